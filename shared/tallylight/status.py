@@ -1,0 +1,51 @@
+"""
+The words a person sees: statuses, what a waiting agent waits for, and their order.
+
+Everything else in the package speaks in these two enums. Their values are the words of the `tally` user
+variable, the snapshot and the command line.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class Status(enum.StrEnum):
+    """What one agent, or one pane, is doing. Values are wire words; the order of urgency is `URGENCY`."""
+
+    WORKING = "working"
+    #: It needs a person; see `Kind`. No timer ever clears it.
+    WAITING = "waiting"
+    #: Its turn is over, but background tasks or subagents of it still run.
+    BACKGROUND = "background"
+    #: Its turn is over and nobody has looked yet.
+    DONE = "done"
+    ERROR = "error"
+    #: It vanished in mid-turn. Concluded here, never accepted from a program.
+    DOWN = "down"
+    #: Ready and nothing pending; or a shell at its prompt.
+    IDLE = "idle"
+    #: A plain command runs, or nothing is known: no light.
+    ACTIVE = "active"
+
+
+class Kind(enum.StrEnum):
+    """What a waiting agent waits for."""
+
+    PERMISSION = "permission"
+    QUESTION = "question"
+    INPUT = "input"
+    AUTH = "auth"
+
+
+#: Most urgent first. A tab of many panes shows the most urgent of them.
+URGENCY: tuple[Status, ...] = (
+    Status.WAITING,
+    Status.ERROR,
+    Status.DOWN,
+    Status.DONE,
+    Status.BACKGROUND,
+    Status.WORKING,
+    Status.IDLE,
+    Status.ACTIVE,
+)

@@ -1,0 +1,357 @@
+"""A scripted model on loopback, speaking the Anthropic Messages dialect (https://docs.anthropic.com/en/api/messages).
+
+The last thing the user typed is the script. Steps are joined with ` THEN `: the first answers the prompt, the next one
+the request that follows a tool's result. A step is one of
+
+    SLOW seconds      text, spread over that time
+    HOLD name         some text, then nothing until `release(name)`; the rest of the text afterwards
+    TOOL command      a call of the Bash tool
+    ASK               a call of AskUserQuestion
+    ERROR code [n]    that HTTP status, every time or for the first n requests
+    CUT               some text, then the connection is dropped
+    anything else     a short text, at once
+
+The server knows the truth, and writes it down as it happens, one JSON object a line in the marks file: `working`
+(a request of the main loop arrived), `waiting:permission` and `waiting:question` (a tool call is out), `done`, `error`
+(an error no client retries), `refused` (one it may retry), `interrupted` (the client hung up in mid-answer). A mark
+holds `epoch` and `monotonic` seconds, the prompt and the step. Requests beside the main loop (session titles, token
+counts, probes) are answered at once and leave no mark.
+
+Standard library only and Python 3.11 to 3.14, so that it runs with any root's own interpreter inside a network
+namespace: `python3 model.py --port-file F --marks F --control SOCKET [--requests F]`. The control socket takes a line
+(`release NAME`, `mark NAME`, `quit`) and answers `ok`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import select
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+QUESTION = "Which colour?"
+OPTIONS = ("Red", "Green")
+#: Statuses that Anthropic's client sends again by itself.
+RETRIED = frozenset({408, 409, 429, *range(500, 600)})
+_STEP = re.compile(r"^(SLOW|HOLD|TOOL|ASK|ERROR|CUT)\b *(.*)$", re.S)
+_NOISE = ("<system-reminder>", "[Request interrupted", "<command-", "<local-command")
+_TEXT = "The scripted model answers in a few plain words, one after the other. "
+
+
+class HungUp(Exception):
+    """The client closed the connection before the answer was complete."""
+
+
+class Script:
+    """What to answer, which answers are held back, and the record of what was true when. Shared by all requests."""
+
+    def __init__(self, marks: Path | None = None, requests: Path | None = None) -> None:
+        self.marks: list[dict[str, Any]] = []
+        self._marks_file = marks
+        self._requests_file = requests
+        self._changed = threading.Condition()
+        self._released: set[str] = set()
+        self._refused: dict[str, int] = {}
+
+    def mark(self, name: str, prompt: str = "", step: int = 0) -> None:
+        """Write down that `name` is true from now on."""
+        with self._changed:
+            entry = {"mark": name, "epoch": time.time(), "monotonic": time.monotonic(), "prompt": prompt, "step": step}
+            self.marks.append(entry)
+            if self._marks_file is not None:
+                _append(self._marks_file, entry)
+            self._changed.notify_all()
+
+    def wait_mark(self, name: str, *, after: int = 0, timeout: float = 30.0) -> dict[str, Any]:
+        """The first mark called `name` among those from index `after` on; wait for it if need be."""
+
+        def found() -> dict[str, Any] | None:
+            return next((mark for mark in self.marks[after:] if mark["mark"] == name), None)
+
+        with self._changed:
+            if (mark := self._changed.wait_for(found, timeout)) is None:
+                raise TimeoutError(f"no mark {name!r} after {[m['mark'] for m in self.marks[after:]]}")
+            return mark
+
+    def release(self, name: str) -> None:
+        """Let the answer that a `HOLD name` keeps back go on, now or when it comes to that point."""
+        with self._changed:
+            self._released.add(name)
+            self._changed.notify_all()
+
+    def released(self, name: str, timeout: float) -> bool:
+        """Wait up to `timeout` for `release(name)`; true uses it up."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: name in self._released, timeout):
+                return False
+            self._released.discard(name)
+            return True
+
+    def refuse(self, prompt: str, times: int | None) -> bool:
+        """Is this request of `prompt` among the ones to answer with an error?"""
+        with self._changed:
+            self._refused[prompt] = self._refused.get(prompt, 0) + 1
+            return times is None or self._refused[prompt] <= times
+
+    def saw(self, path: str, body: dict[str, Any]) -> None:
+        """Keep a whole request, for whoever has to find out what an agent asks."""
+        if self._requests_file is not None:
+            _append(self._requests_file, {"epoch": time.time(), "path": path, "body": body})
+
+
+def _append(path: Path, entry: dict[str, Any]) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry) + "\n")
+
+
+def find_step(messages: list[dict[str, Any]]) -> tuple[str, int]:
+    """The prompt in force and how many tool calls have answered it so far."""
+    calls = 0
+    for message in reversed(messages):
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if message["role"] == "assistant":
+            calls += any(block["type"] == "tool_use" for block in blocks)
+            continue
+        if message["role"] != "user":  # "system" turns may stand in mid-conversation
+            continue
+        for block in reversed(blocks):
+            text = block.get("text", "").strip() if block["type"] == "text" else ""
+            if text and not text.startswith(_NOISE):
+                return text, calls
+    return "", 0
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    script: Script
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request. HTTP/1.0 on purpose: the end of a body is the end of the connection, and nothing is pooled."""
+
+    server: _Server
+
+    def do_HEAD(self) -> None:
+        self._send_json({}, body=False)
+
+    def do_GET(self) -> None:
+        if self.path.split("?")[0].endswith("/models"):
+            models = [
+                {"type": "model", "id": "claude-scripted", "display_name": "Scripted", "created_at": "2026-01-01"}
+            ]
+            self._send_json({"data": models, "has_more": False})
+        else:
+            self._send_json({})
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        try:
+            body = json.loads(raw or b"{}")
+        except ValueError:
+            body = {}
+        path = self.path.split("?")[0]
+        self.server.script.saw(path, body)
+        if path.endswith("/count_tokens"):
+            self._send_json({"input_tokens": 100})
+        elif not path.endswith("/v1/messages"):
+            self._send_json({})
+        elif not any(tool.get("name") == "Bash" for tool in body.get("tools") or ()):
+            self._answer(body, [{"type": "text", "text": '{"title": "Scripted session"}'}], "end_turn")
+        else:
+            self._play(body)
+
+    def _play(self, body: dict[str, Any]) -> None:
+        """Answer a request of the main loop, and mark what becomes true."""
+        script = self.server.script
+        prompt, index = find_step(body["messages"])
+        steps = prompt.split(" THEN ")
+        step = steps[index].strip() if index < len(steps) else ""
+        word, rest = match.groups() if (match := _STEP.match(step)) else ("", "")
+        script.mark("working", prompt, index)
+        after = "done"
+        try:
+            if word == "ERROR":
+                code, *times = (int(number) for number in rest.split())
+                if script.refuse(prompt, times[0] if times else None):
+                    script.mark("refused" if code in RETRIED else "error", prompt, index)
+                    self._send_error(code)
+                    return
+            if word == "TOOL":
+                after = "waiting:permission"
+                call = {"command": rest, "description": "A command of the script"}
+                self._answer(body, [_call("Bash", call, index)], "tool_use")
+            elif word == "ASK":
+                after = "waiting:question"
+                options = [{"label": label, "description": f"{label} it is"} for label in OPTIONS]
+                ask = {"question": QUESTION, "header": "Colour", "multiSelect": False, "options": options}
+                self._answer(body, [_call("AskUserQuestion", {"questions": [ask]}, index)], "tool_use")
+            else:
+                block = {"type": "text", "text": "Here is a short answer."}
+                self._answer(body, [block], "end_turn", pieces=self._pieces(word, rest))
+        except (HungUp, OSError):
+            after = "interrupted"
+        script.mark(after, prompt, index)
+
+    def _pieces(self, word: str, rest: str) -> Iterator[str]:
+        """The text of an answer, in the rhythm its step asks for."""
+        if word == "SLOW":
+            seconds = float(rest)
+            for _ in range(max(1, int(seconds / 0.1))):
+                yield _TEXT
+                self._wait(0.1)
+        elif word in ("HOLD", "CUT"):
+            yield _TEXT
+            if word == "CUT":
+                self.connection.shutdown(socket.SHUT_RDWR)
+                raise HungUp
+            while not self.server.script.released(rest.strip(), 0.02):
+                self._wait(0.0)
+        yield "Here is a short answer."
+
+    def _wait(self, seconds: float) -> None:
+        """Let time pass, unless the client hangs up: it has sent its whole request, so readable means closed."""
+        if select.select([self.connection], [], [], seconds)[0]:
+            raise HungUp
+
+    def _answer(
+        self, body: dict[str, Any], blocks: list[dict[str, Any]], stop: str, *, pieces: Iterator[str] | None = None
+    ) -> None:
+        """Send `blocks` as the model's message, streamed if asked for; `pieces` replace the text of the last block."""
+        usage = {
+            "input_tokens": 10,
+            "output_tokens": 10,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+        }
+        message = {
+            "id": f"msg_{time.monotonic_ns():x}",
+            "type": "message",
+            "role": "assistant",
+            "model": body.get("model", "claude-scripted"),
+            "content": blocks,
+            "stop_reason": stop,
+            "stop_sequence": None,
+            "usage": usage,
+        }
+        if not body.get("stream"):
+            self._send_json(message)
+            return
+        self._start(200, "text/event-stream")
+        self._event("message_start", message={**message, "content": [], "stop_reason": None})
+        for index, block in enumerate(blocks):
+            empty = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
+            self._event("content_block_start", index=index, content_block=empty)
+            if block["type"] == "text":
+                for piece in pieces or (block["text"],):
+                    self._event("content_block_delta", index=index, delta={"type": "text_delta", "text": piece})
+            else:
+                delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+                self._event("content_block_delta", index=index, delta=delta)
+            self._event("content_block_stop", index=index)
+        self._event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 10})
+        self._event("message_stop")
+
+    def _event(self, kind: str, **fields: Any) -> None:
+        self.wfile.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode())
+        self.wfile.flush()
+
+    def _send_error(self, code: int) -> None:
+        names = {
+            400: "invalid_request_error",
+            401: "authentication_error",
+            429: "rate_limit_error",
+            529: "overloaded_error",
+        }
+        error = {"type": names.get(code, "api_error"), "message": f"the script says {code}"}
+        self._send_json({"type": "error", "error": error}, code)
+
+    def _send_json(self, value: object, code: int = 200, *, body: bool = True) -> None:
+        raw = json.dumps(value).encode()
+        self._start(code, "application/json", len(raw))
+        if body:
+            self.wfile.write(raw)
+
+    def _start(self, code: int, kind: str, length: int | None = None) -> None:
+        self.send_response(code)
+        self.send_header("content-type", kind)
+        self.send_header("request-id", f"req_{time.monotonic_ns():x}")
+        if length is not None:
+            self.send_header("content-length", str(length))
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the marks are the log."""
+
+
+def _call(name: str, arguments: dict[str, Any], index: int) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"toolu_{index}_{time.monotonic_ns():x}", "name": name, "input": arguments}
+
+
+class ScriptedModel(Script):
+    """The server in a thread of this process: `with ScriptedModel() as model: … model.url … model.release('a')`."""
+
+    def __init__(self, marks: Path | None = None, requests: Path | None = None) -> None:
+        super().__init__(marks, requests)
+        self._server = _Server(("127.0.0.1", 0), Handler)
+        self._server.script = self
+        self.port: int = self._server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> ScriptedModel:
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def serve_control(script: Script, path: Path) -> None:
+    """Take orders on a unix socket, one line each, until `quit`."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        while True:
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rw", encoding="utf-8") as lines:
+                verb, _, name = lines.readline().strip().partition(" ")
+                if verb == "release":
+                    script.release(name)
+                elif verb == "mark":
+                    script.mark(name)
+                with contextlib.suppress(OSError):
+                    lines.write("ok\n" if verb in ("release", "mark", "quit") else "unknown\n")
+                    lines.flush()
+            if verb == "quit":
+                return
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command line, for a server inside a namespace."""
+    parser = argparse.ArgumentParser(prog="model.py")
+    parser.add_argument("--port-file", type=Path, required=True, help="written, by rename, once the server listens")
+    parser.add_argument("--marks", type=Path, required=True)
+    parser.add_argument("--control", type=Path, required=True)
+    parser.add_argument("--requests", type=Path)
+    arguments = parser.parse_args(argv)
+    with ScriptedModel(arguments.marks, arguments.requests) as model:
+        partial = arguments.port_file.with_suffix(".partial")
+        partial.write_text(f"{model.port}\n", encoding="ascii")
+        os.replace(partial, arguments.port_file)
+        serve_control(model, arguments.control)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""
+The managed block: the only text that is ever put into a file of the user's.
+
+Text goes in and text comes out; nothing here reads or writes. The block is fenced by two sentinels in kitty's own
+style and holds one `include` of a file that we own:
+
+    # BEGIN_TALLYLIGHT
+    include /home/me/.local/share/tallylight/kitty.conf
+    # END_TALLYLIGHT
+
+Two laws, for every text: `insert(insert(t)) == insert(t)`, and `remove(insert(t)) == t` to the byte if *t* holds no
+sentinel. What a person wrote between the sentinels is theirs and survives both. Bytes that are not UTF-8 pass
+through if the text was decoded with `surrogateescape`, as `decode` does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+BEGIN = "# BEGIN_TALLYLIGHT"
+END = "# END_TALLYLIGHT"
+
+#: The three line ends that kitty knows, because Python's `open` does. `str.splitlines` knows more and would cut a
+#: line at a form feed.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+#: An include of our file, wherever the data directory was when it was written.
+_OURS = re.compile(r"\s*include\s+\S.*/tallylight/kitty\.conf\s*")
+_INCLUDE = re.compile(r"\s*include\s+(.*\S)\s*")
+
+
+def decode(data: bytes) -> str:
+    """Bytes of a file as text; `encode` gives the same bytes back, whatever they were."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def include_line(path: str) -> str:
+    """
+    The line that makes kitty read *path*.
+
+    The rest of the line is the path, spaces and all, but kitty expands variables in it: `$$` is its literal `$`.
+    """
+    return "include " + path.replace("$", "$$")
+
+
+def watcher_line(path: str) -> str:
+    """The line that makes kitty load *path* as a watcher. It is expanded as an include is."""
+    return "watcher " + path.replace("$", "$$")
+
+
+def path_problem(path: str) -> str:
+    """Why *path* cannot stand on a line of kitty.conf, or nothing."""
+    if path != path.strip() or any(c < " " or c == "\x7f" for c in path):
+        return "it begins or ends with a space, or holds a control character"
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return "it is not UTF-8, and kitty reads its configuration as UTF-8"
+    return ""
+
+
+class Part(NamedTuple):
+    """A run of lines: the user's, or (if *ours*) a block of ours. *foreign* are the user's lines between its sentinels."""
+
+    text: str
+    ours: bool = False
+    whole: bool = False
+    foreign: str = ""
+
+
+def lines(text: str) -> list[str]:
+    """The lines of *text* with their ends; joined they are *text*."""
+    return _LINE.findall(text)
+
+
+def parts(text: str) -> list[Part]:
+    """
+    Split *text* into the user's runs and our blocks; joined they are *text*.
+
+    A sentinel whose partner is missing is a damaged block of that line alone, and of our include after it: lines
+    behind a lost sentinel are never swallowed.
+    """
+    found: list[Part] = []
+    todo = lines(text)
+    i = 0
+    while i < len(todo):
+        word = todo[i].strip()
+        if word not in (BEGIN, END):
+            start = i
+            while i < len(todo) and todo[i].strip() not in (BEGIN, END):
+                i += 1
+            found.append(Part("".join(todo[start:i])))
+            continue
+        start = i
+        i += 1
+        if word == BEGIN:
+            close = next((j for j in range(i, len(todo)) if todo[j].strip() in (BEGIN, END)), None)
+            if close is not None and todo[close].strip() == END:
+                inside = todo[i:close]
+                i = close + 1
+                foreign = "".join(line for line in inside if not _OURS.fullmatch(line) and line.strip())
+                found.append(Part("".join(todo[start:i]), ours=True, whole=True, foreign=foreign))
+                continue
+            if i < len(todo) and _OURS.fullmatch(todo[i]):
+                i += 1
+        found.append(Part("".join(todo[start:i]), ours=True))
+    return found
+
+
+def blocks(text: str) -> list[Part]:
+    """Our blocks in *text*, damaged ones too."""
+    return [part for part in parts(text) if part.ours]
+
+
+def includes(text: str) -> list[str]:
+    """The paths of every `include` in the user's own lines, as written."""
+    runs = (part.text for part in parts(text) if not part.ours)
+    return [m[1] for run in runs for line in lines(run) if (m := _INCLUDE.fullmatch(line))]
+
+
+def insert(text: str, body: str) -> str:
+    """
+    *text* with one block that holds *body*: where a block of ours already stands, else at the end.
+
+    The block has the line ends of the text, and a final one only if the text had: so `remove` can tell.
+    """
+    split = parts(text)
+    rest = _without(split)
+    end = _line_end(rest)
+    block = end.join((BEGIN, body, END))
+    if not any(part.whole for part in split):
+        return rest + block + end if not rest or rest[-1] in "\r\n" else rest + end + block
+    made = []
+    placed = False
+    for part in split:
+        if not part.ours:
+            made.append(part.text)
+        elif part.whole and not placed:
+            placed = True
+            made.append(block)
+            made.append(end if part.foreign or part.text[-1] in "\r\n" else "")
+            made.append(part.foreign)
+        else:
+            made.append(part.foreign)
+    return "".join(made)
+
+
+def remove(text: str) -> str:
+    """*text* without any block of ours."""
+    return _without(parts(text))
+
+
+def diff(name: str, before: str, after: str) -> str:
+    """What would change, as a unified diff. Control characters of the file are shown, never sent to the terminal."""
+
+    def shown(text: str) -> list[str]:
+        return ["".join(_visible(text_line)) for text_line in lines(text)]
+
+    rows = difflib.unified_diff(shown(before), shown(after), name, name + " (new)", lineterm="")
+    return "".join(row + "\n" for row in rows)
+
+
+def _visible(line: str) -> Iterable[str]:
+    for char in line.rstrip("\r\n"):
+        if char == "\t" or (char.isprintable() and not 0xD800 <= ord(char) <= 0xDFFF):
+            yield char
+        else:
+            yield "\ufffd"
+
+
+def _without(split: list[Part]) -> str:
+    made = ""
+    for part in split:
+        if part.ours and part is split[-1] and not part.foreign and part.text[-1] not in "\r\n":
+            # We put a line end before a block without one only where the text had none of its own.
+            return made[:-2] if made.endswith("\r\n") else made[:-1]
+        made += part.foreign if part.ours else part.text
+    return made
+
+
+def _line_end(text: str) -> str:
+    first = _LINE.match(text)
+    if first is None:
+        return "\n"
+    line = first[0]
+    if line.endswith("\r\n"):
+        return "\r\n"
+    return "\r" if line.endswith("\r") else "\n"

@@ -66,7 +66,7 @@ def path_problem(path: str) -> str:
 
 
 class Part(NamedTuple):
-    """A run of lines: the user's, or (if *ours*) a block of ours. *foreign* are the user's lines between its sentinels."""
+    """A run of lines: the user's, or (if *ours*) a block of ours, in which *foreign* are the lines a person put."""
 
     text: str
     ours: bool = False

@@ -1,7 +1,7 @@
 """
 Files and the directories they live in: where things are, how they are read and how they are written.
 
-Reading is bounded, writing is by rename, and the runtime directory is used only if it is ours and ours alone.
+Reading is bounded and writing is by rename. (Where snapshots are, and who may write there, is `snapshot`'s.)
 Standard library only: hooks and the installer start from here, before there is anything else.
 
 The directories are those of https://specifications.freedesktop.org/basedir-spec/ : a variable that holds a relative
@@ -21,21 +21,20 @@ from pathlib import Path
 from tallylight.errors import TallyError
 
 NAME = "tallylight"
-#: No configuration, agent file or snapshot of ours comes near it; a file that does is not read on.
+#: No configuration or agent file comes near it; a file that does is not read on.
 READ_LIMIT = 1 << 20
 #: A user's agents directory is listed so far and no further.
 MAX_AGENT_FILES = 200
 
 
 def home(env: Mapping[str, str] = os.environ) -> Path:
-    value = env.get("HOME", "")
-    return Path(value) if os.path.isabs(value) else Path.home()
+    value = Path(env.get("HOME", ""))
+    return value if value.is_absolute() else Path.home()
 
 
 def _xdg(env: Mapping[str, str], variable: str, *default: str) -> Path:
-    value = env.get(variable, "")
-    base = Path(value) if os.path.isabs(value) else home(env).joinpath(*default)
-    return base / NAME
+    value = Path(env.get(variable, ""))
+    return (value if value.is_absolute() else home(env).joinpath(*default)) / NAME
 
 
 def config_dir(env: Mapping[str, str] = os.environ) -> Path:
@@ -55,60 +54,6 @@ def data_dir(env: Mapping[str, str] = os.environ) -> Path:
 def state_dir(env: Mapping[str, str] = os.environ) -> Path:
     """Where the receipt and the backups are."""
     return _xdg(env, "XDG_STATE_HOME", ".local", "state")
-
-
-def runtime_dirs(env: Mapping[str, str] = os.environ) -> list[Path]:
-    """
-    Where snapshots may be, best first; readers look in each, writers use `runtime_dir`.
-
-    The fallback does not follow `TMPDIR`: kitty and the shell of a `nix-shell` in it have different ones and would
-    miss each other.
-    """
-    found = []
-    value = env.get("XDG_RUNTIME_DIR", "")
-    if os.path.isabs(value) and Path(value).is_dir():
-        found.append(Path(value) / NAME)
-    tmp = "/tmp" if Path("/tmp").is_dir() else tempfile.gettempdir()  # noqa: S108: checked before use
-    found.append(Path(tmp) / f"{NAME}-{os.getuid()}")
-    return found
-
-
-def runtime_dir(env: Mapping[str, str] = os.environ, *, create: bool = True) -> Path:
-    """
-    The directory for snapshots: a real directory, ours, mode 0700. A `TallyError` if it cannot be had.
-
-    It may lie in `/tmp`, where anybody can make a directory, or a link, of our name before we do. So what is there
-    is looked at without following links, and one that is not ours is refused and left alone.
-    """
-    problem = ""
-    for path in runtime_dirs(env):
-        try:
-            if create:
-                with contextlib.suppress(FileExistsError):
-                    path.mkdir(mode=0o700)
-            problem = private_problem(path)
-            if problem == "mode" and create:
-                path.chmod(0o700)
-                problem = private_problem(path)
-        except OSError as error:
-            problem = error.strerror or str(error)
-        if not problem:
-            return path
-        problem = f"{path}: {problem}"
-    raise TallyError(f"no private directory for snapshots: {problem}")
-
-
-def private_problem(path: Path) -> str:
-    """Why *path* is not a directory of ours that nobody else may enter, or nothing. `mode` is one that can be mended."""
-    try:
-        info = path.lstat()
-    except FileNotFoundError:
-        return "does not exist"
-    if stat.S_ISLNK(info.st_mode) or not stat.S_ISDIR(info.st_mode):
-        return "is not a directory"
-    if info.st_uid != os.geteuid():
-        return f"belongs to user {info.st_uid}"
-    return "mode" if stat.S_IMODE(info.st_mode) & 0o077 else ""
 
 
 def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
@@ -142,10 +87,10 @@ def atomic_write(path: Path, data: bytes, mode: int = 0o644, *, durable: bool = 
             os.fchmod(fd, mode)
             if durable:
                 os.fsync(fd)
-        os.replace(name, path)  # noqa: PTH105: no Path is made on the way
+        Path(name).replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            os.unlink(name)  # noqa: PTH108
+            Path(name).unlink()
         raise
 
 

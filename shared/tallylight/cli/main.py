@@ -1,0 +1,94 @@
+"""
+The `tally` command: finds the verb, runs it, and decides what an error looks like.
+
+A verb is a module of this package with `main(argv) -> int`, imported only when it is asked for: `tally emit` runs
+at every event of an agent and may not pay for the others. For the same reason this module imports nothing that
+the interpreter has not already loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tallylight.errors import TallyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+#: Each verb and what it does, in the order of the help. The module has the verb's name.
+VERBS = {
+    "setup": "wire kitty and show what was found; --undo takes it all back",
+    "doctor": "check that everything is wired and that a light arrives",
+    "demo": "watch the lights work, in this terminal, on a scripted agent",
+    "emit": "send a status to this terminal's tab",
+    "status": "list the agents of every tab, most urgent first",
+    "why": "explain one tab's light: the source, the rule, what would change it",
+}
+
+DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def run() -> NoReturn:
+    """Run the command of this process and leave."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(argv: list[str]) -> int:
+    """Run one command line, without the program's name, and return its exit code."""
+    try:
+        code = _dispatch(argv)
+        sys.stdout.flush()
+    except TallyError as error:
+        _complain(str(error))
+        return FAILED
+    except BrokenPipeError:
+        # The reader has seen enough. Without this the interpreter would complain once more when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return code
+
+
+def _dispatch(argv: list[str]) -> int:
+    if not argv:
+        sys.stderr.write(usage())
+        return USAGE
+    verb = argv[0]
+    if verb in VERBS:
+        module = __import__(f"tallylight.cli.{verb}", fromlist=["main"])
+        code: int = module.main(argv[1:])
+        return code
+    if verb in ("-h", "--help", "help"):
+        sys.stdout.write(usage())
+        return DONE
+    if verb in ("-V", "--version"):
+        from tallylight import __version__
+
+        sys.stdout.write(f"tally {__version__}\n")
+        return DONE
+    _complain(f"there is no `{_printable(verb)}`{_hint(verb)}; `tally --help` lists what there is")
+    return USAGE
+
+
+def usage() -> str:
+    """Return the help of the whole command."""
+    lines = "".join(f"  {verb:<8}{what}\n" for verb, what in VERBS.items())
+    return f"usage: tally VERB [ARGUMENT …]\n\n{lines}\n`tally VERB --help` tells more; `tally --version`.\n"
+
+
+def _hint(word: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(word, VERBS, n=1)
+    return f", did you mean `{close[0]}`?" if close else ""
+
+
+def _printable(word: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in word[:40])
+
+
+def _complain(message: str) -> None:
+    sys.stderr.write(f"tally: {message}\n")

@@ -1,0 +1,127 @@
+"""
+Claims: what each source currently says about one record, and which of them wins.
+
+A record holds at most one claim a source, so nothing here grows. Choosing is a pure function of the claims and
+the time: ranks first, then the rules that let a lower source correct a higher one that has gone silent.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.decision import Losing
+from tallylight.report import Report, Source
+from tallylight.status import Status
+
+#: How long, in seconds, an agent's own status file or title has to contradict an older protocol report before it
+#: is believed. Hooks are silent when a person presses Esc or answers a dialog; the file and the title are not.
+#: Longer than one poll, so that a file read late does not contradict a report that has just overtaken it.
+CONTRADICTION_S = 0.4
+
+_LIVE = frozenset({Status.WORKING, Status.WAITING})
+
+
+@attrs.define
+class Claim:
+    """One source's present word. *at* is when it last said so, *changed* when it began to."""
+
+    report: Report
+    at: float
+    changed: float
+    #: A person has looked at this `done` since it began.
+    seen: bool = False
+
+    @property
+    def status(self) -> Status:
+        """The claimed status; a `done` that was looked at is `idle`."""
+        status = self.report.status
+        assert status is not None, "a withdrawn report is never kept as a claim"
+        return Status.IDLE if status is Status.DONE and self.seen else status
+
+
+@attrs.frozen
+class Timing:
+    """The tracker's times in seconds, and how long one explicit report silences guesses (`agent` or `tab`)."""
+
+    silence_s: float = 4.0
+    stale_s: float = 30.0
+    #: 0 means never.
+    fuse_s: float = 300.0
+    debounce_s: float = 0.1
+    explicit_lasts: str = "agent"
+
+
+def expires(claim: Claim, timing: Timing, last_output: float | None) -> float | None:
+    """
+    When *claim* loses its vote for lack of evidence; None if never.
+
+    Only `working` decays. Visible output of the agent is evidence that it still works, so it puts the time off.
+    A status file is read all the time and says the same until it says otherwise: it does not decay while read.
+    """
+    if claim.report.status is not Status.WORKING or claim.report.source is Source.REGISTRY:
+        return None
+    allowance = timing.fuse_s if claim.report.source is Source.PROTOCOL else timing.stale_s
+    if not allowance:
+        return None
+    return max(claim.at, last_output if last_output is not None else claim.at) + allowance
+
+
+def contradicts(lower: Claim, higher: Claim) -> bool:
+    """Whether *lower*, being newer, says something that *higher* cannot be true beside."""
+    if lower.report.source not in (Source.REGISTRY, Source.TITLE) or higher.report.source is not Source.PROTOCOL:
+        return False
+    if lower.changed <= higher.at or lower.status is higher.status:
+        return False
+    if lower.report.source is Source.TITLE and lower.status is Status.IDLE:
+        # An idle glyph also stands while a dialog is open, so it can only say "not working".
+        return higher.status is Status.WORKING
+    return higher.status in _LIVE or lower.status in _LIVE
+
+
+@attrs.frozen
+class Choice:
+    """The winning claim, None where no source has a vote, and the claims put aside with the rule that did it."""
+
+    winner: Claim | None
+    losing: tuple[Losing, ...]
+    #: When the choice may come out differently although nothing new is said; None if never.
+    deadline: float | None
+
+
+def choose(
+    claims: dict[Source, Claim], *, timing: Timing, now: float, explicit: bool, last_output: float | None
+) -> Choice:
+    """The claim that is shown at *now*. *explicit* takes the vote from screen rules and guesses."""
+    losing: list[Losing] = []
+    deadlines: list[float] = []
+    voters: list[Claim] = []
+    for source in sorted(claims, reverse=True):
+        claim = claims[source]
+        end = expires(claim, timing, last_output)
+        if explicit and source in (Source.SCREEN, Source.HEURISTIC):
+            losing.append(_lost(claim, "explicit wins: the agent speaks for itself"))
+        elif end is not None and now >= end:
+            losing.append(_lost(claim, f"not renewed for {now - claim.at:.0f} s"))
+        else:
+            voters.append(claim)
+            if end is not None:
+                deadlines.append(end)
+    winner = voters[0] if voters else None
+    if winner is not None:
+        for claim in voters[1:]:
+            if contradicts(claim, winner):
+                if now - claim.changed >= CONTRADICTION_S:
+                    losing.append(_lost(winner, f"contradicted since by the agent's own {claim.report.source.word}"))
+                    winner = claim
+                    break
+                deadlines.append(claim.changed + CONTRADICTION_S)
+        losing.extend(
+            _lost(claim, f"outranked by {winner.report.source.word}")
+            for claim in voters
+            if claim is not winner and claim.report.source < winner.report.source
+        )
+    return Choice(winner, tuple(losing), min(deadlines, default=None))
+
+
+def _lost(claim: Claim, why: str) -> Losing:
+    return Losing(claim.report.source, claim.report.rule, claim.status, claim.at, why)

@@ -1,0 +1,377 @@
+"""The trust rules, each as a time-line: (seconds, what happens) and then what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.claims import Timing
+from tallylight.report import Report, Source
+from tallylight.status import Kind, Status
+from tallylight.tracker import MAX_RECORDS, Foreground, Tracker
+
+Step = Callable[[Tracker, float], None]
+
+
+def say(source: Source, status: Status | None, kind: Kind | None = None, **fields: object) -> Step:
+    report = Report(source=source, status=status, kind=kind, **fields)  # type: ignore[arg-type]
+    return lambda tracker, now: tracker.report(report, now)
+
+
+def explicit(word: str, kind: Kind | None = None, **fields: object) -> Step:
+    return say(Source.PROTOCOL, Status(word), kind, **fields)
+
+
+def registry(word: str) -> Step:
+    return say(Source.REGISTRY, Status(word))
+
+
+def title(word: str) -> Step:
+    return say(Source.TITLE, Status(word))
+
+
+def screen(word: str) -> Step:
+    return say(Source.SCREEN, Status(word))
+
+
+def agent(name: str = "claude", instance: int = 1) -> Step:
+    return lambda tracker, now: tracker.foreground(Foreground(name, instance), now)
+
+
+def carrier(tracker: Tracker, now: float) -> None:
+    tracker.foreground(Foreground("ssh", 7, is_agent=False), now)
+
+
+def shell(tracker: Tracker, now: float) -> None:
+    tracker.foreground(None, now)
+
+
+def stopped(tracker: Tracker, now: float) -> None:
+    tracker.foreground(None, now, is_gone=False)
+
+
+def output(tracker: Tracker, now: float) -> None:
+    tracker.output(now)
+
+
+def tick(tracker: Tracker, now: float) -> None:
+    tracker.tick(now)
+
+
+def look(tracker: Tracker, now: float) -> None:
+    tracker.seen(now)
+
+
+def prompt(tracker: Tracker, now: float) -> None:
+    tracker.prompt(now)
+
+
+def starts(tracker: Tracker, now: float) -> None:
+    tracker.command_start(now)
+
+
+def ends(code: int | None) -> Step:
+    return lambda tracker, now: tracker.command_end(code, now)
+
+
+TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
+    # Nothing known
+    "a pane nobody speaks of has no light": ([(60, tick)], "active"),
+    "a shell at its prompt is idle": ([(0, prompt)], "idle"),
+    "a command that is no agent is active": ([(0, prompt), (1, starts)], "active"),
+    "output of a plain command is nothing": ([(0, starts), (1, output), (2, tick)], "active"),
+    # 1: explicit wins
+    "output does not undo an explicit idle": ([(0, agent()), (1, explicit("idle")), (2, output)], "idle"),
+    "silence does not undo an explicit working": ([(0, agent()), (1, explicit("working")), (31, tick)], "working"),
+    "a screen rule has no vote after a report": (
+        [(0, agent()), (1, explicit("working")), (2, screen("waiting"))],
+        "working",
+    ),
+    "an explicit report outlives its agent's start": ([(0, explicit("working")), (1, agent())], "working"),
+    "a report long before the agent is not its own": ([(0, explicit("done")), (9, agent())], "working"),
+    "a new agent starts with a clean slate": (
+        [(0, agent()), (1, explicit("idle")), (5, agent(instance=2)), (6, output), (11, tick)],
+        "waiting",
+    ),
+    # 2: waiting persists
+    "no timer clears waiting": ([(0, agent()), (1, explicit("waiting")), (36000, tick)], "waiting"),
+    "waiting by silence persists": ([(0, agent()), (0, output), (4, tick), (600, tick)], "waiting"),
+    "looking does not answer": ([(0, agent()), (1, explicit("waiting")), (2, look), (3, tick)], "waiting"),
+    "an equal source ends waiting": ([(0, agent()), (0, output), (4, tick), (5, output)], "working"),
+    "a lesser source does not end waiting": (
+        [(0, agent()), (0, screen("waiting")), (1, output), (2, output)],
+        "waiting",
+    ),
+    "a prompt mark ends an explicit waiting": ([(0, explicit("waiting")), (1, prompt)], "idle"),
+    "the status file ends a waiting that hooks forgot": (
+        [(0, agent()), (0, registry("waiting")), (0, explicit("waiting")), (9, registry("working")), (9.5, tick)],
+        "working",
+    ),
+    "a status file read late contradicts nothing": (
+        [(0, agent()), (1.0, explicit("waiting")), (1.1, registry("working")), (1.4, registry("waiting")), (9, tick)],
+        "waiting",
+    ),
+    "an idle glyph does not end waiting": (
+        [(0, agent()), (0, title("working")), (1, explicit("waiting")), (2, title("idle")), (9, tick)],
+        "waiting",
+    ),
+    "an idle glyph ends a working that hooks forgot": (
+        [(0, agent()), (0, title("working")), (1, explicit("working")), (5, title("idle")), (6, tick)],
+        "idle",
+    ),
+    # 3: everything else decays
+    "explicit working burns its fuse": ([(0, agent()), (1, explicit("working")), (301, tick)], "idle"),
+    "explicit working holds until its fuse": ([(0, agent()), (1, explicit("working")), (300.9, tick)], "working"),
+    "output keeps an explicit working alive": (
+        [(0, agent()), (1, explicit("working")), (200, output), (400, tick)],
+        "working",
+    ),
+    "the fuse leaves waiting alone": ([(0, agent()), (1, explicit("waiting")), (999, tick)], "waiting"),
+    "a title that stopped spinning fades": ([(0, agent()), (0, title("working")), (1, look), (31, tick)], "waiting"),
+    "a status file does not decay while it is read": (
+        [(0, agent()), (0, registry("working")), (3600, tick)],
+        "working",
+    ),
+    # 4: silence means waiting, for guesses alone
+    "four seconds of silence are a question": ([(0, agent()), (1, output), (4.9, tick)], "working"),
+    "and not a moment earlier": ([(0, agent()), (1, output), (5, tick)], "waiting"),
+    "an agent found silent comes to wait": ([(0, agent()), (4, tick)], "waiting"),
+    "a status file that is idle keeps silence quiet": ([(0, agent()), (1, registry("idle")), (60, tick)], "idle"),
+    # 5: debounce defers
+    "a change within 100 ms is held": ([(0, explicit("working")), (0.05, explicit("waiting"))], "working"),
+    "and takes effect when the window closes": (
+        [(0, explicit("working")), (0.05, explicit("waiting")), (0.1, tick)],
+        "waiting",
+    ),
+    "the last of a burst wins": (
+        [(0, explicit("working")), (0.02, explicit("waiting")), (0.04, explicit("done")), (0.2, tick)],
+        "done",
+    ),
+    # 6: hysteresis of the screen
+    "a first reading applies at once": ([(0, agent()), (1, screen("waiting"))], "waiting"),
+    "one other reading is not believed": ([(0, agent()), (1, screen("waiting")), (2, screen("idle"))], "waiting"),
+    "two in a row are": ([(0, agent()), (1, screen("waiting")), (2, screen("idle")), (3, screen("idle"))], "idle"),
+    "a reading between starts anew": (
+        [(0, agent()), (1, screen("waiting")), (2, screen("idle")), (3, screen("waiting")), (4, screen("idle"))],
+        "waiting",
+    ),
+    # 7: the foreground decides who may speak
+    "a title in a shell says nothing": ([(0, prompt), (1, title("working"))], "idle"),
+    "a title under ssh says nothing": ([(0, carrier), (1, title("working"))], "active"),
+    "a report through ssh counts": ([(0, carrier), (1, explicit("working"))], "working"),
+    "ssh that ends takes a working with it": ([(0, carrier), (1, explicit("working")), (2, shell)], "active"),
+    # 9: what is gone
+    "vanished in mid-turn is down": ([(0, agent()), (1, registry("working")), (2, shell)], "down"),
+    "down goes when seen": ([(0, agent()), (1, registry("working")), (2, shell), (3, look)], "active"),
+    "a guess never concludes down": ([(0, agent()), (1, output), (2, shell)], "done"),
+    "but a signal's exit code does": ([(0, agent()), (1, output), (2, shell), (2.1, ends(137)), (2.2, tick)], "down"),
+    "a good exit code is no crash": (
+        [(0, agent()), (1, title("working")), (2, shell), (2.1, ends(0)), (2.2, tick)],
+        "done",
+    ),
+    "a goodbye is not down": (
+        [(0, agent()), (1, explicit("working")), (2, say(Source.PROTOCOL, None)), (2.2, shell)],
+        "active",
+    ),
+    "waiting stays until seen when its agent goes": (
+        [(0, agent()), (1, explicit("waiting")), (2, shell), (9, prompt)],
+        "waiting",
+    ),
+    "and goes when seen": ([(0, agent()), (1, explicit("waiting")), (2, shell), (9, look)], "active"),
+    "a stopped agent is not down": ([(0, agent()), (1, registry("working")), (2, stopped)], "active"),
+    "an idle agent leaves nothing behind": ([(0, agent()), (1, registry("idle")), (2, shell)], "active"),
+    "a typed command is the end of old news": (
+        [(0, agent()), (1, explicit("waiting")), (2, shell), (3, starts)],
+        "active",
+    ),
+    # done and seen
+    "done stays": ([(0, agent()), (1, explicit("done")), (999, tick)], "done"),
+    "done goes when seen": ([(0, agent()), (1, explicit("done")), (2, look)], "idle"),
+    "a repeated done stays seen": ([(0, agent()), (1, explicit("done")), (2, look), (3, explicit("done"))], "idle"),
+    "the next done is news again": (
+        [(0, agent()), (1, explicit("done")), (2, look), (3, explicit("working")), (4, explicit("done"))],
+        "done",
+    ),
+    "done survives the prompt": ([(0, explicit("done")), (1, prompt)], "done"),
+    "an error is not cleared by a look": ([(0, agent()), (1, explicit("error")), (2, look)], "error"),
+    "prompt marks drawn by an agent are its own affair": (
+        [(0, agent()), (1, explicit("waiting")), (2, prompt)],
+        "waiting",
+    ),
+    # children
+    "a waiting child lights the pane": ([(0, explicit("working")), (1, explicit("waiting", id="a"))], "waiting"),
+    "a working child is background to a turn that is over": (
+        [(0, explicit("working", id="a")), (1, explicit("done"))],
+        "background",
+    ),
+    "clearing a child takes its own children": (
+        [(0, explicit("waiting", id="a/b")), (1, say(Source.PROTOCOL, None, id="a"))],
+        "active",
+    ),
+    "clearing by prefix spares a namesake": (
+        [(0, explicit("waiting", id="ab")), (1, say(Source.PROTOCOL, None, id="a"))],
+        "waiting",
+    ),
+    "clearing the root clears all": (
+        [(0, explicit("waiting", id="a")), (1, say(Source.PROTOCOL, None))],
+        "active",
+    ),
+}
+
+
+def run(steps: list[tuple[float, Step]], timing: Timing | None = None) -> Tracker:
+    tracker = Tracker(timing)
+    for now, step in steps:
+        step(tracker, now)
+    return tracker
+
+
+@pytest.mark.parametrize("name", TIMELINES)
+@pytest.mark.parametrize("boot", [0.0, 0.001, 86400.0], ids=["zero", "near-zero", "a-day"])
+def test_timeline(name: str, boot: float) -> None:
+    """The trust rules hold, whatever the monotonic clock started from."""
+    steps, expected = TIMELINES[name]
+
+    tracker = run([(boot + now, step) for now, step in steps])
+
+    assert str(tracker.decision.status) == expected, (name, tracker.decision)
+
+
+def test_a_fuse_of_zero_never_burns() -> None:
+    """With the fuse switched off an explicit working stays for as long as its agent lives."""
+    tracker = run([(0, agent()), (1, explicit("working")), (10**6, tick)], Timing(fuse_s=0))
+
+    assert tracker.decision.status is Status.WORKING
+
+
+def test_explicit_may_last_for_the_tab() -> None:
+    """With `explicit_lasts = "tab"` guesses stay silent after the agent that spoke has gone."""
+    steps = [(0, agent()), (1, explicit("idle")), (2, shell), (9, agent(instance=2)), (10, output), (20, tick)]
+
+    assert run(steps).decision.status is Status.WAITING
+    assert run(steps, Timing(explicit_lasts="tab")).decision.status is Status.IDLE
+
+
+def test_a_decision_says_why() -> None:
+    """The reason names source, rule and time; the losing claims name the rule that put them aside."""
+    tracker = run([(0, agent()), (1, output), (2, explicit("waiting", Kind.PERMISSION, rule="osc-1338"))])
+    decision = tracker.decision
+
+    assert (decision.status, decision.kind) == (Status.WAITING, Kind.PERMISSION)
+    assert (decision.reason.source, decision.reason.rule, decision.reason.at) == (Source.PROTOCOL, "osc-1338", 2)
+    assert [(lost.source, lost.why) for lost in decision.losing] == [
+        (Source.HEURISTIC, "explicit wins: the agent speaks for itself")
+    ]
+
+
+def test_fields_outlive_the_report_that_brought_them() -> None:
+    """A session id told by one source is kept when a better one speaks without it."""
+    tracker = run([(0, agent()), (1, say(Source.REGISTRY, Status.IDLE, session="s1", cwd="/w"))])
+    tracker.report(Report(source=Source.PROTOCOL, status=Status.WORKING, agent="claude"), 2)
+
+    assert (tracker.decision.report.session, tracker.decision.report.cwd) == ("s1", "/w")
+    assert tracker.decision.report.agent == "claude"
+
+
+def test_since_is_kept_while_the_status_is() -> None:
+    """A repeated report does not make a question younger."""
+    tracker = run([(0, agent()), (1, explicit("waiting")), (60, explicit("waiting"))])
+
+    assert tracker.decision.since == 1
+    assert tracker.decision.reason.at == 60
+
+
+def test_records_are_bounded() -> None:
+    """A flood of record ids is dropped oldest first, and the pane's own record is never among them."""
+    tracker = run([(0, explicit("working"))])
+    for i in range(10 * MAX_RECORDS):
+        tracker.report(Report(source=Source.PROTOCOL, status=Status.DONE, id=f"r{i}"), 1 + i / 1000)
+
+    assert len(tracker.records()) == MAX_RECORDS
+    assert "" in tracker.records()
+
+
+def test_a_pause_does_not_count_as_silence() -> None:
+    """A suspended machine makes no agent wait."""
+    tracker = run([(0, agent()), (1, output)])
+    tracker.pause(3600)
+    tracker.tick(3602)
+    assert tracker.decision.status is Status.WORKING
+
+    tracker.tick(3605)
+    assert tracker.decision.status is Status.WAITING
+
+
+def test_a_clock_that_steps_back_is_ignored() -> None:
+    """Events out of order are taken at the latest time seen, and none is lost."""
+    tracker = run([(100, agent()), (100, explicit("working")), (50, explicit("waiting")), (100.1, tick)])
+
+    assert tracker.decision.status is Status.WAITING
+    assert tracker.decision.since == 100.1
+
+
+def test_deadline_tells_when_to_look_again() -> None:
+    """A host that sleeps until the deadline misses nothing: silence, fuse and debounce each have one."""
+    tracker = run([(0, agent()), (1, output)])
+    assert tracker.deadline() == 5
+
+    tracker.report(Report(source=Source.PROTOCOL, status=Status.WORKING), 2)
+    assert tracker.deadline() == 5
+
+    tracker.tick(5)
+    assert tracker.deadline() == 302
+
+    tracker.report(Report(source=Source.PROTOCOL, status=Status.WAITING), 6)
+    assert tracker.deadline() is None
+
+    tracker.report(Report(source=Source.PROTOCOL, status=Status.WORKING), 6.05)
+    assert tracker.deadline() == pytest.approx(6.1)
+
+
+EVENTS: list[Step] = [
+    *(explicit(s) for s in ("working", "waiting", "done", "error", "idle", "background")),
+    *(registry(s) for s in ("working", "waiting", "done", "idle")),
+    *(title(s) for s in ("working", "idle", "waiting")),
+    *(screen(s) for s in ("waiting", "idle")),
+    *(explicit(s, id="a/b") for s in ("working", "waiting", "done")),
+    say(Source.PROTOCOL, None),
+    say(Source.REGISTRY, None),
+    *(agent(), agent(instance=2), carrier, shell, stopped),
+    *(output, tick, look, prompt, starts, ends(0), ends(137), ends(None)),
+]
+
+
+@given(st.lists(st.tuples(st.floats(0, 400, allow_nan=False), st.sampled_from(EVENTS)), max_size=60))
+def test_any_history_ends_in_a_reasoned_decision(history: list[tuple[float, Step]]) -> None:
+    """Whatever happens in whatever order, the pane has one status, a reason, and few records."""
+    tracker = Tracker()
+    now = 0.0
+    for wait, step in history:
+        now += wait
+        before = tracker.decision.status
+        step(tracker, now)
+        if step is tick and before is Status.WAITING:
+            assert tracker.decision.status is Status.WAITING or tracker._pending is None
+
+    assert tracker.decision.reason.rule
+    assert tracker.decision.reason.changes
+    assert len(tracker.records()) <= MAX_RECORDS
+
+
+@given(st.lists(st.sampled_from(EVENTS), max_size=12), st.floats(0.2, 10**6))
+def test_time_alone_never_ends_waiting(history: list[Step], wait: float) -> None:
+    """Once a pane has settled in waiting, no amount of time changes it."""
+    tracker = Tracker()
+    now = 0.0
+    for step in history:
+        step(tracker, now)
+        now += 0.3
+    tracker.report(Report(source=Source.PROTOCOL, status=Status.WAITING), now + 1)
+    tracker.tick(now + 2)
+    assert tracker.decision.status is Status.WAITING
+
+    tracker.tick(now + 2 + wait)
+    assert tracker.decision.status is Status.WAITING

@@ -1,0 +1,208 @@
+"""
+`tally emit`: send a status to the terminal, as OSC 1338 and as the user variable `tally`.
+
+Both sequences carry the same payload, because each terminal listens to another one: kitty and WezTerm hand user
+variables to their extensions and drop OSC 1338; terminals made for OSC 1338 know nothing of the variable. The
+arguments of `vibeflow-emit` are accepted unchanged.
+
+An agent's hook runs this at every event. So it takes about the time of an empty Python program: the arguments are
+read by hand, and nothing is imported that would load `re`, `enum` or `attrs`. It finds no terminal: it does
+nothing and succeeds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tallylight import tty
+from tallylight.wire import envelope, pairs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DONE, FAILED, USAGE = 0, 1, 2
+
+#: `tallylight.status` has these as enums, which cost more to import than the rest of the command. A test compares.
+STATUSES = ("active", "working", "waiting", "done", "idle", "error", "background", "clear")
+KINDS = ("permission", "question", "input", "auth")
+
+#: Option -> key on the wire, in the order of the wire. The first two are OSC 1338's own; the rest extends it.
+OPTIONS = {
+    "--tool": "tool",
+    "--project": "project",
+    "--id": "id",
+    "--kind": "kind",
+    "--session": "session",
+    "--title": "title",
+    "--cwd": "cwd",
+    "--worktree": "worktree",
+    "--mode": "mode",
+    "--message": "message",
+    "--detail": "detail",
+    "--progress": "progress",
+    "--background": "background",
+}
+
+#: OSC 1338 allows a sequence of 4096 bytes, introducer and terminator included.
+MAX_PAYLOAD = 4096 - len(b"\x1b]1338;") - len(b"\x07")
+#: Shortened, in this order, where the payload would be too long. A long message must not cost the light.
+ELASTIC = ("detail", "message", "title")
+
+USAGE_TEXT = """\
+usage: tally emit STATUS [--tool NAME] [--project NAME] [OPTION …]
+
+STATUS is one of: active working waiting done idle error background, or clear to withdraw.
+
+  --tool NAME        the agent: claude, codex …
+  --project NAME     what it works on
+  --kind KIND        of waiting: permission question input auth
+  --session ID       the agent's own name for its session
+  --title TEXT       what the session is about
+  --message TEXT     what it asks or says
+  --detail TEXT      more than the message
+  --progress N/M     tasks done of all, or a percentage: 40%
+  --background N     background tasks that still run
+  --id PATH          a record of its own under this tab: a subagent
+  --cwd DIR  --worktree DIR  --mode TEXT
+
+It is written to this process's terminal, else to that of its nearest ancestor that has one, else nowhere.
+TALLY_EMIT_STDOUT=1 writes to standard output instead. Titles, messages and details are cut where the whole
+would exceed 4096 bytes.
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Send one status; the exit codes are those of `vibeflow-emit`."""
+    if not argv:
+        sys.stderr.write(USAGE_TEXT)
+        return USAGE
+    if "-h" in argv or "--help" in argv:
+        sys.stdout.write(USAGE_TEXT)
+        return DONE
+    try:
+        fields = parse(argv)
+    except ValueError as error:
+        sys.stderr.write(f"tally emit: {error}; `tally emit --help` tells more\n")
+        return USAGE
+    try:
+        data = sequences(fields)
+    except ValueError as error:
+        sys.stderr.write(f"tally emit: {error}\n")
+        return FAILED
+    return send(data, os.environ)
+
+
+def parse(argv: list[str]) -> dict[str, str]:
+    """Read the command line into wire keys and values. ValueError says what is wrong with it."""
+    status = ""
+    fields: dict[str, str] = {}
+    rest = iter(argv)
+    for word in rest:
+        option, equals, value = word.partition("=")
+        if option in OPTIONS:
+            if not equals:
+                following = next(rest, None)
+                if following is None:
+                    raise ValueError(f"{option} needs a value")
+                value = following
+            fields[OPTIONS[option]] = _text(value)
+        elif word.startswith("-"):
+            raise ValueError(f"there is no option {_shown(option)}")
+        elif status:
+            raise ValueError(f"one status, please: {status} or {_shown(word)}")
+        elif word in STATUSES:
+            status = word
+        else:
+            raise ValueError(f"{_shown(word)} is no status")
+    if not status:
+        raise ValueError("the status is missing")
+    _check(status, fields)
+    return {"state": status} | {key: fields[key] for key in OPTIONS.values() if fields.get(key)}
+
+
+def _check(status: str, fields: dict[str, str]) -> None:
+    kind = fields.get("kind", "")
+    if kind and kind not in KINDS:
+        raise ValueError(f"{_shown(kind)} is no kind")
+    if kind and status != "waiting":
+        raise ValueError("--kind goes with waiting only")
+    progress = fields.get("progress", "")
+    if progress:
+        done, slash, total = progress.partition("/")
+        if not slash:
+            done, total = progress.removesuffix("%"), "100"
+        if not (_is_count(done) and _is_count(total) and int(done) <= int(total) and int(total) > 0):
+            raise ValueError(f"{_shown(progress)} is no progress, which is done/all or a percentage")
+        fields["progress"] = f"{int(done)}/{int(total)}"
+    background = fields.get("background", "")
+    if background and not _is_count(background):
+        raise ValueError(f"{_shown(background)} is no number of tasks")
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 6
+
+
+def _text(argument: str) -> str:
+    """Undo the surrogates Python makes of bytes that are no UTF-8: they cannot be encoded, here or anywhere."""
+    return os.fsencode(argument).decode("utf-8", "replace")
+
+
+def _shown(word: str) -> str:
+    return repr(_text(word)[:40])
+
+
+def sequences(fields: Mapping[str, str]) -> bytes:
+    """Encode both sequences. ValueError: even without its texts the payload is too long."""
+    payload = _fit(dict(fields))
+    return envelope.osc(1338, payload) + envelope.user_var("tally", payload)
+
+
+def _fit(fields: dict[str, str]) -> bytes:
+    payload = pairs.join(fields.items())
+    for key in ELASTIC:
+        excess = len(payload) - MAX_PAYLOAD
+        if excess <= 0:
+            break
+        if key in fields:
+            fields[key] = _shortened(fields[key], len(pairs.percent_encode(fields[key])) - excess)
+            if not fields[key]:
+                del fields[key]
+            payload = pairs.join(fields.items())
+    if len(payload) > MAX_PAYLOAD:
+        longest = max(fields, key=lambda key: len(fields[key]))
+        raise ValueError(f"too long: {len(payload)} bytes where {MAX_PAYLOAD} fit; shorten --{longest}")
+    return payload
+
+
+def _shortened(text: str, budget: int) -> str:
+    """Cut *text* so that it and an ellipsis are at most *budget* bytes long when encoded; `""` if nothing fits."""
+    budget -= len(pairs.percent_encode("…"))
+    for index, character in enumerate(text):
+        budget -= len(pairs.percent_encode(character))
+        if budget < 0:
+            return text[:index] + "…" if index else ""
+    return text
+
+
+def send(data: bytes, environ: Mapping[str, str]) -> int:
+    """Write *data* where the person will see it."""
+    data = tty.wrap(data, environ)
+    try:
+        if environ.get("TALLY_EMIT_STDOUT", "0") not in ("", "0") or environ.get("VIBEFLOW_EMIT_STDOUT"):
+            _write_all(sys.stdout.fileno(), data)
+            return DONE
+        fd = tty.open_terminal(environ)
+        if fd is not None:
+            tty.write(fd, data)
+    except (OSError, tty.TerminalStuckError) as error:
+        sys.stderr.write(f"tally emit: {error}\n")
+        return FAILED
+    return DONE
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]

@@ -1,0 +1,112 @@
+"""A terminal for tests: a pseudoterminal that collects what reaches it, and commands that run on it."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import termios
+import time
+import tty as raw_mode
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+SHARED = Path(__file__).resolve().parent.parent / "shared"
+
+#: Makes descriptor 0 the controlling terminal of a new session, then becomes the command.
+_ON_TERMINAL = (
+    "import os,sys,fcntl,termios;os.setsid();fcntl.ioctl(0,termios.TIOCSCTTY,0);os.execvp(sys.argv[1],sys.argv[1:])"
+)
+
+
+def launcher(folder: Path) -> list[str]:
+    """Write the launcher as it is installed, into *folder*; return the start of a command line that runs it."""
+    script = folder / "tally"
+    script.write_text(
+        f"import sys\nsys.path.insert(0, {str(SHARED)!r})\nfrom tallylight.cli.main import run\nrun()\n", "utf-8"
+    )
+    return [sys.executable, "-IS", str(script)]
+
+
+def bare_environment(**extra: str) -> dict[str, str]:
+    """Return an environment without a trace of the terminal or multiplexer the tests themselves run in."""
+    keep = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYENV_VERSION", "PYENV_ROOT", "LD_LIBRARY_PATH")
+    return {name: os.environ[name] for name in keep if name in os.environ} | {"TERM": "xterm-256color"} | extra
+
+
+class Terminal:
+    """A pseudoterminal without echo or translation, and the processes started on it."""
+
+    def __init__(self, rows: int = 24, columns: int = 80) -> None:
+        self.master, self.slave = os.openpty()
+        self.received = b""
+        self.processes: list[subprocess.Popen[bytes]] = []
+        raw_mode.setraw(self.slave)
+        termios.tcsetwinsize(self.slave, (rows, columns))
+        os.set_blocking(self.master, False)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        os.close(self.master)
+        if self.slave >= 0:
+            os.close(self.slave)
+
+    @property
+    def name(self) -> str:
+        return os.ttyname(self.slave)
+
+    def start(self, command: list[str], environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Start *command* with this terminal as its controlling terminal and on all three descriptors."""
+        process = subprocess.Popen(
+            [sys.executable, "-IS", "-c", _ON_TERMINAL, *command],
+            stdin=self.slave,
+            stdout=self.slave,
+            stderr=self.slave,
+            env=dict(environment or bare_environment()),
+        )
+        self.processes.append(process)
+        return process
+
+    def run(self, command: list[str], environment: Mapping[str, str] | None = None, timeout: float = 20) -> int:
+        """Run *command* to its end, reading what it draws; return its exit code."""
+        process = self.start(command, environment)
+        end = time.monotonic() + timeout
+        while process.poll() is None:
+            self._read(0.02)
+            assert time.monotonic() < end, f"still running: {command}; received {self.received!r}"
+        while self._read(0):
+            pass
+        return process.returncode
+
+    def type(self, data: bytes) -> None:
+        """Send *data* as if it were typed."""
+        os.write(self.master, data)
+
+    def wait_for(self, found: bytes | Callable[[bytes], bool], timeout: float = 10) -> bytes:
+        """Read until *found* has come, and return everything so far."""
+        end = time.monotonic() + timeout
+        while not (found in self.received if isinstance(found, bytes) else found(self.received)):
+            self._read(0.05)
+            assert time.monotonic() < end, f"{found!r} did not come; received {self.received!r}"
+        return self.received
+
+    def _read(self, wait: float) -> bool:
+        if not select.select([self.master], [], [], wait)[0]:
+            return False
+        try:
+            data = os.read(self.master, 65536)
+        except OSError:
+            # Linux reports EIO when the last process has closed the terminal.
+            return False
+        self.received += data
+        return bool(data)

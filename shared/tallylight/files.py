@@ -11,6 +11,7 @@ path is ignored, as it demands.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
@@ -120,3 +121,31 @@ def _text_or_error(path: Path) -> str | TallyError:
         return TallyError(f"{path}: cannot be read: {error.strerror}")
     except TallyError as error:
         return error
+
+
+def rewrite(path: Path, data: bytes) -> None:
+    """
+    Change a file that is the user's: follow links to it, keep its mode, its owner and its other names.
+
+    By rename where that keeps everything. A file with a second hard link, or of another owner, or in a directory
+    that may not be written to, is written in place: renaming would take its place, not change it.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        info = target.stat()
+    except FileNotFoundError:
+        atomic_write(target, data)
+        return
+    if info.st_nlink == 1 and info.st_uid == os.geteuid():
+        try:
+            atomic_write(target, data, stat.S_IMODE(info.st_mode))
+            return
+        except OSError as error:
+            # EBUSY: the file itself is a mount point, as in a container.
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY):
+                raise
+    with target.open("r+b") as file:
+        file.write(data)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())

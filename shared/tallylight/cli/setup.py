@@ -1,0 +1,185 @@
+"""
+`tally setup`: install what kitty needs, wire kitty, and take both back.
+
+It looks first and shows everything it would do, asks once, does it, and ends by saying what it found. Run again it
+finds nothing to do. `install.sh` runs this from the checkout, so it imports nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+from collections.abc import Sequence
+
+import tallylight
+from tallylight import edits, files
+from tallylight.errors import TallyError
+from tallylight.setup import environment, kitty, wiring
+from tallylight.setup.agents import installed_agents
+from tallylight.setup.world import World
+
+DONE, FAILED = 0, 1
+
+
+def main(argv: Sequence[str], world: World | None = None) -> int:
+    """Run `tally setup` with these arguments."""
+    parser = argparse.ArgumentParser(
+        prog="tally setup",
+        description="Install what kitty needs, and wire kitty: one include in kitty.conf. The change is shown first.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done and do nothing")
+    parser.add_argument("--undo", action="store_true", help="take our lines out of kitty.conf again")
+    parser.add_argument("--uninstall", action="store_true", help="--undo, and remove everything we installed")
+    options = parser.parse_args(list(argv))
+    world = world or World()
+    if not options.dry_run:
+        _refuse_anothers_home(world, yes=options.yes)
+    if options.undo or options.uninstall:
+        return _undo(world, yes=options.yes, dry_run=options.dry_run, everything=options.uninstall)
+    return _setup(world, yes=options.yes, dry_run=options.dry_run)
+
+
+def _refuse_anothers_home(world: World, *, yes: bool) -> None:
+    """`sudo ./install.sh` keeps HOME on some systems, and would leave files of root's in it."""
+    try:
+        owner = world.home.stat().st_uid
+    except OSError as error:
+        raise TallyError(f"the home directory {world.home} cannot be used: {error.strerror}") from None
+    if owner != os.geteuid() and not yes:
+        raise TallyError(
+            f"{world.home} is the home of user {owner}, and you are user {os.geteuid()}: run this without sudo "
+            "(or with --yes if you mean it)"
+        )
+
+
+def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
+    source = environment.running_source()
+    python = environment.base_python()
+    state = environment.look(world, source, python)
+    here = kitty.look(world)
+    edit = wiring.plan(world, here.conf) if here.is_here else None
+    if state.is_current and edit is None:
+        world.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
+        _tell_what_is_there(world, here, state)
+        return DONE
+    _show(world, state, edit)
+    if dry_run:
+        world.say("\nDry run: nothing was changed.")
+        return DONE
+    if not yes:
+        answer = world.ask("\nGo ahead?")
+        if not answer:
+            hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
+            world.say(f"Nothing was changed.{hint}")
+            return FAILED
+    if not state.is_current and not environment.apply(world, source, python, state):
+        world.say("psutil has no build for this machine; /proc is read instead.")
+    if edit is not None:
+        wiring.apply(world, edit)
+    world.say("\nDone.")
+    _tell_what_is_there(world, here, state)
+    if here.is_here:
+        world.say(
+            "\nNext: restart kitty. Or reload its configuration (ctrl+shift+f5) and open a new tab: tabs that are"
+            "\nalready open may stay dark until the restart. `tally doctor`, run in kitty, checks the rest."
+        )
+    return DONE
+
+
+def _show(world: World, state: environment.State, edit: wiring.Edit | None) -> None:
+    place = environment.layout(world)
+    world.say(f"tallylight {tallylight.__version__} will")
+    if state.build:
+        world.say(f"  install itself, attrs and psutil into {world.short(place.data)}")
+    elif set(state.stale) - {place.command}:
+        world.say(f"  repair its files in {world.short(place.data)}")
+    if place.command in state.stale:
+        world.say(f"  link {world.short(place.command)} to its command")
+    if edit is not None:
+        world.say(f"  {'change' if edit.before is not None else 'make'} {world.short(edit.path)}:\n")
+        world.say(edit.diff(world.short(edit.path)).rstrip("\n"))
+
+
+def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.State) -> None:
+    world.say("")
+    if not here.is_here:
+        world.say("  kitty       not found: install it, then run `tally setup` again")
+    else:
+        name = f"kitty {here.version_text}".strip() if here.program else "no kitty program found, but"
+        world.say(f"  kitty       {name}, wired in {world.short(here.conf)}")
+        if here.version and here.version[:2] < kitty.OLDEST:
+            world.say(f"              older than {'.'.join(map(str, kitty.OLDEST))}, the oldest we test: update kitty")
+    agents = installed_agents(world)
+    world.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no wiring'}")
+    if world.which("wezterm") or world.which("wezterm-gui"):
+        world.say("  WezTerm     found, and left alone: this release lights kitty's tabs only")
+    place = environment.layout(world)
+    if state.foreign_command:
+        world.say(f"  command     {world.short(place.launcher)}")
+        world.say(f"              {world.short(place.command)} is not ours and was left alone")
+        return
+    world.say(f"  command     {world.short(place.command)}")
+    if str(place.command.parent) not in world.env.get("PATH", "").split(os.pathsep):
+        world.say(
+            f"              {world.short(place.command.parent)} is not on your PATH: add it to use `tally` by name"
+        )
+
+
+def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
+    steps = wiring.plan_undo(world, kitty.find_conf(world))
+    place = environment.layout(world)
+    installed = os.path.lexists(place.data) or os.path.lexists(place.command)
+    if not steps and not (everything and installed):
+        world.say("Nothing of ours is in kitty.conf; nothing changed.")
+        _tell_how_to_remove_the_rest(world)
+        return DONE
+    for step in steps:
+        name = world.short(step.path)
+        if step.goes:
+            world.say(f"{name} was made by us and goes.")
+        world.say(edits.diff(name, edits.decode(step.before), edits.decode(step.after)).rstrip("\n"))
+    if everything:
+        world.say(f"{world.short(place.data)} and the link {world.short(place.command)} go.")
+    if dry_run:
+        world.say("\nDry run: nothing was changed.")
+        return DONE
+    if not yes:
+        answer = world.ask("\nGo ahead?")
+        if not answer:
+            hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
+            world.say(f"Nothing was changed.{hint}")
+            return FAILED
+    for step in steps:
+        wiring.undo(world, step)
+        world.say(_told(world, step))
+    if everything:
+        for path in environment.remove(world):
+            world.say(f"{world.short(path)} removed.")
+        world.say(f"Your own settings in {world.short(files.config_dir(world.env))} were left alone.")
+    else:
+        _tell_how_to_remove_the_rest(world)
+    return DONE
+
+
+def _told(world: World, step: wiring.Undone) -> str:
+    name = world.short(step.path)
+    if step.goes:
+        return f"{name} removed: we had made it."
+    if step.is_pristine:
+        return f"{name} is again what it was, byte for byte."
+    if step.entry is None:
+        return f"{name}: our lines are out."
+    when = datetime.datetime.fromtimestamp(step.entry.at).astimezone().strftime("%Y-%m-%d")
+    kept = f" The file as it was before {when}: {step.entry.backup}" if step.entry.backup else ""
+    if not step.before:
+        return f"{name} is gone; there is nothing to take back.{kept}"
+    return f"{name} was edited since we came: our lines are out, everything else was left alone.{kept}"
+
+
+def _tell_how_to_remove_the_rest(world: World) -> None:
+    place = environment.layout(world)
+    if place.data.exists():
+        world.say(f"{world.short(place.data)} stays; `tally setup --uninstall` removes it too.")

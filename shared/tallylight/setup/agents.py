@@ -1,0 +1,30 @@
+"""
+The agents on this machine, by the process names in the agent files.
+
+Read leniently, with the standard library alone: it is for one line of what `tally setup` tells. Whether the files
+are right is `tally doctor`'s business.
+"""
+
+from __future__ import annotations
+
+import tomllib
+
+from tallylight import files
+from tallylight.setup.world import World
+
+
+def installed_agents(world: World) -> list[str]:
+    """The names of the known agents whose program is on PATH."""
+    try:
+        packaged = files.packaged_agents()
+    except OSError:
+        return []
+    return [name for name, text in packaged if any(world.which(program) for program in _programs(name, text))]
+
+
+def _programs(name: str, text: str) -> list[str]:
+    try:
+        found = tomllib.loads(text).get("processes", [name])
+    except tomllib.TOMLDecodeError:
+        return []
+    return [word for word in found if isinstance(word, str)] if isinstance(found, list) else [name]

@@ -1,0 +1,145 @@
+"""
+The two packages we need, put into a directory of ours by whichever installer the machine has.
+
+Debian and Ubuntu ship a Python without pip and without `ensurepip`, so there are four ways, tried in turn: this
+Python's pip, uv, the pip of a virtual environment made for the purpose, and pip's own wheel from PyPI, which runs
+without being installed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import http.client
+import json
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tallylight.errors import TallyError
+from tallylight.setup.world import World
+
+REQUIRED = ("attrs>=23.1",)
+#: A compiled package: where it has no wheel, `/proc` is read instead.
+WANTED = ("psutil>=5.9",)
+
+PIP_JSON = "https://pypi.org/pypi/pip/json"
+#: pip's wheel has 2 MB, its index page less.
+MAX_DOWNLOAD = 32 << 20
+_TIMEOUT = 900.0
+
+#: A way to install: the words before `--target`, or why it is not there.
+Way = Callable[[World, Path, Path], "list[str]"]
+
+
+class NoWayError(TallyError):
+    """An installer that this machine does not have."""
+
+
+def install(world: World, python: Path, target: Path) -> bool:
+    """Put what we need into *target*; False if it had to be without psutil. `TallyError` names every way tried."""
+    # pip refuses --target together with a user's own `user = true`, and outside of a virtual environment if told so.
+    settings = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore", "PIP_NO_INPUT": "1"}
+    dropped = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "VIRTUAL_ENV"}
+    env = {key: value for key, value in world.env.items() if key not in dropped} | settings
+    quiet = World(env=env, say=world.say, platform=world.platform)
+    problems = []
+    with tempfile.TemporaryDirectory(prefix="tallylight-") as scratch:
+        for name, way in WAYS:
+            try:
+                words = way(quiet, python, Path(scratch))
+            except (NoWayError, OSError) as error:
+                problems.append(f"  {name}: {error}")
+                continue
+            for packages in (REQUIRED + WANTED, REQUIRED):
+                done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT)
+                if done.returncode == 0:
+                    return packages != REQUIRED
+            problems.append(f"  {name}: {_reason(done.stderr or done.stdout)}")
+    raise TallyError(
+        "cannot install attrs and psutil; nothing was changed. Tried:\n"
+        + "\n".join(problems)
+        + "\nIs the network up? Else install pip (Debian, Ubuntu: apt install python3-pip;"
+        + " Fedora: dnf install python3-pip) or uv, and run this again."
+    )
+
+
+def _reason(text: str) -> str:
+    told = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in told if line.lower().startswith("error")]
+    return "".join(c for c in (errors or told or ["failed"])[-1] if c.isprintable())[:300]
+
+
+def _pip_install(*pip: str) -> list[str]:
+    # Wheels only: a person who wants a light has no compiler. --no-compile: it is done once for all, afterwards.
+    options = ["--quiet", "--disable-pip-version-check", "--no-compile", "--only-binary", ":all:", "--retries", "2"]
+    return [*pip, "install", *options]
+
+
+def own_pip(world: World, python: Path, _scratch: Path) -> list[str]:
+    if world.run([python, "-m", "pip", "--version"], timeout=60).returncode != 0:
+        raise NoWayError(f"{python} has no pip")
+    return _pip_install(str(python), "-m", "pip")
+
+
+def uv(world: World, python: Path, _scratch: Path) -> list[str]:
+    program = world.which("uv")
+    if program is None:
+        raise NoWayError("not on PATH")
+    return [str(program), "pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(python)]
+
+
+def venv_pip(world: World, python: Path, scratch: Path) -> list[str]:
+    done = world.run([python, "-m", "venv", scratch / "venv"], timeout=120)
+    if done.returncode != 0:
+        raise NoWayError(f"{python} cannot make one with pip in it")
+    return _pip_install(str(scratch / "venv" / "bin" / "python"), "-m", "pip")
+
+
+def fetched_pip(_world: World, python: Path, scratch: Path) -> list[str]:
+    wheel = fetch_pip(scratch)
+    return _pip_install(str(python), str(wheel / "pip"))
+
+
+WAYS: tuple[tuple[str, Way], ...] = (
+    ("pip", own_pip),
+    ("uv", uv),
+    ("a virtual environment", venv_pip),
+    ("pip from PyPI", fetched_pip),
+)
+
+
+def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
+    """Download the newest pip's wheel into *folder* and check it against the index's checksum."""
+    try:
+        urls = json.loads(_download(index))["urls"]
+        chosen = next(entry for entry in urls if entry["packagetype"] == "bdist_wheel")
+        url, checksum, name = str(chosen["url"]), str(chosen["digests"]["sha256"]), str(chosen["filename"])
+    except (ValueError, LookupError, TypeError, StopIteration) as error:
+        raise NoWayError(f"{index}: is not the index page of pip ({error!r})") from None
+    data = _download(url)
+    if hashlib.sha256(data).hexdigest() != checksum:
+        raise NoWayError(f"{url}: its checksum is not the index's; it was not used")
+    wheel = folder / Path(name).name
+    wheel.write_bytes(data)
+    return wheel
+
+
+def _download(url: str) -> bytes:
+    with _told(url), urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310
+        data: bytes = answer.read(MAX_DOWNLOAD + 1)
+    if len(data) > MAX_DOWNLOAD:
+        raise NoWayError(f"{url}: more than {MAX_DOWNLOAD} bytes")
+    return data
+
+
+@contextlib.contextmanager
+def _told(url: str) -> Iterator[None]:
+    try:
+        yield
+    except urllib.error.URLError as error:
+        raise NoWayError(f"{url}: {error.reason}") from None
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise NoWayError(f"{url}: {error}") from None

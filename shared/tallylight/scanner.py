@@ -1,0 +1,320 @@
+"""
+Scanner: bytes in any pieces to whole control sequences. Grammar: https://vt100.net/emu/dec_ansi_parser
+
+`feed` takes the next bytes of one stream and returns what they completed, in stream order: `Text` (forward it) and
+`Sequence` (whole, with its raw bytes). Nothing is lost or changed: the raw bytes of every item so far, followed by
+`pending()`, are the input. At most *limit* bytes are ever held, and every byte is looked at a bounded number of times.
+
+Where it departs from the chart at the link, and agrees with terminals of today:
+
+* 7-bit introducers and terminators only. 0x9D and 0x9C are C1 OSC and ST, but also the middle of `”` and `✜` in UTF-8.
+* BEL ends an OSC and no other string. CAN, SUB, or an ESC that does not begin ST aborts any string; the aborting byte
+  is read again as ground, so `ESC ] … ESC ]` is a broken OSC and a fresh one.
+* A sequence over the limit is scanned to its end and given out as `Text` that is not drawn: forwarded, never believed.
+* A DCS that begins `tmux;` is tmux's envelope and may hold ESC pairs. With `screen=True` (we run inside GNU Screen)
+  any DCS may hold ESC, because that is how Screen wraps.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import re
+from typing import TypeAlias
+
+import attrs
+
+#: Most bytes one sequence may have, introducer and terminator included. vibeflow's limit; xterm takes less, and
+#: kitty's own buffer is 1 MiB.
+LIMIT = 131_072
+#: Most bytes of one CSI. Real ones stay below 100; terminals stop at 16 to 256 parameters.
+CSI_LIMIT = 4096
+
+BEL = b"\x07"
+ST = b"\x1b\\"
+
+_ESC = 0x1B
+_BACKSLASH = 0x5C
+
+
+class SequenceKind(enum.Enum):
+    """What introduced a sequence. The value is the byte after ESC, but for ESC itself, which has none."""
+
+    OSC = "]"
+    DCS = "P"
+    APC = "_"
+    PM = "^"
+    SOS = "X"
+    CSI = "["
+    ESC = ""
+
+
+@attrs.frozen
+class Text:
+    """
+    Bytes to pass through: text and C0 controls.
+
+    *drawn* is False for the remains of a sequence that was aborted or ran over the limit. A terminal shows nothing
+    for them; a relay still forwards them.
+    """
+
+    raw: bytes
+    drawn: bool = True
+
+    @property
+    def visible(self) -> bool:
+        """Whether a person would see anything of it: at least one byte that is not a control or a space."""
+        return self.drawn and _VISIBLE.search(self.raw) is not None
+
+
+@attrs.frozen
+class Sequence:
+    """
+    One whole sequence.
+
+    *payload* is what lies between introducer and terminator; for an OSC that includes its number. *number* is None
+    for anything but an OSC, and for an OSC whose payload does not start with a plain decimal number of at most five
+    digits (no sign, no leading zero) that `;` or the end follows.
+    """
+
+    kind: SequenceKind
+    payload: bytes
+    terminator: bytes
+    raw: bytes
+    number: int | None = None
+
+    @property
+    def body(self) -> bytes:
+        """The payload after its first `;`: for an OSC, what follows the number."""
+        return self.payload.partition(b";")[2]
+
+
+Item: TypeAlias = Text | Sequence
+
+_VISIBLE = re.compile(rb"[^\x00-\x20\x7f]")
+#: A whole CSI (C0 controls inside are carried out by a terminal without ending it) or a whole short escape.
+_SHORT = re.compile(
+    rb"\x1b(?:"
+    rb"\[[\x00-\x17\x19\x1c-\x3f\x7f]*[@-~]"
+    rb"|[ -/]{1,8}[0-~]"
+    rb"|[0-OQ-WYZ\\`-~]"
+    rb")"
+)
+#: The start of one that may yet become whole.
+_SHORT_START = re.compile(rb"\x1b(?:\[[\x00-\x17\x19\x1c-\x3f\x7f]*|[ -/]{0,8})")
+_CSI_END = re.compile(rb"[^\x00-\x17\x19\x1c-\x3f\x7f]")
+_ESC_RUN = re.compile(rb"\x1b+")
+_OSC_STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
+_STRING_STOP = re.compile(rb"[\x18\x1a\x1b]")
+_NUMBER = re.compile(rb"(0|[1-9][0-9]{0,4})(?:;|\Z)")
+_STRINGS = {ord(kind.value): kind for kind in SequenceKind if kind.value and kind.value in "]P_^X"}
+
+
+@functools.lru_cache(maxsize=1024)
+def _short(raw: bytes) -> Sequence:
+    # Cached because a redraw repeats the same few colours and moves thousands of times, and values can be shared.
+    if raw[1:2] == b"[":
+        return Sequence(SequenceKind.CSI, raw[2:], b"", raw)
+    return Sequence(SequenceKind.ESC, raw[1:], b"", raw)
+
+
+def _string(kind: SequenceKind, raw: bytes, terminator: bytes) -> Sequence:
+    payload = raw[2 : len(raw) - len(terminator)]
+    number = None
+    if kind is SequenceKind.OSC and (match := _NUMBER.match(payload)):
+        number = int(match[1])
+    return Sequence(kind, payload, terminator, raw, number)
+
+
+class _State(enum.Enum):
+    GROUND = enum.auto()
+    #: ESC, or the start of a CSI, was held back.
+    ESCAPE = enum.auto()
+    #: Inside a CSI that is over its limit.
+    CSI_OVER = enum.auto()
+    STRING = enum.auto()
+
+
+class Scanner:
+    """Splits one stream into text and sequences. Feed it in order; it never raises."""
+
+    def __init__(self, limit: int = LIMIT, *, screen: bool = False) -> None:
+        self.limit = limit
+        self._screen = screen
+        self._state = _State.GROUND
+        self._held = bytearray()
+        self._kind = SequenceKind.OSC
+        self._over = False
+        #: The last held byte is an ESC whose successor has not come yet.
+        self._escaped = False
+        #: An envelope's ESC does not abort it; None until the first ESC asks.
+        self._envelope: bool | None = None
+
+    def pending(self) -> bytes:
+        """The bytes of a sequence that has begun and not ended."""
+        return bytes(self._held)
+
+    def flush(self) -> list[Item]:
+        """Give out what is pending as text that is not drawn, and return to ground: the stream has ended."""
+        items: list[Item] = []
+        self._broken(items, bytes(self._held))
+        self._ground()
+        return items
+
+    def feed(self, data: bytes) -> list[Item]:
+        """Take the next bytes; return the items they completed."""
+        items: list[Item] = []
+        at = 0
+        if self._state is _State.STRING:
+            at = self._continue_string(data, items)
+        elif self._state is _State.CSI_OVER:
+            at = self._skip_csi(data, 0, items)
+        if self._state is _State.ESCAPE:
+            # Short by construction, so that the copy is bounded.
+            data = bytes(self._held) + data[at:]
+            at = 0
+            self._held.clear()
+            self._state = _State.GROUND
+        size = len(data)
+        append = items.append
+        find = data.find
+        match = _SHORT.match
+        while at < size:
+            found = find(b"\x1b", at)
+            if found < 0:
+                append(Text(data[at:] if at else data))
+                break
+            if found > at:
+                append(Text(data[at:found]))
+            whole = match(data, found)
+            if whole is None:
+                at = self._odd(data, found, items)
+            elif (at := whole.end()) - found <= CSI_LIMIT:
+                append(_short(data[found:at]))
+            else:
+                append(Text(data[found:at], False))
+        return items
+
+    def _odd(self, data: bytes, start: int, items: list[Item]) -> int:
+        """Handle an ESC that is not a whole short sequence: a string, a broken or an unfinished one."""
+        after = start + 1
+        if after < len(data) and (kind := _STRINGS.get(data[after])):
+            self._state = _State.STRING
+            self._kind = kind
+            self._envelope = None
+            return self._scan_string(data, start, start + 2, items)
+        run = _ESC_RUN.match(data, start)
+        if run and run.end() - start > 1:
+            # Of several ESC only the last can introduce anything.
+            self._broken(items, data[start : run.end() - 1])
+            return run.end() - 1
+        begun = _SHORT_START.match(data, start)
+        end = begun.end() if begun else after
+        if end < len(data):
+            self._broken(items, data[start:end])
+            return end
+        if end - start >= CSI_LIMIT:
+            self._broken(items, data[start:end])
+            self._state = _State.CSI_OVER
+            return end
+        self._held += data[start:end]
+        self._state = _State.ESCAPE
+        return end
+
+    def _skip_csi(self, data: bytes, start: int, items: list[Item]) -> int:
+        stop = _CSI_END.search(data, start)
+        if stop is None:
+            self._broken(items, data[start:])
+            return len(data)
+        end = stop.start() + (0x40 <= data[stop.start()] <= 0x7E)
+        self._broken(items, data[start:end])
+        self._ground()
+        return end
+
+    def _continue_string(self, data: bytes, items: list[Item]) -> int:
+        if not data:
+            return 0
+        if not self._escaped:
+            return self._scan_string(data, 0, 0, items)
+        self._escaped = False
+        if data[0] == _BACKSLASH:
+            return self._end_string(data, 0, 1, ST, items)
+        if self._holds_escapes(bytes(self._held[:7])):
+            return self._scan_string(data, 0, 0 if self._screen and data[0] == _ESC else 1, items)
+        self._broken(items, bytes(self._held[:-1]))
+        self._ground()
+        self._held += b"\x1b"
+        self._state = _State.ESCAPE
+        return 0
+
+    def _scan_string(self, data: bytes, start: int, at: int, items: list[Item]) -> int:
+        """Look for the end from *at*; data[start:] is the part of the string that is not held yet."""
+        search = (_OSC_STOP if self._kind is SequenceKind.OSC else _STRING_STOP).search
+        while stop := search(data, at):
+            found = stop.start()
+            byte = data[found]
+            if byte == 0x07:
+                return self._end_string(data, start, found + 1, BEL, items)
+            if byte == _ESC:
+                if found + 1 == len(data):
+                    self._escaped = True
+                    break
+                if data[found + 1] == _BACKSLASH:
+                    return self._end_string(data, start, found + 2, ST, items)
+                if self._holds_escapes(bytes(self._held[:7]) + data[start : start + 7]):
+                    # tmux reads ESC in pairs, GNU Screen ends at the first ESC \ whatever stands before it.
+                    at = found + (1 if self._screen else 2)
+                    continue
+            self._broken(items, bytes(self._held) + data[start:found])
+            self._ground()
+            return found
+        self._hold(data[start:], items)
+        return len(data)
+
+    def _holds_escapes(self, beginning: bytes) -> bool:
+        if self._envelope is None:
+            dcs = self._kind is SequenceKind.DCS
+            self._envelope = dcs and (self._screen or beginning.startswith(b"\x1bPtmux;"))
+        return self._envelope
+
+    def _hold(self, piece: bytes, items: list[Item]) -> None:
+        self._held += piece
+        if not self._over and len(self._held) < self.limit:
+            return
+        # With no end in sight a terminator could only make it longer than the limit: stop believing it now.
+        self._holds_escapes(bytes(self._held[:7]))
+        self._over = True
+        cut = len(self._held) - self._escaped
+        self._broken(items, bytes(self._held[:cut]))
+        del self._held[:cut]
+
+    def _end_string(self, data: bytes, start: int, end: int, terminator: bytes, items: list[Item]) -> int:
+        raw = bytes(self._held) + data[start:end] if self._held else data[start:end]
+        if self._over or len(raw) > self.limit:
+            self._broken(items, raw)
+        else:
+            items.append(_string(self._kind, raw, terminator))
+        self._ground()
+        return end
+
+    def _ground(self) -> None:
+        self._state = _State.GROUND
+        self._held.clear()
+        self._over = False
+        self._escaped = False
+        self._envelope = None
+
+    @staticmethod
+    def _broken(items: list[Item], raw: bytes) -> None:
+        if raw:
+            items.append(Text(raw, False))
+
+
+def visible(items: list[Item]) -> bool:
+    """Whether these items put anything on the screen that a person would see."""
+    return any(isinstance(item, Text) and item.visible for item in items)
+
+
+def raw(items: list[Item]) -> bytes:
+    """The bytes these items came from."""
+    return b"".join([item.raw for item in items])

@@ -1,0 +1,118 @@
+"""
+Text from programs, made harmless to show. Rules: https://www.unicode.org/reports/tr36/ and tr39.
+
+In: any string, lone surrogates included. Out: one line in NFC with no control, no bidirectional or other invisible
+character, no stack of combining marks, and no more cells or graphemes than asked for. It never raises, takes linear
+time, and `sanitise(sanitise(s)) == sanitise(s)`.
+
+Every codec calls `sanitise` after its last decoding step, and every surface calls it again where it draws.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+#: Enough for any label; a title may have more, see `wire.title`.
+CELLS = 256
+GRAPHEMES = 256
+#: Marks kept on one base. Vietnamese needs 2, Hebrew with cantillation 4; GNU Screen crashed on more (CVE-2021-26937).
+MARKS = 4
+#: People and roles joined by ZWJ in one emoji: four in the largest families.
+JOINED = 4
+
+#: What separates words but is not a plain space becomes one.
+_SPACES = "\t\n\v\f\r\x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+#: Categories Cc, Cf, Cs, default-ignorable characters (UAX #44) and noncharacters. A test compares this with Unicode.
+_INVISIBLE = (
+    "\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff" + "".join([chr(plane << 16 | 0xFFFE) + chr(plane << 16 | 0xFFFF) for plane in range(17)])
+)
+#: What may carry VS16 and be joined by ZWJ: Extended_Pictographic, roughly; the standard library has no table of it.
+_PICTOGRAPH = (
+    "[©®‼⁉™ℹ\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u25ff\u2600-\u27bf\u2934\u2935\u2b00-\u2bff〰〽㊗㊙"
+    "\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
+)
+_EMOJI = f"{_PICTOGRAPH}[\U0001f3fb-\U0001f3ff]?\ufe0f?"
+_EMOJI_SEQUENCE = f"{_EMOJI}(?:\u200d{_EMOJI}){{0,{JOINED - 1}}}|[#*0-9]\ufe0f?\u20e3"
+_STRIP = re.compile(f"({_EMOJI_SEQUENCE})|[{_INVISIBLE}]+")
+_SPACE = re.compile(f"[{_SPACES}]")
+_CLUSTER = re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
+#: The most code points one grapheme of our own output has, so that cutting the input never cuts it again.
+_LONGEST = JOINED * 4 + MARKS
+_ASCII_ID = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,31}")
+
+
+def sanitise(text: str, *, cells: int = CELLS, graphemes: int = GRAPHEMES) -> str:
+    """
+    Make *text* harmless, at most *cells* wide and *graphemes* long.
+
+    Line breaks, tabs and odd spaces become a space; everything else that draws nothing goes. ZWJ and VS16 stay inside
+    emoji, where they belong. What is over a cap is cut off, without an ellipsis.
+    """
+    most = min(cells, graphemes)
+    if text.isascii() and text[:most].isprintable():
+        return text[:most]
+    text = text[: most * _LONGEST]
+    # Marks are cut before NFC, which is quadratic in the length of a run of them, and everything is stripped again
+    # after it, because NFC has the last word on what a character is.
+    text = _cap(_strip(text), most * _LONGEST, most * _LONGEST, 2 * MARKS)
+    return _cap(_strip(unicodedata.normalize("NFC", text)), cells, graphemes, MARKS)
+
+
+def width(text: str) -> int:
+    """The cells that sanitised *text* takes. Ambiguous characters count 1, as in both hosts by default."""
+    if text.isascii():
+        return len(text)
+    return sum([_width(cluster) for cluster in _CLUSTER.findall(text)])
+
+
+def is_ascii_id(text: str) -> bool:
+    """
+    Whether *text* can name an agent: 1 to 32 of `A-Z a-z 0-9 . _ -`, the first not `-`.
+
+    Only such a name is ever looked up. `сlaude` with a Cyrillic с is shown, as the unknown agent it is.
+    """
+    return _ASCII_ID.fullmatch(text) is not None
+
+
+def _strip(text: str) -> str:
+    return _STRIP.sub(_keep_emoji, _SPACE.sub(" ", text))
+
+
+def _keep_emoji(match: re.Match[str]) -> str:
+    return match[1] or ""
+
+
+def _cap(text: str, cells: int, graphemes: int, most_marks: int) -> str:
+    if text.isascii():
+        return text[: min(cells, graphemes)]
+    kept: list[str] = []
+    # A mark with nothing before it would sit on whatever is drawn to the left of us.
+    marks = most_marks
+    for cluster in _CLUSTER.findall(text):
+        wide = _width(cluster)
+        if wide == 0:
+            marks += 1
+            if marks <= most_marks:
+                kept.append(cluster)
+            continue
+        cells -= wide
+        graphemes -= 1
+        if cells < 0 or graphemes < 0:
+            break
+        kept.append(cluster)
+        marks = 0
+    return "".join(kept)
+
+
+def _width(cluster: str) -> int:
+    if len(cluster) > 1:
+        return 2
+    if cluster < "\u0300":
+        return 1
+    if unicodedata.category(cluster) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(cluster) in ("W", "F") else 1

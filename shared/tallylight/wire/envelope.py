@@ -1,0 +1,50 @@
+"""
+Envelopes: the bytes around a payload, for a terminal and through tmux and GNU Screen.
+
+tmux: https://github.com/tmux/tmux/wiki/FAQ#what-is-the-passthrough-escape-sequence-and-how-do-i-use-it
+GNU Screen: https://www.gnu.org/software/screen/manual/html_node/Control-Sequences.html
+
+`tally emit` must start in no time, so this module imports nothing that takes any: no re, enum, typing or attrs.
+"""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+
+BEL = b"\x07"
+ST = b"\x1b\\"
+#: GNU Screen drops a DCS with a longer payload and prints its tail as text. 767 since 2014, 511 and 255 before.
+SCREEN_PAYLOAD = 767
+
+
+def osc(number: int, payload: str | bytes, *, st: bool = False) -> bytes:
+    """One OSC. BEL ends it unless *st*: BEL passes through every multiplexer, ST through none without care."""
+    data = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload
+    return b"\x1b]%d;%b%b" % (number, data, ST if st else BEL)
+
+
+def user_var(name: str, value: str | bytes) -> bytes:
+    """Set a user variable of the pane: OSC 1337 SetUserVar, which both kitty and WezTerm deliver to user code."""
+    data = value.encode("utf-8", "replace") if isinstance(value, str) else value
+    return osc(1337, b"SetUserVar=%b=%b" % (name.encode("ascii"), b2a_base64(data, newline=False)))
+
+
+def tmux_wrap(data: bytes, levels: int = 1) -> bytes:
+    """Wrap for the terminal outside tmux, once a level of nesting. Needs `allow-passthrough on` in each tmux."""
+    for _ in range(levels):
+        data = b"\x1bPtmux;%b\x1b\\" % data.replace(b"\x1b", b"\x1b\x1b")
+    return data
+
+
+def screen_wrap(data: bytes, chunk: int = SCREEN_PAYLOAD) -> bytes:
+    """
+    Wrap for the terminal outside GNU Screen, in as many DCS as their length asks for.
+
+    Screen ends the DCS at the first ESC \\, so that one inside *data* is split between two of them.
+    """
+    first, *rest = data.split(ST)
+    pieces = [first] + [b"\\" + piece for piece in rest]
+    pieces[:-1] = [piece + b"\x1b" for piece in pieces[:-1]]
+    return b"".join(
+        [b"\x1bP%b\x1b\\" % piece[at : at + chunk] for piece in pieces for at in range(0, len(piece), chunk)]
+    )

@@ -1,0 +1,59 @@
+"""
+Marks of a shell, OSC 133:
+https://gitlab.freedesktop.org/Per_Bothner/specifications/blob/master/proposals/semantic-prompts.md
+
+In: one sequence. Out: `Mark`, or DecodeError. Options after the letter are ignored, but for the exit code of
+`D`. kitty's `133;k` and letters of other dialects are not ours.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+
+import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.scanner import Sequence
+
+NUMBER = 133
+#: A shell's exit code is 0 to 255, negative on Windows; ten digits hold any 32-bit number.
+_EXIT_CODE = re.compile(rb"-?[0-9]{1,10}")
+
+
+class MarkKind(enum.Enum):
+    """What starts at a mark."""
+
+    PROMPT_START = "A"
+    PROMPT_END = "B"
+    COMMAND_START = "C"
+    COMMAND_END = "D"
+
+
+@attrs.frozen
+class Mark:
+    """
+    A shell's mark. *exit_code* belongs to COMMAND_END.
+
+    It is None when the shell left it out or sent something else than a number: the command has ended all the same.
+    """
+
+    kind: MarkKind
+    exit_code: int | None = None
+
+
+_KINDS = {kind.value.encode(): kind for kind in MarkKind}
+
+
+def decode(sequence: Sequence) -> Mark:
+    """Read one mark; `not-ours` otherwise."""
+    if sequence.number != NUMBER:
+        raise DecodeError("not-ours")
+    letter, _, options = sequence.body.partition(b";")
+    kind = _KINDS.get(letter)
+    if kind is None:
+        raise DecodeError("not-ours", f"mark {letter[:16]!r}")
+    first = options.partition(b";")[0]
+    if kind is MarkKind.COMMAND_END and _EXIT_CODE.fullmatch(first):
+        return Mark(kind, int(first))
+    return Mark(kind)

@@ -1,0 +1,180 @@
+"""
+OSC 1338, the status of an agent: `OSC 1338 ; key=value ; … ST`. https://github.com/bjhengen/vibeflow
+
+In: one sequence, or the payload alone, as the value of the `tally` user variable. Out: a Report, or
+DecodeError. At most 4096 bytes are looked at. `state`, `tool` and `project` are read exactly as vibeflow reads
+them: a bad one kills the frame.
+
+Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `background`; the keys `id kind
+session title cwd worktree mode message detail progress background`. A bad value of those is dropped alone, but
+for `id`: without it the report would be about another record. Numbers other programs put under 1338 fail the
+rule that `state` must be known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from tallylight.errors import DecodeError
+from tallylight.report import Progress, Report, Source
+from tallylight.scanner import BEL, ST, Sequence
+from tallylight.status import Kind, Status
+from tallylight.text import sanitise
+from tallylight.wire import envelope, pairs
+
+NUMBER = 1338
+#: vibeflow's limit for a whole frame, introducer and terminator included.
+FRAME_LIMIT = 4096
+#: The same for a payload that travels without its frame.
+PAYLOAD_LIMIT = FRAME_LIMIT - len(b"\x1b]1338;\x07")
+
+_STATUSES = {status.value: status for status in Status if status is not Status.DOWN}
+_STRICT = ("state", "tool", "project")
+#: Text fields of a report, their keys, and the cells we keep of each.
+_TEXTS = {
+    "tool": ("agent", 64),
+    "project": ("project", 128),
+    "session": ("session", 256),
+    "title": ("title", 256),
+    "cwd": ("cwd", 1024),
+    "worktree": ("worktree", 1024),
+    "mode": ("mode", 64),
+    "message": ("message", 512),
+    "detail": ("detail", 256),
+}
+_EXTENDED = (*_TEXTS, "id", "kind", "progress", "background")
+#: What goes first when a report is too long for one frame.
+_EXPENDABLE = ("detail", "message", "worktree", "cwd", "title", "mode", "session", "project", "tool")
+_ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
+_PROGRESS = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+_COUNT = re.compile(r"[0-9]{1,4}")
+
+
+def decode(sequence: Sequence) -> Report:
+    """Read one sequence."""
+    return decode_frame(sequence.raw)
+
+
+def decode_frame(data: bytes) -> Report:
+    """
+    Read a frame at the start of *data*, checking in vibeflow's order.
+
+    This is its one-shot parser: bytes after the terminator are ignored and a lone ESC inside is tolerated. A stream
+    goes through the scanner first, which is stricter.
+    """
+    if len(data) > FRAME_LIMIT:
+        raise DecodeError("too-long", f"{len(data)} bytes, {FRAME_LIMIT} at most")
+    if not data.startswith(b"\x1b]"):
+        raise DecodeError("not-ours", "not an OSC sequence")
+    ends = [at for at in (data.find(BEL), data.find(ST)) if at >= 0]
+    if not ends:
+        raise DecodeError("malformed", "no terminator")
+    number, _, payload = _utf8(data[2 : min(ends)]).partition(b";")
+    if number != b"1338":
+        raise DecodeError("not-ours", "not OSC 1338")
+    return _report(payload, "osc-1338")
+
+
+def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
+    """Read what follows `1338;`, as the `tally` user variable carries it. *rule* is for `tally why`."""
+    data = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
+    if len(data) > PAYLOAD_LIMIT:
+        raise DecodeError("too-long", f"{len(data)} bytes, {PAYLOAD_LIMIT} at most")
+    return _report(_utf8(data), rule)
+
+
+def read_fields(payload: bytes) -> dict[str, str]:
+    """Decode the pairs we know, unsanitised. Raise for a bad value of a known key, wherever it stands."""
+    fields: dict[str, str] = {}
+    for key_bytes, value in pairs.split(payload):
+        key = key_bytes.decode("utf-8")
+        if key not in _STRICT and key not in _EXTENDED:
+            continue
+        try:
+            text = pairs.percent_decode(value).decode("utf-8")
+        except (DecodeError, UnicodeDecodeError):
+            if key in _STRICT or key == "id":
+                raise DecodeError("bad-encoding", f"the value of {key}") from None
+            continue
+        if key == "state" and text not in _STATUSES:
+            raise DecodeError("unknown-state", repr(text[:32]))
+        if key == "id" and text and not _ID.fullmatch(text):
+            raise DecodeError("malformed", "an id is at most 8 names of A-Z a-z 0-9 . _ : @ + - with / between")
+        fields[key] = text
+    if "state" not in fields:
+        raise DecodeError("missing-state")
+    return fields
+
+
+def encode(report: Report, *, st: bool = False) -> bytes:
+    """Write one frame; *st* for the terminator that answers a sender who used it."""
+    return envelope.osc(NUMBER, encode_payload(report), st=st)
+
+
+def encode_payload(report: Report) -> str:
+    """
+    Write what follows `1338;`. Fields that do not fit go, the least telling first; the state always fits.
+
+    Raise ValueError for what has no word on the wire: `down`, and a withdrawal.
+    """
+    if report.status is None or report.status not in _STATUSES.values():
+        raise ValueError(f"OSC 1338 has no word for status {report.status}")
+    fields = {key: getattr(report, name) for key, (name, _) in _TEXTS.items()}
+    fields |= {
+        "state": report.status.value,
+        "id": report.id,
+        "kind": report.kind.value if report.kind else "",
+        "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",
+        "background": str(report.background) if report.background else "",
+    }
+    order = ("state", "tool", "project", "id", "kind", *list(_TEXTS)[2:], "progress", "background")
+    for dropped in range(len(_EXPENDABLE) + 1):
+        gone = _EXPENDABLE[:dropped]
+        payload = pairs.join((key, fields[key]) for key in order if fields[key] and key not in gone)
+        if len(payload) < PAYLOAD_LIMIT:
+            break
+    return payload.decode("ascii")
+
+
+def _utf8(data: bytes) -> bytes:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
+    return data
+
+
+def _report(payload: bytes, rule: str) -> Report:
+    fields = read_fields(payload)
+    status = _STATUSES[fields["state"]]
+    texts: dict[str, Any] = {
+        name: sanitise(fields.get(key, ""), cells=cells, graphemes=cells) for key, (name, cells) in _TEXTS.items()
+    }
+    return Report(
+        source=Source.PROTOCOL,
+        rule=rule,
+        status=status,
+        id=fields.get("id", ""),
+        kind=_kind(fields.get("kind", "")) if status is Status.WAITING else None,
+        progress=progress(fields.get("progress", "")),
+        background=int(fields["background"]) if _COUNT.fullmatch(fields.get("background", "")) else 0,
+        **texts,
+    )
+
+
+def _kind(word: str) -> Kind | None:
+    return Kind(word) if word in _words(Kind) else None
+
+
+def _words(kinds: Iterable[Kind]) -> list[str]:
+    return [kind.value for kind in kinds]
+
+
+def progress(text: str) -> Progress | None:
+    """Read `done/total`: ASCII digits, at most six each, 0 <= done <= total, total > 0. None for anything else."""
+    match = _PROGRESS.fullmatch(text)
+    if not match or not 0 <= int(match[1]) <= int(match[2]) or int(match[2]) == 0:
+        return None
+    return Progress(int(match[1]), int(match[2]))

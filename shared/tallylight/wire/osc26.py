@@ -1,0 +1,213 @@
+"""
+OSC 26, Otty's agent protocol: `OSC 26 ; Key=Value ; … ST`. https://docs.otty.sh/vt/osc/osc-26
+
+In: one sequence. Out of `decode`: an `Update` of validated pairs, or DecodeError. Frames are partial, so each
+pane has an `Accumulator` that merges updates and yields Reports. At most 8 KiB a frame, 64 pairs of it, 4 KiB a
+value, 64 user variables.
+
+A bad value costs its own pair only and never clears the old one; an empty value clears; of two equal keys the
+last wins. Keys are case-sensitive: another terminal uses 26 with lower-case keys, which are unknown here and so
+ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.report import Report, Source
+from tallylight.scanner import Sequence
+from tallylight.status import Kind, Status
+from tallylight.text import is_ascii_id, sanitise
+from tallylight.wire import base64
+from tallylight.wire.osc1338 import progress
+
+NUMBER = 26
+#: The page gives no limits; these hold the longest task list we would ever show.
+FRAME_LIMIT = 8192
+VALUE_LIMIT = 4096
+PAIR_LIMIT = 64
+USER_VAR_LIMIT = 64
+TASK_LIMIT = 64
+
+#: `finished` withdraws; `down` is a conclusion of the receiver, so that no sender may claim it.
+STATUSES: dict[str, tuple[Status | None, Kind | None]] = {
+    "idle": (Status.IDLE, None),
+    "running": (Status.WORKING, None),
+    "awaiting-approval": (Status.WAITING, Kind.PERMISSION),
+    "awaiting-input": (Status.WAITING, Kind.INPUT),
+    "error": (Status.ERROR, None),
+    "finished": (None, None),
+}
+#: What `finished` takes away. Who the agent is and how to resume it stays.
+LIVE = ("Status", "Detail", "TaskList", "TaskProgress")
+
+_TOKEN = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_USER_VAR = re.compile(r"UserVar:[A-Za-z0-9_.-]{1,64}")
+_VERSION = re.compile(r"[0-9]{1,4}")
+
+
+@attrs.frozen
+class Update:
+    """The valid pairs of one frame, decoded and sanitised, in the order sent. An empty value clears its key."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+def decode(sequence: Sequence) -> Update:
+    """Read one frame; `not-ours` if it holds nothing of this protocol, `too-long` or `malformed` otherwise."""
+    if sequence.number != NUMBER:
+        raise DecodeError("not-ours")
+    if len(sequence.raw) > FRAME_LIMIT:
+        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    try:
+        text = sequence.body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
+    found = []
+    for token in text.split(";", PAIR_LIMIT)[:PAIR_LIMIT]:
+        key, equals, value = token.partition("=")
+        if equals and (decoded := _value(key, value)) is not None:
+            found.append((key, decoded))
+    if not found:
+        raise DecodeError("not-ours", "no pair that OSC 26 knows")
+    return Update(tuple(found))
+
+
+class Accumulator:
+    """One pane's map of OSC 26 values."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+
+    @property
+    def user_vars(self) -> dict[str, str]:
+        """The pane's `UserVar:` values, names without the prefix."""
+        return {key[8:]: value for key, value in self._values.items() if key.startswith("UserVar:")}
+
+    def merge(self, update: Update) -> Report | None:
+        """
+        Take an update in; return what the pane's agent now says, or None while there is nothing to say.
+
+        There is nothing to say before the map has an agent and a status: the page's own examples send a status alone,
+        to be understood once the agent is named. After `finished` the report withdraws the record, once.
+        """
+        for key, value in update.pairs:
+            if not value:
+                self._values.pop(key, None)
+            elif key in self._values or not key.startswith("UserVar:") or len(self.user_vars) < USER_VAR_LIMIT:
+                self._values[key] = value
+        if "CodeAgent" not in self._values or "Status" not in self._values:
+            return None
+        report = self._report()
+        if report.status is None:
+            for key in LIVE:
+                self._values.pop(key, None)
+            report = attrs.evolve(report, detail="", tasks=(), progress=None)
+        return report
+
+    def _report(self) -> Report:
+        get = self._values.get
+        status, kind = STATUSES[self._values["Status"]]
+        return Report(
+            source=Source.PROTOCOL,
+            rule="osc-26",
+            status=status,
+            kind=kind,
+            agent=self._values["CodeAgent"],
+            session=get("SessionId", ""),
+            title=get("SessionTitle", ""),
+            cwd=get("ProjectFolder", ""),
+            worktree=get("WorkTree", ""),
+            mode=get("Mode", ""),
+            detail=get("Detail", ""),
+            progress=progress(get("TaskProgress", "")),
+            tasks=tuple(get("TaskList", "").split("\n")) if get("TaskList") else (),
+            # Split before any placeholder is filled: a session id can never become two arguments.
+            resume=tuple(get("MethodResume", "").split(" ")) if get("MethodResume") else (),
+            fork=tuple(get("MethodFork", "").split(" ")) if get("MethodFork") else (),
+        )
+
+
+def _value(key: str, value: str) -> str | None:
+    """Decode and check one pair's value; None drops the pair."""
+    read = _READERS.get(key, _read_user_var if _USER_VAR.fullmatch(key) else None)
+    if read is None or len(value) > VALUE_LIMIT:
+        return None
+    try:
+        return read(value) if value else ""
+    except DecodeError:
+        return None
+
+
+def _label(cells: int) -> Callable[[str], str | None]:
+    def read(value: str) -> str | None:
+        # What is nothing but invisible characters would read as "clear": it is a bad value instead.
+        return sanitise(_base64(value), cells=cells, graphemes=cells).strip() or None
+
+    return read
+
+
+def _base64(value: str) -> str:
+    return base64.decode_text(value.encode("utf-8"))
+
+
+def _read_agent(value: str) -> str | None:
+    return value if is_ascii_id(value) else None
+
+
+def _read_status(value: str) -> str | None:
+    return value if value in STATUSES else None
+
+
+def _read_progress(value: str) -> str | None:
+    return value if progress(value) else None
+
+
+def _read_version(value: str) -> str | None:
+    # A higher version is read all the same: what it added has keys that are unknown here.
+    return value if _VERSION.fullmatch(value) else None
+
+
+def _read_detail(value: str) -> str | None:
+    # The page says "b64 / token", and `thinking` is both. Nothing may ever depend on the text.
+    if _TOKEN.fullmatch(value):
+        return value
+    text = _base64(value)
+    return sanitise(text) if text.isprintable() else None
+
+
+def _read_tasks(value: str) -> str | None:
+    lines = [sanitise(line) for line in _base64(value).splitlines()[:TASK_LIMIT]]
+    return "\n".join([line for line in lines if line.strip()]) or None
+
+
+def _read_arguments(value: str) -> str | None:
+    text = _base64(value)
+    words = text.split()
+    # An argument is executed, not shown: what sanitising would change is refused.
+    return " ".join(words) if words and " ".join(words) == sanitise(text, cells=1024, graphemes=1024).strip() else None
+
+
+def _read_user_var(value: str) -> str | None:
+    return sanitise(_base64(value), cells=1024, graphemes=1024) or None
+
+
+_READERS: dict[str, Callable[[str], str | None]] = {
+    "CodeAgent": _read_agent,
+    "Status": _read_status,
+    "TaskProgress": _read_progress,
+    "Version": _read_version,
+    "SessionId": _label(256),
+    "SessionTitle": _label(256),
+    "ProjectFolder": _label(1024),
+    "WorkTree": _label(1024),
+    "Mode": _label(64),
+    "TaskList": _read_tasks,
+    "MethodResume": _read_arguments,
+    "MethodFork": _read_arguments,
+    "Detail": _read_detail,
+}

@@ -1,0 +1,51 @@
+"""
+Pairs: `key=value;key=value` with percent-encoded values, the payload grammar of OSC 1338.
+
+Spec: https://github.com/bjhengen/vibeflow (crate `vibeflow-protocol`). What `percent_decode` gives is bytes
+that nobody has sanitised.
+
+`tally emit` must start in no time, so this module imports nothing that takes any: no re, enum, typing or attrs.
+"""
+
+from __future__ import annotations
+
+from tallylight.errors import DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_HEX = b"0123456789abcdefABCDEF"
+#: What goes out encoded: the grammar's own three, C0, DEL and everything that is not ASCII.
+_ENCODED = [f"%{byte:02X}" if byte < 0x20 or byte > 0x7E or byte in b";=%" else chr(byte) for byte in range(256)]
+
+
+def percent_encode(value: str | bytes) -> str:
+    """Encode one value. A lone surrogate has no UTF-8 and goes out as `?`."""
+    data = value.encode("utf-8", "replace") if isinstance(value, str) else value
+    return "".join([_ENCODED[byte] for byte in data])
+
+
+def percent_decode(value: bytes) -> bytes:
+    """Decode one value. Raise DecodeError `bad-encoding` for a `%` that two hexadecimal digits do not follow."""
+    first, *rest = value.split(b"%")
+    if not rest:
+        return value
+    out = bytearray(first)
+    for piece in rest:
+        if len(piece) < 2 or piece[0] not in _HEX or piece[1] not in _HEX:
+            raise DecodeError("bad-encoding", f"% without two hexadecimal digits, before {piece[:8]!r}")
+        # Each digit was looked at first: int() alone would take "+1", " 1" and "1_".
+        out.append(int(piece[:2], 16))
+        out += piece[2:]
+    return bytes(out)
+
+
+def join(pairs: Iterable[tuple[str, str]]) -> bytes:
+    """Write pairs in the order given. Keys are ours and go out as they are; values are encoded."""
+    return ";".join([f"{key}={percent_encode(value)}" for key, value in pairs]).encode("ascii")
+
+
+def split(payload: bytes) -> list[tuple[bytes, bytes]]:
+    """Read pairs, each split at its first `=`; a token without one is skipped. Values stay encoded."""
+    return [(key, value) for key, equals, value in [token.partition(b"=") for token in payload.split(b";")] if equals]

@@ -1,0 +1,58 @@
+"""
+Passthrough: what tmux and GNU Screen take out of the envelopes that `wire.envelope` puts on.
+
+tmux: https://github.com/tmux/tmux/blob/master/input.c (`input_dcs_dispatch`)
+GNU Screen: https://git.savannah.gnu.org/cgit/screen.git/tree/src/ansi.c (`StringEnd`)
+
+`unwrap` opens one envelope and gives bytes. `Unwrapper` does what the terminal outside does with them: it reads
+the bytes of all envelopes as one stream, so that a frame may span several, and opens nested ones, to a bounded
+depth.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tallylight.scanner import Scanner, Sequence, SequenceKind
+from tallylight.wire.envelope import SCREEN_PAYLOAD
+
+#: How many multiplexers deep anybody works; each level costs a scanner.
+LEVELS = 4
+_PAIR = re.compile(rb"\x1b(.)", re.DOTALL)
+
+
+def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
+    """
+    Return the bytes the multiplexer would hand to the terminal outside; None if this is no envelope.
+
+    tmux drops each ESC and keeps the byte after it, so that a frame whose ESC was not doubled comes out as mere text.
+    With *screen*, a DCS that is not tmux's is GNU Screen's, taken as it is; a longer one than Screen takes is None.
+    """
+    if sequence.kind is not SequenceKind.DCS:
+        return None
+    if sequence.payload.startswith(b"tmux;"):
+        return _PAIR.sub(rb"\1", sequence.payload[5:])
+    if screen and len(sequence.payload) <= SCREEN_PAYLOAD:
+        return sequence.payload
+    return None
+
+
+class Unwrapper:
+    """The inner side of one pane's envelopes."""
+
+    def __init__(self, *, screen: bool = False, levels: int = LEVELS) -> None:
+        self._screen = screen
+        self._scanner = Scanner(screen=screen)
+        self._inner = Unwrapper(screen=screen, levels=levels - 1) if levels > 1 else None
+
+    def feed(self, sequence: Sequence) -> list[Sequence]:
+        """Open one sequence; return the whole sequences that came out, from all levels. Not an envelope: nothing."""
+        data = unwrap(sequence, screen=self._screen)
+        if data is None:
+            return []
+        out: list[Sequence] = []
+        for item in self._scanner.feed(data):
+            if isinstance(item, Sequence):
+                nested = self._inner is not None and unwrap(item, screen=self._screen) is not None
+                out += self._inner.feed(item) if nested and self._inner else [item]
+        return out

@@ -1,0 +1,44 @@
+"""
+Titles: OSC 0 and OSC 2. https://invisible-island.net/xterm/ctlseqs/ctlseqs.html#h3-Operating-System-Commands
+
+In: one sequence. Out: `Title`, or DecodeError. OSC 1 names the icon, which no tab shows: it is not ours. The
+text is all that follows the first `;`, further ones included, sanitised, and 1024 characters at most.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.scanner import Sequence
+from tallylight.text import sanitise
+
+NUMBERS = (0, 2)
+#: vibeflow's cap; kitty and WezTerm have none of their own.
+TITLE_LIMIT = 1024
+
+
+@attrs.frozen
+class Title:
+    """The program named its pane; an empty title is a title."""
+
+    text: str
+
+
+def decode(sequence: Sequence) -> Title:
+    """Read one title; `not-ours` or `malformed` otherwise."""
+    if sequence.number not in NUMBERS:
+        raise DecodeError("not-ours")
+    if b";" not in sequence.payload:
+        raise DecodeError("malformed", "a title without ;")
+    try:
+        text = sequence.body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
+    text = _capped(text)
+    # Normalising makes a few characters longer; the second cut is of normalised text and final.
+    return Title(text if len(text) <= TITLE_LIMIT else _capped(text))
+
+
+def _capped(text: str) -> str:
+    return sanitise(text[:TITLE_LIMIT], cells=TITLE_LIMIT, graphemes=TITLE_LIMIT)

@@ -1,0 +1,56 @@
+"""
+User variables: `OSC 1337 ; SetUserVar=NAME=BASE64 ST`. https://iterm2.com/documentation-escape-codes.html
+
+kitty delivers them to `on_set_user_var` of a watcher, WezTerm to the event `user-var-changed`.
+
+In: one sequence. Out: `UserVar`, or DecodeError. iTerm2 has many other commands under 1337; they are not ours.
+The value carries another protocol's payload, so that only controls are taken from it (as kitty does): whoever
+decodes it next sanitises what that gives.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.scanner import Sequence
+from tallylight.wire import base64, envelope
+
+NUMBER = 1337
+#: An OSC 26 frame of 8 KiB in base64 fits, with room.
+FRAME_LIMIT = 16_384
+_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_CONTROLS = {code: " " if code == 0x0A else None for code in [*range(0x20), *range(0x7F, 0xA0)]}
+
+
+@attrs.frozen
+class UserVar:
+    """A pane's user variable was set; *value* None means that it was deleted."""
+
+    name: str
+    value: str | None
+
+
+def decode(sequence: Sequence) -> UserVar:
+    """Read one SetUserVar; `not-ours`, `too-long`, `malformed` or `bad-encoding` otherwise."""
+    if sequence.number != NUMBER or not sequence.body.startswith(b"SetUserVar="):
+        raise DecodeError("not-ours")
+    if len(sequence.raw) > FRAME_LIMIT:
+        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    name, equals, value = sequence.body[len(b"SetUserVar=") :].partition(b"=")
+    text = name.decode("ascii", "replace")
+    # WezTerm wants exactly two parameters, so that a raw `;` is wrong for it too.
+    if not _NAME.fullmatch(text) or b";" in value:
+        raise DecodeError("malformed", "a name of A-Z a-z 0-9 _ . : - and one base64 value")
+    if not equals:
+        return UserVar(text, None)
+    return UserVar(text, base64.decode_text(value).translate(_CONTROLS))
+
+
+def encode(event: UserVar) -> bytes:
+    """Write one SetUserVar, BEL-terminated. A deletion leaves the second `=` out, which kitty alone understands."""
+    if event.value is None:
+        return envelope.osc(NUMBER, f"SetUserVar={event.name}")
+    return envelope.user_var(event.name, event.value)

@@ -5,18 +5,17 @@
         kitty.wait_text(window, "hello")
 
 The kitty runs in a room of `roots` with a home of its own; the test runs outside and talks to it through the remote
-control socket (`remote`). Window ids are ints, colours are ``(red, green, blue)``.
+control socket (`remote`).
 
-Focus: there is no window manager. The first OS window asks the X server for the focus itself and gets it; after that
-`focus_os_window` and `unfocus` move it with ``xdotool``, and kitty believes the X events. What kitty believes is in
-``ls()[n]["is_focused"]``.
+Focus: no window manager is needed, as tried with both versions. A new OS window takes the X focus itself; after that
+`focus_os_window` and `unfocus` move it with ``xdotool``, kitty believes the X events, and watchers get their
+``on_focus_change``. What kitty believes is in `focused_os_window`.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -28,11 +27,11 @@ from typing import Any, Self, TypeVar
 
 from PIL import Image
 
-from tests.kitty.remote import RemoteError, request
-from tests.kitty.roots import CHECKOUT, Network, Room, open_room, read_line
+from tests.kitty.pixels import SPANS, Box, Colour, saturated_colours
+from tests.kitty.remote import RemoteControl, RemoteError
+from tests.kitty.roots import Network, Room, open_room, read_line
 
 T = TypeVar("T")
-Colour = tuple[int, int, int]
 
 # The suite's own settings, read before the test's. Nothing here touches what the tests are about.
 _BASE = """
@@ -51,7 +50,7 @@ tab_bar_min_tabs 1
 """
 
 
-class Kitty:
+class Kitty(RemoteControl):
     """A kitty process. Everything is set up by `start`; before it, tests may put files into `home`."""
 
     def __init__(
@@ -67,10 +66,10 @@ class Kitty:
         self.version = version
         # Directly in /tmp: a unix socket's path may have no more than 107 bytes.
         self.directory = Path(tempfile.mkdtemp(prefix="tallylight-kitty-", dir="/tmp"))
+        super().__init__(self.directory)
         self.home = self.directory / "home"
         self.config_dir = self.home / ".config/kitty"
         self.runtime_dir = self.directory / "run"
-        self.socket = self.directory / "socket"
         self.config_dir.mkdir(parents=True)
         self.runtime_dir.mkdir(mode=0o700)
         self.kitty_conf = self.config_dir / "kitty.conf"
@@ -179,69 +178,6 @@ class Kitty:
             raise AssertionError(f"{list(argv)} failed with {process.returncode}:\n{err.decode(errors='replace')}")
         return subprocess.CompletedProcess(list(argv), process.returncode, out, err)
 
-    # -- remote control --------------------------------------------------------------------------------------------
-
-    def remote(self, command: str, **payload: Any) -> Any:
-        """Any remote control command; `payload` has the keys of kitty's protocol specification."""
-        return request(str(self.socket), command, payload)
-
-    def ls(self) -> list[dict[str, Any]]:
-        """kitty's tree: OS windows, their tabs, their windows."""
-        tree: list[dict[str, Any]] = json.loads(self.remote("ls"))
-        return tree
-
-    def tabs(self) -> list[dict[str, Any]]:
-        """Every tab of every OS window, in order."""
-        return [tab for os_window in self.ls() for tab in os_window["tabs"]]
-
-    def windows(self) -> list[dict[str, Any]]:
-        """Every window of every tab, in order."""
-        return [window for tab in self.tabs() for window in tab["windows"]]
-
-    def window(self, window: int) -> dict[str, Any]:
-        """What ``ls`` says of one window."""
-        return next(found for found in self.windows() if found["id"] == window)
-
-    def tab_of(self, window: int) -> dict[str, Any]:
-        """The tab that holds a window."""
-        return next(tab for tab in self.tabs() if any(w["id"] == window for w in tab["windows"]))
-
-    def launch(
-        self, *argv: str, type: str = "tab", env: Mapping[str, str] | None = None, cwd: str | None = None, **more: Any
-    ) -> int:
-        """Open a window and return its id. `more` has keys of the ``launch`` command, as ``keep_focus=True``."""
-        settings = [f"{name}={value}" for name, value in (env or {}).items()]
-        return int(self.remote("launch", args=list(argv), type=type, env=settings, cwd=cwd or str(self.home), **more))
-
-    def send_text(self, window: int, text: str) -> None:
-        """Write to the window's program, as if typed. ``\\r`` is the enter key."""
-        self.remote("send-text", match=f"id:{window}", data=f"text:{text}")
-
-    def send_key(self, window: int, *keys: str) -> None:
-        """Send key presses, by kitty's names (``ctrl+c``), to the window's program."""
-        self.remote("send-key", match=f"id:{window}", keys=list(keys))
-
-    def get_text(self, window: int, extent: str = "screen", *, ansi: bool = False) -> str:
-        """The text in a window."""
-        return str(self.remote("get-text", match=f"id:{window}", extent=extent, ansi=ansi))
-
-    def focus_window(self, window: int) -> None:
-        """Make a window, and its tab, the one shown."""
-        self.remote("focus-window", match=f"id:{window}")
-
-    def focus_tab(self, tab: int) -> None:
-        """Show a tab, by its id."""
-        self.remote("focus-tab", match=f"id:{tab}")
-
-    def close_window(self, window: int) -> None:
-        """Close a window as the person would."""
-        self.remote("close-window", match=f"id:{window}")
-
-    def user_vars(self, window: int) -> dict[str, str]:
-        """A window's user variables."""
-        found: dict[str, str] = self.window(window)["user_vars"]
-        return found
-
     # -- the screen ------------------------------------------------------------------------------------------------
 
     def xdotool(self, *argv: str) -> str:
@@ -255,20 +191,25 @@ class Kitty:
             path.write_bytes(png)
         return Image.open(io.BytesIO(png)).convert("RGB")
 
-    def focus_os_window(self, os_window: dict[str, Any]) -> None:
-        """Give the X focus to an OS window (an entry of `ls`), and wait until kitty knows."""
-        self.xdotool("windowfocus", "--sync", str(os_window["platform_window_id"]))
-        self.wait_until(lambda: self._focused() == os_window["id"], 5, f"the focus in OS window {os_window['id']}")
+    def tab_colours(self, image: Image.Image | None = None, os_window: int | None = None) -> dict[int, list[Colour]]:
+        """For every tab id of one OS window (the first, if not said), the saturated colours drawn in that tab."""
+        number = self.ls()[0]["id"] if os_window is None else os_window
+        spans: dict[str, Box] = self.eval(SPANS.format(os_window=number))
+        shown = image or self.screenshot()
+        return {int(tab): saturated_colours(shown, (*box,)) for tab, box in spans.items()}
+
+    def focus_os_window(self, os_window: int) -> None:
+        """Give the X focus to an OS window, put it on top, and wait until kitty knows."""
+        x_window = next(found["platform_window_id"] for found in self.ls() if found["id"] == os_window)
+        self.xdotool("windowraise", str(x_window), "windowfocus", "--sync", str(x_window))
+        self.wait_until(lambda: self.focused_os_window() == os_window, 5, f"the focus in OS window {os_window}")
 
     def unfocus(self) -> None:
-        """Take the X focus away from every kitty window, as a person who looks at another program."""
-        # The root window: always there, and xdotool's windowfocus takes it as any other.
+        """Take the X focus away from every OS window, as a person who looks at another program."""
+        # The root window is always there, and takes the focus as any other.
         root = self.xdotool("search", "--maxdepth", "0", ".*").splitlines()[0]
         self.xdotool("windowfocus", root)
-        self.wait_until(lambda: self._focused() is None, 5, "kitty without the focus")
-
-    def _focused(self) -> int | None:
-        return next((os_window["id"] for os_window in self.ls() if os_window["is_focused"]), None)
+        self.wait_until(lambda: self.focused_os_window() is None, 5, "kitty without the focus")
 
     # -- evidence --------------------------------------------------------------------------------------------------
 

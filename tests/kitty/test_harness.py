@@ -31,11 +31,12 @@ def on_set_user_var(boss, window, data):
 
 
 def test_kitty_is_the_version_it_is_called(kitty: Kitty) -> None:
-    """The kitty that answers is of the version the test is named for."""
+    """The kitty that answers is of the version the test is named for; sid's may have moved on."""
     version = kitty.eval("from kitty.constants import version; return list(version)")
 
     if kitty.version in SUITES:
-        assert version[:2] == [int(part) for part in kitty.version.split(".")]
+        named = [int(part) for part in kitty.version.split(".")]
+        assert version[:2] == named or (SUITES[kitty.version] == "sid" and version[:2] > named)
 
 
 def test_a_window_shows_what_its_program_writes_and_is_sent(kitty: Kitty) -> None:

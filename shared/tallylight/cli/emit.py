@@ -49,6 +49,8 @@ OPTIONS = {
 MAX_PAYLOAD = 4096 - len(b"\x1b]1338;") - len(b"\x07")
 #: Shortened, in this order, where the payload would be too long. A long message must not cost the light.
 ELASTIC = ("detail", "message", "title")
+#: Left out, in this order, where that is not enough: half a path is another path.
+DISPENSABLE = ("worktree", "cwd")
 
 USAGE_TEXT = """\
 usage: tally emit STATUS [--tool NAME] [--project NAME] [OPTION …]
@@ -68,8 +70,8 @@ STATUS is one of: active working waiting done idle error background, or clear to
   --cwd DIR  --worktree DIR  --mode TEXT
 
 It is written to this process's terminal, else to that of its nearest ancestor that has one, else nowhere.
-TALLY_EMIT_STDOUT=1 writes to standard output instead. Titles, messages and details are cut where the whole
-would exceed 4096 bytes.
+TALLY_EMIT_STDOUT=1 writes to standard output instead. Titles, messages and details are cut, then paths left out,
+where the whole would exceed 4096 bytes.
 """
 
 
@@ -137,12 +139,26 @@ def _check(status: str, fields: dict[str, str]) -> None:
             raise ValueError(f"{_shown(progress)} is no progress, which is done/all or a percentage")
         fields["progress"] = f"{int(done)}/{int(total)}"
     background = fields.get("background", "")
-    if background and not _is_count(background):
-        raise ValueError(f"{_shown(background)} is no number of tasks")
+    if background:
+        if not _is_count(background, 4):
+            raise ValueError(f"{_shown(background)} is no number of tasks")
+        fields["background"] = str(int(background))
+    if "id" in fields and not _is_id(fields["id"]):
+        raise ValueError(f"{_shown(fields['id'])} is no id: up to 8 names of A-Z a-z 0-9 . _ : @ + - with / between")
 
 
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 6
+def _is_count(text: str, digits: int = 6) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= digits
+
+
+def _is_id(text: str) -> bool:
+    """Tell whether a receiver would take *text*: it drops a report with a malformed id as a whole."""
+    names = text.split("/")
+    return not text or (
+        len(names) <= 8
+        and all(0 < len(name) <= 64 and name.isascii() for name in names)
+        and all(character.isalnum() or character in "._:@+-/" for character in text)
+    )
 
 
 def _text(argument: str) -> str:
@@ -155,22 +171,31 @@ def _shown(word: str) -> str:
 
 
 def sequences(fields: Mapping[str, str]) -> bytes:
-    """Encode both sequences. ValueError: even without its texts the payload is too long."""
+    """
+    Encode both sequences. ValueError: even without its texts and paths the payload is too long.
+
+    A record with an id goes into the variable only: a terminal that knows nothing of ids would take a subagent's
+    status for the whole tab's. To withdraw has no word in OSC 1338; `active` is the one that puts a light out.
+    """
     payload = _fit(dict(fields))
-    return envelope.osc(1338, payload) + envelope.user_var("tally", payload)
+    variable = envelope.user_var("tally", payload)
+    if "id" in fields:
+        return variable
+    if fields["state"] == "clear":
+        payload = b"state=active"
+    return envelope.osc(1338, payload) + variable
 
 
 def _fit(fields: dict[str, str]) -> bytes:
     payload = pairs.join(fields.items())
-    for key in ELASTIC:
+    for key in ELASTIC + DISPENSABLE:
         excess = len(payload) - MAX_PAYLOAD
         if excess <= 0:
-            break
+            return payload
         if key in fields:
-            fields[key] = _shortened(fields[key], len(pairs.percent_encode(fields[key])) - excess)
-            if not fields[key]:
-                del fields[key]
-            payload = pairs.join(fields.items())
+            budget = len(pairs.percent_encode(fields[key])) - excess
+            fields[key] = _shortened(fields[key], budget) if key in ELASTIC else ""
+            payload = pairs.join((name, value) for name, value in fields.items() if value)
     if len(payload) > MAX_PAYLOAD:
         longest = max(fields, key=lambda key: len(fields[key]))
         raise ValueError(f"too long: {len(payload)} bytes where {MAX_PAYLOAD} fit; shorten --{longest}")

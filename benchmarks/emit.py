@@ -1,0 +1,80 @@
+"""
+What `tally emit` costs: its process time and its wall time, against the bare interpreter and against `true`.
+
+    python benchmarks/emit.py [--runs N] [--limit RATIO]
+
+The command runs as it is installed, through a launcher started with -IS, and writes to a pipe. The three take
+turns, so that whatever else the machine does falls on all of them alike. With --limit the exit code is 1 if the
+process time is more than that many times the bare interpreter's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SHARED = Path(__file__).resolve().parent.parent / "shared"
+
+
+def measure(command: list[str], environment: dict[str, str]) -> tuple[float, float]:
+    """Run *command* once; return its processor and its wall time in seconds."""
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, command
+    return usage.ru_utime + usage.ru_stime, wall
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--limit", type=float)
+    options = parser.parse_args()
+    python = str(Path(sys.executable).resolve())
+    environment = {"TALLY_EMIT_STDOUT": "1", "PATH": os.environ["PATH"]}
+    with tempfile.TemporaryDirectory() as folder:
+        launcher = Path(folder, "tally")
+        launcher.write_text(
+            f"#!{python} -IS\nimport sys\nsys.path.insert(0, {str(SHARED)!r})\n"
+            "from tallylight.cli.main import run\nrun()\n"
+        )
+        launcher.chmod(0o755)
+        commands = {
+            "true": ["true"],
+            "python3 -I -S -c pass": [python, "-I", "-S", "-c", "pass"],
+            "tally emit working": [str(launcher), "emit", "working"],
+            "tally emit, many options": [
+                *(str(launcher), "emit", "waiting", "--tool", "claude", "--project", "x", "--kind=permission"),
+                *("--message", "Allow `rm -r build`? " * 10, "--session", "0123-4567", "--progress", "3/7"),
+            ],
+        }
+        times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+        for name, command in commands.items():
+            measure(command, environment)  # the first run writes the byte code
+            times[name].clear()
+        for _ in range(options.runs):
+            for name, command in commands.items():
+                times[name].append(measure(command, environment))
+    cpu = {name: statistics.median(c for c, _ in found) for name, found in times.items()}
+    wall = {name: statistics.median(w for _, w in found) for name, found in times.items()}
+    bare = "python3 -I -S -c pass"
+    print(f"{'':26}{'cpu ms':>8}{'wall ms':>9}{'x bare cpu':>12}{'x bare wall':>12}{'x true wall':>12}")
+    for name in commands:
+        print(
+            f"{name:26}{cpu[name] * 1e3:8.1f}{wall[name] * 1e3:9.1f}{cpu[name] / cpu[bare]:12.2f}"
+            f"{wall[name] / wall[bare]:12.2f}{wall[name] / wall['true']:12.1f}"
+        )
+    worst = max(cpu[name] for name in commands if name.startswith("tally")) / cpu[bare]
+    return 1 if options.limit and worst > options.limit else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

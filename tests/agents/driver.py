@@ -1,10 +1,9 @@
-"""Real agents in a box: a namespace with nothing but loopback, a prepared home, a pty that is read all the time.
+"""Real agents in a room with nothing but loopback: a scripted model, a prepared home, a pty that is read all the time.
 
-`Sandbox` makes the namespaces (mount and network) and, when asked, stands inside another root; its mounts and its
-network die with its keeper process. `prepare_claude` writes what Claude Code wants to find in a home so that no
-first-start screen appears; no hook and no setting of Claude's is touched. `start_model` runs the scripted model inside.
-`Pane` is the agent on a pty; `StatusWatch` follows Claude's own status file. Everything an agent says is kept with the
-monotonic time it was seen, so that a test can compare it with the model's marks.
+The room is `tests.kitty.roots.Room`, whose /tmp is the machine's. `RemoteModel` runs the scripted model in it;
+`prepare_claude` writes what Claude Code wants to find in a home so that no first-start screen appears (no hook is
+installed, no setting of Claude's is touched); `Pane` is the agent on a pty; `StatusWatch` follows Claude's own status
+file. What an agent says is kept with the monotonic time it was seen, which is comparable with the model's marks.
 """
 
 from __future__ import annotations
@@ -15,34 +14,23 @@ import json
 import os
 import pty
 import re
-import select
 import shutil
-import signal
 import socket
 import struct
 import subprocess
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import pyte
 
-from tests.agents.install import CLAUDE_VERSION, claude_path
+from tests.agents.install import CLAUDE_VERSION, claude_path, install_claude
 
 FAKE_KEY = "sk-ant-api03-" + "0" * 60 + "-tallylight-test-key"
 MODEL_SOURCE = Path(__file__).with_name("model.py")
-#: Where a sandbox puts what the test shares with it; the same path inside and outside.
-SHARED = Path("/tmp/tallylight-agents")
-
-_LO_UP = """
-import fcntl, socket, struct
-s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-fcntl.ioctl(s, 0x8914, struct.pack('16sh14x', b'lo', 0x49))
-"""
 
 
 def wait_until(found: Callable[[], Any], timeout: float, what: str, every: float = 0.02) -> Any:
@@ -55,56 +43,17 @@ def wait_until(found: Callable[[], Any], timeout: float, what: str, every: float
     return value
 
 
-class Sandbox:
-    """Namespaces of their own; `argv(command)` is the command line that runs a command inside.
+class Host(Protocol):
+    """Where programs are started: a `tests.kitty.roots.Room`, or a `tests.kitty.harness.Kitty`, which has one."""
 
-    `root` is another root to stand in (None: the machine's own). `binds` are shown inside at the same path. Pids are
-    shared with the outside, so that a status file's pid means the same on both sides.
-    """
-
-    def __init__(self, root: Path | None = None, binds: Sequence[Path] = ()) -> None:
-        self.root = root
-        lines = ["set -e", "mount --make-rprivate /"]
-        if root is not None:
-            lines += [f"mount --rbind /{name} {root}/{name}" for name in ("proc", "dev", "sys")]
-            for path in binds:
-                lines += [f"mkdir -p {root}{path}", f"mount --rbind {path} {root}{path}"]
-        lines += [f'python3 -c "$LO_UP"', "echo ready", "exec cat"]
-        self._keeper = subprocess.Popen(
-            ["unshare", "--mount", "--net", "sh", "-c", "\n".join(lines)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "LO_UP": _LO_UP},
-            text=True,
-        )
-        assert self._keeper.stdout is not None
-        if self._keeper.stdout.readline() != "ready\n":
-            raise RuntimeError("the sandbox could not be made")
-
-    def argv(self, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> list[str]:
-        """`command` inside, with exactly `env`, in `cwd`. The pid of what is started is the pid of `command`."""
-        enter = ["nsenter", f"--target={self._keeper.pid}", "--mount", "--net", "--"]
-        if self.root is not None:
-            enter += ["chroot", str(self.root)]
-        return [*enter, "env", "-i", f"--chdir={cwd}", *(f"{k}={v}" for k, v in env.items()), *command]
-
-    def close(self) -> None:
-        """Let the namespaces go. What still runs inside keeps them until it ends."""
-        assert self._keeper.stdin is not None
-        self._keeper.stdin.close()
-        self._keeper.wait(10)
-
-    def __enter__(self) -> Sandbox:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def popen(self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, **how: Any) -> subprocess.Popen[bytes]:
+        """Start a program there."""
 
 
 class RemoteModel:
-    """The scripted model running inside a sandbox."""
+    """The scripted model, running where the agent runs; `folder` (in /tmp) is what both sides see."""
 
-    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
+    def __init__(self, host: Host, folder: Path) -> None:
         self.folder = folder
         self._marks, self._control = folder / "marks.jsonl", folder / "control"
         source = folder / "model.py"
@@ -113,7 +62,7 @@ class RemoteModel:
         files = {"--port-file": port, "--marks": self._marks, "--control": self._control}
         files["--requests"] = folder / "requests.jsonl"
         command = ["python3", str(source), *(str(word) for pair in files.items() for word in pair)]
-        self._process = subprocess.Popen(sandbox.argv(command, {"PATH": "/usr/bin:/bin"}, folder))
+        self._process = host.popen(command, env={"PATH": "/usr/bin:/bin"}, cwd=str(folder))
         self.port = int(wait_until(lambda: port.exists() and port.read_text(), 10, "the model's port"))
         wait_until(self._control.exists, 5, "the model's control socket")
 
@@ -159,11 +108,26 @@ class Launch(NamedTuple):
 
     argv: list[str]
     env: dict[str, str]
+    cwd: Path
 
 
-def prepare_claude(home: Path, project: Path, port: int, *, version: str = CLAUDE_VERSION, **env: str) -> Launch:
-    """Make `home` one in which Claude Code starts at its prompt in `project`, talking to the model on `port`."""
-    home.mkdir(parents=True, exist_ok=True)
+def place_claude(folder: Path, version: str = CLAUDE_VERSION) -> Path:
+    """Claude's program in `folder`, which a room can see: a hard link, or a copy where that cannot be."""
+    program = folder / "claude"
+    if not program.exists():
+        try:
+            os.link(install_claude(version), program)
+        except OSError:
+            shutil.copy2(claude_path(version), program)
+    return program
+
+
+def prepare_claude(home: Path, program: Path, port: int, *, version: str = CLAUDE_VERSION, **env: str) -> Launch:
+    """Make `home` one in which Claude Code starts at its prompt, talking to the model on `port`.
+
+    The program is called `claude` and found in `program`'s folder; the project is `home/project`.
+    """
+    project = home / "project"
     project.mkdir(parents=True, exist_ok=True)
     known = {
         "hasCompletedOnboarding": True,
@@ -174,7 +138,7 @@ def prepare_claude(home: Path, project: Path, port: int, *, version: str = CLAUD
     (home / ".claude.json").write_text(json.dumps(known))
     variables = {
         "HOME": str(home),
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"{program.parent}:/usr/local/bin:/usr/bin:/bin",
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
         "SHELL": "/bin/bash",
@@ -183,7 +147,7 @@ def prepare_claude(home: Path, project: Path, port: int, *, version: str = CLAUD
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
     }
-    return Launch([str(claude_path(version)), "--permission-mode", "manual"], {**variables, **env})
+    return Launch(["claude", "--permission-mode", "manual"], {**variables, **env}, project)
 
 
 class Said(NamedTuple):
@@ -197,10 +161,15 @@ class Said(NamedTuple):
 _OSC = re.compile(rb"\x1b\](\d+);?([^\x07\x1b]*)(?:\x07|\x1b\\)")
 
 
+def _take_terminal() -> None:
+    """In the child, which leads a new session: make standard input its controlling terminal."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Pane:
     """A command on a pty of its own, read by a thread into a screen, a list of OSCs and a list of writes."""
 
-    def __init__(self, argv: Sequence[str], columns: int = 100, lines: int = 30) -> None:
+    def __init__(self, host: Host, launch: Launch, columns: int = 100, lines: int = 30) -> None:
         self.writes: list[tuple[float, int]] = []
         self.said: list[Said] = []
         self.raw = bytearray()
@@ -208,10 +177,18 @@ class Pane:
         self._lock = threading.Lock()
         self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self._screen)
-        self.pid, self._master = pty.fork()
-        if self.pid == 0:
-            os.execvp(argv[0], list(argv))
-        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        self._process = host.popen(
+            launch.argv,
+            env=launch.env,
+            cwd=str(launch.cwd),
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            preexec_fn=_take_terminal,
+        )
+        os.close(slave)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -232,7 +209,7 @@ class Pane:
                 for match in _OSC.finditer(self.raw, parsed):
                     self.said.append(Said(now, match[1].decode(), match[2].decode(errors="replace")))
                     parsed = match.end()
-                # pyte knows no private-parameter CSI with an intermediate or a `<`, `=`, `>` marker: it would print them
+                # pyte would print the CSI it does not know: with an intermediate, or a `<`, `=`, `>` marker
                 with contextlib.suppress(Exception):
                     self._stream.feed(re.sub(rb"\x1b\[[<=>][0-9;:]*[a-zA-Z]|\x1b\[\?[0-9;]*\$[a-z]", b"", data))
 
@@ -275,14 +252,15 @@ class Pane:
         return sum(sizes) / (until - since), len(sizes) / (until - since)
 
     def close(self) -> None:
-        """Kill what is left and reap it."""
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
-        self._reader.join(2)
+        """Hang up, as a closed terminal window does, and reap."""
         with contextlib.suppress(OSError):
             os.close(self._master)
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join(2)
 
 
 class Seen(NamedTuple):
@@ -301,10 +279,10 @@ class Seen(NamedTuple):
 
 
 class StatusWatch:
-    """`~/.claude/sessions/<pid>.json`, read every 20 ms by a thread; `history` has one entry a change."""
+    """The one `~/.claude/sessions/<pid>.json` of a home, read every 20 ms; `history` has one entry a change."""
 
-    def __init__(self, home: Path, pid: int, every: float = 0.02) -> None:
-        self.path = home / ".claude" / "sessions" / f"{pid}.json"
+    def __init__(self, home: Path, every: float = 0.02) -> None:
+        self.folder = home / ".claude" / "sessions"
         self.history: list[Seen] = [Seen(time.monotonic(), None)]
         self._stop = threading.Event()
         self._every = every
@@ -313,14 +291,21 @@ class StatusWatch:
 
     def _watch(self) -> None:
         while not self._stop.wait(self._every):
-            try:
-                record = json.loads(self.path.read_text())
-            except FileNotFoundError:
-                record = None
-            except ValueError:
-                record = {"status": "UNREADABLE"}
+            record = None
+            for path in self.folder.glob("*.json"):
+                try:
+                    record = json.loads(path.read_text())
+                except FileNotFoundError:
+                    continue
+                except ValueError:
+                    record = {"status": "UNREADABLE"}
             if record != self.history[-1].record:
                 self.history.append(Seen(time.monotonic(), record))
+
+    @property
+    def pid(self) -> int:
+        """The agent's pid, as its own namespace counts."""
+        return next(int(seen.record["pid"]) for seen in reversed(self.history) if seen.record)
 
     def wait(self, status: str | None, timeout: float = 10.0, *, since: float = 0.0) -> Seen:
         """The first state seen from `since` on whose status is `status`."""

@@ -27,11 +27,16 @@ class InstallError(RuntimeError):
     """An agent could not be had; the message says why and what would help."""
 
 
-def cache_root() -> Path:
-    """The directory that holds everything the tests fetch."""
+def _cache_root() -> Path:
+    """The directory that holds everything the tests fetch: the same three steps as in tests/run."""
     if named := os.environ.get("TALLYLIGHT_CACHE"):
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tallylight-tests"
+
+
+#: Both read at import: the tests' own fixtures later point HOME and XDG_* into a temporary directory.
+CACHE = _cache_root()
+_ENVIRONMENT = dict(os.environ)
 
 
 def claude_package() -> str:
@@ -45,7 +50,7 @@ def claude_package() -> str:
 
 def claude_path(version: str = CLAUDE_VERSION) -> Path:
     """Where `version` of Claude Code is, or will be."""
-    return cache_root() / "agents" / "claude" / version / "claude"
+    return CACHE / "agents" / "claude" / version / "claude"
 
 
 def install_claude(version: str = CLAUDE_VERSION) -> Path:
@@ -79,7 +84,7 @@ def install_claude(version: str = CLAUDE_VERSION) -> Path:
 def _npm_pack(npm: str, package: str, into: Path) -> None:
     """Fetch `package` and unpack its files straight into the directory `into`."""
     argv = [npm, "pack", "--silent", "--pack-destination", str(into), package]
-    done = subprocess.run(argv, capture_output=True, text=True, cwd=into, timeout=900)
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=into, env=_ENVIRONMENT, timeout=900)
     tarballs = list(into.glob("*.tgz"))
     if done.returncode or len(tarballs) != 1:
         raise InstallError(
@@ -101,9 +106,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--version", default=CLAUDE_VERSION, help="version of Claude Code (default: %(default)s)")
     arguments = parser.parse_args(argv)
     try:
-        print(install_claude(arguments.version))
+        sys.stdout.write(f"{install_claude(arguments.version)}\n")
     except (InstallError, OSError, subprocess.SubprocessError) as error:
-        print(f"tests.agents.install: {error}", file=sys.stderr)
+        sys.stderr.write(f"tests.agents.install: {error}\n")
         return 1
     return 0
 

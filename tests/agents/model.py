@@ -8,7 +8,7 @@ the request that follows a tool's result. A step is one of
     TOOL command      a call of the Bash tool
     ASK               a call of AskUserQuestion
     ERROR code [n]    that HTTP status, every time or for the first n requests
-    CUT               some text, then the connection is dropped
+    CUT               some text, then the connection is dropped (`refused`)
     anything else     a short text, at once
 
 The server knows the truth, and writes it down as it happens, one JSON object a line in the marks file: `working`
@@ -27,7 +27,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import re
 import select
 import socket
@@ -42,13 +41,13 @@ from typing import Any
 QUESTION = "Which colour?"
 OPTIONS = ("Red", "Green")
 #: Statuses that Anthropic's client sends again by itself.
-RETRIED = frozenset({408, 409, 429, *range(500, 600)})
+RETRIED = frozenset({401, 408, 409, 429, *range(500, 600)})
 _STEP = re.compile(r"^(SLOW|HOLD|TOOL|ASK|ERROR|CUT)\b *(.*)$", re.S)
 _NOISE = ("<system-reminder>", "[Request interrupted", "<command-", "<local-command")
 _TEXT = "The scripted model answers in a few plain words, one after the other. "
 
 
-class HungUp(Exception):
+class HungUpError(Exception):
     """The client closed the connection before the answer was complete."""
 
 
@@ -182,7 +181,7 @@ class Handler(BaseHTTPRequestHandler):
         after = "done"
         try:
             if word == "ERROR":
-                code, *times = (int(number) for number in rest.split())
+                code, *times = map(int, re.findall(r"\d+", rest))
                 if script.refuse(prompt, times[0] if times else None):
                     script.mark("refused" if code in RETRIED else "error", prompt, index)
                     self._send_error(code)
@@ -199,8 +198,8 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 block = {"type": "text", "text": "Here is a short answer."}
                 self._answer(body, [block], "end_turn", pieces=self._pieces(word, rest))
-        except (HungUp, OSError):
-            after = "interrupted"
+        except (HungUpError, OSError):
+            after = "refused" if word == "CUT" else "interrupted"
         script.mark(after, prompt, index)
 
     def _pieces(self, word: str, rest: str) -> Iterator[str]:
@@ -211,10 +210,10 @@ class Handler(BaseHTTPRequestHandler):
                 yield _TEXT
                 self._wait(0.1)
         elif word in ("HOLD", "CUT"):
-            yield _TEXT
+            yield f"{_TEXT}\n\n"  # a client may draw whole paragraphs only
             if word == "CUT":
                 self.connection.shutdown(socket.SHUT_RDWR)
-                raise HungUp
+                raise HungUpError
             while not self.server.script.released(rest.strip(), 0.02):
                 self._wait(0.0)
         yield "Here is a short answer."
@@ -222,7 +221,7 @@ class Handler(BaseHTTPRequestHandler):
     def _wait(self, seconds: float) -> None:
         """Let time pass, unless the client hangs up: it has sent its whole request, so readable means closed."""
         if select.select([self.connection], [], [], seconds)[0]:
-            raise HungUp
+            raise HungUpError
 
     def _answer(
         self, body: dict[str, Any], blocks: list[dict[str, Any]], stop: str, *, pieces: Iterator[str] | None = None
@@ -348,7 +347,7 @@ def main(argv: list[str] | None = None) -> int:
     with ScriptedModel(arguments.marks, arguments.requests) as model:
         partial = arguments.port_file.with_suffix(".partial")
         partial.write_text(f"{model.port}\n", encoding="ascii")
-        os.replace(partial, arguments.port_file)
+        partial.replace(arguments.port_file)
         serve_control(model, arguments.control)
     return 0
 

@@ -1,0 +1,78 @@
+"""What tests with real agents share: the room, the folder both sides see, the scripted model, Claude on a pty."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tests.agents.driver import Pane, RemoteModel, StatusWatch, place_claude, prepare_claude
+from tests.agents.install import InstallError
+from tests.kitty.roots import SUITES, Room, open_room, root_of
+
+
+@attrs.frozen
+class Claude:
+    """Claude Code at its prompt, and everything that watches it."""
+
+    room: Room
+    model: RemoteModel
+    pane: Pane
+    status: StatusWatch
+    home: Path
+
+
+@pytest.fixture
+def workspace() -> Iterator[Path]:
+    """A folder directly in /tmp: rooms see it, and a unix socket's path in it stays short."""
+    folder = Path(tempfile.mkdtemp(prefix="tallylight-agents-", dir="/tmp"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def claude_program() -> Iterator[Path]:
+    """Claude's program where a room can see it; the test is skipped where none can be had."""
+    if os.geteuid() != 0:
+        pytest.skip("real agents run in a network namespace with nothing but loopback: that needs root")
+    folder = Path(tempfile.mkdtemp(prefix="tallylight-claude-", dir="/tmp"))
+    try:
+        yield place_claude(folder)
+    except InstallError as error:
+        pytest.skip(str(error))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def agent_room(claude_program: Path) -> Iterator[Room]:
+    """A room with only loopback, around whichever kitty root there is."""
+    version = next((version for version in SUITES if root_of(version)), None)
+    if version is None:
+        pytest.skip("no root to run agents in: run tests/run once as root")
+    room = open_room(version)
+    yield room
+    room.close()
+
+
+@pytest.fixture
+def claude(agent_room: Room, claude_program: Path, workspace: Path) -> Iterator[Claude]:
+    """Claude Code, ready, with no hook installed and none of its settings changed."""
+    model = RemoteModel(agent_room, workspace)
+    home = workspace / "home"
+    launch = prepare_claude(home, claude_program, model.port)
+    status = StatusWatch(home)
+    pane = Pane(agent_room, launch)
+    try:
+        pane.wait_text("manual mode on", 30)
+        status.wait("idle")
+        yield Claude(agent_room, model, pane, status, home)
+    finally:
+        status.close()
+        pane.close()
+        model.close()

@@ -108,8 +108,8 @@ def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.Stat
     if not here.is_here:
         world.say("  kitty       not found: install it, then run `tally setup` again")
     else:
-        name = f"kitty {here.version_text}".strip() if here.program else "no kitty program found, but"
-        world.say(f"  kitty       {name}, wired in {world.short(here.conf)}")
+        name = here.version_text or ("found" if here.program else "its program was not found")
+        world.say(f"  kitty       {name}; wired in {world.short(here.conf)}")
         if here.version and here.version[:2] < kitty.OLDEST:
             world.say(f"              older than {'.'.join(map(str, kitty.OLDEST))}, the oldest we test: update kitty")
     agents = installed_agents(world)

@@ -9,6 +9,7 @@ without being installed.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import http.client
 import json
@@ -44,7 +45,7 @@ def install(world: World, python: Path, target: Path) -> bool:
     settings = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore", "PIP_NO_INPUT": "1"}
     dropped = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "VIRTUAL_ENV"}
     env = {key: value for key, value in world.env.items() if key not in dropped} | settings
-    quiet = World(env=env, say=world.say, platform=world.platform)
+    quiet = dataclasses.replace(world, env=env)
     problems = []
     with tempfile.TemporaryDirectory(prefix="tallylight-") as scratch:
         for name, way in WAYS:

@@ -27,10 +27,9 @@ class Entry:
 
     #: As the user names it; it may be a link.
     path: Path
-    #: Of the file without our block, and of the file as we left it.
+    #: Checksum of the file without our block.
     pristine: str
-    written: str
-    #: Of the file as it was before we first came; empty if there was none.
+    #: A copy of the file as it was before we first came; empty if there was none.
     backup: str
     #: Directories made for the file, outermost first.
     made: tuple[str, ...]
@@ -99,14 +98,13 @@ def load(folder: Path) -> Receipt:
 
 
 def _entry(row: Any) -> Entry:
-    texts = {key: row[key] for key in ("path", "pristine", "written", "backup")}
+    texts = {key: row[key] for key in ("path", "pristine", "backup")}
     made = row["made"]
     if not all(isinstance(value, str) for value in [*texts.values(), *made]):
         raise TypeError
     return Entry(
         path=Path(texts["path"]),
         pristine=texts["pristine"],
-        written=texts["written"],
         backup=texts["backup"],
         made=tuple(made),
         at=float(row["at"]),

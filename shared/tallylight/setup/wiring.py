@@ -77,7 +77,6 @@ def apply(world: World, edit: Edit) -> None:
             receipt.Entry(
                 path=edit.path,
                 pristine=receipt.checksum(pristine),
-                written=receipt.checksum(edit.after),
                 backup=backup,
                 made=old.made if old is not None else tuple(map(str, made)),
                 at=world.now(),

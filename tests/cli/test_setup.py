@@ -1,0 +1,386 @@
+"""`tally setup`: a good guest in a configuration that is somebody's."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tallylight.cli.setup import main
+from tallylight.errors import TallyError
+from tests.install.fakes import FakeWorld, make_world, tree
+
+#: A configuration of 200 lines that somebody has lived with for years.
+LINES = [
+    "# vim:fileencoding=utf-8:foldmethod=marker",
+    "include themes/mine dark.conf",
+    "tab_bar_style powerline",
+    'tab_title_template "{fmt.fg.red}{bell_symbol}{fmt.fg.tab}{title}"',
+    "watcher /home/me/other_watcher.py",
+    "symbol_map U+E0A0-U+E0A3 Symbols Nerd Font — ünïcode",
+    *(f"map ctrl+alt+{number} goto_tab {number}" for number in range(194)),
+]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "home of me"
+    home.mkdir()
+    return home
+
+
+@pytest.fixture
+def conf(home: Path) -> Path:
+    conf = home / ".config" / "kitty" / "kitty.conf"
+    conf.parent.mkdir(parents=True)
+    conf.write_bytes("\n".join(LINES).encode() + b"\n")
+    return conf
+
+
+def include_of(home: Path) -> str:
+    return f"include {home}/.local/share/tallylight/kitty.conf"
+
+
+def setup(world: FakeWorld, *argv: str) -> int:
+    world.said.clear()
+    return main(argv, world)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("final", [True, False])
+@pytest.mark.parametrize("mode", [0o644, 0o600, 0o664])
+def test_setup_and_undo_give_the_same_bytes(home: Path, conf: Path, end: bytes, final: bool, mode: int) -> None:
+    """200 lines come back to the byte, whatever their ends, with or without a final one, and the mode stays."""
+    pristine = end.join(line.encode() for line in LINES) + (end if final else b"")
+    conf.write_bytes(pristine)
+    conf.chmod(mode)
+    world = make_world(home)
+
+    assert setup(world, "--yes") == 0
+    wired = conf.read_bytes()
+    assert wired.startswith(pristine)
+    assert include_of(home).encode() in wired
+    assert wired.count(b"\r\n") == (wired.count(b"\n") if end == b"\r\n" else 0)
+    assert conf.stat().st_mode & 0o7777 == mode
+
+    assert setup(world, "--undo", "--yes") == 0
+    assert conf.read_bytes() == pristine
+    assert conf.stat().st_mode & 0o7777 == mode
+    assert "byte for byte" in world.text
+    assert not (home / ".local" / "state" / "tallylight").exists()
+
+
+def test_link_into_a_dotfiles_repository_is_followed(home: Path, conf: Path) -> None:
+    """The file behind the link changes; the link stays one, there and back."""
+    real = home / "dotfiles" / "kitty.conf"
+    real.parent.mkdir()
+    pristine = conf.read_bytes()
+    conf.rename(real)
+    conf.symlink_to("../../dotfiles/kitty.conf")
+    world = make_world(home)
+
+    setup(world, "--yes")
+    assert conf.is_symlink()
+    assert include_of(home).encode() in real.read_bytes()
+
+    setup(world, "--undo", "--yes")
+    assert conf.is_symlink()
+    assert real.read_bytes() == pristine
+
+
+def test_second_name_of_the_file_stays_its_name(home: Path, conf: Path) -> None:
+    """A hard-linked kitty.conf is changed in place, so its other name still names it."""
+    other = home / "kitty-copy.conf"
+    os.link(conf, other)
+
+    setup(make_world(home), "--yes")
+
+    assert other.samefile(conf)
+    assert include_of(home) in other.read_text()
+
+
+def test_setup_twice_changes_nothing(home: Path, conf: Path) -> None:
+    """The second run writes nothing at all: no byte, no mode, no time of change in the whole home."""
+    setup(make_world(home), "--yes")
+    before = tree(home)
+    world = make_world(home)
+
+    assert setup(world, "--yes") == 0
+    assert tree(home) == before
+    assert "nothing changed" in world.text
+
+
+def test_dry_run_shows_the_diff_and_writes_nothing(home: Path, conf: Path) -> None:
+    """With --dry-run the diff is on the screen and the home is as it was."""
+    before = tree(home)
+    world = make_world(home, answer=True)
+
+    assert setup(world, "--dry-run") == 0
+    assert tree(home) == before
+    assert f"+{include_of(home)}" in world.text.splitlines()
+
+
+@pytest.mark.parametrize(("answer", "told"), [(None, "--yes"), (False, "Nothing was changed.")])
+def test_without_a_yes_nothing_is_written(home: Path, conf: Path, answer: bool | None, told: str) -> None:
+    """Nobody to ask, or a no: the diff is shown, nothing is done, and the exit code says so."""
+    before = tree(home)
+    world = make_world(home, answer=answer)
+
+    assert setup(world) == 1
+    assert tree(home) == before
+    assert "# BEGIN_TALLYLIGHT" in world.text
+    assert told in world.said[-1]
+
+
+def test_a_yes_from_the_person_is_enough(home: Path, conf: Path) -> None:
+    """Answering yes wires kitty."""
+    assert setup(make_world(home, answer=True)) == 0
+    assert include_of(home) in conf.read_text()
+
+
+def test_missing_kitty_conf_is_made_and_unmade(home: Path) -> None:
+    """A kitty without a configuration gets one, and undo takes away the file and the directories made for it."""
+    world = make_world(home)
+
+    setup(world, "--yes")
+    assert include_of(home) in (home / ".config/kitty/kitty.conf").read_text()
+
+    setup(world, "--undo", "--yes")
+    assert not (home / ".config").exists()
+
+
+def test_kitty_conf_we_made_stays_if_somebody_wrote_into_it(home: Path) -> None:
+    """Undo removes our lines from a file that we made, and keeps the file for what was added."""
+    world = make_world(home)
+    setup(world, "--yes")
+    conf = home / ".config/kitty/kitty.conf"
+    conf.write_text(conf.read_text() + "font_size 14\n")
+
+    setup(world, "--undo", "--yes")
+
+    assert conf.read_text() == "font_size 14\n"
+
+
+def test_link_that_leads_nowhere_yet_is_followed(home: Path) -> None:
+    """A dangling kitty.conf is made behind its link, and undo removes the file and keeps the link."""
+    conf = home / ".config/kitty/kitty.conf"
+    conf.parent.mkdir(parents=True)
+    conf.symlink_to(home / "kitty.conf")
+    world = make_world(home)
+
+    setup(world, "--yes")
+    assert include_of(home) in (home / "kitty.conf").read_text()
+
+    setup(world, "--undo", "--yes")
+    assert conf.is_symlink()
+    assert not (home / "kitty.conf").exists()
+
+
+def test_no_kitty_means_no_kitty_conf(home: Path) -> None:
+    """Where there is no kitty, none of its files is made, and it is said."""
+    world = make_world(home, kitty=False)
+
+    assert setup(world, "--yes") == 0
+    assert not (home / ".config").exists()
+    assert "not found" in world.text
+
+
+def test_block_of_a_moved_install_is_repaired(home: Path, conf: Path) -> None:
+    """An include of a data directory that is no longer ours is replaced where it stands, not doubled."""
+    old = "# BEGIN_TALLYLIGHT\ninclude /old/share/tallylight/kitty.conf\n# END_TALLYLIGHT\n"
+    conf.write_text(f"a 1\n{old}b 2\n")
+    world = make_world(home)
+
+    setup(world, "--yes")
+    assert conf.read_text() == f"a 1\n# BEGIN_TALLYLIGHT\n{include_of(home)}\n# END_TALLYLIGHT\nb 2\n"
+
+    setup(world, "--undo", "--yes")
+    assert conf.read_text() == "a 1\nb 2\n"
+
+
+def test_include_written_by_hand_is_enough(home: Path, conf: Path) -> None:
+    """kitty shows an error window for a file that is included twice, so a line of the user's own counts."""
+    conf.write_text(f"a 1\n{include_of(home)}\n")
+    before = conf.read_bytes()
+
+    setup(make_world(home), "--yes")
+
+    assert conf.read_bytes() == before
+
+
+def test_what_was_edited_since_is_left_alone(home: Path, conf: Path) -> None:
+    """Undo takes our lines out of an edited file, keeps the edits, and says where the old file is."""
+    world = make_world(home)
+    pristine = conf.read_bytes()
+    setup(world, "--yes")
+    conf.write_bytes(conf.read_bytes().replace(b"powerline", b"slant") + b"font_size 14\n")
+
+    assert setup(world, "--undo", "--yes") == 0
+    assert conf.read_bytes() == pristine.replace(b"powerline", b"slant") + b"font_size 14\n"
+    assert "edited since" in world.text
+    [backup] = (home / ".local/state/tallylight/backup").iterdir()
+    assert str(backup) in world.text
+    assert backup.read_bytes() == pristine
+
+
+def test_backup_is_made_once(home: Path, conf: Path) -> None:
+    """A second setup of an edited file keeps the copy of the file as it was before us."""
+    world = make_world(home)
+    pristine = conf.read_bytes()
+    setup(world, "--yes")
+    conf.write_text("font_size 14\n")
+    setup(world, "--yes")
+
+    [backup] = (home / ".local/state/tallylight/backup").iterdir()
+    assert backup.read_bytes() == pristine
+
+
+def test_undo_of_a_file_that_is_gone(home: Path, conf: Path) -> None:
+    """A kitty.conf that was deleted since is not made again."""
+    world = make_world(home)
+    setup(world, "--yes")
+    conf.unlink()
+
+    assert setup(world, "--undo", "--yes") == 0
+    assert not conf.exists()
+    assert "is gone" in world.text
+
+
+def test_undo_without_a_receipt(home: Path, conf: Path) -> None:
+    """With the receipt lost, our lines are still found and taken out."""
+    world = make_world(home)
+    pristine = conf.read_bytes()
+    setup(world, "--yes")
+    (home / ".local/state/tallylight/receipt.json").unlink()
+
+    assert setup(world, "--undo", "--yes") == 0
+    assert conf.read_bytes() == pristine
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"version": 1}', '{"version": 1, "files": [{"path": 3}]}', "[" * 9999]
+)
+def test_damaged_receipt_is_told_and_nothing_is_touched(home: Path, conf: Path, text: str) -> None:
+    """A receipt that cannot be read stops undo with its path, before anything is written."""
+    world = make_world(home)
+    setup(world, "--yes")
+    receipt = home / ".local/state/tallylight/receipt.json"
+    receipt.write_text(text)
+    before = tree(home)
+
+    with pytest.raises(TallyError, match=r"receipt\.json"):
+        setup(world, "--undo", "--yes")
+    assert tree(home) == before
+
+
+def test_undo_twice_finds_nothing(home: Path, conf: Path) -> None:
+    """The second undo changes nothing and says so."""
+    world = make_world(home)
+    setup(world, "--yes")
+    setup(world, "--undo", "--yes")
+    before = tree(home)
+
+    assert setup(world, "--undo", "--yes") == 0
+    assert tree(home) == before
+    assert "nothing changed" in world.text
+
+
+def test_uninstall_leaves_the_home_as_it_was(home: Path, conf: Path) -> None:
+    """After --uninstall every file in the home is one that was there before, to the byte."""
+
+    def regular() -> dict[str, object]:
+        return {name: entry[2] for name, entry in tree(home).items() if entry[2] is not None}
+
+    before = regular()
+    world = make_world(home)
+    setup(world, "--yes")
+
+    assert setup(world, "--uninstall", "--yes") == 0
+    assert regular() == before
+    assert not (home / ".local/share/tallylight").exists()
+
+
+def test_foreign_tally_is_left_alone(home: Path, conf: Path) -> None:
+    """Another program of our name in ~/.local/bin is not overwritten, by setup or by uninstall."""
+    other = home / ".local/bin/tally"
+    other.parent.mkdir(parents=True)
+    other.write_text("#!/bin/sh\n")
+    world = make_world(home)
+
+    assert setup(world, "--yes") == 0
+    assert "is not ours" in world.text
+    assert setup(world, "--uninstall", "--yes") == 0
+    assert other.read_text() == "#!/bin/sh\n"
+
+
+def test_failing_installer_leaves_nothing_half_done(home: Path, conf: Path) -> None:
+    """If no way to install works, kitty.conf is untouched, nothing is linked, and each way tried is named."""
+    before = conf.read_bytes()
+
+    with pytest.raises(TallyError, match="no matching distribution") as caught:
+        setup(make_world(home, pip_works=False), "--yes")
+    assert "  uv: not on PATH" in str(caught.value).splitlines()
+    assert conf.read_bytes() == before
+    assert not (home / ".local/bin").exists()
+    assert list((home / ".local/share/tallylight/releases").iterdir()) == []
+
+
+def test_data_directory_that_is_a_file_is_told(home: Path, conf: Path) -> None:
+    """A directory that cannot be made stops everything with its path, and kitty.conf is untouched."""
+    place = home / ".local/share/tallylight"
+    place.parent.mkdir(parents=True)
+    place.write_text("")
+    before = tree(home)
+
+    with pytest.raises(TallyError, match="cannot install into"):
+        setup(make_world(home), "--yes")
+    assert tree(home) == before
+
+
+def test_kitty_conf_that_cannot_be_read_is_told(home: Path) -> None:
+    """A directory named kitty.conf is reported and left, and nothing is installed first."""
+    (home / ".config/kitty/kitty.conf").mkdir(parents=True)
+    before = tree(home)
+
+    with pytest.raises(TallyError, match=r"kitty\.conf"):
+        setup(make_world(home), "--yes")
+    assert tree(home) == before
+
+
+def test_path_that_kitty_cannot_read_is_refused(home: Path, conf: Path) -> None:
+    """A data directory with a line break in its name could never be included."""
+    with pytest.raises(TallyError, match="XDG_DATA_HOME"):
+        setup(make_world(home, XDG_DATA_HOME=f"{home}/a\nb"), "--yes")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be in another's home")
+def test_another_users_home_is_refused(home: Path, conf: Path) -> None:
+    """Under sudo with the user's HOME nothing is written, unless it is meant."""
+    os.chown(home, 12345, 12345)
+
+    with pytest.raises(TallyError, match="without sudo"):
+        setup(make_world(home, answer=True))
+    assert setup(make_world(home), "--yes") == 0
+
+
+@pytest.mark.parametrize(
+    ("env", "made", "found"),
+    [
+        ({}, [], ".config/kitty"),
+        ({"XDG_CONFIG_HOME": "{home}/conf"}, [], "conf/kitty"),
+        ({"XDG_CONFIG_HOME": "{home}/conf"}, [".config/kitty"], ".config/kitty"),
+        ({"XDG_CONFIG_HOME": "{home}/conf"}, [".config/kitty", "conf/kitty"], "conf/kitty"),
+        ({"XDG_CONFIG_DIRS": "{home}/etc"}, ["etc/kitty"], "etc/kitty"),
+        ({"KITTY_CONFIG_DIRECTORY": "~/mine"}, [".config/kitty"], "mine"),
+    ],
+)
+def test_kitty_conf_is_looked_for_as_kitty_does(home: Path, env: dict[str, str], made: list[str], found: str) -> None:
+    """The same variables and the same order as kitty's own search."""
+    for folder in made:
+        (home / folder).mkdir(parents=True)
+        (home / folder / "kitty.conf").write_text("a 1\n")
+
+    setup(make_world(home, **{key: value.format(home=home) for key, value in env.items()}), "--yes")
+
+    assert include_of(home) in (home / found / "kitty.conf").read_text()

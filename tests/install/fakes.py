@@ -1,0 +1,83 @@
+"""A machine to set up: a home that is thrown away, a person who answers, programs that are pretended."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import attr
+import attrs
+
+from tallylight.setup.world import World
+
+
+@dataclasses.dataclass(frozen=True)
+class FakeWorld(World):
+    """A world whose pip copies attrs, or fails, and whose kitty tells its version. Everything said is kept."""
+
+    said: list[str] = dataclasses.field(default_factory=list)
+    pip_works: bool = True
+    kitty: str = "kitty 0.41.1 created by Kovid Goyal"
+
+    def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
+        words = [str(word) for word in command]
+        if "--target" in words:
+            if not self.pip_works:
+                return subprocess.CompletedProcess(words, 1, "", "noise\nERROR: no matching distribution\n")
+            for module in (attr, attrs):
+                folder = Path(str(module.__file__)).parent
+                shutil.copytree(folder, Path(words[words.index("--target") + 1]) / folder.name)
+            return subprocess.CompletedProcess(words, 0, "", "")
+        if "compileall" in words:
+            return subprocess.CompletedProcess(words, 0, "", "")
+        if words[-1] == "--version":
+            return subprocess.CompletedProcess(words, 0, self.kitty if "kitty" in words[0] else "pip 25", "")
+        return super().run(command, timeout)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.said)
+
+
+def make_world(
+    home: Path, *, answer: bool | None = None, kitty: bool = True, pip_works: bool = True, **env: str
+) -> FakeWorld:
+    """A world whose home is *home*, with a kitty on PATH if wanted, and a person who always says *answer*."""
+    programs = home.parent / "programs"
+    programs.mkdir(exist_ok=True)
+    program = programs / "kitty"
+    program.unlink(missing_ok=True)
+    if kitty:
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    said: list[str] = []
+    return FakeWorld(
+        env={"HOME": str(home), "PATH": str(programs), **env},
+        say=said.append,
+        ask=lambda _question: answer,
+        platform="linux",
+        now=lambda: 1_000_000_000.0,
+        said=said,
+        pip_works=pip_works,
+    )
+
+
+def tree(root: Path) -> dict[str, tuple[object, ...]]:
+    """Everything below *root*: kind and mode, time of change, and bytes or the target of the link."""
+    found: dict[str, tuple[object, ...]] = {}
+    for folder, folders, names in os.walk(root):
+        for name in [*folders, *names]:
+            path = Path(folder, name)
+            info = path.lstat()
+            content: object = None
+            if stat.S_ISLNK(info.st_mode):
+                content = path.readlink()
+            elif stat.S_ISREG(info.st_mode):
+                content = path.read_bytes()
+            found[str(path.relative_to(root))] = (info.st_mode, info.st_mtime_ns, content)
+    return found

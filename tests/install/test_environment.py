@@ -194,7 +194,8 @@ def _index(folder: Path, checksum: str, **entry: object) -> str:
         {"packagetype": "sdist"},
         {
             "packagetype": "bdist_wheel",
-            "url": wheel.as_uri(),
+            # As some mirrors do: relative to the page.
+            "url": wheel.name,
             "filename": "../pip-1-py3-none-any.whl",
             "digests": {"sha256": checksum},
         }

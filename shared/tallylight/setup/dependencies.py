@@ -15,6 +15,7 @@ import http.client
 import json
 import tempfile
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -117,7 +118,9 @@ def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
     try:
         urls = json.loads(_download(index))["urls"]
         chosen = next(entry for entry in urls if entry["packagetype"] == "bdist_wheel")
-        url, checksum, name = str(chosen["url"]), str(chosen["digests"]["sha256"]), str(chosen["filename"])
+        # A mirror may give the address relative to its page.
+        url = urllib.parse.urljoin(index, str(chosen["url"]))
+        checksum, name = str(chosen["digests"]["sha256"]), str(chosen["filename"])
     except (ValueError, LookupError, TypeError, StopIteration) as error:
         raise NoWayError(f"{index}: is not the index page of pip ({error!r})") from None
     data = _download(url)

@@ -45,7 +45,7 @@ class ProgressReport:
 
 
 def decode(sequence: Sequence) -> ProgressReport:
-    """Read one progress report; `not-ours` otherwise. More than 100 percent is drawn as 100 everywhere, so it is 100."""
+    """Read one progress report; `not-ours` otherwise. More than 100 percent counts as 100, as it is drawn."""
     if sequence.number != NUMBER or not (match := _PROGRESS.fullmatch(sequence.body)):
         raise DecodeError("not-ours")
     state = ProgressState(int(match[1]))

@@ -15,6 +15,7 @@ import os
 import pty
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -252,15 +253,12 @@ class Pane:
         return sum(sizes) / (until - since), len(sizes) / (until - since)
 
     def close(self) -> None:
-        """Hang up, as a closed terminal window does, and reap."""
-        with contextlib.suppress(OSError):
-            os.close(self._master)
-        try:
-            self._process.wait(5)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """Kill what is left, which is a process group of its own, and reap it."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait(5)
         self._reader.join(2)
+        os.close(self._master)
 
 
 class Seen(NamedTuple):

@@ -174,7 +174,7 @@ def test_interrupted(claude: Claude, key: str) -> None:
     pressed = claude.pane.send(key)
     idle = claude.status.wait("idle", since=pressed)
     claude.model.wait_mark("interrupted")
-    claude.pane.wait_text("⎿ +Interrupted ·", 1)
+    claude.pane.wait_text(r"⎿\s+Interrupted ·", 1)
     wait_until(lambda: ends(claude), 1, "the end of the turn in the transcript")
 
     assert idle.at - pressed < 1

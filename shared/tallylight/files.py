@@ -2,7 +2,8 @@
 Files and the directories they live in: where things are, how they are read and how they are written.
 
 Reading is bounded and writing is by rename. (Where snapshots are, and who may write there, is `snapshot`'s.)
-Standard library only: hooks and the installer start from here, before there is anything else.
+Standard library only, but for what is loaded with `load_config` and `load_agents`: the installer starts from here,
+before there is anything else.
 
 The directories are those of https://specifications.freedesktop.org/basedir-spec/ : a variable that holds a relative
 path is ignored, as it demands.
@@ -20,6 +21,11 @@ from importlib import resources
 from pathlib import Path
 
 from tallylight.errors import TallyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tallylight.agents import Agents
+    from tallylight.config import Config
 
 NAME = "tallylight"
 #: No configuration or agent file comes near it; a file that does is not read on.
@@ -101,26 +107,53 @@ def packaged_agents() -> list[tuple[str, str]]:
     return sorted((entry.name.removesuffix(".toml"), entry.read_text("utf-8")) for entry in found)
 
 
-def user_agents(env: Mapping[str, str] = os.environ) -> list[tuple[Path, str | TallyError]]:
-    """
-    The agent files of the user: path, and text, or why it cannot be read.
+def load_config(env: Mapping[str, str] = os.environ) -> tuple[Config, list[TallyError]]:
+    """The user's configuration, and what is wrong with it. What cannot be used has its default; no file is no error."""
+    from tallylight.config import Config, load
 
-    Bytes that are not UTF-8 become replacement characters, which the parser then refuses with a line number.
-    """
+    path = config_file(env)
     try:
-        paths = sorted((config_dir(env) / "agents").glob("*.toml"))[:MAX_AGENT_FILES]
+        text = _read_text(path)
+    except FileNotFoundError:
+        return Config(), []
+    except TallyError as error:
+        return Config(), [error]
+    config, errors = load(text, str(path))
+    return config, list(errors)
+
+
+def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[TallyError]]:
+    """The agents of this package and of the user, and what is wrong with their files. A bad file costs itself."""
+    from tallylight import agents
+
+    errors: list[TallyError] = []
+    users = []
+    try:
+        paths = sorted((config_dir(env) / "agents").glob("*.toml"))
     except OSError:
-        return []
-    return [(path, _text_or_error(path)) for path in paths]
+        paths = []
+    if len(paths) > MAX_AGENT_FILES:
+        errors.append(TallyError(f"{paths[0].parent}: only the first {MAX_AGENT_FILES} files are read"))
+    for path in paths[:MAX_AGENT_FILES]:
+        try:
+            users.append((str(path), _read_text(path)))
+        except FileNotFoundError:
+            errors.append(TallyError(f"{path}: leads nowhere"))
+        except TallyError as error:
+            errors.append(error)
+    packaged = [(f"{NAME}/agents/{name}.toml", text) for name, text in packaged_agents()]
+    found, more = agents.load_agents(packaged, users)
+    return found, [*errors, *more]
 
 
-def _text_or_error(path: Path) -> str | TallyError:
+def _read_text(path: Path) -> str:
+    """The text of *path*. Bytes that are not UTF-8 become replacement characters, which no key or name allows."""
     try:
         return read_limited(path).decode("utf-8", "replace")
+    except FileNotFoundError:
+        raise
     except OSError as error:
-        return TallyError(f"{path}: cannot be read: {error.strerror}")
-    except TallyError as error:
-        return error
+        raise TallyError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def rewrite(path: Path, data: bytes) -> None:

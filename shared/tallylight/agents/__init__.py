@@ -1,0 +1,250 @@
+"""
+Agents as data: what one `agents/*.toml` file says of one agent, and the collection of them all.
+
+Text goes in (`parse_agent`), an `Agent` comes out or a `DataFileError` that names file, key and line. `Agents` finds
+an agent by the name of a process or a package. Names are compared as they are, ASCII only: a look-alike of another
+script is another program. docs/agents.md describes the keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from tallylight.agents.titles import TitleRule, parse_rules
+from tallylight.datafile import Table, parse
+from tallylight.errors import DataFileError
+
+REGISTRIES = ("claude-sessions",)
+PROGRESSES = ("busy",)
+#: What an argument template may hold; see `Template`.
+PLACEHOLDERS = ("session", "cwd")
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+
+
+@attrs.frozen
+class Sign:
+    """
+    What must be seen beside a name that other programs have too; one of these is enough.
+
+    *paths*: a part of the program's or script's path. *interpreters*: it is a script of one of these. *commands*: its
+    first word that is no option; *bare*: there is none. *titles*: the pane's title begins so.
+    """
+
+    paths: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    bare: bool = False
+    titles: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class NotArgs:
+    """
+    Arguments with which the program is no agent that a person talks to: a server, a one-shot, a subcommand.
+
+    *commands*: the first word that is no option. *options*: anywhere before `--`. *takes*: options whose value is the
+    next word, so that it is not mistaken for a command.
+    """
+
+    commands: frozenset[str] = frozenset()
+    options: frozenset[str] = frozenset()
+    takes: frozenset[str] = frozenset()
+
+    def refuses(self, args: tuple[str, ...]) -> str:
+        """The argument with which this is not an agent, or nothing."""
+        position = 0
+        command_seen = False
+        while position < len(args) and args[position] != "--":
+            arg = args[position]
+            name = arg.partition("=")[0]
+            if name in self.options:
+                return name
+            if not arg.startswith("-") and not command_seen:
+                command_seen = True
+                if arg in self.commands:
+                    return arg
+            position += 2 if arg in self.takes else 1
+        return ""
+
+    def command(self, args: tuple[str, ...]) -> str:
+        """The first word that is no option, nor the value of one."""
+        position = 0
+        while position < len(args):
+            if args[position] == "--":
+                position += 1
+            elif args[position] and not args[position].startswith("-"):
+                return args[position]
+            else:
+                position += 2 if args[position] in self.takes else 1
+        return ""
+
+
+@attrs.frozen
+class Template:
+    """Argument lists, split before anything is filled in: *by_id* with `{session}`, and the *latest* session's."""
+
+    by_id: tuple[str, ...] = ()
+    latest: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Agent:
+    """One agent. *processes* are names that are its alone, *generic* names need a second `Sign`."""
+
+    name: str
+    display: str
+    processes: tuple[str, ...] = ()
+    generic: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    #: Parts of paths that are its alone: they name it where the script is a `cli.js` or the program a version number.
+    paths: tuple[str, ...] = ()
+    sign: Sign = Sign()
+    not_args: NotArgs = NotArgs()
+    #: Whether it draws its own status in the title.
+    title_status: bool = False
+    #: Whether its title says *idle* while it in truth waits for a person.
+    title_idle_may_wait: bool = False
+    #: Whether, once it has drawn a glyph, a title without one says that it is idle.
+    title_plain_is_idle: bool = False
+    title_rules: tuple[TitleRule, ...] = ()
+    #: `busy`: a progress bar (`OSC 9;4`) is shown while it works and taken away when its turn ends.
+    progress: str = ""
+    #: Which status file of its own it keeps; see `evidence.registry`.
+    registry: str = ""
+    resume: Template = Template()
+    fork: Template = Template()
+    #: Options a resumed or forked run may have only if the running one has them.
+    dangerous: tuple[str, ...] = ()
+
+
+def parse_agent(text: str, path: str) -> Agent:
+    """Read one agent file; `DataFileError` at the first thing wrong with it."""
+    table = parse(text, path)
+    agent = _read(table)
+    table.close()
+    if table.errors:
+        raise table.errors[0]
+    return agent
+
+
+def _read(table: Table) -> Agent:
+    name = table.text("name")
+    if not _NAME.fullmatch(name):
+        table.complain("name", "is needed: small ASCII letters, digits, dot, dash and underscore, at most 64")
+    sign, not_args, title = table.table("sign"), table.table("not_args"), table.table("title")
+    agent = Agent(
+        name=name,
+        display=table.text("display", name),
+        processes=_names(table, "processes"),
+        generic=_names(table, "generic"),
+        packages=_names(table, "packages"),
+        paths=_names(table, "paths"),
+        sign=Sign(
+            sign.words("paths"),
+            sign.words("interpreters"),
+            sign.words("commands"),
+            sign.boolean("bare", False),
+            sign.words("titles"),
+        ),
+        not_args=NotArgs(
+            frozenset(not_args.words("commands")),
+            frozenset(not_args.words("options")),
+            frozenset(not_args.words("takes")),
+        ),
+        title_status=title.boolean("status", False),
+        title_idle_may_wait=title.boolean("idle_may_wait", False),
+        title_plain_is_idle=title.boolean("plain_is_idle", False),
+        title_rules=parse_rules(title.tables("rules")),
+        progress=table.text("progress", choices=PROGRESSES),
+        registry=table.text("registry", choices=REGISTRIES),
+        resume=_template(table.table("resume")),
+        fork=_template(table.table("fork")),
+        dangerous=table.words("dangerous"),
+    )
+    if not (agent.processes or agent.generic or agent.packages):
+        table.complain("processes", "is needed: by what names is this agent to be known?")
+    if agent.generic and agent.sign == Sign():
+        table.complain("generic", "needs a [sign] table: what tells this agent from others of the same name?")
+    for nested in (sign, not_args, title):
+        nested.close()
+    return agent
+
+
+def _names(table: Table, key: str) -> tuple[str, ...]:
+    names = table.words(key)
+    for name in names:
+        # Letters of other scripts can look like ours.
+        if not name.isascii() or not name.isprintable() or " " in name:
+            table.complain(key, f"has {name!a}; names are ASCII without spaces")
+            return ()
+    return names
+
+
+def _template(table: Table) -> Template:
+    template = Template(table.words("by_id"), table.words("latest"))
+    for key, words in (("by_id", template.by_id), ("latest", template.latest)):
+        for word in words:
+            for placeholder in _PLACEHOLDER.findall(word):
+                if placeholder not in PLACEHOLDERS:
+                    known = " and ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+                    table.complain(key, f"has {{{placeholder}}}; only {known} can be filled in")
+    if template.by_id and not any("{session}" in word for word in template.by_id):
+        table.complain("by_id", "has no {session}: where is the id to go?")
+    table.close()
+    return template
+
+
+class Agents:
+    """Every known agent. One added later with a name that is here already takes its place."""
+
+    def __init__(self, agents: Iterable[Agent] = ()) -> None:
+        self._by_name: dict[str, Agent] = {}
+        for agent in agents:
+            self._by_name.pop(agent.name, None)
+            self._by_name[agent.name] = agent
+        self._by_process: dict[str, list[Agent]] = {}
+        self._by_package: dict[str, Agent] = {}
+        for agent in self._by_name.values():
+            for process in dict.fromkeys((*agent.processes, *agent.generic)):
+                self._by_process.setdefault(process, []).append(agent)
+            for package in agent.packages:
+                self._by_package[package] = agent
+
+    def __iter__(self) -> Iterator[Agent]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def get(self, name: str) -> Agent | None:
+        return self._by_name.get(name)
+
+    def with_process(self, name: str) -> tuple[Agent, ...]:
+        """The agents whose process may be called *name*."""
+        return tuple(self._by_process.get(name, ()))
+
+    def with_package(self, name: str) -> Agent | None:
+        return self._by_package.get(name)
+
+
+def load_agents(
+    packaged: Iterable[tuple[str, str]], users: Iterable[tuple[str, str]] = ()
+) -> tuple[Agents, list[DataFileError]]:
+    """
+    The collection of *packaged* and *users* files, each a path and its text.
+
+    A file that cannot be used is left out and its error returned; the others stand.
+    """
+    found: list[Agent] = []
+    errors: list[DataFileError] = []
+    for path, text in (*packaged, *users):
+        try:
+            found.append(parse_agent(text, path))
+        except DataFileError as error:
+            errors.append(error)
+    return Agents(found), errors

@@ -1,0 +1,114 @@
+"""
+The configuration: `~/.config/tallylight/config.toml`, its keys, defaults and limits.
+
+Text goes in, a `Config` and a list of errors come out. A bad key costs itself: it keeps its default, or the nearest
+value that is allowed, and is named with its line. An unknown key is reported and does nothing. docs/configuration.md
+describes each key.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from tallylight.claims import Timing
+from tallylight.datafile import Table, parse
+from tallylight.errors import DataFileError
+from tallylight.paint import COLOURS, RGB
+from tallylight.status import Status
+
+STYLES = ("stripe", "colour", "icon", "off")
+EXPLICIT_LASTS = ("agent", "tab")
+_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
+
+
+@attrs.frozen(kw_only=True)
+class Trust:
+    """*explicit_lasts*: how long a protocol report keeps guesses from voting: the `agent`'s life or the `tab`'s."""
+
+    explicit_lasts: str = "agent"
+
+
+@attrs.frozen(kw_only=True)
+class Kitty:
+    """How kitty's tab bar shows the light."""
+
+    style: str = "stripe"
+    #: Whether waiting pulses.
+    pulse: bool = True
+    #: Whether a mark that is not colour alone is drawn beside it.
+    mark: bool = True
+    notify: bool = True
+
+
+@attrs.frozen(kw_only=True)
+class Config:
+    """Every setting. Times end in their unit."""
+
+    poll_ms: int = 250
+    silence_s: float = 4.0
+    stale_s: float = 30.0
+    #: 0: never.
+    fuse_s: float = 300.0
+    debounce_ms: int = 100
+    trust: Trust = Trust()
+    kitty: Kitty = Kitty()
+    #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
+    colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
+
+    @property
+    def poll_s(self) -> float:
+        return self.poll_ms / 1000
+
+    @property
+    def timing(self) -> Timing:
+        """What a tracker needs of it."""
+        return Timing(
+            silence_s=self.silence_s,
+            stale_s=self.stale_s,
+            fuse_s=self.fuse_s,
+            debounce_s=self.debounce_ms / 1000,
+            explicit_lasts=self.trust.explicit_lasts,
+        )
+
+
+def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
+    """
+    The configuration in *text*, and everything that is wrong with it; never raises.
+
+    *path* is only for the messages. Text that is not TOML at all gives the defaults and one error.
+    """
+    try:
+        table = parse(text, path)
+    except DataFileError as error:
+        return Config(), [error]
+    default = Config()
+    trust, kitty, colours = table.table("trust"), table.table("kitty"), table.table("colours")
+    config = Config(
+        poll_ms=round(table.number("poll_ms", default.poll_ms, 100, 30_000)),
+        silence_s=table.number("silence_s", default.silence_s, 0.1, 60),
+        stale_s=table.number("stale_s", default.stale_s, 5, 3600),
+        fuse_s=table.number("fuse_s", default.fuse_s, 10, 3600, zero=True),
+        debounce_ms=round(table.number("debounce_ms", default.debounce_ms, 50, 10_000)),
+        trust=Trust(explicit_lasts=trust.text("explicit_lasts", default.trust.explicit_lasts, choices=EXPLICIT_LASTS)),
+        kitty=Kitty(
+            style=kitty.text("style", default.kitty.style, choices=STYLES),
+            pulse=kitty.boolean("pulse", default.kitty.pulse),
+            mark=kitty.boolean("mark", default.kitty.mark),
+            notify=kitty.boolean("notify", default.kitty.notify),
+        ),
+        colours={status: _colour(colours, status) for status in COLOURS},
+    )
+    for part in (trust, kitty, colours, table):
+        part.close()
+    return config, table.errors
+
+
+def _colour(table: Table, status: Status) -> RGB:
+    default = COLOURS[status]
+    value = table.text(status.value, "#{:02X}{:02X}{:02X}".format(*default))
+    if not _COLOUR.fullmatch(value):
+        table.complain(status.value, f"is {value!r:.60}; a colour is written #RRGGBB, in quotes")
+        return default
+    return int(value[1:3], 16), int(value[3:5], 16), int(value[5:7], 16)

@@ -1,0 +1,375 @@
+"""
+Commands in front of commands: interpreters, runners of packages, wrappers, and the ways to another machine.
+
+`unwrap` turns an argument list into the programs it names, outermost first: `sudo -u x npx -y @openai/codex` is
+`sudo`, then `npx`, then the package `@openai/codex`. Only what is certain is followed: the script of an
+interpreter is its first word that is no option, so `python3 manage.py claude` names `manage` and nothing else.
+At most `MAX_DEPTH` programs are named and at most `MAX_WORDS` words are read.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+import attrs
+
+from tallylight.evidence.process import base_name, package_name, script_name
+
+MAX_DEPTH = 12
+MAX_WORDS = 256
+_MAX_COMMAND = 4096
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+@attrs.frozen
+class Invocation:
+    """
+    One program as an argument list names it.
+
+    *word* is how it was written, a path or a package; *args* are its own arguments. *interpreter* is the name of
+    the interpreter that runs it, *is_package* says that a runner was asked for a package of that name.
+    """
+
+    name: str
+    word: str
+    args: tuple[str, ...] = ()
+    interpreter: str = ""
+    is_package: bool = False
+
+
+@attrs.frozen
+class Chain:
+    """
+    The programs of one argument list, outermost first.
+
+    *is_open* says that the last of them runs something the list does not tell: a script that is no agent, `npm
+    run`, a compound shell command. Its child processes tell.
+    """
+
+    invocations: tuple[Invocation, ...]
+    is_open: bool = False
+
+
+@attrs.frozen
+class _Interpreter:
+    """*takes*: options whose value is the next word; *code*: options after which no script follows."""
+
+    takes: frozenset[str] = frozenset()
+    code: frozenset[str] = frozenset()
+    module: str = ""
+
+
+@attrs.frozen
+class _Wrapper:
+    """
+    A program that runs the command among its arguments.
+
+    *takes*: options whose value is the next word; *skip*: words of its own before the command; *verbs*: the
+    command follows only after one of these; *command*: options whose value is a shell command; *package*: the
+    first word is a package; *module*: options whose value is a Python module.
+    """
+
+    takes: frozenset[str] = frozenset()
+    skip: int = 0
+    verbs: tuple[tuple[str, ...], ...] = ()
+    command: frozenset[str] = frozenset()
+    package: bool = False
+    module: frozenset[str] = frozenset()
+    #: The command is only what stands behind `--`.
+    dashes: bool = False
+
+
+_NODE = _Interpreter(
+    _words("-r --require --import --loader --experimental-loader -C --conditions --env-file --title --inspect-port"),
+    _words("-e --eval -p --print -pe -c --check"),
+)
+_SHELL = _Interpreter(_words("-o +o -O +O --rcfile --init-file"), frozenset({"-c"}))
+_PYTHON = _Interpreter(_words("-W -X -Q --check-hash-based-pycs"), frozenset({"-c"}), "-m")
+_INTERPRETERS = {
+    "node": _NODE,
+    "nodejs": _NODE,
+    "bun": _Interpreter(_words("-r --preload --cwd --env-file -c --config"), _words("-e --eval -p --print")),
+    "deno": _Interpreter(_words("-c --config --import-map --env-file --preload"), _words("eval repl")),
+    "python": _PYTHON,
+    "ruby": _Interpreter(_words("-r -I -C -E"), frozenset({"-e"})),
+    "perl": _Interpreter(_words("-I"), _words("-e -E")),
+    "php": _Interpreter(_words("-d -c -f"), frozenset({"-r"})),
+}
+SHELLS = _words("sh bash dash zsh fish ksh mksh ash")
+
+_RUN_PACKAGE = _words("-p --package -c --call -w --workspace --registry --prefix --cache --loglevel")
+_UV_TAKES = _words(
+    "-p --python --with --with-editable --with-requirements --project --directory --extra --group --only-group "
+    "--no-group --env-file --index --default-index --index-url --find-links --from --package --cache-dir --config-file"
+)
+_NPM_VERBS = (("exec",), ("x",))
+_PACKAGE_VERBS = (("dlx",), ("exec",))
+
+_WRAPPERS: dict[str, _Wrapper] = {
+    "env": _Wrapper(_words("-u --unset -C --chdir"), command=_words("-S --split-string")),
+    "sudo": _Wrapper(
+        _words(
+            "-u --user -g --group -h --host -p --prompt -C --close-from -T --command-timeout -r --role -t --type -D "
+            "--chdir -R --chroot -U --other-user"
+        )
+    ),
+    "doas": _Wrapper(_words("-u -C -a")),
+    "su": _Wrapper(_words("-s --shell -g --group -G -w"), command=_words("-c --command"), skip=MAX_WORDS),
+    "runuser": _Wrapper(_words("-u --user -g --group -G -s --shell -w"), command=_words("-c --command")),
+    "nice": _Wrapper(_words("-n --adjustment")),
+    "ionice": _Wrapper(_words("-c --class -n --classdata -p -P -u")),
+    "chrt": _Wrapper(_words("-T -P -D"), skip=1),
+    "taskset": _Wrapper(_words("-p"), skip=1),
+    "time": _Wrapper(_words("-f --format -o --output")),
+    "timeout": _Wrapper(_words("-s --signal -k --kill-after"), skip=1),
+    "nohup": _Wrapper(),
+    "setsid": _Wrapper(),
+    "stdbuf": _Wrapper(_words("-i --input -o --output -e --error")),
+    "unbuffer": _Wrapper(),
+    "rlwrap": _Wrapper(_words("-a -b -C -D -e -f -g -H -l -M -O -p -P -q -s -S -t -w -z")),
+    "caffeinate": _Wrapper(_words("-t -w")),
+    "strace": _Wrapper(_words("-o -e -p -s -u -E -a -P")),
+    "dbus-run-session": _Wrapper(_words("--dbus-daemon --config-file"), dashes=True),
+    "systemd-run": _Wrapper(_words("-p --property -u --unit -E --setenv --uid --gid --slice --working-directory -M")),
+    "sshpass": _Wrapper(_words("-f -d -p -P")),
+    "script": _Wrapper(
+        _words("-a -B -E -I -m -o -O -T -t --log-io --log-in --log-out --log-timing --echo --output-limit"),
+        command=_words("-c --command -qc -qec -qfc -efqc"),
+        dashes=True,
+    ),
+    "npx": _Wrapper(_RUN_PACKAGE, package=True),
+    "pnpx": _Wrapper(_RUN_PACKAGE, package=True),
+    "bunx": _Wrapper(_words("-p --package"), package=True),
+    "uvx": _Wrapper(_UV_TAKES, package=True),
+    "npm": _Wrapper(_RUN_PACKAGE, verbs=_NPM_VERBS, package=True),
+    "pnpm": _Wrapper(_RUN_PACKAGE | _words("-C --dir --filter"), verbs=_PACKAGE_VERBS, package=True),
+    "yarn": _Wrapper(_RUN_PACKAGE | _words("--cwd"), verbs=_PACKAGE_VERBS, package=True),
+    "uv": _Wrapper(_UV_TAKES, verbs=(("tool", "run"), ("run",)), package=True, module=_words("-m --module")),
+    "pipx": _Wrapper(_words("--spec --python --pip-args --index-url"), verbs=(("run",),), package=True),
+    "poetry": _Wrapper(_words("-C --directory -P --project"), verbs=(("run",),)),
+    "pipenv": _Wrapper(_words("--python"), verbs=(("run",),)),
+    "pdm": _Wrapper(_words("-p --project"), verbs=(("run",),)),
+    "hatch": _Wrapper(_words("-e --env"), verbs=(("run",),)),
+    "conda": _Wrapper(_words("-n --name -p --prefix --cwd"), verbs=(("run",),)),
+    "mise": _Wrapper(_words("-C --cd -E --env"), verbs=(("exec",), ("x",)), dashes=True),
+    "volta": _Wrapper(_words("--node --npm --yarn"), verbs=(("run",),)),
+    "direnv": _Wrapper(skip=1, verbs=(("exec",),)),
+    "op": _Wrapper(verbs=(("run",),), dashes=True),
+    # Our own relay and recorder, which run the command on a terminal of its own.
+    "tally": _Wrapper(verbs=(("run",),)),
+    "tallylight": _Wrapper(verbs=(("run",),)),
+}
+_RECORDER = _Wrapper(verbs=(("record",),), dashes=True)
+
+#: Programs whose command runs elsewhere: what it is cannot be known from here, and nothing of it may be acted on.
+REMOTE = _words(
+    "ssh autossh mosh mosh-client et slogin telnet rlogin rsh docker podman nerdctl kubectl oc k9s lxc incus "
+    "machinectl systemd-nspawn nsenter toolbox distrobox distrobox-enter vagrant devcontainer"
+)
+#: The same behind a word of their own.
+_REMOTE_VERBS = {
+    "kitten": _words("ssh"),
+    "kitty": _words("+kitten"),
+    "wezterm": _words("ssh"),
+    "gh": _words("codespace cs"),
+    "gcloud": _words("compute"),
+}
+
+
+def is_remote(invocation: Invocation) -> bool:
+    """Whether *invocation* shows a program of another machine or container."""
+    if invocation.name in REMOTE:
+        return True
+    verbs = _REMOTE_VERBS.get(invocation.name)
+    return bool(verbs and invocation.args and invocation.args[0] in verbs)
+
+
+def interpreter_name(word: str) -> str:
+    """The interpreter *word* names (`/usr/bin/python3.12` is `python`), or nothing."""
+    name = base_name(word)
+    if name in SHELLS or name in _INTERPRETERS:
+        return name
+    stem = name.rstrip("0123456789.")
+    return stem if stem != name and stem in {"python", "ruby", "perl", "php", "node", "ksh"} else ""
+
+
+def unwrap(argv: Sequence[str], exe: str = "", comm: str = "") -> Chain:
+    """The programs that *argv* names; *exe* and *comm* help where it says little."""
+    words = list(argv[:MAX_WORDS])
+    while words and not words[-1]:
+        words.pop()  # a program that sets its own title leaves the rest of the old arguments as empty ones
+    if not words:
+        name = base_name(exe) if exe else base_name(comm)
+        return Chain((Invocation(name, exe or comm),) if name else ())
+    if len(words) == 1 and words[0].startswith(("npm ", "npx ", "pnpm ", "yarn ")):
+        words = words[0].split()[:MAX_WORDS]  # npm makes one title of its arguments
+    found: list[Invocation] = []
+    is_open = _follow(words, found, exe)
+    return Chain(tuple(found), is_open)
+
+
+def _follow(words: Sequence[str], found: list[Invocation], exe: str = "") -> bool:
+    """Add the programs of *words* to *found*; True if the last of them runs something unknown."""
+    if not words or len(found) >= MAX_DEPTH:
+        return False
+    word, args = words[0], list(words[1:])
+    name = base_name(word)
+    own = tuple(args)
+    found.append(Invocation(name, word, own))
+    kind = interpreter_name(word)
+    if exe and base_name(exe) != name:
+        found.append(Invocation(base_name(exe), exe, own))
+        # A version manager's launcher may name itself and run an interpreter.
+        kind = kind or interpreter_name(exe)
+    if kind in SHELLS:
+        return _shell(kind, args, found)
+    if kind:
+        runner = _bun_or_deno(kind, args)
+        return _follow(runner, found) if runner else _script(kind, args, found)
+    return _wrapped(name, args, found)
+
+
+def _bun_or_deno(kind: str, args: list[str]) -> list[str]:
+    return ["bunx", *args[1:]] if kind == "bun" and args[:1] == ["x"] else []
+
+
+def _script(kind: str, args: list[str], found: list[Invocation]) -> bool:
+    table = _INTERPRETERS[kind]
+    if kind in {"bun", "deno"} and args[:1] == ["run"]:
+        args = args[1:]
+    position = 0
+    while position < len(args):
+        arg = args[position]
+        if table.module and arg.startswith(table.module) and not arg.startswith("--"):
+            rest = args[position + 1 :]
+            module = arg[2:] or (rest.pop(0) if rest else "")
+            return _named(_module_name(module), module, rest, kind, found)
+        if arg in table.code or (kind == "python" and arg.startswith("-c")):
+            return True
+        if not arg.startswith("-") and arg:
+            if arg.startswith("npm:"):
+                return _package(arg, args[position + 1 :], found)
+            return _named(script_name(arg), arg, args[position + 1 :], kind, found)
+        position += 2 if arg in table.takes else 1
+    return False
+
+
+def _module_name(module: str) -> str:
+    """`aider.main` is run as `aider`; `manage.claude` is not `claude`."""
+    package, dot, rest = module.partition(".")
+    return package if not dot or rest in {"main", "__main__", "cli"} else module
+
+
+def _named(name: str, word: str, args: list[str], kind: str, found: list[Invocation]) -> bool:
+    if not name:
+        return False
+    name = {"npx-cli": "npx", "npm-cli": "npm"}.get(name, name)
+    if name in _WRAPPERS:
+        found.append(Invocation(name, word, tuple(args), interpreter=kind))
+        before = len(found)
+        # A wrapper that led nowhere certain runs something unknown.
+        return _wrapped(name, args, found) or len(found) == before
+    found.append(Invocation(name, word, tuple(args), interpreter=kind))
+    return True
+
+
+def _shell(kind: str, args: list[str], found: list[Invocation]) -> bool:
+    position = 0
+    while position < len(args):
+        arg = args[position]
+        if arg == "--command" or (arg.startswith("-") and not arg.startswith("--") and arg.endswith("c")):
+            return _command(args[position + 1], found) if position + 1 < len(args) else False
+        if arg == "--":
+            position += 1
+            break
+        if not arg.startswith(("-", "+")):
+            break
+        position += 2 if arg in _SHELL.takes or arg in {"-eo", "-euo"} else 1
+    if position < len(args) and args[position]:
+        return _named(base_name(args[position]), args[position], args[position + 1 :], kind, found)
+    return False  # an interactive shell: its jobs have groups of their own
+
+
+def _command(text: str, found: list[Invocation]) -> bool:
+    """The one simple command of a shell command line; True if it is not that simple."""
+    if len(text) > _MAX_COMMAND:
+        return True
+    try:
+        lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=";&|()<>")
+        lexer.whitespace_split = True
+        words = list(lexer)[:MAX_WORDS]
+    except ValueError:
+        return True
+    if any(word and not word.strip(";&|()<>") for word in words) or any(c in text for c in "`$"):
+        # More than one command, or words that only the shell knows. Its children tell.
+        return True
+    while words and (words[0] in {"exec", "command"} or _is_assignment(words[0])):
+        words.pop(0)
+    return _follow(words, found)
+
+
+def _is_assignment(word: str) -> bool:
+    name, equals, _ = word.partition("=")
+    return bool(equals) and name.isidentifier()
+
+
+def _wrapped(name: str, args: list[str], found: list[Invocation]) -> bool:
+    table = _WRAPPERS.get(name)
+    if table is None:
+        return False
+    if name in {"tally", "tallylight"} and args[:1] == ["record"]:
+        table = _RECORDER
+    position, skip, is_package, verb_seen = 0, table.skip, table.package, not table.verbs
+    behind_dashes = False
+    while position < len(args):
+        arg = args[position]
+        rest = args[position + 1 :]
+        if arg == "--" and verb_seen:
+            behind_dashes = True
+            position += 1
+        elif arg in table.module and verb_seen and rest:
+            return _named(_module_name(rest[0]), rest[0], rest[1:], "python", found)
+        elif arg in table.command and rest:
+            return _command(rest[0], found)
+        elif arg.startswith("-") and len(arg) > 1 and not behind_dashes:
+            value = next((arg.partition("=")[2] for o in table.command if arg.startswith(f"{o}=")), "")
+            if value:
+                return _command(value, found)
+            position += 2 if arg in table.takes else 1
+        elif not verb_seen:
+            verb = next((v for v in table.verbs if tuple(args[position : position + len(v)]) == v), None)
+            if verb is None:
+                return True  # `npm run dev`, `uv sync`: its children tell
+            verb_seen = True
+            position += len(verb)
+            is_package = is_package and verb in {("exec",), ("x",), ("dlx",), ("tool", "run"), ("run",)}
+        elif _is_assignment(arg) or not arg:
+            position += 1
+        elif skip > 0:
+            skip -= 1
+            position += 1
+        elif table.dashes and not behind_dashes:
+            position += 1
+        elif is_package:
+            return _package(arg, rest, found)
+        else:
+            return _follow(args[position:], found)
+    return bool(table.verbs)
+
+
+def _package(word: str, args: list[str], found: list[Invocation]) -> bool:
+    """A runner's command: a package, or a program of one."""
+    name = package_name(word)
+    if name.startswith("@") or (name != word and name not in _WRAPPERS):
+        found.append(Invocation(name, word, tuple(args), is_package=True))
+        return False
+    before = len(found)
+    is_open = _follow([word, *args], found)
+    if len(found) > before:
+        found[before] = attrs.evolve(found[before], is_package=True)
+    # What is left unknown may be a package whose program has another name.
+    return is_open or len(found) == before + 1

@@ -1,0 +1,184 @@
+"""
+Who holds a pane's foreground: an agent, another machine, or nothing of interest.
+
+The processes of the foreground process group go in, the leader first; an `Identity` comes out. The leader's
+argument list decides. Where a runner or a script leaves open what it runs, its children tell, and where it names an
+agent, the child that is this agent tells the process id. The rules:
+
+* A name is the base name of argv[0] or of the executable, never `comm` where there is anything better: Node 24 calls
+  its main thread `MainThread`.
+* An interpreter is named by its script; see `evidence.commands`. A shell counts as one: `bash ~/bin/codex` is codex,
+  because somebody named a script so, and what it starts is in the same group.
+* A generic script (`cli.js`, `index.js`) and a program that is called by a version number are named by their path.
+* A name that other programs have too needs a second sign of the agent's.
+* An agent's own arguments may say that it is none: `claude mcp serve`, `codex app-server`, `--version`.
+* Whatever runs behind ssh, docker or the like is of another machine: `is_remote`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from tallylight.agents import Agent, Agents
+from tallylight.evidence.commands import SHELLS, Chain, Invocation, is_remote, unwrap
+from tallylight.evidence.process import Process, script_name
+
+#: Script names that say nothing of what they belong to.
+_GENERIC_SCRIPTS = frozenset(
+    {"cli", "index", "main", "start", "run", "bin", "entry", "bundle", "npm-loader", "__main__"}
+)
+_VERSION = re.compile(r"v?\d+(\.\d+)+([-+.][0-9A-Za-z.-]+)?", re.ASCII)
+
+
+@attrs.frozen
+class Identity:
+    """
+    What the foreground is. *agent* None: no agent of this machine.
+
+    *process* is the agent's own process as far as it is known, else the one in front of it (`is_direct` is False).
+    *doubtful* is an agent whose name fits but which lacks its second sign: a title may still give it. *is_open*:
+    the leader runs something that only its children tell.
+    """
+
+    leader: Process | None = None
+    agent: Agent | None = None
+    process: Process | None = None
+    is_direct: bool = False
+    is_remote: bool = False
+    is_open: bool = False
+    doubtful: Agent | None = None
+    rule: str = ""
+
+    @property
+    def wants_children(self) -> bool:
+        """Whether the processes behind the leader would tell more."""
+        return self.is_open or (self.agent is not None and not self.is_direct)
+
+    def with_title(self, title: str) -> Identity:
+        """The same, where *title* is the second sign that was lacking."""
+        if self.agent is None and self.doubtful is not None and title.startswith(self.doubtful.sign.titles or ("\0",)):
+            return attrs.evolve(
+                self, agent=self.doubtful, doubtful=None, is_direct=True, rule=f"{self.rule}, and its title"
+            )
+        return self
+
+
+NOBODY = Identity()
+
+
+def candidates(process: Process) -> tuple[str, ...]:
+    """The names under which *process* is looked up, most outward first."""
+    chain = unwrap(process.argv, process.exe, process.comm)
+    return tuple(dict.fromkeys(invocation.name for invocation in chain.invocations))
+
+
+def identify(processes: Sequence[Process], agents: Agents) -> Identity:
+    """
+    Say who holds the foreground of which *processes* are known: the group's leader, then whatever is behind it.
+
+    If the leader is gone (`cat notes | claude`), the rest of the group stands in, in the order given.
+    """
+    if not processes:
+        return NOBODY
+    first, rest = processes[0], processes[1:]
+    found = _identify_one(first, agents)
+    if first.pgrp and first.pid != first.pgrp:
+        found = attrs.evolve(found, leader=None)
+        return next((one for one in (found, *(_identify_one(p, agents) for p in rest)) if one.agent), found)
+    if not found.wants_children:
+        return found
+    for process in rest:
+        behind = _identify_one(process, agents)
+        if behind.agent is None or not behind.is_direct or (found.agent and behind.agent != found.agent):
+            continue
+        if found.agent is None and process.pgrp != first.pgrp:
+            continue  # a child in a group of its own is not what this terminal shows
+        return attrs.evolve(
+            behind, leader=first, is_open=False, rule=behind.rule if found.agent is None else found.rule
+        )
+    return found
+
+
+def _identify_one(process: Process, agents: Agents) -> Identity:
+    chain = unwrap(process.argv, process.exe, process.comm)
+    found = Identity(leader=process, process=process, is_open=chain.is_open)
+    doubtful: Agent | None = None
+    rule = ""
+    for position, invocation in enumerate(chain.invocations):
+        agent, is_sure = _match(invocation, process, agents)
+        if agent is not None:
+            refused = agent.not_args.refuses(invocation.args)
+            rule = f"{agent.name} by {_how(invocation)}"
+            if refused:
+                return attrs.evolve(found, is_open=False, rule=f"{rule}, but {refused} is not a conversation")
+            if is_sure:
+                return attrs.evolve(found, agent=agent, is_direct=_is_direct(chain, position), is_open=False, rule=rule)
+            doubtful = doubtful or agent
+        elif is_remote(invocation):
+            return attrs.evolve(
+                found, is_remote=True, is_open=False, rule=f"{invocation.name} leads to another machine"
+            )
+    return attrs.evolve(found, doubtful=doubtful, rule=rule)
+
+
+def _is_direct(chain: Chain, position: int) -> bool:
+    """Whether the process itself is the agent: nothing in front of it but an interpreter that runs nothing else."""
+    invocation = chain.invocations[position]
+    if invocation.is_package or invocation.interpreter in SHELLS:
+        return False  # a script of a shell named as the agent will mostly start the agent
+    own = chain.invocations[0].args
+    # argv[0] and the executable have the whole argument list; a script has it less its own name.
+    return all(outer.args is own for outer in chain.invocations[:position]) and (
+        invocation.args is own or bool(invocation.interpreter)
+    )
+
+
+def _match(invocation: Invocation, process: Process, agents: Agents) -> tuple[Agent | None, bool]:
+    """The agent *invocation* names, and whether no second sign is lacking."""
+    name = invocation.name
+    packaged = agents.with_package(name)
+    if packaged is not None and (invocation.is_package or name.startswith("@")):
+        return packaged, True
+    doubtful: Agent | None = None
+    for agent in agents.with_process(name):
+        if name in agent.processes or invocation.is_package or _has_sign(agent, invocation, process):
+            return agent, True
+        doubtful = doubtful or agent
+    if doubtful is None and _is_nameless(invocation):
+        return _by_path(invocation.word, agents), True
+    return doubtful, False
+
+
+def _is_nameless(invocation: Invocation) -> bool:
+    if invocation.interpreter:
+        return script_name(invocation.word) in _GENERIC_SCRIPTS
+    return bool(_VERSION.fullmatch(invocation.name))
+
+
+def _by_path(path: str, agents: Agents) -> Agent | None:
+    for agent in agents:
+        packages = (f"/node_modules/{p}/" if not p.startswith("@") else f"/{p}/" for p in agent.packages)
+        if any(part in path for part in (*packages, *agent.paths)):
+            return agent
+    return None
+
+
+def _has_sign(agent: Agent, invocation: Invocation, process: Process) -> bool:
+    sign = agent.sign
+    if any(part in path for part in (*sign.paths, *agent.paths) for path in (invocation.word, process.exe)):
+        return True
+    if invocation.interpreter and invocation.interpreter in sign.interpreters:
+        return True
+    command = agent.not_args.command(invocation.args)
+    return command in sign.commands if command else sign.bare
+
+
+def _how(invocation: Invocation) -> str:
+    if invocation.is_package:
+        return f"the package {invocation.word}"
+    if invocation.interpreter:
+        return f"the script {invocation.name} of {invocation.interpreter}"
+    return f"the program {invocation.word.rpartition('/')[2]}"

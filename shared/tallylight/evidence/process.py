@@ -1,0 +1,53 @@
+"""
+A process as evidence: what the process table said of it, and the names it may go by.
+
+`processes` reads the table; this module only holds and reduces what was read.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+#: Extensions of scripts that are not part of a program's name.
+_SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
+
+
+@attrs.frozen
+class Process:
+    """
+    One process at one moment. What could not be read is empty.
+
+    *start* is opaque but for equality: the same *pid* with another *start* is another process. Read from `/proc`
+    it is field 22 of `stat`, the number that Claude Code writes into its status file.
+    """
+
+    pid: int
+    ppid: int = 0
+    pgrp: int = 0
+    comm: str = ""
+    argv: tuple[str, ...] = ()
+    exe: str = ""
+    start: int = 0
+
+
+def base_name(word: str) -> str:
+    """The name a program goes by: no directories, no `-` of a login shell, no `.exe`, nothing a packager put around."""
+    name = word.rpartition("/")[2].removesuffix(" (deleted)").lstrip("-.").removesuffix(".exe")
+    # Nix keeps the program as .NAME-wrapped behind a script of its name.
+    return name.removesuffix("-wrapped")
+
+
+def script_name(word: str) -> str:
+    """The name of the script *word* is a path to: as `base_name`, without the extension of its language."""
+    name = base_name(word)
+    for suffix in _SCRIPT_SUFFIXES:
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    return name
+
+
+def package_name(word: str) -> str:
+    """The package that *word* asks a runner for: no `npm:`, no `@1.2.3`, no `==1.2.3`, no `[extras]`."""
+    name = word.removeprefix("npm:").partition("==")[0].partition("[")[0]
+    scope, at, _ = name[1:].partition("@")
+    return name[: 1 + len(scope)] if at else name

@@ -1,0 +1,281 @@
+"""
+The screen of one pane over time: whether what changed was the agent's output.
+
+A terminal tells nobody which program wrote what, or which keys were typed, so only the visible text and the cursor are
+compared, look by look (four a second). What a person types is not output, and neither is a clock. The rules:
+
+1. **Where the cursor is, a person types.** Not output: changes of the line the cursor is on, with the rows it wraps
+   over; of the box drawn around it; and of what stands below it (menus and hints: what a program prints comes to stand
+   above the cursor). That a box grew by a row, and moved everything above it, is the same. If the cursor is hidden,
+   the lowest box near the bottom of the screen is taken to be the input.
+2. **A little is no output.** A change outside of it is *minor* if it stays within `MINOR_ROWS` rows, which all had text
+   before and have text after, and exchanges at most `MINOR_CELLS` characters: a clock, a spinner, a counter. So is
+   a screen that comes back for the third time of late: something blinks.
+3. **Unless it does not stop.** Minor changes in at least `LIVELY` of the last `WINDOW` looks are output after all.
+   Agents that wait for an approval move 0.9 to 1.6 times a second, agents that work 7 times and more.
+4. **A new size is not output**, nor is what is drawn anew in the `SETTLING` looks after it.
+
+Any other change is output. Kept are the text of one screen (`MAX_ROWS` by `MAX_COLUMNS` at most) and a few hashes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter, deque
+from collections.abc import Sequence
+
+MAX_ROWS = 500
+MAX_COLUMNS = 1000
+MINOR_ROWS = 2
+MINOR_CELLS = 12
+WINDOW = 8
+LIVELY = 7
+SETTLING = 3
+#: Rows below the cursor that belong to what a person types.
+BELOW = 12
+#: A person adds this many characters between two looks, hardly more; a paste goes on in one place.
+_TYPED = 16
+#: Where the input box of a hidden cursor is looked for: so many rows up from the bottom.
+_BOTTOM = 12
+
+_BORDER = frozenset(map(chr, range(0x2500, 0x25A0))) | frozenset("-=_ ")
+
+
+class Change(enum.Enum):
+    """What two looks differ in."""
+
+    NONE = "none"
+    TYPING = "typing"
+    REFLOW = "reflow"
+    MINOR = "minor"
+    #: Minor changes without end.
+    LIVELY = "lively"
+    MAJOR = "major"
+
+    @property
+    def is_output(self) -> bool:
+        return self in (Change.LIVELY, Change.MAJOR)
+
+
+class ScreenWatch:
+    """The looks at one pane. Look at every tick, also at an unchanged screen: rule 3 counts looks."""
+
+    def __init__(self) -> None:
+        self._size: tuple[int, int] | None = None
+        self._raw: Sequence[str] = ()
+        self._rows: list[str] = []
+        self._cursor = (0, 0)
+        self._area = _Area(0, 0, 0, False)
+        self._settling = 0
+        self._minor: deque[bool] = deque(maxlen=WINDOW)
+        self._recent: deque[int] = deque(maxlen=WINDOW)
+
+    def look(
+        self,
+        lines: Sequence[str],
+        cursor_row: int,
+        columns: int,
+        *,
+        cursor_column: int = 0,
+        cursor_visible: bool = True,
+    ) -> Change:
+        """
+        What changed since the last look; the first one, and one at a screen of a new size, start anew.
+
+        *lines* are the visible rows from the top, one string each; rows and columns count from 0.
+        """
+        size = (len(lines), columns)
+        if size != self._size:
+            is_first = self._size is None
+            self._size = size
+            self._settling = 0 if is_first else SETTLING
+            self._minor.clear()
+            self._recent.clear()
+            self._keep(lines, cursor_row, cursor_column, cursor_visible)
+            return Change.NONE if is_first else Change.REFLOW
+        is_settling = self._settling > 0
+        self._settling -= is_settling
+        if lines == self._raw:
+            if (cursor_row, cursor_column) != self._cursor:
+                self._keep(lines, cursor_row, cursor_column, cursor_visible)
+            self._minor.append(False)
+            return Change.NONE
+        old_rows, old_area, old_cursor = self._rows, self._area, self._cursor
+        self._keep(lines, cursor_row, cursor_column, cursor_visible)
+        if self._rows == old_rows:
+            self._minor.append(False)
+            return Change.NONE
+        change = Change.REFLOW if is_settling else self._compare(old_rows, old_area, old_cursor, columns)
+        if change is Change.MAJOR and self._blinks():
+            change = Change.MINOR
+        self._minor.append(change is Change.MINOR)
+        if change is Change.MINOR and sum(self._minor) >= LIVELY:
+            return Change.LIVELY
+        return change
+
+    def _keep(self, lines: Sequence[str], cursor_row: int, cursor_column: int, cursor_visible: bool) -> None:
+        self._raw = list(lines) if isinstance(lines, list) else lines
+        self._rows = [line[:MAX_COLUMNS].rstrip() for line in lines[:MAX_ROWS]]
+        self._cursor = (min(max(cursor_row, 0), max(len(self._rows) - 1, 0)), max(cursor_column, 0))
+        columns = self._size[1] if self._size else 0
+        self._area = _typing_area(self._rows, self._cursor[0], columns, cursor_visible)
+
+    def _blinks(self) -> bool:
+        digest = hash(tuple(self._rows))
+        self._recent.append(digest)
+        return self._recent.count(digest) > 2
+
+    def _compare(self, old: list[str], before: _Area, old_cursor: tuple[int, int], columns: int) -> Change:
+        new, after = self._rows, self._area
+        end = after.end
+        if not after.is_box and self._cursor[0] != old_cursor[0]:
+            # A program that prints moves the cursor down; what it left behind above is compared, and so is all below.
+            end = after.line_end
+        rows, cells = _difference(old, before.top, new, after.top, end, is_box=after.is_box and before.is_box)
+        if rows == 0:
+            own = old[after.top : after.line_end] != new[after.top : after.line_end]
+            if own or before.top != after.top:
+                return Change.TYPING
+            # Only what stands below changed, and nobody typed: a menu, or a spinner there.
+            rows, cells = _count(old[after.line_end :], new[after.line_end :])
+            return Change.MINOR if _is_minor(rows, cells) else Change.TYPING
+        if self._is_wrapped_typing(old, old_cursor, columns):
+            return Change.TYPING
+        return Change.MINOR if _is_minor(rows, cells) else Change.MAJOR
+
+    def _is_wrapped_typing(self, old: list[str], old_cursor: tuple[int, int], columns: int) -> bool:
+        """
+        Whether a few characters were added or taken at the cursor of a paragraph that is wrapped between words.
+
+        Such an input has no border and its rows are not full, so only its text tells: it is the same up to the
+        cursor but for what was typed.
+        """
+        new, row = self._rows, self._cursor[0]
+        if not new[row] or abs(row - old_cursor[0]) > 1:
+            return False
+        old_top, new_top = _paragraph_top(old, old_cursor[0]), _paragraph_top(new, row)
+        was_wrapped = _is_wrapped(old, old_top, old_cursor[0], columns)
+        if not was_wrapped and not _is_wrapped(new, new_top, row, columns):
+            return False
+        old_text = _text_before(old, old_top, old_cursor)
+        new_text = _text_before(new, new_top, self._cursor)
+        if abs(len(old_text) - len(new_text)) > _TYPED or not (
+            new_text.startswith(old_text) or old_text.startswith(new_text)
+        ):
+            return False
+        rows, _ = _difference(old, old_top, new, new_top, min(row + 1 + BELOW, len(new)), is_box=True)
+        return rows == 0
+
+
+class _Area:
+    """Where a person types: rows *top* to *end*; *line_end* is where the line or box itself ends."""
+
+    __slots__ = ("end", "is_box", "line_end", "top")
+
+    def __init__(self, top: int, line_end: int, end: int, is_box: bool) -> None:
+        self.top = top
+        self.line_end = line_end
+        self.end = end
+        self.is_box = is_box
+
+
+def _typing_area(rows: list[str], cursor: int, columns: int, cursor_visible: bool) -> _Area:
+    height = len(rows)
+    reach = max(3, height // 2)
+    if cursor_visible:
+        top = next((i for i in range(cursor - 1, max(-1, cursor - reach), -1) if _is_border(rows[i], columns)), None)
+        bottom = next((i for i in range(cursor + 1, min(height, cursor + reach)) if _is_border(rows[i], columns)), None)
+        if top is not None and bottom is not None and bottom - top < reach:
+            return _Area(top, bottom + 1, height, True)
+    else:
+        bottom = next(
+            (i for i in range(height - 1, max(0, height - _BOTTOM), -1) if _is_border(rows[i], columns)), None
+        )
+        if bottom is not None:
+            top = next(
+                (i for i in range(bottom - 1, max(-1, bottom - reach), -1) if _is_border(rows[i], columns)), None
+            )
+            if top is not None:
+                return _Area(top, bottom + 1, height, True)
+    first = last = cursor
+    if height and rows[cursor]:
+        while first > 0 and len(rows[first - 1]) >= columns > 0:
+            first -= 1
+        while last + 1 < height and len(rows[last]) >= columns > 0:
+            last += 1
+    return _Area(first, last + 1, min(height, last + 1 + BELOW) if cursor_visible else last + 1, False)
+
+
+def _is_border(row: str, columns: int) -> bool:
+    """Whether *row* is a line drawn across: at least a quarter of the screen, with at most a short title in it."""
+    text = row.strip()
+    if len(text) < max(8, columns // 4):
+        return False
+    return sum(character in _BORDER and character != " " for character in text) * 10 >= len(text) * 6
+
+
+def _difference(
+    old: list[str], old_top: int, new: list[str], new_top: int, end: int, *, is_box: bool
+) -> tuple[int, int]:
+    """
+    How many rows and characters differ outside of the typing area, at the best fit of the parts above it.
+
+    The part above may have been pushed up by an area that grew, or come down again.
+    """
+    above_old, above_new = old[:old_top], new[:new_top]
+    rows, cells = _count(old[end:], new[end:])
+    n, m = len(above_old), len(above_new)
+    fits = []
+    if n == m:
+        fits.append(_count(above_old, above_new))
+    elif n > m:
+        fits.append(_count(above_old[n - m :], above_new))  # pushed up
+        if is_box:
+            fits.append(_count(above_old[:m], above_new))  # covered
+        else:
+            fits.append(_count(old[:new_top], above_new))
+    else:
+        if is_box and n:
+            fits.append(_count(above_old, above_new[m - n :]))  # came down
+        if not any(above_new[n:]) or (is_box and above_new[n:] == old[n:m]):
+            fits.append(_count(above_old, above_new[:n]))
+    best = min(fits, default=(MAX_ROWS, MAX_ROWS))
+    return rows + best[0], cells + best[1]
+
+
+def _count(old: list[str], new: list[str]) -> tuple[int, int]:
+    """How many rows differ, and by how many characters; a row that came or went counts as far too many."""
+    rows = cells = 0
+    for was, now in zip(old, new, strict=False):
+        if was == now:
+            continue
+        rows += 1
+        if rows > MINOR_ROWS:
+            return MAX_ROWS, MAX_ROWS
+        if not was or not now:
+            cells += MINOR_CELLS + 1
+            continue
+        # By their letters, not their places: `9s` to `10s` moves the rest of the row.
+        a, b = Counter(was), Counter(now)
+        cells += max(1, (a - b).total(), (b - a).total())
+    return rows, cells
+
+
+def _is_minor(rows: int, cells: int) -> bool:
+    return rows <= MINOR_ROWS and cells <= MINOR_CELLS
+
+
+def _paragraph_top(rows: list[str], row: int) -> int:
+    while row > 0 and rows[row - 1]:
+        row -= 1
+    return row
+
+
+def _is_wrapped(rows: list[str], top: int, row: int, columns: int) -> bool:
+    """Whether the row above the cursor is long enough to have been wrapped."""
+    return row > top and len(rows[row - 1]) * 2 >= columns
+
+
+def _text_before(rows: list[str], top: int, cursor: tuple[int, int]) -> str:
+    row, column = cursor
+    return "".join("".join([*rows[top:row], rows[row][:column] if column else rows[row]]).split())

@@ -1,0 +1,92 @@
+"""
+Titles: what an agent's own title says of its status, and the title without its lamps.
+
+Many agents draw a glyph in front of their title. Only rules of the agent that holds the foreground are applied, since
+any program can set a title. A glyph counts as the first character, followed by a space or the end: `✳Claude` and
+`Windows PowerShell` say nothing. U+FE0E, which asks for the plain form of a character, is ignored.
+"""
+
+from __future__ import annotations
+
+from tallylight.agents import Agent
+from tallylight.agents.titles import TitleRule
+from tallylight.report import Report, Source
+from tallylight.status import Status
+from tallylight.text import sanitise
+
+#: A title is looked at so far; agents write 240 characters at most.
+MAX_CHARS = 4096
+_SEPARATOR = " | "
+_VARIATION = str.maketrans("", "", "\ufe0e\ufe0f")
+_BRAILLE = frozenset(map(chr, range(0x2800, 0x2900)))
+_CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
+#: Lamps of all agents: they change many times a second and mean nothing to a reader beside ours.
+_LAMPS = _BRAILLE | _CIRCLES | frozenset("✳✶✻✽✢✦✧⏲✋◇◆◈")
+_ITEM_LAMPS = frozenset({"[ ! ] Action Required", "[ . ] Action Required"})
+
+
+def read_title(agent: Agent, title: str, *, has_drawn: bool = False) -> Report | None:
+    """
+    What *title* says of *agent*; None if nothing.
+
+    *has_drawn*: this run of the agent has drawn a status into its title before, so that for an agent that draws none
+    while it is idle, a bare title means that. Never before: the title may be the shell's still.
+    """
+    text = title[:MAX_CHARS].translate(_VARIATION).strip()
+    if not text:
+        return None
+    items = text.split(_SEPARATOR)
+    for rule in agent.title_rules:
+        if found := _match(rule, items):
+            return Report(
+                source=Source.TITLE,
+                status=rule.status,
+                kind=rule.kind,
+                agent=agent.name,
+                title=clean_title(title),
+                rule=f"title {found}",
+            )
+    if has_drawn and agent.title_plain_is_idle:
+        return Report(
+            source=Source.TITLE,
+            status=Status.IDLE,
+            agent=agent.name,
+            title=clean_title(title),
+            rule="title without a glyph",
+        )
+    return None
+
+
+def _match(rule: TitleRule, items: list[str]) -> str:
+    """What of *rule* is in the title, or nothing."""
+    for item in items if rule.anywhere else items[:1]:
+        if item[:1] in rule.glyphs and item[1:2] in ("", " "):
+            return f"glyph {item[0]}" if item else ""
+    return next((f"item {item}" for item in items if item in rule.items), "")
+
+
+class TitleReader:
+    """`read_title` for one run of one agent: it remembers that a status was drawn."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self._has_drawn = False
+
+    def read(self, title: str) -> Report | None:
+        report = read_title(self.agent, title, has_drawn=self._has_drawn)
+        self._has_drawn = self._has_drawn or report is not None
+        return report
+
+
+def clean_title(title: str) -> str:
+    """*title* for display: sanitised, and without spinners and glyphs, so that it changes only when its words do."""
+    text = sanitise(title[:MAX_CHARS].translate(_VARIATION)).strip()
+    kept = [stripped for item in text.split(_SEPARATOR) if (stripped := _without_lamp(item)) not in _ITEM_LAMPS]
+    return _SEPARATOR.join(item for item in kept if item)
+
+
+def _without_lamp(item: str) -> str:
+    item = item.strip()
+    while item and item[0] in _LAMPS and item[1:2] in ("", " "):
+        item = item[1:].lstrip()
+    return item

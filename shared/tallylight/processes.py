@@ -1,0 +1,424 @@
+"""
+The process table: what runs, what it was asked to run, and who holds a terminal's foreground.
+
+On Linux it is read from `/proc` alone (proc(5)); elsewhere from psutil, which is imported when first needed, so that
+a psutil that does not load costs nothing where `/proc` does. A process that has vanished, that belongs to somebody
+else, a zombie or a kernel thread is None or empty, never an error: tables change while they are read.
+
+`ForegroundReader` is what a host calls at every tick: an unchanged pane costs it one `readlink`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import attrs
+
+from tallylight.agents import Agents
+from tallylight.evidence.foreground import NOBODY, Identity, identify
+from tallylight.evidence.process import Process
+
+__all__ = [
+    "ForegroundReader",
+    "ProcTable",
+    "Process",
+    "PsutilTable",
+    "Stat",
+    "Table",
+    "foreground",
+    "parse_stat",
+    "table",
+]
+
+_T = TypeVar("_T")
+#: An argument list is read so far; what decides stands at its front.
+_MAX_CMDLINE = 1 << 16
+_MAX_ENVIRON = 1 << 20
+_MAX_ANCESTORS = 64
+#: Descendants looked at of one leader, and threads asked for their children.
+_MAX_DESCENDANTS = 64
+_MAX_THREADS = 64
+_MAX_PANES = 4096
+
+
+@attrs.frozen
+class Stat:
+    """The fields of `/proc/PID/stat` that we use."""
+
+    comm: str
+    state: str
+    ppid: int
+    pgrp: int
+    session: int
+    tty_nr: int
+    #: The foreground process group of its terminal; None if it has no terminal, or that has none.
+    tpgid: int | None
+    #: Ticks from boot to its start: with the pid, the identity of a process.
+    start: int
+
+
+def parse_stat(data: bytes) -> Stat | None:
+    """Read a line of `/proc/PID/stat`; None if it is not one. The name may hold spaces, brackets and line ends."""
+    head, bracket, tail = data.rpartition(b")")
+    fields = tail.split()
+    if not bracket or len(fields) < 20:
+        return None
+    try:
+        ppid, pgrp, session, tty_nr, tpgid = (int(field) for field in fields[1:6])
+        start = int(fields[19])
+    except ValueError:
+        return None
+    comm = head.partition(b"(")[2].decode("utf-8", "replace")
+    state = fields[0].decode("ascii", "replace")
+    return Stat(comm, state, ppid, pgrp, session, tty_nr, tpgid if tpgid > 0 else None, start)
+
+
+class Table(Protocol):
+    """A process table."""
+
+    def get(self, pid: int) -> Process | None:
+        """The process *pid*; None if there is none or it is a zombie."""
+
+    def token(self, pid: int) -> object:
+        """What is cheap to read and changes when *pid* runs another program; None if there is no such process."""
+
+    def start(self, pid: int) -> int | None:
+        """The start of *pid*, as in `Process.start`."""
+
+    def start_time(self, pid: int) -> float | None:
+        """The start of *pid* in seconds since the epoch, as exact as the system says."""
+
+    def ppid(self, pid: int) -> int | None:
+        """The parent of *pid*."""
+
+    def cwd(self, pid: int) -> str:
+        """The working directory of *pid*, or nothing."""
+
+    def environ(self, pid: int) -> dict[str, str]:
+        """The environment *pid* was started with, as far as it may be read."""
+
+    def descendants(self, pid: int) -> tuple[Process, ...]:
+        """The processes below *pid*, nearest first; a bounded number."""
+
+    def group(self, pgrp: int) -> tuple[Process, ...]:
+        """The living members of a process group, its leader first."""
+
+
+class ProcTable:
+    """The table under *root*, normally `/proc`."""
+
+    def __init__(self, root: str = "/proc") -> None:
+        self._root = root
+
+    def _read(self, pid: int, name: str, limit: int = _MAX_CMDLINE) -> bytes:
+        """The file *name* of *pid*, or nothing."""
+        try:
+            fd = os.open(f"{self._root}/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return b""
+        try:
+            data = chunk = os.read(fd, limit)
+            while chunk and len(data) < limit:
+                chunk = os.read(fd, limit - len(data))
+                data += chunk
+            return data
+        except OSError:  # ESRCH: it ended between the two calls
+            return b""
+        finally:
+            os.close(fd)
+
+    def _link(self, pid: int, name: str) -> str:
+        try:
+            return os.readlink(f"{self._root}/{pid}/{name}")  # noqa: PTH115 - pathlib is five times slower
+        except OSError:
+            return ""
+
+    def stat(self, pid: int) -> Stat | None:
+        """The fields of *pid*; None if it is gone, a zombie, or not to be read."""
+        found = parse_stat(self._read(pid, "stat", 4096)) if pid > 0 else None
+        return None if found is None or found.state in "ZXx" else found
+
+    def get(self, pid: int) -> Process | None:
+        stat = self.stat(pid)
+        return None if stat is None else self._process(pid, stat)
+
+    def _process(self, pid: int, stat: Stat) -> Process:
+        argv = _split(self._read(pid, "cmdline"))
+        return Process(pid, stat.ppid, stat.pgrp, stat.comm, argv, self._link(pid, "exe"), stat.start)
+
+    def token(self, pid: int) -> object:
+        try:
+            return os.readlink(f"{self._root}/{pid}/exe")  # noqa: PTH115
+        except PermissionError:
+            return self._read(pid, "cmdline")
+        except OSError:
+            return None
+
+    def start(self, pid: int) -> int | None:
+        stat = self.stat(pid)
+        return stat.start if stat else None
+
+    def start_time(self, pid: int) -> float | None:
+        stat = self.stat(pid)
+        boot = self._boot_time()
+        return None if stat is None or boot is None else boot + stat.start / os.sysconf("SC_CLK_TCK")
+
+    def _boot_time(self) -> int | None:
+        try:
+            with Path(self._root, "stat").open("rb") as file:
+                return next((int(line.split()[1]) for line in file if line.startswith(b"btime ")), None)
+        except (OSError, ValueError, IndexError):
+            return None
+
+    def ppid(self, pid: int) -> int | None:
+        stat = self.stat(pid)
+        return stat.ppid if stat else None
+
+    def cwd(self, pid: int) -> str:
+        link = self._link(pid, "cwd")
+        return "" if link.endswith(" (deleted)") else link
+
+    def environ(self, pid: int) -> dict[str, str]:
+        return _environ(self._read(pid, "environ", _MAX_ENVIRON))
+
+    def terminal(self, pid: int) -> int:
+        """The device number of the terminal of *pid*; 0 if it has none."""
+        stat = self.stat(pid)
+        return stat.tty_nr if stat else 0
+
+    def descendants(self, pid: int) -> tuple[Process, ...]:
+        parents: dict[int, list[int]] | None = None
+        found: list[Process] = []
+        queue = deque([pid])
+        seen = {pid}
+        while queue and len(found) < _MAX_DESCENDANTS:
+            current = queue.popleft()
+            children = self._children(current)
+            if children is None:
+                # A kernel without CONFIG_PROC_CHILDREN: go through them all, once.
+                parents = self._parents() if parents is None else parents
+                children = parents.get(current, [])
+            for child in children:
+                if child not in seen and (process := self.get(child)) is not None:
+                    seen.add(child)
+                    found.append(process)
+                    queue.append(child)
+        return tuple(found[:_MAX_DESCENDANTS])
+
+    def _children(self, pid: int) -> list[int] | None:
+        """The children of *pid*, in order; None if this kernel does not list them."""
+        try:
+            threads = os.listdir(f"{self._root}/{pid}/task")[:_MAX_THREADS]  # noqa: PTH208 - names, not paths
+        except OSError:
+            return []
+        found: list[int] = []
+        for thread in threads:
+            try:
+                with open(f"{self._root}/{pid}/task/{thread}/children", "rb") as file:  # noqa: PTH123 - twice as fast
+                    found.extend(int(child) for child in file.read(_MAX_CMDLINE).split())
+            except FileNotFoundError:
+                if os.path.exists(f"{self._root}/{pid}/task/{thread}"):  # noqa: PTH110
+                    return None
+            except (OSError, ValueError):
+                continue
+        return sorted(found)
+
+    def _pids(self) -> list[int]:
+        try:
+            return sorted(int(name) for name in os.listdir(self._root) if name.isdecimal())  # noqa: PTH208
+        except OSError:
+            return []
+
+    def _parents(self) -> dict[int, list[int]]:
+        children: dict[int, list[int]] = {}
+        for pid in self._pids():
+            stat = self.stat(pid)
+            if stat is not None:
+                children.setdefault(stat.ppid, []).append(pid)
+        return children
+
+    def group(self, pgrp: int) -> tuple[Process, ...]:
+        members: list[Process] = []
+        for pid in self._pids():
+            stat = self.stat(pid)
+            if stat is not None and stat.pgrp == pgrp:
+                members.append(self._process(pid, stat))
+        members.sort(key=lambda process: (process.pid != process.pgrp, process.start, process.pid))
+        return tuple(members[:_MAX_DESCENDANTS])
+
+
+class PsutilTable:
+    """The table as psutil tells it. Raises ImportError if psutil does not load."""
+
+    def __init__(self) -> None:
+        import psutil
+
+        self._psutil = psutil
+
+    def _try(self, ask: Callable[[], _T]) -> _T | None:
+        # ValueError: psutil's answer to pids below 0; OSError: what it leaves of the system's own.
+        try:
+            return ask()
+        except (self._psutil.Error, OSError, ValueError, OverflowError):
+            return None
+
+    def get(self, pid: int) -> Process | None:
+        process = self._try(lambda: self._psutil.Process(pid))
+        if process is None or self._try(process.status) in (None, self._psutil.STATUS_ZOMBIE):
+            return None
+        pgrp = self._try(lambda: os.getpgid(pid))
+        ppid = self._try(process.ppid)
+        start = self.start(pid)
+        if ppid is None or start is None:
+            return None
+        argv = self._try(process.cmdline) or []
+        while argv and not argv[-1]:
+            argv.pop()
+        return Process(
+            pid, ppid, pgrp or 0, self._try(process.name) or "", tuple(argv), self._try(process.exe) or "", start
+        )
+
+    def token(self, pid: int) -> object:
+        process = self._try(lambda: self._psutil.Process(pid))
+        if process is None:
+            return None
+        name = self._try(process.name)
+        return None if name is None else (process.create_time(), name)
+
+    def start(self, pid: int) -> int | None:
+        created = self.start_time(pid)
+        return None if created is None else round(created * 1000)
+
+    def start_time(self, pid: int) -> float | None:
+        return self._try(lambda: self._psutil.Process(pid).create_time())
+
+    def ppid(self, pid: int) -> int | None:
+        return self._try(lambda: self._psutil.Process(pid).ppid())
+
+    def cwd(self, pid: int) -> str:
+        return self._try(lambda: self._psutil.Process(pid).cwd()) or ""
+
+    def environ(self, pid: int) -> dict[str, str]:
+        return self._try(lambda: self._psutil.Process(pid).environ()) or {}
+
+    def descendants(self, pid: int) -> tuple[Process, ...]:
+        children = self._try(lambda: self._psutil.Process(pid).children(recursive=True)) or []
+        found = (self.get(child.pid) for child in children[:_MAX_DESCENDANTS])
+        return tuple(process for process in found if process is not None)
+
+    def group(self, pgrp: int) -> tuple[Process, ...]:
+        pids = [pid for pid in self._psutil.pids() if self._try(lambda pid=pid: os.getpgid(pid)) == pgrp]  # type: ignore[misc]
+        members = [process for process in map(self.get, pids) if process is not None]
+        members.sort(key=lambda process: (process.pid != process.pgrp, process.start, process.pid))
+        return tuple(members[:_MAX_DESCENDANTS])
+
+
+def _split(cmdline: bytes) -> tuple[str, ...]:
+    """The arguments in the bytes of `/proc/PID/cmdline`, less the empty ones at the end."""
+    stripped = cmdline.rstrip(b"\0")
+    return tuple(part.decode("utf-8", "surrogateescape") for part in stripped.split(b"\0")) if stripped else ()
+
+
+def _environ(data: bytes) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in data.decode("utf-8", "surrogateescape").split("\0"):
+        name, equals, value = part.partition("=")
+        if equals:
+            found.setdefault(name, value)
+    return found
+
+
+_table: Table | None = None
+
+
+def table() -> Table:
+    """The table of this system: `/proc` where it is, else psutil."""
+    global _table  # noqa: PLW0603 - made once: psutil is dear to import
+    if _table is None:
+        _table = ProcTable() if sys.platform == "linux" or Path("/proc/self/stat").exists() else PsutilTable()
+    return _table
+
+
+def ancestors(pid: int, of: Table | None = None) -> Iterator[int]:
+    """The parent of *pid*, its parent, and so on, down to process 1 at most."""
+    source = of or table()
+    for _ in range(_MAX_ANCESTORS):
+        parent = source.ppid(pid)
+        if parent is None or parent < 1:
+            return
+        yield parent
+        pid = parent
+
+
+def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
+    """Who holds the foreground of process group *pgid*, read afresh."""
+    source = of or table()
+    leader = source.get(pgid)
+    if leader is None:
+        return identify(source.group(pgid), agents)
+    found = identify((leader,), agents)
+    if found.wants_children:
+        found = identify((leader, *source.descendants(pgid)), agents)
+    return found
+
+
+@attrs.define
+class _Seen:
+    identity: Identity
+    token: object
+    looks: int = 0
+
+
+class ForegroundReader:
+    """
+    The foreground of many panes, read as little as is right.
+
+    `look` returns the same object as long as nothing changed. A pane's first `EAGER` looks read everything, because
+    a shell's child is the shell until it has become its command; after that every `EVERY`th does, and the others only
+    ask whether the leader runs another program. The least recently asked groups are forgotten first.
+    """
+
+    EAGER = 8
+    EVERY = 8
+
+    def __init__(self, agents: Agents, of: Table | None = None) -> None:
+        self._agents = agents
+        self._table = of or table()
+        self._seen: OrderedDict[int, _Seen] = OrderedDict()
+
+    def look(self, pgid: int) -> Identity:
+        """Who holds the foreground of process group *pgid*."""
+        if pgid <= 0:
+            return NOBODY
+        seen = self._seen.get(pgid)
+        if seen is not None and seen.looks >= self.EAGER:
+            seen.looks += 1
+            # The pid spreads the full readings of many panes over the ticks.
+            if (seen.looks + pgid) % self.EVERY and self._table.token(pgid) == seen.token:
+                return seen.identity
+        return self._read(pgid, seen)
+
+    def _read(self, pgid: int, seen: _Seen | None) -> Identity:
+        token = self._table.token(pgid)
+        identity = foreground(pgid, self._agents, self._table)
+        if seen is None:
+            seen = self._seen[pgid] = _Seen(identity, token)
+            if len(self._seen) > _MAX_PANES:
+                self._seen.popitem(last=False)
+        elif token != seen.token:
+            seen.looks = 0
+        seen.looks += 1
+        seen.token = token
+        if identity != seen.identity:
+            seen.identity = identity
+        self._seen.move_to_end(pgid)
+        return seen.identity
+
+    def forget(self, pgid: int) -> None:
+        """The pane that asked for *pgid* has another foreground now, or is gone."""
+        self._seen.pop(pgid, None)

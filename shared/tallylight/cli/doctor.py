@@ -1,0 +1,216 @@
+"""
+`tally doctor`: is everything wired, and does a light sent from here arrive.
+
+One line a finding, with its remedy. Nothing is written, but for one report to this terminal and its withdrawal: a
+child record of this pane, which no surface shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from tallylight import files, processes, snapshot, tty
+from tallylight.cli import emit
+from tallylight.cli.output import clean
+from tallylight.errors import TallyError
+from tallylight.setup import checks, environment, receipt
+from tallylight.setup.checks import Finding, Health
+from tallylight.setup.world import World
+
+#: Of `--json`.
+VERSION = 1
+#: How long a light may take to arrive; the snapshot is at most 0.2 s behind.
+ARRIVES_S = 2.0
+
+
+class Wire(Protocol):
+    """The way to the terminal and back."""
+
+    def send(self, fields: Mapping[str, str]) -> bool:
+        """Write a report to this process's terminal; False if it has none."""
+
+    def snapshots(self) -> tuple[list[snapshot.Snapshot], list[snapshot.SnapshotError]]: ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+    def started(self, pid: int) -> float | None:
+        """When a process started, in seconds since the epoch."""
+
+
+class RealWire:
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self.env = env
+
+    def send(self, fields: Mapping[str, str]) -> bool:
+        fd = tty.open_terminal(self.env)
+        if fd is None:
+            return False
+        try:
+            tty.write(fd, tty.wrap(emit.sequences(fields), self.env))
+        finally:
+            os.close(fd)
+        return True
+
+    def snapshots(self) -> tuple[list[snapshot.Snapshot], list[snapshot.SnapshotError]]:
+        return snapshot.read_snapshots(snapshot.directory(self.env))
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def started(self, pid: int) -> float | None:
+        return processes.table().start_time(pid)
+
+
+def main(argv: Sequence[str], world: World | None = None, wire: Wire | None = None) -> int:
+    """Run every check; 1 if something is wrong."""
+    parser = argparse.ArgumentParser(
+        prog="tally doctor", description="Check that everything is wired and that a light arrives.", allow_abbrev=False
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    options = parser.parse_args(list(argv))
+    world = world or World()
+    wire = wire or RealWire(world.env)
+    found = []
+    for finding in examine(world, wire):
+        found.append(finding)
+        if not options.json:
+            world.say(_line(finding))
+    faults = sum(finding.is_fault for finding in found)
+    if options.json:
+        rows = [finding._asdict() for finding in found]
+        world.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
+    else:
+        world.say(f"\n{faults} to mend." if faults else "\nAll is well.")
+    return 1 if faults else 0
+
+
+def _line(finding: Finding) -> str:
+    # Messages name files and quote what is in them: anything could be in there.
+    line = f"{finding.health.value:<9}  {finding.what:<12}  {clean(finding.text, 500)}"
+    return f"{line}\n{'':<25}→ {clean(finding.remedy, 500)}" if finding.remedy else line
+
+
+def examine(world: World, wire: Wire) -> Iterator[Finding]:
+    """Every finding, in the order in which a fault explains the ones after it."""
+    yield from checks.installation(world)
+    yield from checks.terminal(world)
+    yield from checks.settings(world)
+    yield from _bus(world, wire)
+    passthrough = _multiplexer(world)
+    yield from passthrough
+    yield from _light(world, wire, blocked=any(finding.is_fault for finding in passthrough))
+
+
+def _bus(world: World, wire: Wire) -> Iterator[Finding]:
+    """The directory of snapshots, and the kittys that write into it."""
+    folder = snapshot.directory(world.env)
+    living, problems = wire.snapshots()
+    for problem in problems:
+        yield Finding("snapshots", Health.BROKEN, str(problem), "remove it; it is written again")
+    if not problems:
+        hosts = ", ".join(f"{host.host} {host.pid}" for host in living) or "nobody writes there now"
+        yield Finding("snapshots", Health.OK, f"{world.short(folder)}: {hosts}")
+    pid = _kitty_pid(world)
+    if pid is not None:
+        yield _this_kitty(world, wire, pid, next((host for host in living if host.pid == pid), None))
+
+
+def _this_kitty(world: World, wire: Wire, pid: int, host: snapshot.Snapshot | None) -> Finding:
+    what = "this kitty"
+    linked, wired = _times(world)
+    if host is not None:
+        if linked is not None and host.started < linked:
+            return Finding(what, Health.STALE, f"kitty {pid} runs what was installed before", "restart kitty")
+        return Finding(what, Health.OK, f"kitty {pid} runs tallylight")
+    started = wire.started(pid)
+    if started is not None and wired is not None and started < wired:
+        return Finding(what, Health.STALE, f"kitty {pid} was started before it was wired", "restart kitty")
+    text = f"kitty {pid} did not load the watcher, or it failed"
+    return Finding(what, Health.BROKEN, text, "start `kitty` from another terminal and read what it prints")
+
+
+def _times(world: World) -> tuple[float | None, float | None]:
+    """When the release in use was linked, and when kitty.conf was last wired."""
+    linked = wired = None
+    with contextlib.suppress(OSError):
+        linked = environment.layout(world).lib.lstat().st_mtime
+    with contextlib.suppress(TallyError):
+        wired = max((entry.at for entry in receipt.load(files.state_dir(world.env)).entries.values()), default=linked)
+    return linked, wired
+
+
+def _kitty_pid(world: World) -> int | None:
+    """The kitty this process is in, on this machine."""
+    pid = world.env.get("KITTY_PID", "")
+    return int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 11 else None
+
+
+def _multiplexer(world: World) -> list[Finding]:
+    kind = tty.multiplexer(world.env)
+    if kind == "screen":
+        return [Finding("GNU Screen", Health.OK, "passes our sequences on")]
+    if kind != "tmux":
+        return []
+    done = world.run(["tmux", "show-options", "-gv", "allow-passthrough"], timeout=5)
+    # A pane may have a value of its own.
+    pane = world.run(["tmux", "show-options", "-pv", "allow-passthrough"], timeout=5).stdout.strip()
+    value = pane or done.stdout.strip()
+    if value in ("on", "all"):
+        return [Finding("tmux", Health.OK, f"allow-passthrough is {value}")]
+    if done.returncode != 0:
+        # Before 3.3 there was no such option, and everything was let through.
+        version = world.run(["tmux", "-V"], timeout=5).stdout.strip() or "tmux"
+        return [Finding("tmux", Health.SKIPPED, f"{clean(version, 40)} has no allow-passthrough")]
+    remedy = "run `tmux set -g allow-passthrough on`, and put `set -g allow-passthrough on` into ~/.tmux.conf"
+    return [Finding("tmux", Health.BROKEN, "allow-passthrough is off: no light leaves tmux", remedy)]
+
+
+def _light(world: World, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
+    """Send a report from here and look for it in a snapshot."""
+    if blocked:
+        yield Finding("light", Health.SKIPPED, "not sent: tmux would drop it")
+        return
+    living, _ = wire.snapshots()
+    if not living:
+        yield Finding("light", Health.SKIPPED, "not sent: no terminal on this machine runs tallylight yet")
+        return
+    record = {"id": f"doctor-{os.getpid()}"}
+    try:
+        if not wire.send({"state": "active", "tool": "tally"} | record):
+            yield Finding("light", Health.SKIPPED, "not sent: this process has no terminal")
+            return
+        try:
+            began = time.monotonic()
+            where = _arrival(wire, record["id"])
+            took = time.monotonic() - began
+        finally:
+            wire.send({"state": "clear"} | record)
+    except (OSError, tty.TerminalStuckError) as error:
+        yield Finding("light", Health.BROKEN, f"cannot be sent: {error}", "try it in another tab")
+        return
+    if where:
+        yield Finding("light", Health.OK, f"sent from here, arrived in {where} after {took:.1f} s")
+    elif _kitty_pid(world) is None and not tty.multiplexer(world.env):
+        yield Finding("light", Health.SKIPPED, "sent, and seen nowhere: this terminal is not a kitty of this machine")
+    else:
+        remedy = "restart kitty; if that does not help, start it from another terminal and read what it prints"
+        yield Finding("light", Health.BROKEN, f"sent, and not seen within {ARRIVES_S:g} s", remedy)
+
+
+def _arrival(wire: Wire, record: str) -> str:
+    """The address of the pane in which *record* shows up, or nothing."""
+    left = ARRIVES_S
+    while left > 0:
+        for host in wire.snapshots()[0]:
+            for pane in host.panes:
+                if any(entry.id == record for entry in pane.records):
+                    return f"{host.name}:{pane.id}"
+        wire.sleep(0.05)
+        left -= 0.05
+    return ""

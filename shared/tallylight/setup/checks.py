@@ -1,0 +1,155 @@
+"""
+What `tally doctor` looks at on disk: the same looks that `tally setup` plans from, as findings. Reads only.
+
+Each check takes the world and yields findings; a finding that is not ok says what to do about it.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import tallylight
+from tallylight import edits, files
+from tallylight.errors import TallyError
+from tallylight.setup import environment, kitty, wiring
+from tallylight.setup.world import World
+
+SETUP = "run `tally setup`"
+
+
+class Health(enum.StrEnum):
+    OK = "ok"
+    MISSING = "missing"
+    STALE = "stale"
+    DUPLICATE = "duplicate"
+    BROKEN = "broken"
+    #: It could not be tried here. No fault.
+    SKIPPED = "skipped"
+
+
+class Finding(NamedTuple):
+    """One thing looked at. *remedy* is what to do; empty if it is ok."""
+
+    what: str
+    health: Health
+    text: str
+    remedy: str = ""
+
+    @property
+    def is_fault(self) -> bool:
+        return self.health not in (Health.OK, Health.SKIPPED)
+
+
+def installation(world: World) -> Iterator[Finding]:
+    """The private environment, the packages in it, the command."""
+    place = environment.layout(world)
+    name = world.short(place.data)
+    if not place.lib.exists():
+        text = f"{name} has no installation"
+        remedy = "run ./install.sh in a checkout of tallylight"
+        yield Finding("installation", Health.MISSING, text, remedy)
+        return
+    state = environment.look(world, environment.running_source(), environment.base_python())
+    if state.build:
+        text = f"{name} is not of this version ({tallylight.__version__}), or damaged"
+        yield Finding("installation", Health.STALE, text, SETUP)
+    elif set(state.stale) - {place.command}:
+        broken = ", ".join(world.short(path) for path in state.stale)
+        yield Finding("installation", Health.BROKEN, f"not as it was made: {broken}", SETUP)
+    else:
+        yield Finding("installation", Health.OK, f"tallylight {tallylight.__version__} in {name}")
+    yield from _packages(world, place)
+    if state.foreign_command:
+        text = f"{world.short(place.command)} is another program; ours is {world.short(place.launcher)}"
+        yield Finding("command", Health.BROKEN, text, "remove or rename it, then " + SETUP)
+        return
+    if place.command in state.stale:
+        yield Finding("command", Health.MISSING, f"{world.short(place.command)} is not there", SETUP)
+        return
+    found = world.which("tally")
+    if found is None:
+        text = f"{world.short(place.command.parent)} is not on PATH"
+        yield Finding("command", Health.MISSING, text, f'add it: export PATH="{place.command.parent}:$PATH"')
+    elif Path(os.path.realpath(found)) != Path(os.path.realpath(place.launcher)):
+        text = f"`tally` is {world.short(found)}, another program or another installation"
+        yield Finding("command", Health.DUPLICATE, text, f"put {world.short(place.command.parent)} before it on PATH")
+    else:
+        yield Finding("command", Health.OK, world.short(place.command))
+
+
+def _packages(world: World, place: environment.Layout) -> Iterator[Finding]:
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import importlib; importlib.import_module(sys.argv[2])"
+    for name in ("attrs", "psutil"):
+        done = world.run([environment.base_python(), "-IS", "-c", code, place.lib, name], timeout=30)
+        if done.returncode == 0:
+            yield Finding(name, Health.OK, "imports")
+        elif name == "psutil" and Path("/proc/self/stat").exists():
+            yield Finding(name, Health.OK, "is not there, and not needed: /proc is read instead")
+        else:
+            reason = (done.stderr.strip().splitlines() or ["failed"])[-1]
+            yield Finding(name, Health.BROKEN, f"does not import: {reason}", "run ./install.sh again")
+
+
+def terminal(world: World) -> Iterator[Finding]:
+    """kitty, its version, and the include in kitty.conf."""
+    here = kitty.look(world)
+    if here.program is None:
+        health = Health.SKIPPED if os.path.lexists(here.conf) else Health.MISSING
+        yield Finding("kitty", health, "its program was not found", "" if health is Health.SKIPPED else "install kitty")
+        if health is Health.MISSING:
+            return
+    elif here.version is None:
+        yield Finding("kitty", Health.BROKEN, f"{world.short(here.program)} does not tell its version", "update kitty")
+    elif here.version[:2] < kitty.OLDEST:
+        oldest = ".".join(map(str, kitty.OLDEST))
+        text = f"{here.version_text} is older than {oldest}, the oldest that is tested"
+        yield Finding("kitty", Health.STALE, text, "update kitty")
+    else:
+        newest = ".".join(map(str, kitty.NEWEST))
+        note = f" (newer than {newest}, the newest that is tested)" if here.version[:2] > kitty.NEWEST else ""
+        yield Finding("kitty", Health.OK, f"{here.version_text}{note} in {world.short(here.program)}")
+    yield _kitty_conf(world, here.conf)
+
+
+def _kitty_conf(world: World, conf: Path) -> Finding:
+    what, name = "kitty.conf", world.short(conf)
+    ours = environment.layout(world).kitty_conf
+    try:
+        data = wiring.read(conf)
+        edit = wiring.plan(world, conf)
+    except TallyError as error:
+        return Finding(what, Health.BROKEN, str(error), "make it readable")
+    text = edits.decode(data or b"")
+    blocks = edits.blocks(text)
+    if edit is None:
+        if not ours.is_file():
+            return Finding(what, Health.BROKEN, f"{name} includes {world.short(ours)}, which is not there", SETUP)
+        return Finding(what, Health.OK, f"{name} includes {world.short(ours)}")
+    if data is None or not blocks:
+        return Finding(what, Health.MISSING, f"{name} does not include us", SETUP)
+    if not all(block.whole for block in blocks):
+        return Finding(what, Health.BROKEN, f"{name}: half of our block is gone", SETUP)
+    if len(blocks) > 1 or edits.include_line(str(ours)).removeprefix("include ") in edits.includes(text):
+        return Finding(what, Health.DUPLICATE, f"{name} includes us twice; kitty shows an error window for it", SETUP)
+    return Finding(what, Health.STALE, f"{name} includes an installation that was elsewhere", SETUP)
+
+
+def settings(world: World) -> Iterator[Finding]:
+    """The configuration and the agent files."""
+    path = files.config_file(world.env)
+    config, errors = files.load_config(world.env)
+    for error in errors:
+        yield Finding("config.toml", Health.BROKEN, str(error), "correct it; until then its default is used")
+    if not errors:
+        text = world.short(path) if path.exists() else "there is none; every setting has its default"
+        yield Finding("config.toml", Health.OK, text)
+    del config
+    agents, errors = files.load_agents(world.env)
+    for error in errors:
+        yield Finding("agents", Health.BROKEN, str(error), "correct it; until then this file is left out")
+    if not errors:
+        yield Finding("agents", Health.OK, f"{len(agents)} known: {', '.join(sorted(agent.name for agent in agents))}")

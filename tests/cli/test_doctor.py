@@ -1,0 +1,287 @@
+"""`tally doctor`: every fault has its finding and its remedy, and looking changes nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from tallylight.cli import doctor, setup
+from tallylight.setup.checks import Finding, Health
+from tallylight.snapshot import Snapshot, SnapshotError
+from tallylight.snapshot_schema import Pane, RecordEntry
+from tallylight.status import Status
+from tests.install.fakes import FakeWorld, make_world, tree
+
+#: Long before and long after anything a test installs.
+BEFORE, AFTER = 0.0, 1e12
+
+
+@dataclasses.dataclass
+class FakeWire:
+    """A terminal whose kitty, if there is one, publishes what was sent after *delay* looks."""
+
+    kitty: int | None = None
+    started_at: float = AFTER
+    has_terminal: bool = True
+    delay: int = 2
+    problems: list[SnapshotError] = dataclasses.field(default_factory=list)
+    sent: list[dict[str, str]] = dataclasses.field(default_factory=list)
+    slept: float = 0.0
+
+    def send(self, fields: Mapping[str, str]) -> bool:
+        self.sent.append(dict(fields))
+        return self.has_terminal
+
+    def snapshots(self) -> tuple[list[Snapshot], list[SnapshotError]]:
+        if self.kitty is None:
+            return [], self.problems
+        records = ()
+        if self.sent and self.slept >= self.delay * 0.05:
+            records = (RecordEntry(id=self.sent[-1]["id"], status=Status.ACTIVE),)
+        pane = Pane(id="3", status=Status.ACTIVE, records=records)
+        started = self.started_at
+        return [Snapshot(host="kitty", pid=self.kitty, started=started, written=0.0, panes=(pane,))], self.problems
+
+    def sleep(self, seconds: float) -> None:
+        self.slept += seconds
+
+    def started(self, pid: int) -> float | None:
+        return self.started_at
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "somebody"
+    home.mkdir()
+    return home
+
+
+@pytest.fixture
+def world(home: Path) -> FakeWorld:
+    """A machine on which `tally setup` has run."""
+    world = make_world(home)
+    place = home / ".local/bin"
+    world = dataclasses.replace(world, env={**world.env, "PATH": f"{world.env['PATH']}:{place}"})
+    assert setup.main(["--yes"], world) == 0
+    world.said.clear()
+    return world
+
+
+def findings(world: FakeWorld, wire: FakeWire | None = None, **env: str) -> dict[str, Finding]:
+    """What is not in order, by name; every fault has a remedy."""
+    world = dataclasses.replace(world, env={**world.env, **env})
+    found = {finding.what: finding for finding in doctor.examine(world, wire or FakeWire())}
+    for finding in found.values():
+        assert bool(finding.remedy) == finding.is_fault
+    return found
+
+
+def test_set_up_machine_is_well(world: FakeWorld, home: Path) -> None:
+    """After setup there is nothing to mend, and looking wrote nothing."""
+    before = tree(home)
+
+    assert doctor.main([], world, FakeWire()) == 0
+    assert "All is well." in world.text
+    assert tree(home) == before
+
+
+def test_bare_machine_is_told_what_is_missing(home: Path) -> None:
+    """Before setup the installation and the include are missing, and each line says what to run."""
+    world = make_world(home)
+
+    assert doctor.main([], world, FakeWire()) == 1
+    assert "missing    installation" in world.text
+    assert "missing    kitty.conf" in world.text
+    assert "tally setup" in world.text
+
+
+def test_json_carries_a_version_and_the_same_findings(world: FakeWorld) -> None:
+    """--json is one object with a version, a verdict, and a row for each finding."""
+    assert doctor.main(["--json"], world, FakeWire()) == 0
+
+    told = json.loads(world.text)
+    assert (told["version"], told["ok"]) == (1, True)
+    assert {"what", "health", "text", "remedy"} == set(told["findings"][0])
+
+
+@pytest.mark.parametrize(
+    ("edit", "health"),
+    [
+        (lambda text: "", Health.MISSING),
+        (lambda text: text.replace("/.local/share/", "/elsewhere/"), Health.STALE),
+        (lambda text: text + text, Health.DUPLICATE),
+        (lambda text: text + text.splitlines()[1] + "\n", Health.DUPLICATE),
+        (lambda text: text.replace("# END_TALLYLIGHT\n", ""), Health.BROKEN),
+        (lambda text: text.splitlines()[1] + "\n", Health.OK),
+    ],
+)
+def test_each_fault_of_kitty_conf_has_its_name(world: FakeWorld, home: Path, edit, health: Health) -> None:  # type: ignore[no-untyped-def]
+    """No block, an old one, two, half of one: told apart. An include by hand is fine."""
+    conf = home / ".config/kitty/kitty.conf"
+    conf.write_text(edit(conf.read_text()))
+
+    assert findings(world)["kitty.conf"].health is health
+
+
+def test_include_of_a_file_that_is_gone_is_broken(world: FakeWorld, home: Path) -> None:
+    """The block alone is not enough: what it includes has to be there."""
+    (home / ".local/share/tallylight/kitty.conf").unlink()
+
+    assert findings(world)["kitty.conf"].health is Health.BROKEN
+    assert findings(world)["installation"].health is Health.BROKEN
+
+
+def test_damaged_installation_is_stale(world: FakeWorld, home: Path) -> None:
+    """A file of the release that was changed is noticed."""
+    (home / ".local/share/tallylight/lib/tallylight/status.py").write_text("")
+
+    assert findings(world)["installation"].health is Health.STALE
+
+
+def test_attrs_that_does_not_import_is_broken(world: FakeWorld, home: Path) -> None:
+    """The packages are tried as kitty would, not looked for."""
+    (home / ".local/share/tallylight/lib/attrs/__init__.py").write_text("syntax error")
+
+    assert findings(world)["attrs"].health is Health.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("version", "health"),
+    [
+        ("kitty 0.40.2 created by Kovid Goyal", Health.STALE),
+        ("kitty 0.41.1 created by Kovid Goyal", Health.OK),
+        ("kitty 1.2.3 created by Kovid Goyal", Health.OK),
+        ("command not found", Health.BROKEN),
+    ],
+)
+def test_version_of_kitty_is_judged(world: FakeWorld, version: str, health: Health) -> None:
+    """Older than the oldest tested is stale; newer is fine, and told."""
+    assert findings(dataclasses.replace(world, kitty=version))["kitty"].health is health
+
+
+def test_other_tally_on_the_path_is_told(world: FakeWorld, home: Path) -> None:
+    """Another program named tally that comes first is a duplicate; no tally on PATH is missing."""
+    other = home.parent / "other"
+    other.mkdir()
+    (other / "tally").write_text("#!/bin/sh\n")
+    (other / "tally").chmod(0o755)
+
+    assert findings(world, PATH=f"{other}:{world.env['PATH']}")["command"].health is Health.DUPLICATE
+    assert findings(world, PATH="/nowhere")["command"].health is Health.MISSING
+
+
+def test_fault_in_the_configuration_has_file_and_line(world: FakeWorld, home: Path) -> None:
+    """A wrong key is named with its file and its line."""
+    config = home / ".config/tallylight/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('# mine\nsilence_s = "four"\n')
+
+    finding = findings(world)["config.toml"]
+    assert finding.health is Health.BROKEN
+    assert f"{config}:2" in finding.text
+
+
+def test_unusable_agent_files_are_told(world: FakeWorld, home: Path) -> None:
+    """An agent file that is not TOML, or leads nowhere, or is no file at all."""
+    folder = home / ".config/tallylight/agents"
+    folder.mkdir(parents=True)
+    (folder / "a.toml").write_text("name = [")
+    (folder / "b.toml").symlink_to("nowhere")
+    (folder / "c.toml").mkdir()
+
+    told = [f.text for f in doctor.examine(world, FakeWire()) if f.what == "agents" and f.health is Health.BROKEN]
+    assert [next(name for name in ("a.toml:1", "b.toml", "c.toml") if name in text) for text in sorted(told)] == [
+        "a.toml:1",
+        "b.toml",
+        "c.toml",
+    ]
+
+
+def test_light_that_arrives_is_told_with_its_pane(world: FakeWorld) -> None:
+    """The report is found in the snapshot, its pane named, and it is withdrawn again."""
+    wire = FakeWire(kitty=77)
+
+    finding = findings(world, wire, KITTY_PID="77")["light"]
+
+    assert finding.health is Health.OK
+    assert "kitty-77:3" in finding.text
+    assert [fields["state"] for fields in wire.sent] == ["active", "clear"]
+    assert len({fields["id"] for fields in wire.sent}) == 1
+
+
+def test_light_that_does_not_arrive_is_broken_and_withdrawn(world: FakeWorld) -> None:
+    """After two seconds of looking, in a kitty of ours, the way is broken; nothing is left behind."""
+    wire = FakeWire(kitty=77, delay=1000)
+
+    finding = findings(world, wire, KITTY_PID="77")["light"]
+
+    assert finding.health is Health.BROKEN
+    assert wire.slept == pytest.approx(doctor.ARRIVES_S, abs=0.06)
+    assert wire.sent[-1]["state"] == "clear"
+
+
+def test_light_from_elsewhere_is_no_fault(world: FakeWorld) -> None:
+    """Outside of kitty, or without any terminal, not arriving says nothing about the wiring."""
+    assert findings(world, FakeWire(kitty=77, delay=1000))["light"].health is Health.SKIPPED
+    assert findings(world, FakeWire(kitty=77, has_terminal=False))["light"].health is Health.SKIPPED
+
+
+def test_kitty_from_before_is_stale(world: FakeWorld) -> None:
+    """A kitty that was started before setup wants a restart, one that came after it and is silent is broken."""
+    early = FakeWire(started_at=BEFORE)
+    late = FakeWire(started_at=AFTER)
+
+    assert findings(world, early, KITTY_PID="77")["this kitty"].health is Health.STALE
+    assert findings(world, late, KITTY_PID="77")["this kitty"].health is Health.BROKEN
+
+
+def test_kitty_that_runs_an_older_release_is_stale(world: FakeWorld) -> None:
+    """After an update a kitty that runs goes on with what it has loaded, and that is told."""
+    assert findings(world, FakeWire(kitty=77, started_at=BEFORE), KITTY_PID="77")["this kitty"].health is Health.STALE
+    assert findings(world, FakeWire(kitty=77, started_at=AFTER), KITTY_PID="77")["this kitty"].health is Health.OK
+
+
+def test_snapshot_that_cannot_be_read_is_told(world: FakeWorld, home: Path) -> None:
+    """A damaged snapshot is named."""
+    wire = FakeWire(problems=[SnapshotError(home / "kitty-1.json", "is not JSON")])
+
+    assert findings(world, wire)["snapshots"].health is Health.BROKEN
+
+
+@pytest.mark.parametrize(
+    ("shown", "code", "health"),
+    [("off", 0, Health.BROKEN), ("on", 0, Health.OK), ("all", 0, Health.OK), ("", 1, Health.SKIPPED)],
+)
+def test_tmux_passthrough_is_judged(world: FakeWorld, shown: str, code: int, health: Health) -> None:
+    """With passthrough off no light leaves tmux: how to turn it on is the remedy, and none is sent."""
+
+    class WithTmux(FakeWorld):
+        def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
+            if command[0] != "tmux":
+                return super().run(command, timeout)
+            answer = shown if "-gv" in command else "tmux 3.2a" if "-V" in command else ""
+            return subprocess.CompletedProcess([], code, answer, "")
+
+    wire = FakeWire(kitty=77)
+    found = findings(WithTmux(**vars(world)), wire, TMUX="/tmp/tmux-0/default,1,0", TERM="tmux-256color")
+
+    assert found["tmux"].health is health
+    assert bool(wire.sent) == (health is not Health.BROKEN)
+    if health is Health.BROKEN:
+        assert "tmux set -g allow-passthrough on" in found["tmux"].remedy
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(world: FakeWorld, home: Path) -> None:
+    """What a broken file holds is quoted harmlessly."""
+    config = home / ".config/tallylight/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('"\\u001b]0;x\\u0007" = 1\n')
+
+    doctor.main([], world, FakeWire())
+
+    assert not any(ord(char) < 32 and char != "\n" for char in world.text)

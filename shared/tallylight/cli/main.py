@@ -49,6 +49,9 @@ def main(argv: list[str]) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemExit as leave:
+        # argparse leaves this way, after its help with 0 and after its complaint with 2.
+        return leave.code if isinstance(leave.code, int) else FAILED
     return code
 
 

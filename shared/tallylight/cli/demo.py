@@ -1,0 +1,234 @@
+"""
+`tally demo`: the real engine on scripted agents, drawn in this terminal; it needs no kitty.
+
+The script is data. Its clock runs as fast as is asked for, and the tracker gets that clock's time, so that what is
+seen here are the trust rules themselves and not a film of them. Without a terminal the same decisions come out at
+once, as a plain time-line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from tallylight import paint
+from tallylight.cli.output import Output, clean, pad, status_words
+from tallylight.report import Report, Source
+from tallylight.status import Kind, Status
+from tallylight.tracker import Foreground, Tracker
+
+#: Seconds of the person's time between two drawings: the pulse is meant to move ten times a second.
+FRAME = 1 / paint.PULSE_HZ
+#: Seconds of the script between two pieces of an agent's output.
+OUTPUT_EVERY = 0.25
+TABS = ("zsh", "scout", "pilot")
+SHELL, SCOUT, PILOT = TABS
+#: What the person looks at before the script starts again.
+REST = 4.0
+
+Act = Callable[[Tracker, float], None]
+
+
+@attrs.frozen
+class Step:
+    """At *at* seconds of the script *act* happens in *tab*; *caption* tells the person what they are looking at."""
+
+    at: float
+    tab: str
+    act: Act
+    caption: str = ""
+    #: The clock jumps over this much just before, and nobody waits for it.
+    skip: float = 0.0
+
+
+def starts(name: str) -> Act:
+    return lambda tracker, now: tracker.foreground(Foreground(name, 1), now)
+
+
+def ends(tracker: Tracker, now: float) -> None:
+    tracker.foreground(None, now)
+
+
+def says(status: Status, kind: Kind | None = None, message: str = "") -> Act:
+    report = Report(source=Source.PROTOCOL, rule="osc-1338", status=status, kind=kind, agent=PILOT, message=message)
+    return lambda tracker, now: tracker.report(report, now)
+
+
+def writes(tab: str, start: float, end: float) -> Iterator[Step]:
+    """Make the steps of an agent that draws on its screen from *start* to *end*."""
+    for number in range(int((end - start) / OUTPUT_EVERY) + 1):
+        yield Step(start + number * OUTPUT_EVERY, tab, Tracker.output)
+
+
+SCRIPT: tuple[Step, ...] = tuple(
+    sorted(
+        [
+            Step(0.0, SHELL, Tracker.prompt, "A shell at its prompt, and two tabs that do nothing: no light."),
+            Step(1.5, SCOUT, starts(SCOUT), "`scout` is an agent that tells nobody what it does. It draws: blue."),
+            *writes(SCOUT, 1.75, 4.0),
+            Step(4.5, SCOUT, Tracker.tick, "It falls silent. Four seconds of that mean that it needs you: amber."),
+            Step(9.5, SCOUT, Tracker.seen, "You look at it. Looking is not answering: it stays amber."),
+            Step(11.5, SCOUT, Tracker.output, "You answer, and it goes on."),
+            *writes(SCOUT, 11.75, 13.0),
+            Step(13.5, SCOUT, ends, "It exits after its last words: green, until you have seen it."),
+            Step(15.5, SCOUT, Tracker.seen, "You look: the light goes out."),
+            Step(16.5, PILOT, starts(PILOT), "`pilot` says what it does, and is believed before any guess."),
+            Step(16.7, PILOT, says(Status.WORKING)),
+            Step(18.5, PILOT, says(Status.WAITING, Kind.PERMISSION, "May I run `make install`?"), "It asks you."),
+            *writes(PILOT, 19.0, 20.0),
+            Step(20.5, PILOT, Tracker.tick, "Its clock ticks on the screen, but that is no reason to call it busy."),
+            Step(22.0, PILOT, Tracker.tick, "Ten minutes later. No timer ends waiting: still amber.", skip=600.0),
+            Step(24.0, PILOT, says(Status.WORKING), "You approve."),
+            Step(25.5, PILOT, says(Status.DONE, message="Installed."), "Its turn is over: green."),
+            Step(27.5, PILOT, Tracker.seen, "You look at its answer: grey, it is ready for more."),
+            Step(29.0, PILOT, says(Status.WORKING), "A new turn …"),
+            Step(30.5, PILOT, ends, "… in the middle of which it is killed. Down, and nobody had to say so."),
+            Step(33.0, PILOT, Tracker.seen, "You look: the light goes out."),
+        ],
+        key=lambda step: step.at,
+    )
+)
+
+
+@attrs.define
+class Demo:
+    """One run of the script. *wait* passes the person's time: it gets seconds, and does nothing in a test."""
+
+    output: Output
+    speed: float
+    is_live: bool
+    wait: Callable[[float], None]
+    _trackers: dict[str, Tracker] = attrs.field(init=False, factory=lambda: {tab: Tracker() for tab in TABS})
+    _shown: dict[str, tuple[Status, str]] = attrs.field(init=False, factory=dict)
+    _now: float = attrs.field(init=False, default=0.0)
+    #: Of the moment: seconds that the script's clock jumped over.
+    _skipped: float = attrs.field(init=False, default=0.0)
+    #: The tab that the last caption was about.
+    _tab: str = attrs.field(init=False, default=SHELL)
+
+    def run(self) -> None:
+        """Play the script to its end."""
+        for step in SCRIPT:
+            self._advance(step.at + self._skipped)
+            if step.skip:
+                self._skipped += step.skip
+                self._advance(self._now + step.skip, is_skipped=True)
+            if step.caption:
+                self._tab = step.tab
+                self._say(step.caption)
+            step.act(self._trackers[step.tab], self._now)
+            self._tell()
+        self._advance(self._now + REST)
+        self._erase()
+
+    def _advance(self, until: float, *, is_skipped: bool = False) -> None:
+        """Let the script's clock run to *until*, and tell every decision at the time it is made."""
+        frame = until if is_skipped or not self.is_live else self._now + FRAME * self.speed
+        while self._now < until:
+            deadlines = [tracker.deadline() for tracker in self._trackers.values()]
+            due = min((d for d in deadlines if d is not None and d > self._now), default=until)
+            before, self._now = self._now, min(due, frame, until)
+            if self.is_live and not is_skipped:
+                self.wait((self._now - before) / self.speed)
+            for tracker in self._trackers.values():
+                tracker.tick(self._now)
+            self._tell()
+            if self._now >= frame:
+                self._draw()
+                frame = self._now + FRAME * self.speed
+
+    def _tell(self) -> None:
+        """Write a line for each tab whose light has changed."""
+        for tab, tracker in self._trackers.items():
+            decision = tracker.decision
+            words = status_words(decision.status, decision.kind) if decision.is_lit else "no light"
+            if self._shown.get(tab, (Status.ACTIVE, "no light"))[1] == words:
+                continue
+            self._shown[tab] = (decision.status, words)
+            mark = paint.mark(decision.status, decision.kind) if decision.is_lit else " "
+            source = f"{decision.reason.source.word}: " if decision.reason.source else ""
+            line = f"{self._now:7.1f} s  {pad(tab, 5)}  {mark} {pad(words, 20)}  {source}{decision.reason.rule}"
+            line = clean(line, self.output.columns - 1).rstrip()
+            self._erase()
+            self.output.line(self.output.lit(decision.status, line) if decision.is_lit else line)
+        self._draw()
+
+    def _say(self, caption: str) -> None:
+        self._erase()
+        for line in _wrapped(caption, self.output.columns - 1):
+            self.output.line(self.output.strong(line))
+
+    def _strip(self) -> str:
+        """Draw the tab bar."""
+        cells = []
+        for tab, tracker in self._trackers.items():
+            decision = tracker.decision
+            if not decision.is_lit:
+                cells.append(f"   {tab} ")
+                continue
+            colour = paint.COLOURS[decision.status]
+            if decision.status is Status.WAITING:
+                colour = paint.blend(colour, (0, 0, 0), paint.pulse_level(self._now / self.speed))
+            stripe = self.output.coloured(colour, paint.stripe(decision.status))
+            cells.append(f"{stripe}{paint.mark(decision.status, decision.kind)} {tab} ")
+        return "  ".join(cells)
+
+    def _why(self) -> str:
+        return clean(f"until: {self._trackers[self._tab].decision.reason.changes}", self.output.columns - 1)
+
+    def _draw(self) -> None:
+        """Draw the tab bar, and below it what would change the light, where the next line will go."""
+        if self.is_live:
+            self.output.stream.write(f"\r\x1b[J\n{self._strip()}\n{self._why()}\x1b[2A\r")
+            self.output.stream.flush()
+
+    def _erase(self) -> None:
+        if self.is_live:
+            self.output.stream.write("\r\x1b[J")
+
+
+def _wrapped(text: str, columns: int) -> Iterator[str]:
+    line = ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > columns:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
+
+
+def main(argv: list[str]) -> int:
+    """Play the demo: again and again on a terminal, once elsewhere."""
+    parser = argparse.ArgumentParser(
+        prog="tally demo", description="The lights on scripted agents, in this terminal. ctrl-C ends it."
+    )
+    parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="this many times as fast")
+    parser.add_argument("--once", action="store_true", help="end after the script, rather than start again")
+    options = parser.parse_args(argv)
+    output = Output.to(sys.stdout, os.environ)
+    is_live = sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+    try:
+        if is_live:
+            output.stream.write("\x1b[?25l")
+        while True:
+            Demo(output, options.speed, is_live, time.sleep).run()
+            if options.once or not is_live:
+                return 0
+            output.line()
+    finally:
+        if is_live:
+            output.stream.write("\r\x1b[J\x1b[?25h")
+            output.stream.flush()
+
+
+def _speed(text: str) -> float:
+    speed = float(text)
+    if not 0.1 <= speed <= 1000:
+        raise argparse.ArgumentTypeError("a speed is from 0.1 to 1000")
+    return speed

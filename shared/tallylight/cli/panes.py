@@ -1,0 +1,82 @@
+"""The panes of all living hosts, as the commands address and sort them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from tallylight import snapshot
+from tallylight.errors import TallyError
+from tallylight.report import Source
+from tallylight.rollup import urgency
+from tallylight.snapshot import SnapshotError
+from tallylight.snapshot_schema import Pane
+from tallylight.status import Status
+
+
+class NoPaneError(TallyError):
+    """There is no pane of the name *wanted*, or more than one."""
+
+    def __init__(self, wanted: str, problem: str) -> None:
+        super().__init__(problem)
+        self.wanted = wanted
+
+
+@attrs.frozen
+class Found:
+    """A pane and the host that shows it, by the host's name, `kitty-4711`."""
+
+    host: str
+    pane: Pane
+
+    @property
+    def address(self) -> str:
+        """What names this pane on the command line, among all hosts."""
+        return f"{self.host}:{self.pane.id}"
+
+    @property
+    def is_lit(self) -> bool:
+        """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
+        if self.pane.status is Status.ACTIVE:
+            return False
+        return self.pane.status is not Status.IDLE or self.pane.reason.source != Source.SHELL.word
+
+
+@attrs.frozen
+class Panes:
+    """All panes, most urgent first, the names of the *hosts* they are from, and *problems* of files not read."""
+
+    panes: tuple[Found, ...]
+    hosts: tuple[str, ...]
+    problems: tuple[SnapshotError, ...] = ()
+
+
+def read_panes(environ: Mapping[str, str]) -> Panes:
+    """Read the snapshots of all living hosts."""
+    snapshots, problems = snapshot.read_snapshots(snapshot.directory(environ))
+    panes = [Found(host.name, pane) for host in snapshots for pane in host.panes]
+    panes.sort(key=lambda found: (-urgency(found.pane.status), -found.pane.since, found.address))
+    return Panes(tuple(panes), tuple(host.name for host in snapshots), tuple(problems))
+
+
+def pick(panes: Panes, wanted: str, environ: Mapping[str, str]) -> Found:
+    """
+    Find the pane that *wanted* names: `3`, or `kitty-4711:3`. Nothing: the pane we are in, else the most urgent.
+
+    A bare id that several hosts have means the one of the host we are in.
+    """
+    here = f"kitty-{environ.get('KITTY_PID', '')}"
+    if not wanted:
+        own = f"{here}:{environ.get('KITTY_WINDOW_ID', '')}"
+        lit = [found for found in panes.panes if found.is_lit]
+        candidates = [found for found in panes.panes if found.address == own] or lit[:1] or list(panes.panes[:1])
+    else:
+        candidates = [found for found in panes.panes if wanted in (found.address, found.pane.id)]
+        if len(candidates) > 1:
+            candidates = [found for found in candidates if found.host == here] or candidates
+    if not candidates:
+        raise NoPaneError(wanted, f"there is no pane {wanted!r}; `tally status --all` lists them")
+    if len(candidates) > 1:
+        raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(found.address for found in candidates)}")
+    return candidates[0]

@@ -1,0 +1,84 @@
+"""`tally status`: one line a pane, most urgent first; or one JSON object for programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+
+from tallylight import paint
+from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
+from tallylight.cli.panes import Found, Panes, read_panes
+from tallylight.status import Status
+
+#: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
+JSON_VERSION = 1
+#: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
+NARROW = 60
+_NOTHING = "no agent runs in any tab"
+_NO_HOST = "no terminal with Tallylight in it is running; `tally doctor` says what is missing"
+
+
+def main(argv: list[str]) -> int:
+    """List the panes."""
+    parser = argparse.ArgumentParser(prog="tally status", description="One line a pane, most urgent first.")
+    parser.add_argument("--json", action="store_true", help="one JSON object, with every pane and every field")
+    parser.add_argument("--waiting", action="store_true", help="only the panes that wait for you")
+    parser.add_argument("--all", action="store_true", help="also shells and plain commands")
+    options = parser.parse_args(argv)
+    panes = read_panes(os.environ)
+    shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
+    if options.json:
+        sys.stdout.write(json.dumps(to_json(panes, shown), indent=2) + "\n")
+        return 0
+    for problem in panes.problems:
+        sys.stderr.write(f"tally status: {clean(str(problem))}\n")
+    output = Output.to(sys.stdout, os.environ)
+    lit = [found for found in shown if found.is_lit or options.all]
+    if lit:
+        draw(output, lit, time.time(), with_host=len(panes.hosts) > 1)
+    else:
+        output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
+    return 0
+
+
+def nothing(panes: Panes) -> str:
+    """Word why there is nothing to list."""
+    return _NOTHING if panes.hosts else _NO_HOST
+
+
+def draw(output: Output, panes: list[Found], now: float, *, with_host: bool) -> None:
+    """Draw a line for each of *panes*."""
+    narrow = output.columns < NARROW
+    rows = [_row(found, now, narrow=narrow, with_host=with_host) for found in panes]
+    # Where it is narrow the message goes first, then the name, then the agent. Mark, status and age always fit.
+    for found, cells in zip(panes, fit(rows, output.columns, {6: 8, 4: 4, 3: 4, 1: 1}), strict=True):
+        status = found.pane.status
+        painted = [output.lit(status, cell) if index in (0, 2) else cell for index, cell in enumerate(cells) if cell]
+        output.line(GAP.join(painted).rstrip())
+
+
+def _row(found: Found, now: float, *, narrow: bool, with_host: bool) -> list[str]:
+    pane = found.pane
+    name = clean(pane.project) or clean(pane.title)
+    return [
+        paint.mark(pane.status, pane.kind),
+        clean(found.address if with_host else pane.id, 40),
+        pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind),
+        clean(pane.agent, 20),
+        name,
+        age(now - pane.since) if pane.since else "",
+        clean(pane.message or (pane.title if name != clean(pane.title) else "")),
+    ]
+
+
+def to_json(panes: Panes, shown: list[Found]) -> dict[str, object]:
+    """Make the JSON object: every text is as the program in the tab wrote it, so whoever draws it sanitises it."""
+    return {
+        "version": JSON_VERSION,
+        "hosts": list(panes.hosts),
+        "panes": [{"address": found.address, "host": found.host, **found.pane.to_json()} for found in shown],
+        "problems": [str(problem) for problem in panes.problems],
+    }

@@ -1,0 +1,92 @@
+"""`tally why`: which source and rule lit a pane, how old that is, what would change it, and what it outvoted."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+
+from tallylight import paint
+from tallylight.cli.output import GAP, Output, age, ago, clean, fit, status_words
+from tallylight.cli.panes import Found, pick, read_panes
+from tallylight.cli.status import JSON_VERSION, nothing
+from tallylight.snapshot_schema import RecordEntry, status_of
+from tallylight.status import Status
+
+
+def main(argv: list[str]) -> int:
+    """Explain one pane."""
+    parser = argparse.ArgumentParser(
+        prog="tally why", description="Which source, which rule, how old, and what would change it."
+    )
+    parser.add_argument(
+        "pane",
+        nargs="?",
+        default="",
+        metavar="PANE",
+        help="3 or kitty-4711:3, as `tally status` lists it; without it the pane this runs in, else the most urgent",
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    options = parser.parse_args(argv)
+    panes = read_panes(os.environ)
+    for problem in panes.problems:
+        sys.stderr.write(f"tally why: {clean(str(problem))}\n")
+    output = Output.to(sys.stdout, os.environ)
+    if not panes.panes and not options.pane:
+        output.line(nothing(panes))
+        return 1
+    found = pick(panes, options.pane, os.environ)
+    if options.json:
+        document = {"version": JSON_VERSION, "address": found.address, "host": found.host, **found.pane.to_json()}
+        output.line(json.dumps(document, indent=2))
+    else:
+        draw(output, found, time.time())
+    return 0
+
+
+def draw(output: Output, found: Found, now: float) -> None:
+    """Draw the explanation of one pane."""
+    pane, reason = found.pane, found.pane.reason
+    head = f"{paint.mark(pane.status, pane.kind)} {status_words(pane.status, pane.kind)}"
+    since = f" for {age(now - pane.since)}" if pane.since else ""
+    output.line(f"{output.lit(pane.status, head)}{since}{', seen' if pane.seen else ''}")
+    label = 10
+    facts = {
+        "pane": found.address,
+        "agent": pane.agent,
+        "project": pane.project,
+        "session": pane.session,
+        "title": pane.title,
+        "message": pane.message,
+        "source": reason.source or "none",
+        "rule": reason.rule,
+        "said": ago(reason.at, now) if reason.source else "",
+        "until": reason.changes,
+    }
+    for name, fact in facts.items():
+        if fact:
+            output.line(f"  {name:<{label}}{clean(fact, max(10, output.columns - label - 2))}")
+    children = [record for record in pane.records if record.id]
+    _section(output, "its parts", [_record_row(record, now) for record in children])
+    _section(
+        output,
+        "put aside",
+        [[e.source, e.status if status_of(e.status) else "?", e.rule, ago(e.at, now), e.why] for e in pane.losing],
+    )
+
+
+def _record_row(record: RecordEntry, now: float) -> list[str]:
+    name = record.fields.get("title", "") or record.fields.get("message", "")
+    words = status_words(record.status, record.kind if record.status is Status.WAITING else None)
+    return [record.id, words, record.source, ago(record.at, now), name]
+
+
+def _section(output: Output, title: str, rows: list[list[str]]) -> None:
+    if not rows:
+        return
+    output.line(output.strong(title))
+    cleaned = [[clean(cell) for cell in row] for row in rows]
+    for cells in fit(cleaned, output.columns - len(GAP), {2: 8, 4: 10, 0: 4}):
+        output.line((GAP + GAP.join(cell for cell in cells if cell)).rstrip())

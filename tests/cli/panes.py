@@ -1,0 +1,42 @@
+"""Panes for the tests of the commands, and how to publish them as a living host."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tallylight import snapshot
+from tallylight.snapshot_schema import LosingEntry, Pane, ReasonEntry, RecordEntry
+from tallylight.status import Kind, Status
+
+NOW = 100_000.0
+HOST = f"kitty-{os.getpid()}"
+
+WAITING = Pane(
+    id="3",
+    status=Status.WAITING,
+    kind=Kind.PERMISSION,
+    agent="claude",
+    project="tallylight",
+    title="fix the lights",
+    session="0123",
+    message="Allow rm -r build?",
+    since=NOW - 125,
+    reason=ReasonEntry(source="protocol", rule="osc-1338", at=NOW - 120, changes="the agent going on"),
+    records=(
+        RecordEntry(status=Status.WAITING, kind=Kind.PERMISSION, source="protocol", at=NOW - 120),
+        RecordEntry(id="a", status=Status.WORKING, source="protocol", at=NOW - 7, fields={"title": "read files"}),
+    ),
+    losing=(LosingEntry(source="heuristic", rule="output", status="working", at=NOW - 3, why="explicit wins"),),
+)
+DONE = Pane(id="1", status=Status.DONE, agent="codex", title="make tests", since=NOW - 12)
+WORKING = Pane(id="2", status=Status.WORKING, agent="claude", since=NOW - 1)
+SHELL = Pane(id="4", status=Status.IDLE, title="bash", reason=ReasonEntry(source="shell"))
+COMMAND = Pane(id="5", status=Status.ACTIVE, title="make")
+
+
+def publish(runtime: Path, panes: list[Pane], host: str = "kitty") -> None:
+    """Write a snapshot of *panes* as this process, which lives."""
+    writer = snapshot.SnapshotWriter.for_host(host, {"XDG_RUNTIME_DIR": str(runtime)}, lambda: NOW)
+    writer.publish(panes, 0.0)
+    assert writer.error == ""

@@ -1,0 +1,132 @@
+"""`tally demo`: the script tells the truth about the engine, and the drawing stays in its place."""
+
+from __future__ import annotations
+
+import io
+import signal
+from pathlib import Path
+
+import pyte
+import pytest
+
+from tallylight.cli import demo
+from tallylight.cli.demo import SCRIPT, Demo
+from tallylight.cli.main import main
+from tallylight.cli.output import Output
+from tests.cli.test_status import launcher_with_attrs
+from tests.terminal import Terminal, bare_environment
+
+
+def decisions(said: str) -> list[tuple[float, str, str]]:
+    """Read the time-line: when, which tab, which light."""
+    lines = [line.split(" s  ", 1) for line in said.splitlines() if " s  " in line and line.startswith(" ")]
+    return [(float(at), rest[:5].strip(), rest[9:29].strip()) for at, rest in lines]
+
+
+def test_plain_time_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a terminal the whole script comes out at once, and shows each rule it speaks of."""
+    assert main(["demo"]) == 0
+
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert decisions(said) == [
+        (1.5, "scout", "working"),
+        (8.0, "scout", "waiting (input)"),
+        (11.5, "scout", "working"),
+        (13.5, "scout", "done"),
+        (15.5, "scout", "no light"),
+        (16.5, "pilot", "working"),
+        (18.5, "pilot", "waiting (permission)"),
+        (624.0, "pilot", "working"),
+        (625.5, "pilot", "done"),
+        (627.5, "pilot", "idle"),
+        (629.0, "pilot", "working"),
+        (630.5, "pilot", "down"),
+        (633.0, "pilot", "no light"),
+    ]
+
+
+def test_script_is_in_order() -> None:
+    """The steps are in the order of their times, whatever order they were written in."""
+    assert [step.at for step in SCRIPT] == sorted(step.at for step in SCRIPT)
+
+
+def played(columns: int, *, speed: float = 1.0) -> tuple[str, float]:
+    """Play the script as on a terminal with a clock that takes no time; return what was drawn and the time waited."""
+    stream, waited = io.StringIO(), []
+    Demo(Output(stream, columns, colour=True, full_colour=True), speed, True, waited.append).run()
+    return stream.getvalue(), sum(waited)
+
+
+@pytest.mark.parametrize("speed", [0.5, 1.0, 4.0])
+def test_speed(speed: float) -> None:
+    """The person waits for the script's own time over the speed, but not for what it skips."""
+    _, waited = played(80, speed=speed)
+
+    assert waited == pytest.approx((SCRIPT[-1].at + demo.REST) / speed)
+
+
+@pytest.mark.parametrize("columns", [40, 60, 100])
+def test_drawing_stays_in_its_place(columns: int) -> None:
+    """On a screen of any width every decision is on a line of its own, and the last strip is gone."""
+    screen = pyte.HistoryScreen(columns, 12, history=500, ratio=1.0)
+    stream = pyte.Stream(screen)
+
+    said, _ = played(columns)
+    stream.feed(said.replace("\n", "\r\n"))
+
+    top = ["".join(line[x].data for x in range(columns)).rstrip() for line in screen.history.top]
+    lines = [*top, *(line.rstrip() for line in screen.display)]
+    marked = [line for line in lines if " s  scout" in line or " s  pilot" in line]
+    assert len(marked) == 13
+    assert not any("▌" in line or "until:" in line for line in lines)
+
+
+def test_strip_pulses_only_while_something_waits() -> None:
+    """The stripe is drawn in many shades of amber and in one of every other colour."""
+    said, _ = played(80)
+    shades = {piece.split("m▌")[0] for piece in said.split("\x1b[38;2;") if "m▌" in piece[:20]}
+
+    ambers = {shade for shade in shades if shade.endswith(";0")}
+    assert len(ambers) > 10
+    assert shades - ambers == {"51;153;255", "34;204;102", "136;136;136"}
+
+
+def test_on_a_real_terminal(tmp_path: Path) -> None:
+    """On a pty it hides the cursor, draws, ends after the script and gives the cursor back."""
+    with Terminal() as terminal:
+        command = [*launcher_with_attrs(tmp_path), "demo", "--once", "--speed", "1000"]
+        assert terminal.run(command, bare_environment(LANG="C.UTF-8")) == 0
+
+        assert b"\x1b[?25l" in terminal.received
+        assert terminal.received.endswith(b"\x1b[?25h")
+        assert "▌! scout".encode() not in terminal.received.split(b"\x1b[?25h")[-1]
+        assert b"waiting (permission)" in terminal.received
+
+
+def test_interrupt_gives_the_cursor_back(tmp_path: Path) -> None:
+    """ctrl-C ends the demo with 130, the cursor shown and no traceback."""
+    with Terminal() as terminal:
+        process = terminal.start([*launcher_with_attrs(tmp_path), "demo"], bare_environment(LANG="C.UTF-8"))
+        terminal.wait_for(b"A shell at its prompt")
+        process.send_signal(signal.SIGINT)
+        received = terminal.wait_for(b"\x1b[?25h")
+
+        assert process.wait(10) == 130
+        assert b"Traceback" not in received
+
+
+def test_dumb_terminal_gets_the_plain_time_line(tmp_path: Path) -> None:
+    """A terminal that cannot move its cursor gets no sequences."""
+    with Terminal() as terminal:
+        environment = bare_environment(LANG="C.UTF-8") | {"TERM": "dumb"}
+        assert terminal.run([*launcher_with_attrs(tmp_path), "demo"], environment) == 0
+        assert b"\x1b" not in terminal.received
+        assert b"waiting (permission)" in terminal.received
+
+
+@pytest.mark.parametrize("speed", ["0", "-1", "nan", "inf", "x", "1e9"])
+def test_wrong_speed(speed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A speed at which nothing could be seen, or none, is wrong usage."""
+    assert main(["demo", "--speed", speed]) == 2
+    assert "usage:" in capsys.readouterr().err

@@ -1,0 +1,116 @@
+"""The command as a whole: verbs, exit codes, and what an error looks like."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tallylight import __version__
+from tallylight.cli import emit
+from tallylight.cli.main import VERBS, main
+from tallylight.errors import TallyError
+from tests.terminal import bare_environment, launcher
+
+
+def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    """Help names each verb, on standard output."""
+    assert main(["--help"]) == 0
+
+    said = capsys.readouterr().out
+    assert all(f"  {verb} " in said for verb in VERBS)
+
+
+def test_every_verb_has_its_module() -> None:
+    """Each verb is a module with a function `main`."""
+    for verb in VERBS:
+        assert callable(__import__(f"tallylight.cli.{verb}", fromlist=["main"]).main)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """--version is one line with the version of the package."""
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"tally {__version__}\n"
+
+
+def test_no_verb_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a verb the help goes to standard error, exit code 2."""
+    assert main([]) == 2
+
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "usage: tally" in said.err
+
+
+@pytest.mark.parametrize(
+    ("verb", "hint"), [("statsu", "`status`"), ("emt", "`emit`"), ("doctr", "`doctor`"), ("zzz", "--help")]
+)
+def test_unknown_verb(verb: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A verb that does not exist is exit code 2, with the one that was probably meant."""
+    assert main([verb]) == 2
+    assert hint in capsys.readouterr().err
+
+
+def test_hostile_verb_is_shown_harmlessly(capsys: pytest.CaptureFixture[str]) -> None:
+    """Controls and lone surrogates in the verb do not reach the terminal."""
+    assert main(["\x1b]0;x\x07\udcff" + "y" * 500]) == 2
+
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert len(said) < 200
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (TallyError("the disk is full: make room"), 1, "tally: the disk is full: make room\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (SystemExit(2), 2, ""),
+        (SystemExit(0), 0, ""),
+    ],
+)
+def test_errors_become_exit_codes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int, said: str
+) -> None:
+    """An expected error is one line and 1, an interrupt is 130, and argparse keeps its codes."""
+
+    def fail(argv: list[str]) -> int:
+        raise error
+
+    monkeypatch.setattr(emit, "main", fail)
+
+    assert main(["emit"]) == code
+    assert capsys.readouterr().err == said
+
+
+def test_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody expected keeps its traceback."""
+    monkeypatch.setattr(emit, "main", lambda argv: 1 // 0)
+
+    with pytest.raises(ZeroDivisionError):
+        main(["emit"])
+
+
+@pytest.mark.parametrize("verb", ["status", "why", "demo"])
+def test_wrong_option_is_wrong_usage(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An option a verb does not have is exit code 2."""
+    assert main([verb, "--bogus"]) == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_launcher_as_installed(tmp_path: Path) -> None:
+    """The launcher runs isolated and without site, in a folder that holds modules with our modules' names."""
+    for name in ("os.py", "tallylight.py", "stat.py"):
+        (tmp_path / name).write_text("raise SystemExit('taken from the current directory')")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+
+    done = subprocess.run(
+        [*launcher(folder), "--version"],
+        cwd=tmp_path,
+        env=bare_environment(PYTHONPATH=str(tmp_path)),
+        capture_output=True,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"tally {__version__}\n".encode(), b"")

@@ -1,0 +1,253 @@
+"""`tally status`: what it lists, in which order, and that it fits and is harmless."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.cli import output, status
+from tallylight.cli.main import main
+from tallylight.cli.output import Output
+from tallylight.cli.panes import Found
+from tallylight.snapshot_schema import Pane
+from tallylight.status import Status
+from tallylight.text import width
+from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+from tests.terminal import Terminal, bare_environment, launcher
+
+EVERY = [DONE, COMMAND, WORKING, WAITING, SHELL]
+
+
+def drawn(panes: list[Pane], columns: int = output.UNBOUNDED, **changes: bool) -> list[str]:
+    stream = io.StringIO()
+    found = [Found(HOST, pane) for pane in panes]
+    status.draw(Output(stream, columns, **changes), found, NOW, with_host=False)
+    return stream.getvalue().splitlines()
+
+
+@pytest.mark.usefixtures("runtime")
+def test_no_host_at_all(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where no terminal publishes anything, it says so and where to look, and succeeds."""
+    assert main(["status"]) == 0
+    assert "tally doctor" in capsys.readouterr().out
+
+
+def test_host_without_agents(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A terminal whose tabs hold only shells and commands has nothing to list."""
+    publish(runtime, [SHELL, COMMAND])
+
+    assert main(["status"]) == 0
+    assert capsys.readouterr().out == "no agent runs in any tab\n"
+
+
+def test_most_urgent_first(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line a pane, the most urgent first, and none for shells and plain commands."""
+    publish(runtime, EVERY)
+
+    assert main(["status"]) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        "!  3  waiting (permission)  claude  tallylight  2m   Allow rm -r build?",
+        "✓  1  done                  codex   make tests  12s",
+        "●  2  working               claude              1s",
+    ]
+
+
+def test_equally_urgent_panes_are_sorted_by_time(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two that wait the one that began last is first."""
+    publish(runtime, [WAITING, attrs.evolve(WAITING, id="9", since=NOW - 2)])
+
+    main(["status"])
+
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["9", "3"]
+
+
+def test_all_shows_shells_too(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --all every pane has a line."""
+    publish(runtime, EVERY)
+
+    main(["status", "--all"])
+
+    assert len(capsys.readouterr().out.splitlines()) == len(EVERY)
+
+
+def test_waiting_only(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --waiting only what needs a person is listed; if nothing does, it says so."""
+    publish(runtime, EVERY)
+    main(["status", "--waiting"])
+    some = capsys.readouterr().out
+    publish(runtime, [DONE, WORKING])
+    main(["status", "--waiting"])
+    none = capsys.readouterr().out
+
+    assert some.count("\n") == 1
+    assert "permission" in some
+    assert none == "nothing waits for you\n"
+
+
+def test_two_hosts_are_told_apart(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where two hosts run, each pane has the name of its host."""
+    publish(runtime, [WAITING])
+    publish(runtime, [DONE], host="screen")
+
+    main(["status"])
+
+    said = capsys.readouterr().out
+    assert f"kitty-{os.getpid()}:3" in said
+    assert f"screen-{os.getpid()}:1" in said
+
+
+def test_json(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The object has a version, every pane with its address and fields, and what could not be read."""
+    publish(runtime, EVERY)
+    (runtime / "tallylight" / "kitty-1.json").write_text("{")
+
+    assert main(["status", "--json"]) == 0
+
+    found = json.loads(capsys.readouterr().out)
+    assert found["version"] == 1
+    assert found["hosts"] == [HOST]
+    assert [pane["address"] for pane in found["panes"]] == [f"{HOST}:{n}" for n in (3, 1, 2, 4, 5)]
+    assert found["panes"][0]["reason"]["rule"] == "osc-1338"
+    assert found["panes"][0]["kind"] == "permission"
+    assert len(found["problems"]) == 1
+
+
+def test_json_of_waiting_panes(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--waiting narrows the JSON as well."""
+    publish(runtime, EVERY)
+
+    main(["status", "--json", "--waiting"])
+
+    assert [pane["id"] for pane in json.loads(capsys.readouterr().out)["panes"]] == ["3"]
+
+
+def test_broken_snapshot_is_told_and_the_rest_is_shown(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A snapshot that cannot be read costs a line on standard error and nothing else."""
+    publish(runtime, [WAITING])
+    (runtime / "tallylight" / "kitty-1.json").write_text("{")
+
+    assert main(["status"]) == 0
+
+    said = capsys.readouterr()
+    assert "is not JSON" in said.err
+    assert "permission" in said.out
+
+
+@pytest.mark.parametrize("columns", [40, 50, 59, 60, 80, 120])
+def test_lines_fit(columns: int) -> None:
+    """At every width no line is longer, and status, agent, name and age of what waits are there."""
+    long = attrs.evolve(WAITING, project="a-very-long-project-name " * 3, message="word " * 60)
+    lines = drawn([long, DONE, attrs.evolve(WORKING, title="日本語の題" * 20)], columns)
+
+    assert max(map(width, lines)) <= columns
+    for word in ("!", "3", "permission", "claude", "a-ve", "2m"):
+        assert word in lines[0]
+
+
+@pytest.mark.parametrize("columns", range(1, 40))
+def test_even_the_narrowest_terminal_gets_mark_and_status(columns: int) -> None:
+    """Below 40 columns columns go, but mark and status stay."""
+    assert drawn([WAITING], columns)[0].startswith("!  ")
+
+
+def test_line_takes_what_room_there_is() -> None:
+    """A message is cut with an ellipsis exactly at the edge."""
+    line = drawn([attrs.evolve(WAITING, message="m" * 200)], 80)[0]
+
+    assert width(line) == 80
+    assert line.endswith("m…")
+
+
+def test_hostile_text_is_harmless() -> None:
+    """Controls, sequences and bidi overrides out of a snapshot do not reach the terminal."""
+    hostile = "a\x1b]0;owned\x07b\x9b31m\u202ec\r\nd\x1b[2J\u0000"
+    texts = dict.fromkeys(("agent", "project", "title", "message", "id"), hostile)
+
+    lines = drawn([attrs.evolve(WAITING, **texts)], 200)
+
+    assert len(lines) == 1
+    assert not set("\x1b\x07\x9b\u202e\r\n\u0000") & set(lines[0])
+
+
+def test_colour_follows_the_status() -> None:
+    """The mark and the status are in the status's colour, of 24 bits where the terminal has them and else of 256."""
+    full = drawn([WAITING], colour=True, full_colour=True)[0]
+    few = drawn([WAITING], colour=True)[0]
+
+    assert full.startswith("\x1b[38;2;255;170;0m!\x1b[39m")
+    assert few.startswith("\x1b[38;5;214m!\x1b[39m")
+    assert drawn([attrs.evolve(COMMAND, since=NOW)], colour=True)[0].startswith("   5")
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True), ({"TERM": "dumb"}, False)],
+)
+def test_on_a_real_terminal(tmp_path: Path, environment: dict[str, str], coloured: bool) -> None:
+    """On a terminal 40 columns wide lines fit, and colour is used unless NO_COLOR or TERM forbids it."""
+    publish(tmp_path, [attrs.evolve(WAITING, since=NOW, message="long " * 30)])
+    with Terminal(columns=40) as terminal:
+        code = terminal.run(
+            [*launcher_with_attrs(tmp_path), "status"],
+            bare_environment(XDG_RUNTIME_DIR=str(tmp_path), LANG="C.UTF-8") | environment,
+        )
+
+        assert code == 0
+        assert (b"\x1b[38;5;214m" in terminal.received) is coloured
+        assert b"permission" in terminal.received
+        if not coloured:
+            assert max(width(line) for line in terminal.received.decode().splitlines()) <= 40
+
+
+def launcher_with_attrs(folder: Path) -> list[str]:
+    """A launcher whose second path entry is where attrs is, as the private environment has it beside us."""
+    command = launcher(folder)
+    script = Path(command[-1])
+    site = str(Path(attrs.__file__).parent.parent)
+    script.write_text(script.read_text().replace("import sys\n", f"import sys\nsys.path.insert(0, {site!r})\n", 1))
+    return command
+
+
+def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    """`tally status | head -0` ends without a word of complaint."""
+    publish(tmp_path, [attrs.evolve(WAITING, id=str(n), message="m" * 400) for n in range(400)])
+    with Terminal() as terminal:
+        terminal.run(
+            ["sh", "-c", '"$@" | head -c 0', "sh", *launcher_with_attrs(tmp_path), "status"],
+            bare_environment(XDG_RUNTIME_DIR=str(tmp_path), LANG="C.UTF-8"),
+        )
+
+        assert terminal.received == b""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "worded"),
+    [(-5, "0s"), (0, "0s"), (59.9, "59s"), (60, "1m"), (3599, "59m"), (3600, "1h"), (86400, "1d"), (1e9, "999d")],
+)
+def test_age(seconds: float, worded: str) -> None:
+    """Ages are short, and a clock that went back makes no negative one."""
+    assert output.age(seconds) == worded
+
+
+def test_wide_text_is_cut_between_characters() -> None:
+    """A cut in the middle of a wide character leaves the character out."""
+    assert [output.clean("日本語", cells) for cells in (6, 5, 4, 3, 2, 1, 0)] == [
+        "日本語",
+        "日本…",
+        "日…",
+        "日…",
+        "…",
+        "…",
+        "",
+    ]
+
+
+def test_every_status_can_be_drawn() -> None:
+    """There is a line for each status."""
+    assert len(drawn([attrs.evolve(DONE, status=status) for status in Status])) == len(Status)

@@ -1,0 +1,149 @@
+"""`tally why`: which pane it picks, and what it says about it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.cli import why
+from tallylight.cli.main import main
+from tallylight.cli.output import Output
+from tallylight.cli.panes import Found
+from tallylight.snapshot_schema import LosingEntry, Pane, ReasonEntry, RecordEntry
+from tallylight.status import Status
+from tallylight.text import width
+from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+
+
+def drawn(pane: Pane, columns: int = 200) -> str:
+    stream = io.StringIO()
+    why.draw(Output(stream, columns), Found(HOST, pane), NOW)
+    return stream.getvalue()
+
+
+def test_explanation() -> None:
+    """It names the source, the rule, the age, what would change it, the parts and the claims put aside."""
+    assert drawn(WAITING).splitlines() == [
+        "! waiting (permission) for 2m",
+        f"  pane      {HOST}:3",
+        "  agent     claude",
+        "  project   tallylight",
+        "  session   0123",
+        "  title     fix the lights",
+        "  message   Allow rm -r build?",
+        "  source    protocol",
+        "  rule      osc-1338",
+        "  said      2m ago",
+        "  until     the agent going on",
+        "its parts",
+        "  a  working  protocol  7s ago  read files",
+        "put aside",
+        "  heuristic  working  output  3s ago  explicit wins",
+    ]
+
+
+def test_pane_of_which_nothing_is_known() -> None:
+    """A pane without any evidence has an explanation, too."""
+    assert "source    none" in drawn(COMMAND)
+
+
+def test_hostile_text_is_harmless() -> None:
+    """No text out of a snapshot brings a control to the terminal, and none makes a line too long."""
+    hostile = "a\x1b]0;owned\x07b\u202ec\nd" + "x" * 400
+    pane = attrs.evolve(
+        WAITING,
+        **dict.fromkeys(("id", "agent", "project", "session", "title", "message"), hostile),
+        reason=ReasonEntry(source=hostile, rule=hostile, at=1.0, changes=hostile),
+        records=(RecordEntry(id=hostile, status=Status.WORKING, source=hostile, fields={"title": hostile}),),
+        losing=(LosingEntry(source=hostile, rule=hostile, status=hostile, at=2.0, why=hostile),),
+    )
+
+    said = drawn(pane, 80)
+
+    assert not set("\x1b\x07\u202e") & set(said)
+    assert max(map(width, said.splitlines()[:11])) <= 80
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted", "picked"),
+    [
+        ({}, "", "3"),
+        ({"KITTY_PID": str(os.getpid()), "KITTY_WINDOW_ID": "2"}, "", "2"),
+        ({"KITTY_PID": str(os.getpid()), "KITTY_WINDOW_ID": "4"}, "", "4"),
+        ({"KITTY_PID": "1", "KITTY_WINDOW_ID": "2"}, "", "3"),
+        ({"KITTY_PID": str(os.getpid()), "KITTY_WINDOW_ID": "77"}, "", "3"),
+        ({}, "1", "1"),
+        ({}, f"{HOST}:2", "2"),
+        ({"KITTY_PID": str(os.getpid()), "KITTY_WINDOW_ID": "2"}, "1", "1"),
+    ],
+)
+def test_which_pane(
+    runtime: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    environment: dict[str, str],
+    wanted: str,
+    picked: str,
+) -> None:
+    """The pane named; else the one this runs in; else the most urgent."""
+    publish(runtime, [DONE, WORKING, WAITING, SHELL])
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert main(["why", *([wanted] if wanted else [])]) == 0
+    assert f"pane      {HOST}:{picked}\n" in capsys.readouterr().out
+
+
+def test_same_id_in_two_hosts(
+    runtime: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An id that two hosts have is the one of our own host; outside of both it is ambiguous, and both are named."""
+    publish(runtime, [WAITING])
+    publish(runtime, [WAITING], host="screen")
+
+    assert main(["why", "3"]) == 1
+    said = capsys.readouterr().err
+    assert f"kitty-{os.getpid()}:3" in said
+    assert f"screen-{os.getpid()}:3" in said
+
+    assert main(["why", f"screen-{os.getpid()}:3"]) == 0
+    monkeypatch.setenv("KITTY_PID", str(os.getpid()))
+    assert main(["why", "3"]) == 0
+
+
+def test_unknown_pane(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pane that does not exist is one line on standard error, exit code 1."""
+    publish(runtime, [WAITING])
+
+    assert main(["why", "99"]) == 1
+
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "no pane '99'" in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("runtime")
+def test_nothing_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without any host it says what is missing, exit code 1."""
+    assert main(["why"]) == 1
+    assert "tally doctor" in capsys.readouterr().out
+
+
+def test_json(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The object has a version, the reason and the claims put aside."""
+    publish(runtime, [WAITING])
+
+    assert main(["why", "--json"]) == 0
+
+    found = json.loads(capsys.readouterr().out)
+    assert (found["version"], found["address"]) == (1, f"{HOST}:3")
+    assert found["reason"]["changes"] == "the agent going on"
+    assert found["losing"][0]["why"] == "explicit wins"

@@ -300,7 +300,7 @@ class Tracker:
         if claim is not None:
             source: Source | None = claim.report.source
             status, kind, at = claim.status, claim.report.kind, claim.at
-            rule = claim.report.rule or source.word
+            rule = claim.report.rule or claim.report.source.word
             if status is not claim.report.status:
                 rule = f"{rule}; seen"
         elif not id_ and self._foreground is not None:

@@ -1,0 +1,24 @@
+"""
+kitty's way into Tallylight: a global watcher (https://sw.kovidgoyal.net/kitty/launch/#watchers).
+
+kitty runs this file by path, so it finds the package by its own place: `lib` beside the folder it lies in. It only
+translates; if the package is missing or broken, kitty starts as without it and its log says so in one line.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "lib"))
+try:
+    from tallylight.hosts import kitty as _host
+except Exception as _error:  # whatever is wrong in here, kitty has to start
+    from kitty.utils import log_error
+
+    log_error(f"tallylight: switched off: {type(_error).__name__}: {_error}; `tally doctor` tells more")
+else:
+    on_load = _host.on_load
+    on_close = _host.on_close
+    on_cmd_startstop = _host.on_cmd_startstop
+    on_focus_change = _host.on_focus_change
+    on_set_user_var = _host.on_set_user_var
+    on_title_change = _host.on_title_change

@@ -1,0 +1,132 @@
+"""
+How a turn of Claude Code ended, read from the end of its own transcript.
+
+Its status file says `idle` after a finished turn, an interrupted one and a failed one alike. The transcript
+(`projects/<directory>/<session>.jsonl` beside the status files) tells them apart, about 0.1 s later. As seen in
+2.1.329:
+
+* finished: a `system` entry of subtype `turn_duration`, with the number of background agents it left running; or,
+  where `showTurnDuration` is off, a last `assistant` entry with `stop_reason` `end_turn`;
+* failed: an `assistant` entry with `isApiErrorMessage`, and why: some errors only a login mends;
+* interrupted, or a dialog dismissed: a `user` entry whose text begins `[Request interrupted by user`.
+
+Undocumented, so whatever has another shape is no evidence. Bytes in, a value or None out; the caller reads at
+most `TAIL_BYTES` from the end of the file.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from typing import Any
+
+import attrs
+
+from tallylight.status import Kind, Status
+from tallylight.text import sanitise
+
+#: Enough for the last entries of a turn. A longer entry before them (a request, a tool's result) is cut, which
+#: spoils that one line.
+TAIL_BYTES = 262_144
+#: Only lines with one of these are parsed.
+_DECISIVE = (b'"turn_duration"', b'"isApiErrorMessage"', b"[Request interrupted", b'"end_turn"')
+_LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "cloud_credential_error"})
+_INTERRUPTED = "[Request interrupted by user"
+_MESSAGE_CELLS = 200
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@attrs.frozen
+class Ending:
+    """
+    How a turn ended: `done`, `background` with the number of agents still running, `error` with its first line,
+    `waiting` for a login, or `idle` for one a person broke off.
+    """
+
+    status: Status
+    message: str = ""
+    background: int = 0
+    kind: Kind | None = None
+
+
+def path_parts(cwd: str, session: str) -> tuple[str, str, str] | None:
+    """Where below Claude's directory the transcript of *session*, started in *cwd*, lies; None for an unusual id."""
+    if not _SESSION.fullmatch(session):
+        return None
+    return "projects", re.sub(r"[^A-Za-z0-9]", "-", cwd), f"{session}.jsonl"
+
+
+def ending(tail: bytes, after: float) -> Ending | None:
+    """
+    How the turn that began at *after* (seconds since the epoch) ended, by the last lines of its transcript.
+
+    None while the transcript does not tell: the turn goes on, or was broken off before anything was written.
+    """
+    for line in reversed(tail.split(b"\n")):
+        if not any(word in line for word in _DECISIVE):
+            continue
+        entry = _entry(line)
+        if entry is None or entry.get("isSidechain") is True:
+            continue
+        at = _epoch(entry.get("timestamp"))
+        if at is None:
+            continue
+        if at < after:
+            return None
+        found = _ending_of(entry)
+        if found is not None:
+            return found
+    return None
+
+
+def _ending_of(entry: dict[str, Any]) -> Ending | None:
+    kind = entry.get("type")
+    if kind == "system" and entry.get("subtype") == "turn_duration":
+        count = entry.get("pendingBackgroundAgentCount")
+        if isinstance(count, int) and 0 < count < 10_000:
+            return Ending(Status.BACKGROUND, background=count)
+        return Ending(Status.DONE)
+    if kind == "assistant" and entry.get("isApiErrorMessage") is True:
+        message = sanitise(_text(entry).split("\n", 1)[0], cells=_MESSAGE_CELLS)
+        if entry.get("error") in _LOGIN_ERRORS:
+            return Ending(Status.WAITING, message, kind=Kind.AUTH)
+        return Ending(Status.ERROR, message)
+    if kind == "assistant" and _message(entry).get("stop_reason") == "end_turn":
+        return Ending(Status.DONE)
+    if kind == "user" and _text(entry).startswith(_INTERRUPTED):
+        return Ending(Status.IDLE)
+    return None
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _message(entry: dict[str, Any]) -> dict[str, Any]:
+    message = entry.get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _text(entry: dict[str, Any]) -> str:
+    content = _message(entry).get("content")
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        for part in content:
+            if isinstance(part, dict) and isinstance(part.get("text"), str):
+                return str(part["text"])
+    return ""
+
+
+def _epoch(timestamp: object) -> float | None:
+    if not isinstance(timestamp, str):
+        return None
+    try:
+        return datetime.datetime.fromisoformat(timestamp).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None

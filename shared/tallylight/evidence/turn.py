@@ -1,0 +1,125 @@
+"""
+The turns of one Claude Code process: successive readings of its status file, and the ends of its transcript.
+
+The status file alone says `idle` after a finished, a failed and an interrupted turn. So when it comes to `idle`, the
+last report stands until the transcript tells how the turn ended, for at most `UNDECIDED_S`; a turn that left no
+ending behind was broken off before anything was written. A dialog that was dismissed is no turn that ended.
+
+A turn can be shorter than the time between two looks at the file. Its own time stamp tells that one went by.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.evidence.registry import Reading
+from tallylight.evidence.transcript import ending
+from tallylight.report import Report, Source
+from tallylight.status import Kind, Status
+
+#: How long, in seconds, to wait for the transcript. It is written in batches of 0.1 s.
+UNDECIDED_S = 0.6
+#: What its `waitingFor` means, by its own table.
+_KINDS = {
+    "permission prompt": Kind.PERMISSION,
+    "sandbox request": Kind.PERMISSION,
+    "worker request": Kind.PERMISSION,
+    "goal proposal": Kind.PERMISSION,
+    "input needed": Kind.QUESTION,
+}
+#: A menu that the person has opened, such as `/help`: it waits, but for nobody who does not know.
+_OWN_MENU = "dialog open"
+
+
+@attrs.define
+class Turns:
+    """One process. *now* is monotonic; the time stamps in the files are the agent's wall clock."""
+
+    agent: str = "claude"
+    _last: Reading | None = None
+    #: When the file came to `idle` with the ending still unknown (monotonic), and when that turn began (epoch).
+    _undecided: tuple[float, float] | None = None
+    _turn_began: float = 0.0
+    _report: Report | None = None
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the transcript is worth reading although the status file did not change."""
+        return self._undecided is not None
+
+    @property
+    def transcript(self) -> tuple[str, str] | None:
+        """The working directory and session id that name the transcript; None while unknown."""
+        return (self._last.cwd, self._last.session) if self._last is not None else None
+
+    def read(self, reading: Reading | None, tail: bytes, now: float) -> Report | None:
+        """The report to make of *reading* and the *tail* of the transcript; None if it is the one made before."""
+        if reading is None:
+            return None
+        if reading != self._last:
+            self._turn_over(reading, now)
+            self._last = reading
+        report = self._meaning(reading, tail, now)
+        if report is None or report == self._report:
+            return None
+        self._report = report
+        return report
+
+    def _turn_over(self, reading: Reading, now: float) -> None:
+        """Note where turns begin and end between the last reading and this one."""
+        last = self._last
+        if reading.raw in ("busy", "shell") and (last is None or last.raw in ("idle", "waiting")):
+            # A dialog belongs to its turn, but what it left behind before is older than the answer to it.
+            self._turn_began = reading.at / 1000
+        if reading.raw != "idle":
+            self._undecided = None
+        elif last is not None and last.session == reading.session:
+            if last.raw in ("busy", "shell"):
+                self._undecided = now, self._turn_began
+            elif last.raw == "idle" and reading.at != last.at:
+                self._undecided = now, last.at / 1000
+
+    def _meaning(self, reading: Reading, tail: bytes, now: float) -> Report | None:
+        if reading.raw == "busy":
+            return self._say(reading, Status.WORKING, "status file: busy")
+        if reading.raw == "waiting" and reading.waiting_for == _OWN_MENU:
+            return None if self._is_settled else self._say(reading, Status.IDLE, "status file: a menu is open")
+        if reading.raw == "waiting":
+            kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
+            return self._say(reading, Status.WAITING, f"status file: waiting, {reading.waiting_for}", kind=kind)
+        if reading.raw == "shell":
+            return self._say(reading, Status.BACKGROUND, "status file: a background shell runs")
+        if self._undecided is None:
+            # Whatever it was at the end of the last turn, it still is; a dialog that was dismissed ended nothing.
+            return None if self._is_settled else self._say(reading, Status.IDLE, "status file: idle")
+        since, began = self._undecided
+        found = ending(tail, began)
+        if found is not None:
+            self._undecided = None
+            return attrs.evolve(
+                self._say(reading, found.status, f"transcript: the turn ended as {found.status}", kind=found.kind),
+                message=found.message,
+                background=found.background,
+            )
+        if now - since < UNDECIDED_S:
+            return None
+        self._undecided = None
+        return self._say(reading, Status.IDLE, "status file: idle, and no end of the turn in its transcript")
+
+    @property
+    def _is_settled(self) -> bool:
+        """Whether the last turn left something that stays true while nothing happens."""
+        left = (Status.DONE, Status.ERROR, Status.BACKGROUND)
+        return self._report is not None and (self._report.status in left or self._report.kind is Kind.AUTH)
+
+    def _say(self, reading: Reading, status: Status, rule: str, kind: Kind | None = None) -> Report:
+        return Report(
+            source=Source.REGISTRY,
+            status=status,
+            kind=kind,
+            agent=self.agent,
+            session=reading.session,
+            cwd=reading.cwd,
+            title=reading.name,
+            rule=rule,
+        )

@@ -1,0 +1,54 @@
+"""
+A pane as an entry of the snapshot: the tracker's decision and records in the words of its schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from tallylight.hosts.pane import Pane
+from tallylight.snapshot_schema import LosingEntry, ReasonEntry, RecordEntry
+from tallylight.snapshot_schema import Pane as PaneEntry
+
+
+def pane_entry(
+    pane: Pane, epoch: Callable[[float], float], *, id_: str, tab: str, os_window: str, title: str
+) -> PaneEntry:
+    """The entry of *pane*; *epoch* turns monotonic seconds into seconds since the epoch."""
+    decision = pane.decision
+    report, reason = decision.report, decision.reason
+    return PaneEntry(
+        id=id_,
+        tab=tab,
+        os_window=os_window,
+        title=title,
+        status=decision.status,
+        kind=decision.kind,
+        agent=report.agent,
+        project=report.project or _last_part(report.cwd),
+        session=report.session,
+        message=report.message,
+        since=epoch(decision.since),
+        seen=pane.attention.seen,
+        pid=pane.pid,
+        reason=ReasonEntry(
+            source=reason.source.word if reason.source is not None else "",
+            rule=reason.rule,
+            at=epoch(reason.at),
+            changes=reason.changes,
+        ),
+        records=tuple(
+            RecordEntry.of(attrs.evolve(record.report, id=key), record.status, epoch(record.reason.at))
+            for key, record in pane.tracker.records().items()
+        ),
+        losing=tuple(
+            LosingEntry(source=lost.source.word, rule=lost.rule, status=lost.status, at=epoch(lost.at), why=lost.why)
+            for lost in decision.losing
+        ),
+    )
+
+
+def _last_part(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]

@@ -1,0 +1,383 @@
+"""
+The kitty host: gathers evidence from kitty's windows inside the kitty process, and shows what the trackers decide.
+
+It runs on kitty's main thread, so it never waits: windows are looked at on a timer, files are read and written by a
+`Worker`. Every entry is guarded: a fault switches off the feature it is in, with one line in kitty's log.
+
+What kitty calls a window is a pane here; a kitty tab holds panes.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+from kitty.fast_data_types import add_timer, current_focused_os_window_id, remove_timer
+from kitty.utils import log_error
+
+from tallylight import files, paint, processes, rollup
+from tallylight.decision import Decision
+from tallylight.hosts.entries import pane_entry
+from tallylight.hosts.kitty_tabs import TabLights
+from tallylight.hosts.pane import Look, Pane, Wanted
+from tallylight.hosts.worker import Worker
+from tallylight.snapshot import SnapshotWriter
+from tallylight.snapshot_schema import Pane as PaneEntry
+from tallylight.status import Status
+
+#: The variable whose value is an OSC 1338 payload; what hooks, `tally emit` and the relay set.
+CARRIER = "tally"
+#: What is published on every pane that has something to say, for `kitten @ ls` and `--match var:`.
+PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
+#: A tick this late, in seconds, means that the process was stopped or the machine suspended.
+SUSPENDED_S = 3.0
+
+
+@attrs.define
+class _Shown:
+    """What was last published of a pane."""
+
+    decision: Decision
+    seen: bool
+    variables: tuple[str | None, ...]
+
+
+class KittyHost:
+    """All panes of one kitty process."""
+
+    def __init__(self, boss: Any) -> None:
+        self.boss = boss
+        self._switched_off: set[str] = set()
+        self.config, problems = files.load_config(os.environ)
+        agents, more = files.load_agents(os.environ)
+        for problem in (*problems, *more):
+            log_error(f"tallylight: {problem}")
+        self._table = processes.table()
+        self._reader = processes.ForegroundReader(agents, self._table)
+        self._worker = Worker()
+        self._panes: dict[int, Pane] = {}
+        self._shown: dict[int, _Shown] = {}
+        self._by_tab: dict[int, Decision] = {}
+        self._files_asked = False
+        self._last_tick: float | None = None
+        self._soon_timer: int | None = None
+        self._pulse_timer: int | None = None
+        self._snapshot = SnapshotWriter.for_host("kitty", os.environ, time.time)
+        self._snapshot_error = ""
+        self._tabs = TabLights(
+            light=self._by_tab.get,
+            now=time.monotonic,
+            failed=self.failed,
+            colours=self.config.colours,
+            style=self.config.kitty.style,
+            with_mark=self.config.kitty.mark,
+            pulses=self.config.kitty.pulse,
+        )
+        self._tabs.install()
+        add_timer(self.guarded("timer", lambda _: self.tick()), self.config.poll_s, True)
+
+    # Faults --------------------------------------------------------------------------------------------------
+
+    def failed(self, feature: str, error: Exception) -> None:
+        """Say once that *feature* is switched off, and why."""
+        if feature not in self._switched_off:
+            self._switched_off.add(feature)
+            log_error(f"tallylight: {feature} switched off: {type(error).__name__}: {error}")
+
+    def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
+        """*call*, whose faults kitty never sees."""
+
+        def guarded(*args: Any) -> None:
+            if feature not in self._switched_off:
+                try:
+                    call(*args)
+                except Exception as error:  # kitty must not see our faults
+                    self.failed(feature, error)
+
+        return guarded
+
+    # What kitty tells ----------------------------------------------------------------------------------------
+
+    def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
+        """A program set or deleted a user variable."""
+        if key == CARRIER:
+            now = time.monotonic()
+            pane = self._pane(window.id)
+            self._look_at_foreground(window, pane, now)
+            pane.carrier(value, now)
+            self._after(now)
+
+    def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
+        """The title changed. One that a person gave the window says nothing of the program in it."""
+        if from_child:
+            now = time.monotonic()
+            self._pane(window.id).title(title, now)
+            self._after(now)
+
+    def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
+        """A command of a shell with integration started or ended."""
+        now = time.monotonic()
+        pane = self._pane(window.id)
+        self._look_at_foreground(window, pane, now)
+        if is_start:
+            pane.tracker.command_start(now)
+        else:
+            pane.tracker.command_end(exit_code, now)
+        self._after(now)
+
+    def on_focus_change(self) -> None:
+        """Another window has the focus."""
+        self._look_at_visible(time.monotonic())
+
+    def on_close(self, window: Any) -> None:
+        """The window is gone."""
+        now = time.monotonic()
+        self._drop(window.id)
+        self._after(now, anew=True)
+
+    # The timer -----------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Look at every window."""
+        now = time.monotonic()
+        late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
+        self._last_tick = now
+        windows = self.boss.window_id_map
+        for id_ in [id_ for id_ in self._panes if id_ not in windows]:
+            self._drop(id_)
+        wanted: dict[int, Wanted] = {}
+        for window in list(windows.values()):
+            pane = self._pane(window.id)
+            if late > SUSPENDED_S:
+                pane.tracker.pause(late)
+            self._look_at_foreground(window, pane, now)
+            pane.screen(functools.partial(_look, window), now)
+            pane.tick(now)
+            if (files_ := pane.wanted_files()) is not None:
+                wanted[window.id] = files_
+        self._ask_for(wanted)
+        self._worker.lend()
+        self._look_at_visible(now)
+        self._after(now)
+
+    def _pane(self, id_: int) -> Pane:
+        pane = self._panes.get(id_)
+        if pane is None:
+            pane = self._panes[id_] = Pane(self.config.timing, self._reader, self._table)
+        return pane
+
+    def _drop(self, id_: int) -> None:
+        pane = self._panes.pop(id_, None)
+        if pane is not None:
+            pane.close()
+        self._shown.pop(id_, None)
+
+    def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
+        # A window whose child has ended has a closed descriptor, or one that is another window's by now.
+        if window.id in self.boss.window_id_map and window.child.child_fd is not None:
+            try:
+                pgid = os.tcgetpgrp(window.child.child_fd)
+            except OSError:
+                pgid = 0
+            pane.foreground(pgid, now)
+
+    def _look_at_visible(self, now: float) -> None:
+        """Tell every pane whether a person could see it: its tab is selected and its OS window has the focus."""
+        manager = self.boss.os_window_map.get(current_focused_os_window_id())
+        tab = manager.active_tab if manager is not None else None
+        visible = {w.id for w in tab if w.is_visible_in_layout} if tab is not None else set()
+        for id_, pane in self._panes.items():
+            pane.look(id_ in visible, now)
+
+    # Files, away from the main thread ------------------------------------------------------------------------
+
+    def _ask_for(self, wanted: dict[int, Wanted]) -> None:
+        if not wanted or self._files_asked:
+            return
+
+        def read() -> dict[int, tuple[bytes | None, bytes]]:
+            return {id_: files_.read() for id_, files_ in wanted.items()}
+
+        def take(result: object) -> None:
+            self._files_asked = False
+            if isinstance(result, dict):
+                now = time.monotonic()
+                for id_, (status_file, tail) in result.items():
+                    if (pane := self._panes.get(id_)) is not None and pane.wanted_files() == wanted[id_]:
+                        pane.files(status_file, tail, now)
+
+        self._files_asked = self._worker.submit(read, take)
+
+    # What is shown -------------------------------------------------------------------------------------------
+
+    def _after(self, now: float, *, anew: bool = False) -> None:
+        """Show what has changed, and see to it that what will change soon is looked at in time."""
+        changed = [id_ for id_, pane in self._panes.items() if self._has_changed(id_, pane)]
+        for id_ in changed:
+            self._publish(id_, self._panes[id_], now)
+        if changed or anew:
+            self._by_tab.clear()
+            self._by_tab.update(self._rolled_up())
+            for manager in self.boss.all_tab_managers:
+                manager.mark_tab_bar_dirty()
+            panes = [self._entry(id_, pane, now) for id_, pane in self._panes.items()]
+            self._worker.submit(lambda: self._snapshot.publish(panes, now))
+            self._pulse()
+        elif self._snapshot.due(now) is not None:
+            self._worker.submit(lambda: self._snapshot.flush(now))
+        if self._snapshot.error and self._snapshot.error != self._snapshot_error:
+            log_error(f"tallylight: snapshot: {self._snapshot.error}")
+        self._snapshot_error = self._snapshot.error
+        self._come_back(now)
+
+    def _has_changed(self, id_: int, pane: Pane) -> bool:
+        shown, decision = self._shown.get(id_), pane.decision
+        if shown is None:
+            return decision.is_lit
+        if shown.decision is decision and shown.seen is pane.attention.seen:
+            return False
+        return _words(shown.decision) != _words(decision) or shown.seen is not pane.attention.seen
+
+    def _publish(self, id_: int, pane: Pane, now: float) -> None:
+        """Put the decision into the window's user variables; take them away when there is nothing to say."""
+        decision = pane.decision
+        pane.attention.shown(decision, now)
+        before = self._shown.get(id_)
+        variables: tuple[str | None, ...] = (None,) * len(PUBLISHED)
+        if decision.is_lit:
+            reason = f"{decision.reason.source.word if decision.reason.source else 'none'}: {decision.reason.rule}"
+            variables = (decision.status, decision.kind or "", decision.report.agent, reason)
+        window = self.boss.window_id_map.get(id_)
+        known = before.variables if before is not None else (None,) * len(PUBLISHED)
+        for name, value, old in zip(PUBLISHED, variables, known, strict=True):
+            if window is not None and value != old:
+                window.set_user_var(name, value)
+        self._shown[id_] = _Shown(decision, pane.attention.seen, variables)
+
+    def _rolled_up(self) -> dict[int, Decision]:
+        """The decision of every tab, by its id: the most urgent of its panes."""
+        tabs: dict[int, Decision] = {}
+        for manager in self.boss.all_tab_managers:
+            for tab in manager:
+                decisions = [self._panes[w.id].decision for w in tab if w.id in self._panes]
+                if (urgent := rollup.most_urgent(decisions)) is not None:
+                    tabs[tab.id] = urgent
+        return tabs
+
+    def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
+        window = self.boss.window_id_map.get(id_)
+        return pane_entry(
+            pane,
+            lambda at: self._snapshot.epoch(at, now),
+            id_=str(id_),
+            tab=str(window.tab_id) if window is not None else "",
+            os_window=str(window.os_window_id) if window is not None else "",
+            title=window.title if window is not None else "",
+        )
+
+    def _come_back(self, now: float) -> None:
+        """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
+        deadlines = [d for pane in self._panes.values() if (d := pane.tracker.deadline()) is not None]
+        wait = min(deadlines, default=now + 3600) - now
+        if self._soon_timer is None and wait < self.config.poll_s:
+            self._soon_timer = add_timer(self.guarded("timer", self._came_back), max(wait, 0.01), False)
+
+    def _came_back(self, _timer: int | None) -> None:
+        self._soon_timer = None
+        now = time.monotonic()
+        for pane in self._panes.values():
+            pane.tick(now)
+        self._after(now)
+
+    # The pulse -----------------------------------------------------------------------------------------------
+
+    def _pulsing(self) -> list[Any]:
+        """The tab managers whose tab bar shows a light that waits."""
+        if not self.config.kitty.pulse or self.config.kitty.style == "off":
+            return []
+        waiting = {id_ for id_, decision in self._by_tab.items() if decision.status is Status.WAITING}
+        return [
+            manager
+            for manager in (self.boss.all_tab_managers if waiting else ())
+            if manager.tab_bar_should_be_visible
+            and not manager.tab_bar_hidden
+            and any(t.id in waiting for t in manager)
+        ]
+
+    def _pulse(self) -> None:
+        """Start the pulse if a light waits."""
+        if self._pulse_timer is None and self._pulsing():
+            self._pulse_timer = add_timer(self.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
+
+    def _beat(self, timer: int | None) -> None:
+        pulsing = self._pulsing()
+        for manager in pulsing:
+            manager.mark_tab_bar_dirty()
+        if not pulsing and timer is not None:
+            self._pulse_timer = None
+            remove_timer(timer)
+
+
+def _words(decision: Decision) -> tuple[object, ...]:
+    """What of a decision is told to others. When a source last repeated itself is not."""
+    return decision.status, decision.kind, decision.reason.source, decision.reason.rule, decision.report
+
+
+def _look(window: Any) -> Look:
+    """The visible text of a window."""
+    screen = window.screen
+    chunks: list[str] = []
+    screen.as_text(chunks.append, False, False)
+    cursor = screen.cursor
+    return Look(
+        "".join(chunks).split("\n"),
+        cursor_row=cursor.y,
+        cursor_column=cursor.x,
+        columns=screen.columns,
+        cursor_visible=screen.cursor_visible,
+    )
+
+
+# What kitty calls: the functions of a watcher (https://sw.kovidgoyal.net/kitty/launch/#watchers) --------------
+
+_host: KittyHost | None = None
+
+
+def on_load(boss: Any, _data: dict[str, Any]) -> None:
+    """The watcher was loaded, once a process."""
+    global _host  # noqa: PLW0603 - one host a process, whatever kitty does with its modules
+    if _host is not None:
+        return
+    try:
+        _host = KittyHost(boss)
+    except Exception as error:  # kitty has to start
+        log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
+
+
+def _entered(feature: str, call: Callable[[KittyHost], None]) -> None:
+    if _host is not None:
+        _host.guarded(feature, call)(_host)
+
+
+def on_set_user_var(_boss: Any, window: Any, data: dict[str, Any]) -> None:
+    _entered("user variables", lambda host: host.on_set_user_var(window, data["key"], data["value"]))
+
+
+def on_title_change(_boss: Any, window: Any, data: dict[str, Any]) -> None:
+    _entered("titles", lambda host: host.on_title_change(window, data["title"], data["from_child"]))
+
+
+def on_cmd_startstop(_boss: Any, window: Any, data: dict[str, Any]) -> None:
+    _entered("shell marks", lambda host: host.on_cmd_startstop(window, data["is_start"], data.get("exit_status")))
+
+
+def on_focus_change(_boss: Any, _window: Any, _data: dict[str, Any]) -> None:
+    _entered("focus", lambda host: host.on_focus_change())
+
+
+def on_close(_boss: Any, window: Any, _data: dict[str, Any]) -> None:
+    _entered("closing", lambda host: host.on_close(window))

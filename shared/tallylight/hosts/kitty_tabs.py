@@ -1,0 +1,173 @@
+"""
+kitty's tab bar: a light on each tab, over whichever tab bar style the user has.
+
+`TabBar.update` is wrapped in process, on the class: it is called with the tabs as values just before they are
+drawn. So the user's style, templates and own `tab_bar.py` stay in force, no file of theirs is touched, and a
+configuration reload changes nothing. The light is `{tab.tally}` in the title template: put in front of the
+user's template, or where the user wrote it. A drawing function that does not use the template gets its light
+drawn before it.
+
+A fault in here is logged once and the tabs are drawn as without us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+from kitty.fast_data_types import Color, get_options
+from kitty.rgb import color_from_int
+from kitty.tab_bar import ColorFormatter, Formatter, TabAccessor, TabBar
+from kitty.utils import color_as_int
+
+from tallylight import paint
+from tallylight.decision import Decision
+from tallylight.status import Status
+from tallylight.text import sanitise
+
+#: What a title may take up in cells before kitty's own limits apply. No tab is as wide.
+MAX_TITLE_CELLS = 256
+_FIELD = "tab.tally"
+
+
+@attrs.define
+class TabLights:
+    """
+    Draws what *light* says of a tab id.
+
+    *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark*
+    and *pulses* are the user's choice. `install` wraps kitty's tab bar, once a process.
+    """
+
+    light: Callable[[int], Decision | None]
+    now: Callable[[], float]
+    failed: Callable[[str, Exception], None]
+    colours: dict[Status, paint.RGB]
+    style: str = "stripe"
+    with_mark: bool = True
+    pulses: bool = True
+    #: Drawing functions of users that go without the title template.
+    _aloof: set[int] = attrs.Factory(set)
+    _was_read: bool = False
+    _is_broken: bool = False
+
+    def install(self) -> None:
+        """Wrap `TabBar.update` and offer `{tab.tally}` to title templates."""
+        original = TabBar.update
+
+        def update(bar: Any, data: Sequence[Any]) -> Any:
+            if not self._is_broken:
+                try:
+                    data = self._prepared(bar, data)
+                except Exception as error:
+                    self._is_broken = True
+                    self.failed("tab bar", error)
+            return original(bar, data)
+
+        TabBar.update = update
+        TabAccessor.tally = property(self._template_text)
+
+    def colour(self, decision: Decision, background: paint.RGB) -> paint.RGB:
+        """The colour of a light at this moment, over *background*."""
+        colour = self.colours[decision.status]
+        if decision.status is Status.WAITING and self.pulses:
+            return paint.blend(colour, background, paint.pulse_level(self.now()))
+        return colour
+
+    def text(self, decision: Decision) -> str:
+        """What is written for a light, without its colour."""
+        mark = paint.mark(decision.status, decision.kind)
+        if self.style == "icon":
+            return f"{mark} "
+        if self.style == "stripe":
+            return f"{paint.stripe(decision.status)}{mark + ' ' if self.with_mark else ''}"
+        return f"{mark} " if self.with_mark else ""
+
+    def _template_text(self, accessor: Any) -> str:
+        """What `{tab.tally}` stands for; kitty has set the tab's own colours just before it reads this."""
+        self._was_read = True
+        try:
+            decision = self.light(accessor.tab_id)
+            if decision is None or not decision.is_lit:
+                return ""
+            if self.style in ("colour", "off"):
+                return self.text(decision)
+            background = _rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
+            colour = paint.sgr_foreground(self.colour(decision, background))
+            return f"{colour}{self.text(decision)}{Formatter.fg.tab}"
+        except Exception as error:
+            self.failed("title template", error)
+            return ""
+
+    def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
+        """*data* with clean titles, and *bar* with the light in its template; both as kitty made them otherwise."""
+        data = [tab._replace(title=_clean(tab.title)) for tab in data]
+        if self.style == "off":
+            return data
+        draw_data = bar.draw_data
+        templates = {
+            name: f"{{{_FIELD}}}{template}"
+            for name in ("title_template", "active_title_template")
+            if (template := getattr(draw_data, name)) is not None and _FIELD not in template
+        }
+        if templates:
+            bar.draw_data = draw_data._replace(**templates)
+        if get_options().tab_bar_style == "custom" and not hasattr(bar.draw_func, "tally_wrapped"):
+            bar.draw_func = self._wrapped(bar.draw_func)
+        if self.style == "colour":
+            data = [self._coloured(tab, bar.draw_data) for tab in data]
+        return data
+
+    def _coloured(self, tab: Any, draw_data: Any) -> Any:
+        decision = self.light(tab.tab_id)
+        if decision is None or not decision.is_lit:
+            return tab
+        background = self.colour(decision, _rgb(draw_data.tab_bg(tab)))
+        back, fore = _int(background), _int(paint.readable_on(background))
+        return tab._replace(active_bg=back, inactive_bg=back, active_fg=fore, inactive_fg=fore)
+
+    def _wrapped(self, draw: Callable[..., int]) -> Callable[..., int]:
+        """A user's own drawing function, with the light in front if it does not draw the title template."""
+
+        def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
+            decision = self.light(tab.tab_id)
+            if decision is None or not decision.is_lit or self.style == "colour":
+                return draw(draw_data, screen, tab, before, *rest)
+            x, y = screen.cursor.x, screen.cursor.y
+            look = screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic
+            if id(draw) not in self._aloof:
+                self._was_read = False
+                end = draw(draw_data, screen, tab, before, *rest)
+                if self._was_read:
+                    return end
+                self._aloof.add(id(draw))
+                screen.cursor.x, screen.cursor.y = x, y
+                screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
+            screen.cursor.fg = _as_sgr_int(self.colour(decision, _rgb(draw_data.tab_bg(tab))))
+            screen.draw(self.text(decision))
+            screen.cursor.fg = look[0]
+            return draw(draw_data, screen, tab, before, *rest)
+
+        with_light.tally_wrapped = True  # type: ignore[attr-defined]
+        return with_light
+
+
+def _clean(title: str) -> str:
+    """*title* as harmless text. One with an SGR in it was set by the user, and kitty reads nothing else in it."""
+    return title if "\x1b" in title else sanitise(title, cells=MAX_TITLE_CELLS)
+
+
+def _rgb(colour: int | Color) -> paint.RGB:
+    value = colour if isinstance(colour, int) else color_as_int(colour)
+    parsed = color_from_int(value)
+    return parsed.red, parsed.green, parsed.blue
+
+
+def _int(colour: paint.RGB) -> int:
+    return colour[0] << 16 | colour[1] << 8 | colour[2]
+
+
+def _as_sgr_int(colour: paint.RGB) -> int:
+    """*colour* as kitty's cursor takes it: the low byte 2 says that the rest is RGB."""
+    return _int(colour) << 8 | 2

@@ -1,0 +1,276 @@
+"""
+A pane of any host: its tracker, its ledger of attention, and the evidence gathered for them.
+
+A host tells what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
+see the pane) and draws `decision`. Nothing in here knows a terminal program, and nothing reads a file of a user's:
+what has to be read is asked for with `wanted_files` and handed back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import attrs
+
+from tallylight.agents import Agent
+from tallylight.attention import Attention
+from tallylight.claims import Timing
+from tallylight.decision import Decision
+from tallylight.errors import DecodeError
+from tallylight.evidence import registry, transcript
+from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.screen import ScreenWatch
+from tallylight.evidence.titles import TitleReader
+from tallylight.evidence.turn import Turns
+from tallylight.files import home
+from tallylight.processes import ForegroundReader, Table
+from tallylight.report import Report, Source
+from tallylight.tracker import ADOPT_S, Foreground, Tracker
+from tallylight.wire import osc1338
+
+#: A status file has some 400 bytes.
+_STATUS_FILE_BYTES = 65_536
+
+
+@attrs.frozen
+class Wanted:
+    """Files to be read away from the main thread: a status file, and the end of a transcript."""
+
+    status_file: Path
+    transcript: Path | None
+
+    def read(self) -> tuple[bytes | None, bytes]:
+        """Their bytes: None for a status file that is not there, nothing for a transcript that is not."""
+        return _bytes(self.status_file, _STATUS_FILE_BYTES), _tail(self.transcript)
+
+
+@attrs.frozen
+class Look:
+    """One look at a screen: its visible rows from the top, and the cursor. Rows and columns count from 0."""
+
+    lines: Sequence[str]
+    cursor_row: int
+    cursor_column: int
+    columns: int
+    cursor_visible: bool = True
+
+
+@attrs.define
+class _Run:
+    """One run of one agent in the foreground."""
+
+    identity: Identity
+    titles: TitleReader
+    turns: Turns | None = None
+    status_file: Path | None = None
+    #: Whether the status file was ever there: only then its absence is a goodbye.
+    was_listed: bool = False
+
+
+class Pane:
+    """One pane. *now* is monotonic seconds throughout."""
+
+    def __init__(self, timing: Timing, reader: ForegroundReader, table: Table) -> None:
+        self.tracker = Tracker(timing)
+        self.attention = Attention()
+        self._reader = reader
+        self._table = table
+        self._watch = ScreenWatch()
+        self._pgid = 0
+        self._identity = NOBODY
+        self._run: _Run | None = None
+        self._title = ""
+        self._title_at: float | None = None
+
+    @property
+    def decision(self) -> Decision:
+        """What the pane shows."""
+        return self.tracker.decision
+
+    @property
+    def agent(self) -> Agent | None:
+        """The agent that holds the foreground."""
+        return self._run.identity.agent if self._run is not None else None
+
+    @property
+    def pid(self) -> int | None:
+        """The process in the foreground, as far as it is known."""
+        process = self._identity.process
+        return process.pid if process is not None else self._pgid or None
+
+    # What the host sees --------------------------------------------------------------------------------------
+
+    def foreground(self, pgid: int, now: float) -> None:
+        """The process group *pgid* holds the foreground of the pane's terminal; 0 for none."""
+        if pgid != self._pgid:
+            self._reader.forget(self._pgid)
+            self._pgid = pgid
+        found = self._reader.look(pgid)
+        if found is not self._identity or found.doubtful is not None:
+            self._identity = found
+            self._changed_to(found.with_title(self._title), now)
+
+    def screen(self, read: Callable[[], Look], now: float) -> None:
+        """Look for output, if output would be evidence: only then is *read* called."""
+        if not self.tracker.wants_output:
+            return
+        look = read()
+        change = self._watch.look(
+            look.lines,
+            look.cursor_row,
+            look.columns,
+            cursor_column=look.cursor_column,
+            cursor_visible=look.cursor_visible,
+        )
+        if change.is_output:
+            self.tracker.output(now)
+
+    def title(self, title: str, now: float) -> None:
+        """The program set the pane's title."""
+        self._title, self._title_at = title, now
+        if self._run is not None:
+            self._read_title(now)
+
+    def carrier(self, payload: str | None, now: float) -> None:
+        """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
+        if payload is None:
+            self.tracker.report(Report(source=Source.PROTOCOL, status=None, rule="user variable deleted"), now)
+            return
+        try:
+            report = osc1338.decode_payload(payload, rule="user variable")
+        except DecodeError:
+            return
+        self.tracker.report(report, now)
+
+    def look(self, visible: bool, now: float) -> None:
+        """Whether the pane is in front of a person."""
+        self.attention.shown(self.decision, now)
+        if self.attention.look(visible, now):
+            self.tracker.seen(now)
+            self.attention.shown(self.decision, now)
+            self.attention.seen_at = now
+
+    def tick(self, now: float) -> None:
+        """Let time pass, if anything depends on it."""
+        deadline = self.tracker.deadline()
+        if deadline is not None and now >= deadline:
+            self.tracker.tick(now)
+
+    def close(self) -> None:
+        """The pane is gone."""
+        self._reader.forget(self._pgid)
+
+    # The agent's own files -----------------------------------------------------------------------------------
+
+    def wanted_files(self) -> Wanted | None:
+        """What to read for this pane at this moment."""
+        run = self._run
+        if run is None or run.turns is None or run.status_file is None:
+            return None
+        where = run.turns.transcript
+        parts = transcript.path_parts(*where) if where is not None else None
+        return Wanted(run.status_file, run.status_file.parents[1].joinpath(*parts) if parts is not None else None)
+
+    def files(self, status_file: bytes | None, tail: bytes, now: float) -> None:
+        """What `wanted_files` asked for."""
+        run = self._run
+        process = run.identity.process if run is not None else None
+        if run is None or run.turns is None or process is None:
+            return
+        if status_file is None:
+            if run.was_listed:
+                run.was_listed = False
+                goodbye = Report(source=Source.REGISTRY, status=None, agent=run.turns.agent, rule="status file removed")
+                self.tracker.report(goodbye, now)
+            return
+        reading = registry.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
+        run.was_listed = run.was_listed or reading is not None
+        report = run.turns.read(reading, tail, now)
+        if report is not None:
+            self.tracker.report(report, now)
+
+    # Who is in the foreground --------------------------------------------------------------------------------
+
+    def _changed_to(self, found: Identity, now: float) -> None:
+        before = self._run
+        process = found.process or found.leader
+        if before is not None and found.agent is not None and _same_run(before.identity, found):
+            before.identity = found
+            self._find_status_file(before)
+            return
+        is_gone = before is None or not self._is_alive(before.identity)
+        if before is not None and is_gone:
+            self._last_words(before, now)
+        self._run = None
+        foreground: Foreground | None = None
+        if found.agent is not None and process is not None:
+            self._run = _Run(found, TitleReader(found.agent))
+            self._find_status_file(self._run)
+            foreground = Foreground(found.agent.name, process.pid)
+        elif found.is_remote and process is not None:
+            foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
+        self._watch = ScreenWatch()
+        self.tracker.foreground(foreground, now, is_gone=is_gone)
+        if self._title_at is not None and now - self._title_at <= ADOPT_S:
+            self._read_title(now)
+
+    def _is_alive(self, identity: Identity) -> bool:
+        process = identity.process
+        return process is not None and self._table.start(process.pid) == process.start
+
+    def _find_status_file(self, run: _Run) -> None:
+        agent, process = run.identity.agent, run.identity.process
+        if agent is None or process is None or agent.registry != "claude-sessions" or not run.identity.is_direct:
+            return
+        path = registry.sessions_file(process.pid, self._table.environ(process.pid), str(home()))
+        if path is not None and run.status_file != Path(path):
+            run.status_file = Path(path)
+            run.turns = Turns(agent.name)
+
+    def _last_words(self, run: _Run, now: float) -> None:
+        """An agent that removed its status file left in peace; one that did not was killed. One `stat` tells."""
+        if run.was_listed and run.status_file is not None and not run.status_file.exists():
+            self.files(None, b"", now)
+
+    def _read_title(self, now: float) -> None:
+        if self._run is not None:
+            report = self._run.titles.read(self._title)
+            if report is not None:
+                self.tracker.report(report, now)
+
+
+def _same_run(before: Identity, after: Identity) -> bool:
+    """Whether both are the same agent started by the same command: more of it may be known by now."""
+    return (
+        before.agent == after.agent
+        and before.leader is not None
+        and after.leader is not None
+        and (before.leader.pid, before.leader.start) == (after.leader.pid, after.leader.start)
+    )
+
+
+def _bytes(path: Path, limit: int) -> bytes | None:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return os.read(fd, limit)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _tail(path: Path | None) -> bytes:
+    if path is None:
+        return b""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - transcript.TAIL_BYTES))
+            return file.read(transcript.TAIL_BYTES)
+    except OSError:
+        return b""

@@ -102,8 +102,15 @@ _SHORT = re.compile(
 )
 #: The start of one that may yet become whole.
 _SHORT_START = re.compile(rb"\x1b(?:\[[\x00-\x17\x19\x1c-\x3f\x7f]*|[ -/]{0,8})")
+#: A whole string without an ESC in it; of an envelope that has one, the slow lane finds the end.
+_WHOLE = re.compile(rb"\x1b(?:\][^\x07\x18\x1a\x1b]*(?:\x07|(\x1b\\))|[PX^_][^\x18\x1a\x1b]*(\x1b\\))")
+#: What an ESC aborts, as often as it stands in a row: the fast lane of a flood.
+_ABORTED = re.compile(
+    rb"(?:\x1b(?:(?=\x1b)|\[[\x00-\x17\x19\x1c-\x3f\x7f]*(?=\x1b)"
+    rb"|\][^\x07\x18\x1a\x1b]*(?=\x1b[^\\])|[X^_][^\x18\x1a\x1b]*(?=\x1b[^\\])))+",
+    re.DOTALL,
+)
 _CSI_END = re.compile(rb"[^\x00-\x17\x19\x1c-\x3f\x7f]")
-_ESC_RUN = re.compile(rb"\x1b+")
 _OSC_STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
 _STRING_STOP = re.compile(rb"[\x18\x1a\x1b]")
 _NUMBER = re.compile(rb"(0|[1-9][0-9]{0,4})(?:;|\Z)")
@@ -126,13 +133,8 @@ def _string(kind: SequenceKind, raw: bytes, terminator: bytes) -> Sequence:
     return Sequence(kind, payload, terminator, raw, number)
 
 
-class _State(enum.Enum):
-    GROUND = enum.auto()
-    #: ESC, or the start of a CSI, was held back.
-    ESCAPE = enum.auto()
-    #: Inside a CSI that is over its limit.
-    CSI_OVER = enum.auto()
-    STRING = enum.auto()
+#: States. ESCAPE: an ESC or the start of a CSI was held back. CSI_OVER: inside a CSI that is over its limit.
+_GROUND, _ESCAPE, _CSI_OVER, _STRING = range(4)
 
 
 class Scanner:
@@ -141,7 +143,7 @@ class Scanner:
     def __init__(self, limit: int = LIMIT, *, screen: bool = False) -> None:
         self.limit = limit
         self._screen = screen
-        self._state = _State.GROUND
+        self._state = _GROUND
         self._held = bytearray()
         self._kind = SequenceKind.OSC
         self._over = False
@@ -165,16 +167,16 @@ class Scanner:
         """Take the next bytes; return the items they completed."""
         items: list[Item] = []
         at = 0
-        if self._state is _State.STRING:
+        if self._state is _STRING:
             at = self._continue_string(data, items)
-        elif self._state is _State.CSI_OVER:
+        elif self._state is _CSI_OVER:
             at = self._skip_csi(data, 0, items)
-        if self._state is _State.ESCAPE:
+        if self._state is _ESCAPE:
             # Short by construction, so that the copy is bounded.
             data = bytes(self._held) + data[at:]
             at = 0
             self._held.clear()
-            self._state = _State.GROUND
+            self._state = _GROUND
         size = len(data)
         append = items.append
         find = data.find
@@ -188,26 +190,30 @@ class Scanner:
                 append(Text(data[at:found]))
             whole = match(data, found)
             if whole is None:
-                at = self._odd(data, found, items)
+                at = self._string_or_broken(data, found, items)
             elif (at := whole.end()) - found <= CSI_LIMIT:
                 append(_short(data[found:at]))
             else:
                 append(Text(data[found:at], False))
         return items
 
-    def _odd(self, data: bytes, start: int, items: list[Item]) -> int:
+    def _string_or_broken(self, data: bytes, start: int, items: list[Item]) -> int:
         """Handle an ESC that is not a whole short sequence: a string, a broken or an unfinished one."""
+        if whole := _WHOLE.match(data, start):
+            if whole.end() - start > self.limit:
+                self._broken(items, whole[0])
+            else:
+                items.append(_string(_STRINGS[data[start + 1]], whole[0], ST if whole[1] or whole[2] else BEL))
+            return whole.end()
+        if aborted := _ABORTED.match(data, start):
+            self._broken(items, aborted[0])
+            return aborted.end()
         after = start + 1
         if after < len(data) and (kind := _STRINGS.get(data[after])):
-            self._state = _State.STRING
+            self._state = _STRING
             self._kind = kind
             self._envelope = None
             return self._scan_string(data, start, start + 2, items)
-        run = _ESC_RUN.match(data, start)
-        if run and run.end() - start > 1:
-            # Of several ESC only the last can introduce anything.
-            self._broken(items, data[start : run.end() - 1])
-            return run.end() - 1
         begun = _SHORT_START.match(data, start)
         end = begun.end() if begun else after
         if end < len(data):
@@ -215,10 +221,10 @@ class Scanner:
             return end
         if end - start >= CSI_LIMIT:
             self._broken(items, data[start:end])
-            self._state = _State.CSI_OVER
+            self._state = _CSI_OVER
             return end
         self._held += data[start:end]
-        self._state = _State.ESCAPE
+        self._state = _ESCAPE
         return end
 
     def _skip_csi(self, data: bytes, start: int, items: list[Item]) -> int:
@@ -244,7 +250,7 @@ class Scanner:
         self._broken(items, bytes(self._held[:-1]))
         self._ground()
         self._held += b"\x1b"
-        self._state = _State.ESCAPE
+        self._state = _ESCAPE
         return 0
 
     def _scan_string(self, data: bytes, start: int, at: int, items: list[Item]) -> int:
@@ -298,7 +304,7 @@ class Scanner:
         return end
 
     def _ground(self) -> None:
-        self._state = _State.GROUND
+        self._state = _GROUND
         self._held.clear()
         self._over = False
         self._escaped = False

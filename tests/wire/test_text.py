@@ -1,0 +1,192 @@
+"""Sanitising: what goes, what stays, and the caps."""
+
+from __future__ import annotations
+
+import sys
+import time
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.text import MARKS, is_ascii_id, sanitise, width
+from tests.strategies import texts
+
+DEFAULT_IGNORABLE = [
+    0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0x200B, 0x2010),
+    *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0,
+    *range(0xFFF0, 0xFFF9), *range(0x1BCA0, 0x1BCA4),
+    *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE1000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dirty", "clean"),
+    [
+        ("plain text, 100%", "plain text, 100%"),
+        ("", ""),
+        ("a\tb\nc\r\nd\x0be\x0cf", "a b c  d e f"),
+        ("a\u2028b\u2029c\x85d", "a b c d"),
+        ("\x00\x07\x1b[31mred\x7f\x9b\x9c", "[31mred"),
+        ("user\u202egnp.exe", "usergnp.exe"),
+        ("\u2066a\u2067b\u2068c\u2069d\u061c\u200e\u200f", "abcd"),
+        ("z\u200be\u200cr\u200do\u2060\ufeff\u00ad\u034f", "zero"),
+        ("\u115f\u1160\u3164\uffa0\u180e", ""),
+        ("tag\U000e0041\U000e007f", "tag"),
+        ("a\ufe0fb\ufe0e", "ab"),
+        ("non\u00a0breaking\u3000wide\u2003em", "non breaking wide em"),
+        ("lone\ud800surrogate\udfff", "lonesurrogate"),
+        ("\ufdd0\uffff\U0010ffff", ""),
+        ("e\u0301", "é"),
+        ("e\u200b\u0301", "é"),
+        ("\u037e\u212a\u2126", ";KΩ"),
+        ("\u0301\u0302start", "start"),
+        ("👩\u200d💻", "👩\u200d💻"),
+        ("❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥"),
+        ("👩🏽\u200d💻", "👩🏽\u200d💻"),
+        ("1\ufe0f\u20e3", "1\ufe0f\u20e3"),
+        ("👩\u200d", "👩"),
+        ("\u200d👩", "👩"),
+        ("👩\u200dx", "👩x"),
+        ("❤\ufe0f\ufe0f", "❤\ufe0f"),
+        ("🇩🇪", "🇩🇪"),
+        ("✳ Claude Code", "✳ Claude Code"),
+        ("⠂ Fix", "⠂ Fix"),
+        ("שלום", "שלום"),
+        ("漢字", "漢字"),
+        ("{x}%s$(id)<b>#[fg=red]", "{x}%s$(id)<b>#[fg=red]"),
+    ],
+)
+def test_rules(dirty: str, clean: str) -> None:
+    """What draws nothing or moves the cursor goes; what is text in any script, and an emoji's own joiners, stay."""
+    assert sanitise(dirty) == clean
+
+
+def test_every_invisible_code_point_goes() -> None:
+    """No control, format character, surrogate, separator or default-ignorable code point of Unicode survives alone."""
+    bad = set(DEFAULT_IGNORABLE)
+    for code in range(sys.maxunicode + 1):
+        if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            bad.add(code)
+    survivors = [hex(code) for code in sorted(bad) if sanitise(f"a{chr(code)}b") not in ("ab", "a b")]
+
+    assert survivors == []
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "漢", "👩"])
+@pytest.mark.parametrize("cap", [1, 5, 6, 7])
+def test_caps(letter: str, cap: int) -> None:
+    """Text ends at the cap of cells or of graphemes, whichever comes first, and no wide character is halved."""
+    per = width(letter)
+
+    assert sanitise(letter * 50, cells=cap) == letter * (cap // per)
+    assert sanitise(letter * 50, graphemes=cap) == letter * cap
+    assert sanitise(letter * cap, graphemes=cap) == letter * cap
+    assert sanitise(letter * (cap + 1), graphemes=cap) == letter * cap
+
+
+def test_emoji_counts_as_one_grapheme_of_two_cells() -> None:
+    """A joined emoji is one grapheme, two cells wide, and is kept or cut whole."""
+    family = "👨\u200d👩\u200d👧\u200d👦"
+
+    assert width(family) == 2
+    assert sanitise(family * 3, graphemes=2) == family * 2
+    assert sanitise(family * 3, cells=5) == family * 2
+
+
+def test_marks_on_one_base_are_capped() -> None:
+    """Of thousands of combining marks on one base four stay, and what follows them is kept."""
+    mark = "\u0331"  # nothing composes with it here
+
+    assert sanitise("q" + mark * 3000 + "end") == "q" + mark * MARKS + "end"
+    assert sanitise("q" + mark * 20 + "end") == "q" + mark * MARKS + "end"
+    assert sanitise("q" + mark * MARKS) == "q" + mark * MARKS
+    assert sanitise("q" + mark * (MARKS + 1)) == "q" + mark * MARKS
+
+
+@given(texts())
+def test_idempotent(text: str) -> None:
+    """Sanitised text is sanitised: a second pass, at the render edge, changes nothing."""
+    once = sanitise(text)
+
+    assert sanitise(once) == once
+
+
+@given(texts(), st.integers(0, 12), st.integers(0, 12))
+def test_idempotent_at_small_caps(text: str, cells: int, graphemes: int) -> None:
+    """A cut leaves nothing that a second pass would cut or change, and the caps hold."""
+    once = sanitise(text, cells=cells, graphemes=graphemes)
+
+    assert sanitise(once, cells=cells, graphemes=graphemes) == once
+    assert width(once) <= cells
+
+
+@given(texts())
+def test_result_is_harmless(text: str) -> None:
+    """The result is NFC, encodes to UTF-8, and holds no control, no separator, and no joiner outside an emoji."""
+    result = sanitise(text)
+    result.encode("utf-8")
+
+    assert unicodedata.is_normalized("NFC", result)
+    for index, character in enumerate(result):
+        if character == "\u200d":
+            assert result[index + 1 : index + 2] > "\u00a8"
+        elif character != "\ufe0f":
+            assert unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+            assert ord(character) not in DEFAULT_IGNORABLE
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=100))
+def test_printable_ascii_is_untouched(text: str) -> None:
+    """Printable ASCII under the caps comes back as it is."""
+    assert sanitise(text) == text
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a",
+        "\x1b",
+        "é",
+        "e\u0301",
+        "\u0301",
+        "\u0331\u0301",
+        "\u0345\u0301\u0331",
+        "👩\u200d",
+        "\ufe0f",
+        "\u200b",
+        "漢",
+        "1\ufe0f",
+    ],
+)
+def test_a_megabyte_is_linear(unit: str) -> None:
+    """A megabyte takes about four times as long as a quarter of it, caps off, whatever it repeats."""
+
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        started = time.process_time()
+        sanitise(text, cells=size, graphemes=size)
+        return time.process_time() - started
+
+    small = min(seconds(20_000) for _ in range(2))
+    large = seconds(80_000)
+
+    assert large < 9 * small + 0.02
+    started = time.process_time()
+    sanitise(unit * (1_000_000 // len(unit)))
+    assert time.process_time() - started < 0.2
+
+
+@pytest.mark.parametrize("name", ["claude", "cursor-agent", "a", "gpt-5.2", "x_1", "A" * 32])
+def test_ascii_id(name: str) -> None:
+    """An agent's id is 1 to 32 plain characters."""
+    assert is_ascii_id(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-x", "сlaude", "ｃｌａｕｄｅ", "a b", "a/b", "A" * 33, "a\n", "claude\x00", "é", "../x"]
+)
+def test_not_an_ascii_id(name: str) -> None:
+    """Look-alikes, paths, options and controls are no id."""
+    assert not is_ascii_id(name)

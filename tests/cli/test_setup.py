@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -323,7 +325,30 @@ def test_failing_installer_leaves_nothing_half_done(home: Path, conf: Path) -> N
     assert "  uv: not on PATH" in str(caught.value).splitlines()
     assert conf.read_bytes() == before
     assert not (home / ".local/bin").exists()
-    assert list((home / ".local/share/tallylight/releases").iterdir()) == []
+    assert not (home / ".local/share/tallylight").exists()
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_full_disk_leaves_kitty_conf_as_it_was(home: Path, conf: Path, linked: bool) -> None:
+    """A kitty.conf that cannot be written, by rename or in place, is as before, and no receipt claims otherwise."""
+    if linked:
+        os.link(conf, home / "other name")
+    world = make_world(home)
+    setup(world, "--yes")
+    setup(world, "--undo", "--yes")
+    before = {name: entry[2] for name, entry in tree(home).items()}
+    # The file is longer than any that this process may write: the nearest thing to a full disk.
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    conf.write_bytes(conf.read_bytes())
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (conf.stat().st_size + 10, limit[1]))
+    try:
+        with pytest.raises(TallyError, match="it is as it was"):
+            setup(world, "--yes")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+
+    assert {name: entry[2] for name, entry in tree(home).items()} == before
 
 
 def test_data_directory_that_is_a_file_is_told(home: Path, conf: Path) -> None:

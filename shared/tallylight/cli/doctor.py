@@ -22,6 +22,7 @@ from tallylight.errors import TallyError
 from tallylight.setup import checks, environment, receipt
 from tallylight.setup.checks import Finding, Health
 from tallylight.setup.world import World
+from tallylight.snapshot_schema import Snapshot
 
 #: Of `--json`.
 VERSION = 1
@@ -35,7 +36,7 @@ class Wire(Protocol):
     def send(self, fields: Mapping[str, str]) -> bool:
         """Write a report to this process's terminal; False if it has none."""
 
-    def snapshots(self) -> tuple[list[snapshot.Snapshot], list[snapshot.SnapshotError]]: ...
+    def snapshots(self) -> tuple[list[Snapshot], list[snapshot.SnapshotError]]: ...
 
     def sleep(self, seconds: float) -> None: ...
 
@@ -57,7 +58,7 @@ class RealWire:
             os.close(fd)
         return True
 
-    def snapshots(self) -> tuple[list[snapshot.Snapshot], list[snapshot.SnapshotError]]:
+    def snapshots(self) -> tuple[list[Snapshot], list[snapshot.SnapshotError]]:
         return snapshot.read_snapshots(snapshot.directory(self.env))
 
     def sleep(self, seconds: float) -> None:
@@ -121,7 +122,7 @@ def _bus(world: World, wire: Wire) -> Iterator[Finding]:
         yield _this_kitty(world, wire, pid, next((host for host in living if host.pid == pid), None))
 
 
-def _this_kitty(world: World, wire: Wire, pid: int, host: snapshot.Snapshot | None) -> Finding:
+def _this_kitty(world: World, wire: Wire, pid: int, host: Snapshot | None) -> Finding:
     what = "this kitty"
     linked, wired = _times(world)
     if host is not None:

@@ -158,7 +158,8 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
     if everything:
         for path in environment.remove(world):
             world.say(f"{world.short(path)} removed.")
-        world.say(f"Your own settings in {world.short(files.config_dir(world.env))} were left alone.")
+        if files.config_dir(world.env).exists():
+            world.say(f"Your own settings in {world.short(files.config_dir(world.env))} were left alone.")
     else:
         _tell_how_to_remove_the_rest(world)
     return DONE

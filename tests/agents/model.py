@@ -6,6 +6,7 @@ the request that follows a tool's result. A step is one of
     SLOW seconds      text, spread over that time
     HOLD name         some text, then nothing until `release(name)`; the rest of the text afterwards
     TOOL command      a call of the Bash tool
+    BACKGROUND cmd    the same, as a task in the background
     ASK               a call of AskUserQuestion
     ERROR code [n]    that HTTP status, every time or for the first n requests
     CUT               some text, then the connection is dropped (`refused`)
@@ -42,7 +43,7 @@ QUESTION = "Which colour?"
 OPTIONS = ("Red", "Green")
 #: Statuses that Anthropic's client sends again by itself.
 RETRIED = frozenset({401, 408, 409, 429, *range(500, 600)})
-_STEP = re.compile(r"^(SLOW|HOLD|TOOL|ASK|ERROR|CUT)\b *(.*)$", re.S)
+_STEP = re.compile(r"^(SLOW|HOLD|TOOL|BACKGROUND|ASK|ERROR|CUT)\b *(.*)$", re.S)
 _NOISE = ("<system-reminder>", "[Request interrupted", "<command-", "<local-command")
 _TEXT = "The scripted model answers in a few plain words, one after the other. "
 
@@ -186,9 +187,11 @@ class Handler(BaseHTTPRequestHandler):
                     script.mark("refused" if code in RETRIED else "error", prompt, index)
                     self._send_error(code)
                     return
-            if word == "TOOL":
+            if word in ("TOOL", "BACKGROUND"):
                 after = "waiting:permission"
-                call = {"command": rest, "description": "A command of the script"}
+                call: dict[str, Any] = {"command": rest, "description": "A command of the script"}
+                if word == "BACKGROUND":
+                    call["run_in_background"] = True
                 self._answer(body, [_call("Bash", call, index)], "tool_use")
             elif word == "ASK":
                 after = "waiting:question"

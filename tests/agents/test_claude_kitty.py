@@ -115,9 +115,15 @@ class Tab:
         events += [(mark["monotonic"], f"    mark {mark['mark']}") for mark in self.model.marks[self._from :]]
         return "\n".join(f"{at - self.lights[0].at:7.2f} {what}" for at, what in sorted(events))
 
-    def truth(self, name: str, timeout: float = 20.0) -> float:
-        """When a mark of this tab's Claude was first true."""
-        return float(self.model.wait_mark(name, after=self._from, timeout=timeout)["monotonic"])
+    def truth(self, name: str, nth: int = 1) -> float:
+        """When a mark of this tab's Claude came for the `nth` time."""
+
+        def found() -> list[float]:
+            marks = self.model.marks[self._from :]
+            return [mark["monotonic"] for mark in marks if mark["mark"] == name][nth - 1 :]
+
+        at: float = wait_until(found, 20, f"mark {name!r} number {nth}")[0]
+        return at
 
     def type(self, text: str) -> float:
         """Type text; the time."""
@@ -135,11 +141,12 @@ class Tab:
         self.kitty.wait_text(self.window, prompt[:40])
         return self.key("enter")
 
-    def shows(self, pattern: str, timeout: float = 10.0) -> None:
-        """Wait for the window to show what matches."""
+    def shows(self, pattern: str, timeout: float = 10.0) -> float:
+        """Wait for the window to show what matches; the time it was seen."""
         self.kitty.wait_until(
             lambda: re.search(pattern, self.kitty.get_text(self.window)), timeout, f"{pattern!r} in the window"
         )
+        return time.monotonic()
 
     def pid(self) -> int:
         """Claude's pid, inside the room."""
@@ -211,10 +218,17 @@ def test_permission(tab: Tab) -> None:
     pressed = tab.type("1")
     working = tab.wait("working", since=pressed)
     done = tab.wait("done", since=tab.truth("done"))
+    made = made_at(tab)
 
     assert waiting.at - tab.truth("waiting:permission") < PROMPTLY
-    assert working.at - pressed < PROMPTLY
+    assert working.at - made < PROMPTLY
+    assert working.at < tab.truth("done")
     assert done.at - tab.truth("done") < PROMPTLY
+
+
+def made_at(tab: Tab) -> float:
+    """When the approved tool made its file, on the monotonic clock: the truth about when work went on."""
+    return (tab.kitty.home / "project/made").stat().st_mtime - time.time() + time.monotonic()
 
 
 def test_permission_dismissed(tab: Tab) -> None:
@@ -224,9 +238,11 @@ def test_permission_dismissed(tab: Tab) -> None:
     tab.shows("Do you want to proceed")
     time.sleep(DIALOG_SETTLES)
     pressed = tab.key("escape")
+    shown = tab.shows(r"⎿\s+Interrupted ·")
     idle = tab.wait("idle", since=pressed)
 
-    assert idle.at - pressed < PROMPTLY
+    assert idle.at - shown < PROMPTLY
+    assert "done" not in {light.status for light in tab.lights}
 
 
 def test_question(tab: Tab) -> None:
@@ -237,11 +253,12 @@ def test_question(tab: Tab) -> None:
     time.sleep(DIALOG_SETTLES)
     pressed = tab.type("1")
     working = tab.wait("working", since=pressed)
+    answered = tab.truth("working", 2)
     tab.model.release("more")
     done = tab.wait("done", since=tab.truth("done"))
 
     assert waiting.at - tab.truth("waiting:question") < PROMPTLY
-    assert working.at - pressed < PROMPTLY
+    assert working.at - answered < PROMPTLY
     assert done.at - tab.truth("done") < PROMPTLY
 
 
@@ -252,10 +269,10 @@ def test_interrupted(tab: Tab) -> None:
     tab.wait("working", since=tab.truth("working"))
     pressed = tab.key("escape")
     idle = tab.wait("idle", since=pressed)
-    tab.truth("interrupted")
+    interrupted = tab.truth("interrupted")
     time.sleep(PROMPTLY)  # nothing is awaited: that no green comes is the claim
 
-    assert idle.at - pressed < PROMPTLY
+    assert idle.at - interrupted < PROMPTLY
     assert "done" not in {light.status for light in tab.lights}
 
 

@@ -1,233 +1,199 @@
 """
-`tally emit`: send a status to the terminal, as OSC 1338 and as the user variable `tally`.
+Files and the directories they live in: where things are, how they are read and how they are written.
 
-Both sequences carry the same payload, because each terminal listens to another one: kitty and WezTerm hand user
-variables to their extensions and drop OSC 1338; terminals made for OSC 1338 know nothing of the variable. The
-arguments of `vibeflow-emit` are accepted unchanged.
+Reading is bounded and writing is by rename. (Where snapshots are, and who may write there, is `snapshot`'s.)
+Standard library only, but for what is loaded with `load_config` and `load_agents`: the installer starts from here,
+before there is anything else.
 
-An agent's hook runs this at every event. So it takes about the time of an empty Python program: the arguments are
-read by hand, and nothing is imported that would load `re`, `enum` or `attrs`. It finds no terminal: it does
-nothing and succeeds.
+The directories are those of https://specifications.freedesktop.org/basedir-spec/ : a variable that holds a relative
+path is ignored, as it demands.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
-import sys
+import stat
+import tempfile
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
 
-from tallylight import tty
-from tallylight.wire import envelope, pairs
+from tallylight.errors import TallyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing import BinaryIO
 
-DONE, FAILED, USAGE = 0, 1, 2
+    from tallylight.agents import Agents
+    from tallylight.config import Config
 
-#: `tallylight.status` has these as enums, which cost more to import than the rest of the command. A test compares.
-STATUSES = ("active", "working", "waiting", "done", "idle", "error", "background", "clear")
-KINDS = ("permission", "question", "input", "auth")
-
-#: Option -> key on the wire, in the order of the wire. The first two are OSC 1338's own; the rest extends it.
-OPTIONS = {
-    "--tool": "tool",
-    "--project": "project",
-    "--id": "id",
-    "--kind": "kind",
-    "--session": "session",
-    "--title": "title",
-    "--cwd": "cwd",
-    "--worktree": "worktree",
-    "--mode": "mode",
-    "--message": "message",
-    "--detail": "detail",
-    "--progress": "progress",
-    "--background": "background",
-}
-
-#: OSC 1338 allows a sequence of 4096 bytes, introducer and terminator included.
-MAX_PAYLOAD = 4096 - len(b"\x1b]1338;") - len(b"\x07")
-#: Shortened, in this order, where the payload would be too long. A long message must not cost the light.
-ELASTIC = ("detail", "message", "title")
-#: Left out, in this order, where that is not enough: half a path is another path.
-DISPENSABLE = ("worktree", "cwd")
-
-USAGE_TEXT = """\
-usage: tally emit STATUS [--tool NAME] [--project NAME] [OPTION …]
-
-STATUS is one of: active working waiting done idle error background, or clear to withdraw.
-
-  --tool NAME        the agent: claude, codex …
-  --project NAME     what it works on
-  --kind KIND        of waiting: permission question input auth
-  --session ID       the agent's own name for its session
-  --title TEXT       what the session is about
-  --message TEXT     what it asks or says
-  --detail TEXT      more than the message
-  --progress N/M     tasks done of all, or a percentage: 40%
-  --background N     background tasks that still run
-  --id PATH          a record of its own under this tab: a subagent
-  --cwd DIR  --worktree DIR  --mode TEXT
-
-It is written to this process's terminal, else to that of its nearest ancestor that has one, else nowhere.
-TALLY_EMIT_STDOUT=1 writes to standard output instead. Titles, messages and details are cut, then paths left out,
-where the whole would exceed 4096 bytes.
-"""
+NAME = "tallylight"
+#: No configuration or agent file comes near it; a file that does is not read on.
+READ_LIMIT = 1 << 20
+#: A user's agents directory is listed so far and no further.
+MAX_AGENT_FILES = 200
 
 
-def main(argv: list[str]) -> int:
-    """Send one status; the exit codes are those of `vibeflow-emit`."""
-    if not argv:
-        sys.stderr.write(USAGE_TEXT)
-        return USAGE
-    if "-h" in argv or "--help" in argv:
-        sys.stdout.write(USAGE_TEXT)
-        return DONE
-    try:
-        fields = parse(argv)
-    except ValueError as error:
-        sys.stderr.write(f"tally emit: {error}; `tally emit --help` tells more\n")
-        return USAGE
-    try:
-        data = sequences(fields)
-    except ValueError as error:
-        sys.stderr.write(f"tally emit: {error}\n")
-        return FAILED
-    return send(data, os.environ)
+def home(env: Mapping[str, str] = os.environ) -> Path:
+    value = Path(env.get("HOME", ""))
+    return value if value.is_absolute() else Path.home()
 
 
-def parse(argv: list[str]) -> dict[str, str]:
-    """Read the command line into wire keys and values. ValueError says what is wrong with it."""
-    status = ""
-    fields: dict[str, str] = {}
-    rest = iter(argv)
-    for word in rest:
-        option, equals, value = word.partition("=")
-        if option in OPTIONS:
-            if not equals:
-                following = next(rest, None)
-                if following is None:
-                    raise ValueError(f"{option} needs a value")
-                value = following
-            fields[OPTIONS[option]] = _text(value)
-        elif word.startswith("-"):
-            raise ValueError(f"there is no option {_shown(option)}")
-        elif status:
-            raise ValueError(f"one status, please: {status} or {_shown(word)}")
-        elif word in STATUSES:
-            status = word
-        else:
-            raise ValueError(f"{_shown(word)} is no status")
-    if not status:
-        raise ValueError("the status is missing")
-    _check(status, fields)
-    return {"state": status} | {key: fields[key] for key in OPTIONS.values() if fields.get(key)}
+def _xdg(env: Mapping[str, str], variable: str, *default: str) -> Path:
+    value = Path(env.get(variable, ""))
+    return (value if value.is_absolute() else home(env).joinpath(*default)) / NAME
 
 
-def _check(status: str, fields: dict[str, str]) -> None:
-    kind = fields.get("kind", "")
-    if kind and kind not in KINDS:
-        raise ValueError(f"{_shown(kind)} is no kind")
-    if kind and status != "waiting":
-        raise ValueError("--kind goes with waiting only")
-    progress = fields.get("progress", "")
-    if progress:
-        done, slash, total = progress.partition("/")
-        if not slash:
-            done, total = progress.removesuffix("%"), "100"
-        if not (_is_count(done) and _is_count(total) and int(done) <= int(total) and int(total) > 0):
-            raise ValueError(f"{_shown(progress)} is no progress, which is done/all or a percentage")
-        fields["progress"] = f"{int(done)}/{int(total)}"
-    background = fields.get("background", "")
-    if background:
-        if not _is_count(background, 4):
-            raise ValueError(f"{_shown(background)} is no number of tasks")
-        fields["background"] = str(int(background))
-    if "id" in fields and not _is_id(fields["id"]):
-        raise ValueError(f"{_shown(fields['id'])} is no id: up to 8 names of A-Z a-z 0-9 . _ : @ + - with / between")
+def config_dir(env: Mapping[str, str] = os.environ) -> Path:
+    """Where `config.toml` and the user's own `agents/*.toml` are."""
+    return _xdg(env, "XDG_CONFIG_HOME", ".config")
 
 
-def _is_count(text: str, digits: int = 6) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= digits
+def config_file(env: Mapping[str, str] = os.environ) -> Path:
+    return config_dir(env) / "config.toml"
 
 
-def _is_id(text: str) -> bool:
-    """Tell whether a receiver would take *text*: it drops a report with a malformed id as a whole."""
-    names = text.split("/")
-    return not text or (
-        len(names) <= 8
-        and all(0 < len(name) <= 64 and name.isascii() for name in names)
-        and all(character.isalnum() or character in "._:@+-/" for character in text)
-    )
+def data_dir(env: Mapping[str, str] = os.environ) -> Path:
+    """Where the private environment is."""
+    return _xdg(env, "XDG_DATA_HOME", ".local", "share")
 
 
-def _text(argument: str) -> str:
-    """Undo the surrogates Python makes of bytes that are no UTF-8: they cannot be encoded, here or anywhere."""
-    return os.fsencode(argument).decode("utf-8", "replace")
+def state_dir(env: Mapping[str, str] = os.environ) -> Path:
+    """Where the receipt and the backups are."""
+    return _xdg(env, "XDG_STATE_HOME", ".local", "state")
 
 
-def _shown(word: str) -> str:
-    return repr(_text(word)[:40])
-
-
-def sequences(fields: Mapping[str, str]) -> bytes:
+def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
     """
-    Encode both sequences. ValueError: even without its texts and paths the payload is too long.
+    The bytes of a regular file of at most *limit* bytes; OSError if it cannot be read, `TallyError` if it is too big.
 
-    A record with an id goes into the variable only: a terminal that knows nothing of ids would take a subagent's
-    status for the whole tab's. To withdraw has no word in OSC 1338; `active` is the one that puts a light out.
+    A FIFO or a device is refused: opening one could hang a terminal.
     """
-    payload = _fit(dict(fields))
-    variable = envelope.user_var("tally", payload)
-    if "id" in fields:
-        return variable
-    if fields["state"] == "clear":
-        payload = b"state=active"
-    return envelope.osc(1338, payload) + variable
+    # O_NONBLOCK: a FIFO is opened at once, whether anybody writes to it or not.
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise TallyError(f"{path}: is not a regular file")
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise TallyError(f"{path}: is larger than {limit} bytes; nothing of ours is, so it is not read")
+    return data
 
 
-def _fit(fields: dict[str, str]) -> bytes:
-    payload = pairs.join(fields.items())
-    for key in ELASTIC + DISPENSABLE:
-        excess = len(payload) - MAX_PAYLOAD
-        if excess <= 0:
-            return payload
-        if key in fields:
-            budget = len(pairs.percent_encode(fields[key])) - excess
-            fields[key] = _shortened(fields[key], budget) if key in ELASTIC else ""
-            payload = pairs.join((name, value) for name, value in fields.items() if value)
-    if len(payload) > MAX_PAYLOAD:
-        longest = max(fields, key=lambda key: len(fields[key]))
-        raise ValueError(f"too long: {len(payload)} bytes where {MAX_PAYLOAD} fit; shorten --{longest}")
-    return payload
+def atomic_write(path: Path, data: bytes, mode: int = 0o644, *, durable: bool = True) -> None:
+    """
+    Put *data* into *path* by rename: a reader sees the old file or the new one, and a failure leaves the old one.
 
-
-def _shortened(text: str, budget: int) -> str:
-    """Cut *text* so that it and an ellipsis are at most *budget* bytes long when encoded; `""` if nothing fits."""
-    budget -= len(pairs.percent_encode("…"))
-    for index, character in enumerate(text):
-        budget -= len(pairs.percent_encode(character))
-        if budget < 0:
-            return text[:index] + "…" if index else ""
-    return text
-
-
-def send(data: bytes, environ: Mapping[str, str]) -> int:
-    """Write *data* where the person will see it."""
-    data = tty.wrap(data, environ)
+    *durable* waits until the bytes are on the disk; the snapshot, written many times a second, does not.
+    """
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".new")
     try:
-        if environ.get("TALLY_EMIT_STDOUT", "0") not in ("", "0") or environ.get("VIBEFLOW_EMIT_STDOUT"):
-            _write_all(sys.stdout.fileno(), data)
-            return DONE
-        fd = tty.open_terminal(environ)
-        if fd is not None:
-            tty.write(fd, data)
-    except (OSError, tty.TerminalStuckError) as error:
-        sys.stderr.write(f"tally emit: {error}\n")
-        return FAILED
-    return DONE
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(fd, mode)
+            if durable:
+                os.fsync(fd)
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
 
 
-def _write_all(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]
+def packaged_agents() -> list[tuple[str, str]]:
+    """The agent files of this package: name without ending, and text."""
+    found = [entry for entry in resources.files(NAME).joinpath("agents").iterdir() if entry.name.endswith(".toml")]
+    return sorted((entry.name.removesuffix(".toml"), entry.read_text("utf-8")) for entry in found)
+
+
+def load_config(env: Mapping[str, str] = os.environ) -> tuple[Config, list[TallyError]]:
+    """The user's configuration, and what is wrong with it. What cannot be used has its default; no file is no error."""
+    from tallylight.config import Config, load
+
+    path = config_file(env)
+    try:
+        text = _read_text(path)
+    except FileNotFoundError:
+        return Config(), []
+    except TallyError as error:
+        return Config(), [error]
+    config, errors = load(text, str(path))
+    return config, list(errors)
+
+
+def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[TallyError]]:
+    """The agents of this package and of the user, and what is wrong with their files. A bad file costs itself."""
+    from tallylight import agents
+
+    errors: list[TallyError] = []
+    users = []
+    try:
+        paths = sorted((config_dir(env) / "agents").glob("*.toml"))
+    except OSError:
+        paths = []
+    if len(paths) > MAX_AGENT_FILES:
+        errors.append(TallyError(f"{paths[0].parent}: only the first {MAX_AGENT_FILES} files are read"))
+    for path in paths[:MAX_AGENT_FILES]:
+        try:
+            users.append((str(path), _read_text(path)))
+        except FileNotFoundError:
+            errors.append(TallyError(f"{path}: leads nowhere"))
+        except TallyError as error:
+            errors.append(error)
+    packaged = [(f"{NAME}/agents/{name}.toml", text) for name, text in packaged_agents()]
+    found, more = agents.load_agents(packaged, users)
+    return found, [*errors, *more]
+
+
+def _read_text(path: Path) -> str:
+    """The text of *path*. Bytes that are not UTF-8 become replacement characters, which no key or name allows."""
+    try:
+        return read_limited(path).decode("utf-8", "replace")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise TallyError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def rewrite(path: Path, data: bytes) -> None:
+    """
+    Change a file that is the user's: follow links to it, keep its mode, its owner and its other names.
+
+    By rename where that keeps everything. A file with a second hard link, or of another owner, or in a directory
+    that may not be written to, is written in place: renaming would take its place, not change it.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        info = target.stat()
+    except FileNotFoundError:
+        atomic_write(target, data)
+        return
+    if info.st_nlink == 1 and info.st_uid == os.geteuid():
+        try:
+            atomic_write(target, data, stat.S_IMODE(info.st_mode))
+            return
+        except OSError as error:
+            # EBUSY: the file itself is a mount point, as in a container.
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY):
+                raise
+    # Unbuffered: bytes that could not be written must not be tried again when it is closed.
+    with target.open("r+b", buffering=0) as file:
+        before = file.read()
+        try:
+            _overwrite(file, data)
+        except OSError:
+            # A full disk: the old bytes still have their place.
+            _overwrite(file, before)
+            raise
+
+
+def _overwrite(file: BinaryIO, data: bytes) -> None:
+    file.seek(0)
+    rest = data
+    while rest:
+        rest = rest[file.write(rest) :]
+    file.truncate()
+    os.fsync(file.fileno())

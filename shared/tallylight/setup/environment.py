@@ -1,84 +1,314 @@
-"""`tally status`: one line a pane, most urgent first; or one JSON object for programs."""
+"""
+The private environment: a directory of ours with the package, what it needs, the kittens and the command.
+
+    ~/.local/share/tallylight/
+        releases/<version>-<digest>/lib       tallylight, attrs, psutil: one sys.path entry, for kitty's Python too
+        releases/<version>-<digest>/kittens
+        lib, kittens                          links into the release in use, changed by rename
+        kitty.conf                            what kitty.conf includes
+        bin/tally                             the command; ~/.local/bin/tally is a link to it
+
+A release is built aside, tried, and only then linked: a kitty that starts meanwhile finds the old one or the new
+one, whole. Its name is a digest of what it was built from, so building it again is nothing to do.
+"""
 
 from __future__ import annotations
 
-import argparse
-import json
+import contextlib
+import hashlib
 import os
+import shutil
 import sys
-import time
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
 
-from tallylight import paint
-from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
-from tallylight.cli.panes import Found, Panes, read_panes
-from tallylight.status import Status
+import tallylight
+from tallylight import edits, files
+from tallylight.errors import TallyError
+from tallylight.setup import dependencies
+from tallylight.setup.world import World
 
-#: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
-JSON_VERSION = 1
-#: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
-NARROW = 60
-_NOTHING = "no agent runs in any tab"
-_NO_HOST = "no terminal with Tallylight in it is running; `tally doctor` says what is missing"
+#: Part of every digest: raise it when what is built from the same source changes.
+_FORMAT = "1"
+#: Linux cuts a `#!` line at 255 bytes, and older kernels at 127.
+_MAX_SHEBANG = 120
 
 
-def main(argv: list[str]) -> int:
-    """List the panes."""
-    parser = argparse.ArgumentParser(prog="tally status", description="One line a pane, most urgent first.")
-    parser.add_argument("--json", action="store_true", help="one JSON object, with every pane and every field")
-    parser.add_argument("--waiting", action="store_true", help="only the panes that wait for you")
-    parser.add_argument("--all", action="store_true", help="also shells and plain commands")
-    options = parser.parse_args(argv)
-    panes = read_panes(os.environ)
-    shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
-    if options.json:
-        sys.stdout.write(json.dumps(to_json(panes, shown), indent=2) + "\n")
-        return 0
-    for problem in panes.problems:
-        sys.stderr.write(f"tally status: {clean(str(problem))}\n")
-    output = Output.to(sys.stdout, os.environ)
-    lit = [found for found in shown if found.is_lit or options.all]
-    if lit:
-        draw(output, lit, time.time(), with_host=len(panes.hosts) > 1)
+class Layout(NamedTuple):
+    """Where everything of ours lies."""
+
+    data: Path
+    command: Path
+
+    @property
+    def releases(self) -> Path:
+        return self.data / "releases"
+
+    @property
+    def lib(self) -> Path:
+        return self.data / "lib"
+
+    @property
+    def kittens(self) -> Path:
+        return self.data / "kittens"
+
+    @property
+    def watcher(self) -> Path:
+        return self.kittens / "tally_watcher.py"
+
+    @property
+    def kitty_conf(self) -> Path:
+        return self.data / "kitty.conf"
+
+    @property
+    def launcher(self) -> Path:
+        return self.data / "bin" / "tally"
+
+
+def layout(world: World) -> Layout:
+    return Layout(files.data_dir(world.env), world.home / ".local" / "bin" / "tally")
+
+
+class Source(NamedTuple):
+    """What a release is built from: the package and the kittens, of a checkout or of an installed wheel."""
+
+    package: Path
+    kittens: Path
+
+
+def running_source() -> Source:
+    """The source that this very code belongs to."""
+    package = Path(tallylight.__file__).resolve().parent
+    packaged = package / "_kittens"
+    return Source(package, packaged if packaged.is_dir() else package.parent.parent / "kittens")
+
+
+def is_private(place: Layout, source: Source) -> bool:
+    """Whether this code already runs from the private environment."""
+    return source.package.is_relative_to(place.releases.resolve())
+
+
+def _files(folder: Path) -> list[Path]:
+    kept = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in kept if not {"__pycache__", "_kittens"} & set(path.relative_to(folder).parts))
+
+
+def release_name(source: Source) -> str:
+    """The name of the release that *source* makes: the version and a digest of every byte."""
+    digest = hashlib.sha256()
+    digest.update("\0".join((_FORMAT, *dependencies.REQUIRED, *dependencies.WANTED)).encode())
+    for folder in source:
+        for path in _files(folder):
+            data = path.read_bytes()
+            digest.update(f"\0{path.relative_to(folder)}\0{len(data)}\0".encode())
+            digest.update(data)
+    return f"{tallylight.__version__}-{digest.hexdigest()[:12]}"
+
+
+def base_python() -> Path:
+    """The Python to run the command with: this one, or the one behind this virtual environment, which may go away."""
+    return Path(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+def launcher_text(place: Layout, python: Path) -> str:
+    """The command. -I and -S: nothing of the user's Python set-up is read, which also halves its start."""
+    first = f"#!{python} -IS\n"
+    if " " in str(python) or len(os.fsencode(first)) > _MAX_SHEBANG:
+        # Two languages in one: sh sees an empty word and `:`, and then exec; Python sees one long string.
+        quoted = str(python).replace("'", "'\\''")
+        first = f"#!/bin/sh\n''':'\nexec '{quoted}' -IS \"$0\" \"$@\"\n'''\n"
+    return (
+        f"{first}# The command of tallylight, written by `tally setup`.\nimport sys\n\n"
+        f"sys.path.insert(0, {str(place.lib)!r})\nfrom tallylight.cli.main import run\n\nrun()\n"
+    )
+
+
+def kitty_conf_text(place: Layout) -> str:
+    """The file that kitty.conf includes. A watcher's relative path would be looked for in kitty's own directory."""
+    return (
+        "# Written by `tally setup`, again at each update: change ~/.config/tallylight/config.toml instead.\n"
+        + edits.watcher_line(str(place.watcher))
+        + "\n"
+    )
+
+
+class State(NamedTuple):
+    """What there is to do; empty strings and False are nothing."""
+
+    release: str
+    #: Whether the release must be built.
+    build: bool
+    #: Links to change, files to write, and the command's link: what `apply` will touch.
+    stale: tuple[Path, ...]
+    #: Something that is not ours stands where the command would.
+    foreign_command: bool
+
+    @property
+    def is_current(self) -> bool:
+        return not self.build and not self.stale
+
+
+def look(world: World, source: Source, python: Path) -> State:
+    """Compare the private environment with what it should be. Reads only."""
+    place = layout(world)
+    if is_private(place, source):
+        name = source.package.parent.parent.name
+        build = False
     else:
-        output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
-    return 0
+        name = release_name(source)
+        build = not _is_whole(place.releases / name)
+    stale = [link for link in (place.lib, place.kittens) if not _links_to(link, _release_link(link, name))]
+    stale += [path for path, data, _ in _written(place, python) if not _holds(path, data)]
+    foreign = False
+    if not _links_to(place.command, str(place.launcher)):
+        foreign = os.path.lexists(place.command) and not _is_our_link(place.command)
+        stale += [] if foreign else [place.command]
+    return State(name, build, tuple(stale), foreign)
 
 
-def nothing(panes: Panes) -> str:
-    """Word why there is nothing to list."""
-    return _NOTHING if panes.hosts else _NO_HOST
+def _release_link(link: Path, name: str) -> str:
+    return f"releases/{name}/{link.name}"
 
 
-def draw(output: Output, panes: list[Found], now: float, *, with_host: bool) -> None:
-    """Draw a line for each of *panes*."""
-    narrow = output.columns < NARROW
-    rows = [_row(found, now, narrow=narrow, with_host=with_host) for found in panes]
-    # Where it is narrow the message goes first, then the name, then the agent. Mark, status and age always fit.
-    for found, cells in zip(panes, fit(rows, output.columns, {6: 8, 4: 4, 3: 4, 1: 1}), strict=True):
-        status = found.pane.status
-        painted = [output.lit(status, cell) if index in (0, 2) else cell for index, cell in enumerate(cells) if cell]
-        output.line(GAP.join(painted).rstrip())
-
-
-def _row(found: Found, now: float, *, narrow: bool, with_host: bool) -> list[str]:
-    pane = found.pane
-    name = clean(pane.project) or clean(pane.title)
+def _written(place: Layout, python: Path) -> list[tuple[Path, bytes, int]]:
     return [
-        paint.mark(pane.status, pane.kind),
-        clean(found.address if with_host else pane.id, 40),
-        pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind),
-        clean(pane.agent, 20),
-        name,
-        age(now - pane.since) if pane.since else "",
-        clean(pane.message or (pane.title if name != clean(pane.title) else "")),
+        (place.kitty_conf, os.fsencode(kitty_conf_text(place)), 0o644),
+        (place.launcher, os.fsencode(launcher_text(place, python)), 0o755),
     ]
 
 
-def to_json(panes: Panes, shown: list[Found]) -> dict[str, object]:
-    """Make the JSON object: every text is as the program in the tab wrote it, so whoever draws it sanitises it."""
-    return {
-        "version": JSON_VERSION,
-        "hosts": list(panes.hosts),
-        "panes": [{"address": found.address, "host": found.host, **found.pane.to_json()} for found in shown],
-        "problems": [str(problem) for problem in panes.problems],
-    }
+def _is_whole(release: Path) -> bool:
+    source = Source(release / "lib" / "tallylight", release / "kittens")
+    try:
+        return (release / "lib" / "attrs").is_dir() and release_name(source) == release.name
+    except OSError:
+        return False
+
+
+def _links_to(link: Path, target: str) -> bool:
+    try:
+        return str(link.readlink()) == target
+    except OSError:
+        return False
+
+
+def _is_our_link(path: Path) -> bool:
+    """A link to a launcher of ours, wherever the data directory was."""
+    try:
+        return path.readlink().parts[-3:] == (files.NAME, "bin", "tally")
+    except OSError:
+        return False
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return files.read_limited(path) == data
+    except (OSError, TallyError):
+        return False
+
+
+def apply(world: World, source: Source, python: Path, state: State) -> bool:
+    """Do what `look` found; False if psutil had to stay out. A `TallyError` means that nothing was changed."""
+    place = layout(world)
+    complete = True
+    try:
+        place.data.mkdir(parents=True, exist_ok=True)
+        if state.build:
+            complete = _build(world, source, python, place.releases / state.release)
+        for link in (place.lib, place.kittens):
+            if link in state.stale:
+                _relink(link, _release_link(link, state.release))
+        for path, data, mode in _written(place, python):
+            if path in state.stale:
+                path.parent.mkdir(exist_ok=True)
+                files.atomic_write(path, data, mode)
+        if place.command in state.stale:
+            place.command.parent.mkdir(parents=True, exist_ok=True)
+            _relink(place.command, str(place.launcher))
+        if state.build:
+            _prune(place, state.release)
+    except OSError as error:
+        problem = error.strerror or str(error)
+        raise TallyError(
+            f"cannot install into {place.data}: {problem}; kitty's configuration was not touched"
+        ) from None
+    finally:
+        _remove_if_empty(place.releases, place.data)
+    return complete
+
+
+def _remove_if_empty(*folders: Path) -> None:
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _build(world: World, source: Source, python: Path, release: Path) -> bool:
+    release.parent.mkdir(exist_ok=True)
+    aside = Path(tempfile.mkdtemp(dir=release.parent, prefix=".new-"))
+    try:
+        new = aside / "release"
+        lib = new / "lib"
+        _copy(source.package, lib / "tallylight")
+        _copy(source.kittens, new / "kittens")
+        complete = dependencies.install(world, python, lib)
+        # Done here, so that neither kitty nor the command writes into the release at its first start.
+        world.run([python, "-IS", "-m", "compileall", "-q", "-s", lib, "-p", release / "lib", lib], timeout=120)
+        code = "import sys; sys.path.insert(0, sys.argv[1]); import attrs, tallylight.status"
+        tried = world.run([python, "-IS", "-c", code, lib], timeout=60)
+        if tried.returncode != 0:
+            raise TallyError(f"the new installation does not import; nothing was changed:\n{tried.stderr[-2000:]}")
+        if release.exists():
+            # Damaged, or it would not be built again.
+            release.rename(aside / "damaged")
+        new.rename(release)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return complete
+
+
+def _copy(folder: Path, target: Path) -> None:
+    """Copy exactly what `release_name` digests."""
+    target.mkdir(parents=True)
+    for path in _files(folder):
+        copy = target / path.relative_to(folder)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+
+
+def _relink(link: Path, target: str) -> None:
+    new = link.with_name(f".{link.name}.{os.getpid()}.new")
+    with contextlib.suppress(FileNotFoundError):
+        new.unlink()
+    new.symlink_to(target)
+    try:
+        new.replace(link)
+    except OSError:
+        new.unlink()
+        raise
+
+
+def _prune(place: Layout, current: str) -> None:
+    """Keep the release before this one: a kitty that runs may still import from it."""
+    others = [path for path in place.releases.iterdir() if path.name != current and not path.name.startswith(".new-")]
+    others.sort(key=lambda path: path.stat().st_mtime)
+    for path in others[:-1]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def remove(world: World) -> list[Path]:
+    """Take the whole private environment away; what was removed."""
+    place = layout(world)
+    removed = []
+    if _is_our_link(place.command):
+        place.command.unlink()
+        removed.append(place.command)
+    for path in (place.lib, place.kittens, place.kitty_conf, place.launcher):
+        path.unlink(missing_ok=True)
+    shutil.rmtree(place.releases, ignore_errors=True)
+    existed = place.data.is_dir()
+    _remove_if_empty(place.launcher.parent, place.data)
+    if existed and not place.data.exists():
+        removed.append(place.data)
+    return removed

@@ -1,50 +1,162 @@
 """
-Envelopes: the bytes around a payload, for a terminal and through tmux and GNU Screen.
+Wiring kitty: the plan of the one edit, doing it, and taking it back.
 
-tmux: https://github.com/tmux/tmux/wiki/FAQ#what-is-the-passthrough-escape-sequence-and-how-do-i-use-it
-GNU Screen: https://www.gnu.org/software/screen/manual/html_node/Control-Sequences.html
-
-`tally emit` must start in no time, so this module imports nothing that takes any: no re, enum, typing or attrs.
+What is planned is shown before it is done, and what is done is in the receipt before it is done. Taking back
+removes our block from the file as it is now, which gives the pristine bytes if nobody edited it since, and loses
+nothing of theirs if somebody did.
 """
 
 from __future__ import annotations
 
-from binascii import b2a_base64
+import contextlib
+import dataclasses
+import os
+from pathlib import Path
 
-BEL = b"\x07"
-ST = b"\x1b\\"
-#: GNU Screen drops a DCS with a longer payload and prints its tail as text. 767 since 2014, 511 and 255 before.
-SCREEN_PAYLOAD = 767
-
-
-def osc(number: int, payload: str | bytes, *, st: bool = False) -> bytes:
-    """One OSC. BEL ends it unless *st*: BEL passes through every multiplexer, ST through none without care."""
-    data = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload
-    return b"\x1b]%d;%b%b" % (number, data, ST if st else BEL)
+from tallylight import edits, files
+from tallylight.errors import DataFileError, TallyError
+from tallylight.setup import environment, receipt
+from tallylight.setup.world import World
 
 
-def user_var(name: str, value: str | bytes) -> bytes:
-    """Set a user variable of the pane: OSC 1337 SetUserVar, which both kitty and WezTerm deliver to user code."""
-    data = value.encode("utf-8", "replace") if isinstance(value, str) else value
-    return osc(1337, b"SetUserVar=%b=%b" % (name.encode("ascii"), b2a_base64(data, newline=False)))
+@dataclasses.dataclass(frozen=True)
+class Edit:
+    """One file that is to change. *before* is None if there is no such file."""
+
+    path: Path
+    before: bytes | None
+    after: bytes
+
+    def diff(self, name: str) -> str:
+        return edits.diff(name, edits.decode(self.before or b""), edits.decode(self.after))
 
 
-def tmux_wrap(data: bytes, levels: int = 1) -> bytes:
-    """Wrap for the terminal outside tmux, once a level of nesting. Needs `allow-passthrough on` in each tmux."""
-    for _ in range(levels):
-        data = b"\x1bPtmux;%b\x1b\\" % data.replace(b"\x1b", b"\x1b\x1b")
-    return data
+def read(path: Path) -> bytes | None:
+    """A user's file, or None if there is none. A file that cannot be used is a `DataFileError`."""
+    try:
+        return files.read_limited(path, 16 << 20)
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        raise DataFileError(str(path.parent), "is not a directory") from None
+    except OSError as error:
+        raise DataFileError(str(path), f"cannot be read: {error.strerror}") from None
 
 
-def screen_wrap(data: bytes, chunk: int = SCREEN_PAYLOAD) -> bytes:
-    """
-    Wrap for the terminal outside GNU Screen, in as many DCS as their length asks for.
+def plan(world: World, conf: Path) -> Edit | None:
+    """The edit that wires *conf*, or None if it is wired."""
+    ours = environment.layout(world).kitty_conf
+    problem = edits.path_problem(str(ours))
+    if problem:
+        raise TallyError(f"kitty cannot include {world.short(ours)}: {problem}; set XDG_DATA_HOME to another directory")
+    before = read(conf)
+    text = edits.decode(before or b"")
+    line = edits.include_line(str(ours))
+    # Wired by hand: a second include would make kitty show an error window.
+    by_hand = line.removeprefix("include ") in edits.includes(text)
+    after = edits.remove(text) if by_hand else edits.insert(text, line)
+    return None if before is not None and after == text else Edit(conf, before, edits.encode(after))
 
-    Screen ends the DCS at the first ESC \\, so that one inside *data* is split between two of them.
-    """
-    first, *rest = data.split(ST)
-    pieces = [first] + [b"\\" + piece for piece in rest]
-    pieces[:-1] = [piece + b"\x1b" for piece in pieces[:-1]]
-    return b"".join(
-        [b"\x1bP%b\x1b\\" % piece[at : at + chunk] for piece in pieces for at in range(0, len(piece), chunk)]
-    )
+
+def apply(world: World, edit: Edit) -> None:
+    """Back up, enter into the receipt, write."""
+    book = receipt.load(files.state_dir(world.env))
+    old = book.entries.get(edit.path)
+    pristine = edits.encode(edits.remove(edits.decode(edit.before or b"")))
+    backup = old.backup if old is not None else ""
+    made: list[Path] = []
+    try:
+        if old is None and edit.before is not None:
+            backup = str(book.backup_of(edit.path))
+            Path(backup).parent.mkdir(parents=True, exist_ok=True)
+            files.atomic_write(Path(backup), edit.before, 0o600)
+        made = _make_parents(Path(os.path.realpath(edit.path)))
+        book.with_entry(
+            receipt.Entry(
+                path=edit.path,
+                pristine=receipt.checksum(pristine),
+                backup=backup,
+                made=old.made if old is not None else tuple(map(str, made)),
+                at=world.now(),
+            )
+        ).save()
+        files.rewrite(edit.path, edit.after)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            if old is None and backup:
+                Path(backup).unlink(missing_ok=True)
+            for folder in reversed(made):
+                folder.rmdir()
+            book.save()
+        line = edits.include_line(str(environment.layout(world).kitty_conf))
+        raise TallyError(
+            f"cannot change {world.short(edit.path)}: {error.strerror or error}; it is as it was. "
+            f"If another program manages it, add this line there:\n  {line}"
+        ) from None
+
+
+def _make_parents(path: Path) -> list[Path]:
+    missing = []
+    folder = path.parent
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    missing.reverse()
+    for folder in missing:
+        folder.mkdir()
+    return missing
+
+
+@dataclasses.dataclass(frozen=True)
+class Undone:
+    """What taking back did, or would do, to one file."""
+
+    path: Path
+    before: bytes
+    after: bytes
+    #: The file was made by us and holds nothing else: it goes.
+    goes: bool
+    #: It is now to the byte what it was before us.
+    is_pristine: bool
+    entry: receipt.Entry | None
+
+
+def plan_undo(world: World, conf: Path) -> list[Undone]:
+    """What there is to take back: every file of the receipt, and *conf*, should the receipt be lost."""
+    book = receipt.load(files.state_dir(world.env))
+    found = []
+    for path in dict.fromkeys([*book.entries, conf]):
+        entry = book.entries.get(path)
+        before = read(path)
+        if before is None:
+            if entry is not None:
+                found.append(Undone(path, b"", b"", goes=False, is_pristine=False, entry=entry))
+            continue
+        after = edits.encode(edits.remove(edits.decode(before)))
+        if entry is None and after == before:
+            continue
+        pristine = entry is not None and receipt.checksum(after) == entry.pristine
+        goes = entry is not None and entry.created and not after
+        found.append(Undone(path, before, after, goes=goes, is_pristine=pristine, entry=entry))
+    return found
+
+
+def undo(world: World, step: Undone) -> None:
+    """Take one file back, and its entry out of the receipt."""
+    try:
+        if step.goes:
+            Path(os.path.realpath(step.path)).unlink()
+            for folder in reversed(step.entry.made if step.entry else ()):
+                with contextlib.suppress(OSError):
+                    Path(folder).rmdir()
+        elif step.after != step.before:
+            files.rewrite(step.path, step.after)
+        if step.entry is not None:
+            if step.entry.backup and step.is_pristine:
+                Path(step.entry.backup).unlink(missing_ok=True)
+            receipt.load(files.state_dir(world.env)).without(step.path).save()
+    except OSError as error:
+        raise TallyError(
+            f"cannot change {world.short(step.path)}: {error.strerror or error}; "
+            f"take out the lines from {edits.BEGIN} to {edits.END} yourself"
+        ) from None

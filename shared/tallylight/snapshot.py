@@ -20,7 +20,8 @@ import attrs
 
 from tallylight import files
 from tallylight.errors import TallyError
-from tallylight.snapshot_schema import VERSION, Pane, Snapshot
+from tallylight.snapshot_schema import VERSION, Pane
+from tallylight.snapshot_schema import Snapshot as Snapshot
 
 #: Ten times the panes anyone has; a host that publishes more is broken, and readers pay for it.
 MAX_PANES = 1000

@@ -111,7 +111,9 @@ def test_focus_moves_between_os_windows_and_away(make_kitty: MakeKitty) -> None:
         lambda: kitty.focused_os_window() not in (None, first["id"]) and kitty.focused_os_window()
     )
     kitty.focus_os_window(first["id"])
+    assert kitty.focused_os_window() == first["id"]
     kitty.unfocus()
+    assert kitty.focused_os_window() is None
     before = kitty.log.count("focus True")
     kitty.focus_os_window(second)
 

@@ -33,6 +33,8 @@ from tallylight.status import Status
 CARRIER = "tally"
 #: What is published on every pane that has something to say, for `kitten @ ls` and `--match var:`.
 PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
+#: How soon, in seconds, to look again where an answer is expected any moment: a transcript's end, a file being read.
+SOON_S = 0.05
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
 
@@ -149,7 +151,6 @@ class KittyHost:
         windows = self.boss.window_id_map
         for id_ in [id_ for id_ in self._panes if id_ not in windows]:
             self._drop(id_)
-        wanted: dict[int, Wanted] = {}
         for window in list(windows.values()):
             pane = self._pane(window.id)
             if late > SUSPENDED_S:
@@ -157,10 +158,7 @@ class KittyHost:
             self._look_at_foreground(window, pane, now)
             pane.screen(functools.partial(_look, window), now)
             pane.tick(now)
-            if (files_ := pane.wanted_files()) is not None:
-                wanted[window.id] = files_
-        self._ask_for(wanted)
-        self._worker.lend()
+        self._read_files(self._panes)
         self._look_at_visible(now)
         self._after(now)
 
@@ -195,22 +193,25 @@ class KittyHost:
 
     # Files, away from the main thread ------------------------------------------------------------------------
 
-    def _ask_for(self, wanted: dict[int, Wanted]) -> None:
-        if not wanted or self._files_asked:
+    def _read_files(self, panes: dict[int, Pane]) -> None:
+        """Read what *panes* want read, and take what was read before; wait for neither."""
+        wanted = {id_: files_ for id_, pane in panes.items() if (files_ := pane.wanted_files()) is not None}
+        if wanted and not self._files_asked:
+            self._files_asked = self._worker.submit(
+                lambda: {id_: files_.read() for id_, files_ in wanted.items()},
+                lambda result: self._take_files(wanted, result),
+            )
+        self._worker.lend()
+
+    def _take_files(self, wanted: dict[int, Wanted], result: object) -> None:
+        self._files_asked = False
+        if not isinstance(result, dict):
             return
-
-        def read() -> dict[int, tuple[bytes | None, bytes]]:
-            return {id_: files_.read() for id_, files_ in wanted.items()}
-
-        def take(result: object) -> None:
-            self._files_asked = False
-            if isinstance(result, dict):
-                now = time.monotonic()
-                for id_, (status_file, tail) in result.items():
-                    if (pane := self._panes.get(id_)) is not None and pane.wanted_files() == wanted[id_]:
-                        pane.files(status_file, tail, now)
-
-        self._files_asked = self._worker.submit(read, take)
+        now = time.monotonic()
+        for id_, (status_file, tail) in result.items():
+            pane = self._panes.get(id_)
+            if pane is not None and pane.wanted_files() == wanted[id_]:
+                pane.files(status_file, tail, now)
 
     # What is shown -------------------------------------------------------------------------------------------
 
@@ -282,12 +283,15 @@ class KittyHost:
     def _come_back(self, now: float) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
         deadlines = [d for pane in self._panes.values() if (d := pane.tracker.deadline()) is not None]
+        if self._files_asked or any(pane.is_undecided for pane in self._panes.values()):
+            deadlines.append(now + SOON_S)
         wait = min(deadlines, default=now + 3600) - now
         if self._soon_timer is None and wait < self.config.poll_s:
             self._soon_timer = add_timer(self.guarded("timer", self._came_back), max(wait, 0.01), False)
 
     def _came_back(self, _timer: int | None) -> None:
         self._soon_timer = None
+        self._read_files({id_: pane for id_, pane in self._panes.items() if pane.is_undecided})
         now = time.monotonic()
         for pane in self._panes.values():
             pane.tick(now)

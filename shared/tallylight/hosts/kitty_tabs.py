@@ -75,14 +75,12 @@ class TabLights:
             return paint.blend(colour, background, paint.pulse_level(self.now()))
         return colour
 
-    def text(self, decision: Decision) -> str:
-        """What is written for a light, without its colour."""
-        mark = paint.mark(decision.status, decision.kind)
+    def texts(self, decision: Decision) -> tuple[str, str]:
+        """What is written for a light in its colour, and after it in the tab's own, which is easier to read."""
+        mark = f"{paint.mark(decision.status, decision.kind)} "
         if self.style == "icon":
-            return f"{mark} "
-        if self.style == "stripe":
-            return f"{paint.stripe(decision.status)}{mark + ' ' if self.with_mark else ''}"
-        return f"{mark} " if self.with_mark else ""
+            return mark, ""
+        return paint.stripe(decision.status) if self.style == "stripe" else "", mark if self.with_mark else ""
 
     def _template_text(self, accessor: Any) -> str:
         """What `{tab.tally}` stands for; kitty has set the tab's own colours just before it reads this."""
@@ -91,11 +89,12 @@ class TabLights:
             decision = self.light(accessor.tab_id)
             if decision is None or not decision.is_lit:
                 return ""
-            if self.style in ("colour", "off"):
-                return self.text(decision)
+            coloured, plain = self.texts(decision)
+            if not coloured:
+                return plain
             background = _rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
             colour = paint.sgr_foreground(self.colour(decision, background))
-            return f"{colour}{self.text(decision)}{Formatter.fg.tab}"
+            return f"{colour}{coloured}{Formatter.fg.tab}{plain}"
         except Exception as error:
             self.failed("title template", error)
             return ""
@@ -144,9 +143,11 @@ class TabLights:
                 self._aloof.add(id(draw))
                 screen.cursor.x, screen.cursor.y = x, y
                 screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
+            coloured, plain = self.texts(decision)
             screen.cursor.fg = _as_sgr_int(self.colour(decision, _rgb(draw_data.tab_bg(tab))))
-            screen.draw(self.text(decision))
+            screen.draw(coloured)
             screen.cursor.fg = look[0]
+            screen.draw(plain)
             return draw(draw_data, screen, tab, before, *rest)
 
         with_light.tally_wrapped = True  # type: ignore[attr-defined]

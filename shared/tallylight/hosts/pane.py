@@ -36,14 +36,22 @@ _STATUS_FILE_BYTES = 65_536
 
 @attrs.frozen
 class Wanted:
-    """Files to be read away from the main thread: a status file, and the end of a transcript."""
+    """
+    Files to be read away from the main thread: a status file, and the end of a transcript.
+
+    The transcript is read only where it can tell something: *known* is what the status file held last time.
+    """
 
     status_file: Path
     transcript: Path | None
+    known: bytes | None
+    is_undecided: bool
 
     def read(self) -> tuple[bytes | None, bytes]:
-        """Their bytes: None for a status file that is not there, nothing for a transcript that is not."""
-        return _bytes(self.status_file, _STATUS_FILE_BYTES), _tail(self.transcript)
+        """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""
+        status_file = _bytes(self.status_file, _STATUS_FILE_BYTES)
+        is_needed = self.is_undecided or status_file != self.known
+        return status_file, _tail(self.transcript) if is_needed and self.transcript is not None else b""
 
 
 @attrs.frozen
@@ -65,8 +73,8 @@ class _Run:
     titles: TitleReader
     turns: Turns | None = None
     status_file: Path | None = None
-    #: Whether the status file was ever there: only then its absence is a goodbye.
-    was_listed: bool = False
+    #: What the status file last held; None while it is not there.
+    known: bytes | None = None
 
 
 class Pane:
@@ -171,7 +179,13 @@ class Pane:
             return None
         where = run.turns.transcript
         parts = transcript.path_parts(*where) if where is not None else None
-        return Wanted(run.status_file, run.status_file.parents[1].joinpath(*parts) if parts is not None else None)
+        path = run.status_file.parents[1].joinpath(*parts) if parts is not None else None
+        return Wanted(run.status_file, path, run.known, run.turns.is_undecided)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether a turn is over and its transcript has yet to tell how."""
+        return self._run is not None and self._run.turns is not None and self._run.turns.is_undecided
 
     def files(self, status_file: bytes | None, tail: bytes, now: float) -> None:
         """What `wanted_files` asked for."""
@@ -179,14 +193,16 @@ class Pane:
         process = run.identity.process if run is not None else None
         if run is None or run.turns is None or process is None:
             return
+        known, run.known = run.known, status_file
         if status_file is None:
-            if run.was_listed:
-                run.was_listed = False
+            # Only the absence of a file that was there is a goodbye.
+            if known is not None:
                 goodbye = Report(source=Source.REGISTRY, status=None, agent=run.turns.agent, rule="status file removed")
                 self.tracker.report(goodbye, now)
             return
+        if status_file == known and not run.turns.is_undecided:
+            return
         reading = registry.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
-        run.was_listed = run.was_listed or reading is not None
         report = run.turns.read(reading, tail, now)
         if report is not None:
             self.tracker.report(report, now)
@@ -231,7 +247,7 @@ class Pane:
 
     def _last_words(self, run: _Run, now: float) -> None:
         """An agent that removed its status file left in peace; one that did not was killed. One `stat` tells."""
-        if run.was_listed and run.status_file is not None and not run.status_file.exists():
+        if run.known is not None and run.status_file is not None and not run.status_file.exists():
             self.files(None, b"", now)
 
     def _read_title(self, now: float) -> None:
@@ -264,9 +280,7 @@ def _bytes(path: Path, limit: int) -> bytes | None:
         os.close(fd)
 
 
-def _tail(path: Path | None) -> bytes:
-    if path is None:
-        return b""
+def _tail(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

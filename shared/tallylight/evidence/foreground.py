@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import attrs
 
 from tallylight.agents import Agent, Agents
-from tallylight.evidence.commands import SHELLS, Chain, Invocation, is_remote, unwrap
+from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
 from tallylight.evidence.process import Process, script_name
 
 #: Script names that say nothing of what they belong to.
@@ -86,8 +86,8 @@ def identify(processes: Sequence[Process], agents: Agents) -> Identity:
     first, rest = processes[0], processes[1:]
     found = _identify_one(first, agents)
     if first.pgrp and first.pid != first.pgrp:
-        found = attrs.evolve(found, leader=None)
-        return next((one for one in (found, *(_identify_one(p, agents) for p in rest)) if one.agent), found)
+        everyone = (found, *(_identify_one(process, agents) for process in rest))
+        return attrs.evolve(next((one for one in everyone if one.agent), found), leader=None)
     if not found.wants_children:
         return found
     for process in rest:
@@ -130,10 +130,12 @@ def _is_direct(chain: Chain, position: int) -> bool:
     if invocation.is_package or invocation.interpreter in SHELLS:
         return False  # a script of a shell named as the agent will mostly start the agent
     own = chain.invocations[0].args
+    outer = chain.invocations[:position]
     # argv[0] and the executable have the whole argument list; a script has it less its own name.
-    return all(outer.args is own for outer in chain.invocations[:position]) and (
-        invocation.args is own or bool(invocation.interpreter)
-    )
+    if any(one.args is not own for one in outer):
+        return False
+    is_script = bool(invocation.interpreter) and any(interpreter_name(one.word) for one in outer)
+    return invocation.args is own or is_script
 
 
 def _match(invocation: Invocation, process: Process, agents: Agents) -> tuple[Agent | None, bool]:

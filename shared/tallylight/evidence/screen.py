@@ -7,7 +7,7 @@ compared, look by look (four a second). What a person types is not output, and n
 1. **Where the cursor is, a person types.** Not output: changes of the line the cursor is on, with the rows it wraps
    over; of the box drawn around it; and of what stands below it (menus and hints: what a program prints comes to stand
    above the cursor). That a box grew by a row, and moved everything above it, is the same. If the cursor is hidden,
-   the lowest box near the bottom of the screen is taken to be the input.
+   the lowest box near the end of the text is taken to be the input.
 2. **A little is no output.** A change outside of it is *minor* if it stays within `MINOR_ROWS` rows, which all had text
    before and have text after, and exchanges at most `MINOR_CELLS` characters: a clock, a spinner, a counter. So is
    a screen that comes back for the third time of late: something blinks.
@@ -35,7 +35,7 @@ SETTLING = 3
 BELOW = 12
 #: A person adds this many characters between two looks, hardly more; a paste goes on in one place.
 _TYPED = 16
-#: Where the input box of a hidden cursor is looked for: so many rows up from the bottom.
+#: Where the input box of a hidden cursor is looked for: so many rows up from the last one with text.
 _BOTTOM = 12
 
 _BORDER = frozenset(map(chr, range(0x2500, 0x25A0))) | frozenset("-=_ ")
@@ -118,7 +118,7 @@ class ScreenWatch:
         self._rows = [line[:MAX_COLUMNS].rstrip() for line in lines[:MAX_ROWS]]
         self._cursor = (min(max(cursor_row, 0), max(len(self._rows) - 1, 0)), max(cursor_column, 0))
         columns = self._size[1] if self._size else 0
-        self._area = _typing_area(self._rows, self._cursor[0], columns, cursor_visible)
+        self._area = _typing_area(self._rows, self._cursor, columns, cursor_visible)
 
     def _blinks(self) -> bool:
         digest = hash(tuple(self._rows))
@@ -179,7 +179,8 @@ class _Area:
         self.is_box = is_box
 
 
-def _typing_area(rows: list[str], cursor: int, columns: int, cursor_visible: bool) -> _Area:
+def _typing_area(rows: list[str], place: tuple[int, int], columns: int, cursor_visible: bool) -> _Area:
+    cursor, column = place
     height = len(rows)
     reach = max(3, height // 2)
     if cursor_visible:
@@ -188,9 +189,8 @@ def _typing_area(rows: list[str], cursor: int, columns: int, cursor_visible: boo
         if top is not None and bottom is not None and bottom - top < reach:
             return _Area(top, bottom + 1, height, True)
     else:
-        bottom = next(
-            (i for i in range(height - 1, max(0, height - _BOTTOM), -1) if _is_border(rows[i], columns)), None
-        )
+        last = next((i for i in range(height - 1, -1, -1) if rows[i]), 0)
+        bottom = next((i for i in range(last, max(0, last - _BOTTOM), -1) if _is_border(rows[i], columns)), None)
         if bottom is not None:
             top = next(
                 (i for i in range(bottom - 1, max(-1, bottom - reach), -1) if _is_border(rows[i], columns)), None
@@ -198,7 +198,8 @@ def _typing_area(rows: list[str], cursor: int, columns: int, cursor_visible: boo
             if top is not None:
                 return _Area(top, bottom + 1, height, True)
     first = last = cursor
-    if height and rows[cursor]:
+    # An empty row the cursor stands at the beginning of is where a program goes on to print.
+    if height and (rows[cursor] or column):
         while first > 0 and len(rows[first - 1]) >= columns > 0:
             first -= 1
         while last + 1 < height and len(rows[last]) >= columns > 0:
@@ -230,15 +231,12 @@ def _difference(
         fits.append(_count(above_old, above_new))
     elif n > m:
         fits.append(_count(above_old[n - m :], above_new))  # pushed up
-        if is_box:
-            fits.append(_count(above_old[:m], above_new))  # covered
-        else:
-            fits.append(_count(old[:new_top], above_new))
+        fits.append(_count(above_old[:m], above_new))  # covered
     else:
         if is_box and n:
             fits.append(_count(above_old, above_new[m - n :]))  # came down
-        if not any(above_new[n:]) or (is_box and above_new[n:] == old[n:m]):
-            fits.append(_count(above_old, above_new[:n]))
+        if above_new[n:] == old[n:m]:
+            fits.append(_count(above_old, above_new[:n]))  # left alone
     best = min(fits, default=(MAX_ROWS, MAX_ROWS))
     return rows + best[0], cells + best[1]
 

@@ -1,0 +1,158 @@
+"""Titles: the glyphs of real agents, look-alikes that say nothing, and what is left for display."""
+
+from __future__ import annotations
+
+import pytest
+
+from tallylight.agents import parse_agent
+from tallylight.evidence.titles import TitleReader, clean_title, read_title
+from tallylight.report import Source
+from tallylight.status import Kind, Status
+from tests.evidence.agents import AGENTS, agent
+
+W, A, I = (Status.WORKING, None), (Status.WAITING, Kind.PERMISSION), (Status.IDLE, None)  # noqa: E741 - the table's width
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "expected"),
+    [
+        ("claude", "✳ Claude Code", I),
+        ("claude", "◐ Claude Code", W),
+        ("claude", "◑ Echo probe-123", W),
+        ("claude", "◗ x", W),
+        ("claude", "⠂ Fix the build", W),
+        ("claude", "⠐ Fix the build", W),
+        ("claude", "✳", I),
+        ("claude", "✳\ufe0e Claude Code", I),
+        ("claude", "✳\ufe0f Claude Code   ", I),
+        ("claude", "✳ Action Required", I),
+        ("claude", "⠋ Action Required", W),
+        ("claude", "[ ! ] Action Required | x", None),
+        ("claude", "✳Claude", None),
+        ("claude", "◐◑ x", None),
+        ("claude", "Claude ✳ Code", None),
+        ("claude", "Claude Code | ◐ x", None),
+        ("claude", "Windows PowerShell", None),
+        ("claude", "~/codex/ready", None),
+        ("claude", "", None),
+        ("claude", "   ", None),
+        ("claude", "\ufe0e", None),
+        ("claude", "\u2900 x", None),
+        ("codex", "⠋ codex", W),
+        ("codex", "codex | ⠋ | ~/proj", W),
+        ("codex", "codex | ⠋", W),
+        ("codex", "[ ! ] Action Required | ~/proj", A),
+        ("codex", "[ . ] Action Required | codex", A),
+        ("codex", "codex | [ ! ] Action Required", A),
+        ("codex", "[ ! ] Action Required | ⠋ x", A),
+        ("codex", "[ x ] Action Required | codex", None),
+        ("codex", "Action Required", None),
+        ("codex", "⠋ Action Required", W),
+        ("codex", "codex", None),
+        ("codex", "~/codex/ready", None),
+        ("gemini", "◇  Ready (api)", I),
+        ("gemini", "✦  Working… (api)" + " " * 60, W),
+        ("gemini", "⏲  Working…", W),
+        ("gemini", "✋  Action Required (api)", A),
+        ("gemini", "Gemini", None),
+        ("qwen", "◐\ufe0e Qwen - dir", W),
+        ("qwen", "✳\ufe0e Qwen - dir", A),
+        ("qwen", "Qwen - dir", None),
+        ("opencode", "OC | ⠋ title", None),
+        ("aider", "✳ x", None),
+        ("copilot", "✋ x - GitHub Copilot", None),
+    ],
+)
+def test_rules(name: str, title: str, expected: tuple[Status, Kind | None] | None) -> None:
+    """A title says what its agent means by it, and nothing where the glyph is not exactly in its place."""
+    report = read_title(agent(name), title)
+
+    assert (None if report is None else (report.status, report.kind)) == expected
+    if report is not None:
+        assert report.source is Source.TITLE
+        assert report.agent == name
+        assert report.rule
+
+
+def test_waiting_is_never_derived_from_claude() -> None:
+    """No rule of Claude's makes it wait, and its data say that idle may hide a dialog."""
+    claude = agent("claude")
+
+    assert all(rule.status is not Status.WAITING for rule in claude.title_rules)
+    assert claude.title_idle_may_wait
+
+
+def test_same_glyph_means_different_things() -> None:
+    """`✳` is idle in Claude and a question in Qwen: rules belong to an agent."""
+    reports = [read_title(agent(name), "✳ x") for name in ("claude", "qwen")]
+
+    assert [r.status for r in reports if r] == [Status.IDLE, Status.WAITING]
+
+
+def test_plain_title_is_idle_only_after_a_glyph() -> None:
+    """A title without a glyph means idle only once this run of the agent has drawn one."""
+    reader = TitleReader(agent("codex"))
+
+    assert reader.read("u@host: ~") is None
+    assert (report := reader.read("⠋ codex")) is not None and report.status is Status.WORKING
+    assert (report := reader.read("codex")) is not None and report.status is Status.IDLE
+    assert reader.read("") is None
+
+
+def test_plain_title_never_idle_for_others() -> None:
+    """An agent that always draws a glyph says nothing with a title that has none."""
+    reader = TitleReader(agent("claude"))
+    reader.read("◐ x")
+
+    assert reader.read("Claude Code") is None
+
+
+@pytest.mark.parametrize(
+    ("title", "clean"),
+    [
+        ("✳ Claude Code", "Claude Code"),
+        ("◐\ufe0e Qwen - dir   ", "Qwen - dir"),
+        ("⠋ codex", "codex"),
+        ("codex | ⠋ | ~/proj", "codex | ~/proj"),
+        ("[ ! ] Action Required | codex", "codex"),
+        ("◇  Ready (api)", "Ready (api)"),
+        ("⠋ ✳ x", "x"),
+        ("✳", ""),
+        ("", ""),
+        ("✳Claude", "✳Claude"),
+        ("plain | title", "plain | title"),
+        ("a\x1b]0;b\x07\u202ec", "a]0;bc"),
+    ],
+)
+def test_clean_title(title: str, clean: str) -> None:
+    """The displayed title has no lamps, no padding and nothing that moves a terminal's state."""
+    assert clean_title(title) == clean
+
+
+def test_animation_does_not_change_the_clean_title() -> None:
+    """A spinner's frames all leave the same title."""
+    frames = [chr(code) for code in range(0x2800, 0x2900)] + ["◐", "◑", "✳"]
+
+    assert {clean_title(f"{frame} Fix the build") for frame in frames} == {"Fix the build"}
+
+
+def test_huge_title() -> None:
+    """A title of 100 kB is read to a bound."""
+    report = read_title(agent("codex"), "⠋ " + "x | " * 25_000)
+
+    assert report is not None and len(report.title) < 1000
+
+
+def test_rule_of_a_user() -> None:
+    """A user's own file brings its own rules."""
+    text = 'name="a"\nprocesses=["a"]\n[[title.rules]]\nstatus="waiting"\nkind="question"\nglyphs=["?"]'
+    report = read_title(parse_agent(text, "a.toml"), "? x")
+
+    assert report is not None and (report.status, report.kind) == (Status.WAITING, Kind.QUESTION)
+
+
+def test_no_status_that_is_ours() -> None:
+    """No packaged rule says `down` or `active`, which are concluded and never claimed."""
+    statuses = {rule.status for one in AGENTS for rule in one.title_rules}
+
+    assert not statuses & {Status.DOWN, Status.ACTIVE}

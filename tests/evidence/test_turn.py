@@ -1,0 +1,212 @@
+"""Turns of Claude Code: status file and transcript together, as time-lines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tallylight.evidence.registry import Reading
+from tallylight.evidence.transcript import TAIL_BYTES, ending, path_parts
+from tallylight.evidence.turn import UNDECIDED_S, Turns
+from tallylight.status import Kind, Status
+
+#: The wall clock of the agent when its monotonic clock is 0.
+EPOCH = 1_790_000_000.0
+
+
+def stamp(at: float) -> str:
+    import datetime
+
+    return datetime.datetime.fromtimestamp(EPOCH + at, datetime.UTC).isoformat().replace("+00:00", "Z")
+
+
+def line(at: float, **entry: object) -> bytes:
+    return json.dumps({"timestamp": stamp(at), **entry}).encode() + b"\n"
+
+
+def duration(at: float, **more: object) -> bytes:
+    return line(at, type="system", subtype="turn_duration", durationMs=1, **more)
+
+
+def api_error(at: float, **more: object) -> bytes:
+    message = {"content": [{"type": "text", "text": "API Error: 400 no\nsecond line"}]}
+    return line(at, type="assistant", isApiErrorMessage=True, message=message, **more)
+
+
+def interrupted(at: float) -> bytes:
+    content = [{"type": "text", "text": "[Request interrupted by user]"}]
+    return line(at, type="user", message={"content": content})
+
+
+def answer(at: float) -> bytes:
+    return line(at, type="assistant", message={"stop_reason": "end_turn", "content": [{"type": "text", "text": "ok"}]})
+
+
+def reading(raw: str, at: float, waiting_for: str = "", session: str = "s1") -> Reading:
+    return Reading(raw, waiting_for, session, "/w", "name", int((EPOCH + at) * 1000))
+
+
+TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None]] = {
+    "ready after start": ([(0, reading("idle", 0), b"")], "idle"),
+    "answering": ([(0, reading("idle", 0), b""), (1, reading("busy", 1), b"")], "working"),
+    "finished": ([(1, reading("busy", 1), b""), (3, reading("idle", 3), duration(3))], "done"),
+    "finished, told a little later": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), b""), (3.2, reading("idle", 3), duration(3.1))],
+        "done",
+    ),
+    "finished, with the time of turns switched off": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), answer(2.9))],
+        "done",
+    ),
+    "not told yet": ([(1, reading("busy", 1), b""), (3, reading("idle", 3), b"")], "working"),
+    "never told": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), b""), (3 + UNDECIDED_S, reading("idle", 3), b"")],
+        "idle",
+    ),
+    "the end of the turn before is no end of this one": (
+        [
+            (1, reading("busy", 1), duration(0.5)),
+            (3, reading("idle", 3), duration(0.5)),
+            (3 + UNDECIDED_S, reading("idle", 3), duration(0.5)),
+        ],
+        "idle",
+    ),
+    "interrupted": ([(1, reading("busy", 1), b""), (3, reading("idle", 3), interrupted(3))], "idle"),
+    "interrupted after an answer": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), answer(2) + interrupted(3))],
+        "idle",
+    ),
+    "failed": ([(1, reading("busy", 1), b""), (3, reading("idle", 3), api_error(3))], "error"),
+    "failed for want of a login": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), api_error(3, error="authentication_failed"))],
+        "waiting/auth",
+    ),
+    "a turn too short to be seen": ([(0, reading("idle", 0), b""), (1, reading("idle", 0.9), duration(0.9))], "done"),
+    "agents left in the background": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), duration(3, pendingBackgroundAgentCount=2))],
+        "background",
+    ),
+    "a background shell": ([(1, reading("busy", 1), b""), (3, reading("shell", 3), b"")], "background"),
+    "permission": (
+        [(1, reading("busy", 1), b""), (2, reading("waiting", 2, "permission prompt"), b"")],
+        "waiting/permission",
+    ),
+    "sandbox": (
+        [(1, reading("busy", 1), b""), (2, reading("waiting", 2, "sandbox request"), b"")],
+        "waiting/permission",
+    ),
+    "question": ([(1, reading("busy", 1), b""), (2, reading("waiting", 2, "input needed"), b"")], "waiting/question"),
+    "something new to wait for": ([(2, reading("waiting", 2, "a sign"), b"")], "waiting/input"),
+    "a menu the person opened": (
+        [(0, reading("idle", 0), b""), (1, reading("waiting", 1, "dialog open"), b"")],
+        "idle",
+    ),
+    "a menu does not unsay done": (
+        [
+            (1, reading("busy", 1), b""),
+            (3, reading("idle", 3), duration(3)),
+            (5, reading("waiting", 5, "dialog open"), b""),
+        ],
+        "done",
+    ),
+    "dismissed": (
+        [(1, reading("busy", 1), b""), (2, reading("waiting", 2, "input needed"), b""), (3, reading("idle", 3), b"")],
+        "idle",
+    ),
+    "approved and finished": (
+        [
+            (1, reading("busy", 1), b""),
+            (2, reading("waiting", 2, "permission prompt"), b""),
+            (4, reading("busy", 4), b""),
+            (6, reading("idle", 6), duration(6)),
+        ],
+        "done",
+    ),
+    "done stays": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), duration(3)), (60, reading("idle", 3), duration(3))],
+        "done",
+    ),
+    "an error stays": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3), api_error(3)), (60, reading("idle", 3), api_error(3))],
+        "error",
+    ),
+    "another session in the same process": (
+        [(1, reading("busy", 1), b""), (3, reading("idle", 3, session="s2"), duration(3))],
+        "idle",
+    ),
+    "a reading that cannot be read changes nothing": ([(1, reading("busy", 1), b""), (2, None, b"")], "working"),
+}
+
+
+@pytest.mark.parametrize("name", TIMELINES)
+def test_timeline(name: str) -> None:
+    """Each moment of a real session means what a person would say of it."""
+    steps, expected = TIMELINES[name]
+    turns = Turns()
+    said = None
+    for now, found, tail in steps:
+        said = turns.read(found, tail, now) or said
+
+    assert said is not None
+    assert (f"{said.status}/{said.kind}" if said.kind else str(said.status)) == expected
+
+
+def test_the_error_is_told() -> None:
+    """The first line of an API error is the message, and nothing of the second."""
+    found = ending(api_error(3), EPOCH)
+
+    assert found is not None
+    assert (found.status, found.message) == (Status.ERROR, "API Error: 400 no")
+
+
+def test_a_subagents_entries_end_no_turn() -> None:
+    """What a side chain writes is not the end of the conversation a person sees."""
+    assert ending(line(3, type="system", subtype="turn_duration", isSidechain=True), EPOCH) is None
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        b"",
+        b"\xff\xfe\x00" * 100,
+        b'{"turn_duration"' * 10_000,
+        b'["turn_duration"]',
+        b'{"subtype":"turn_duration","type":"system"}',
+        b'{"subtype":"turn_duration","type":"system","timestamp":7}',
+        b'{"subtype":"turn_duration","type":"system","timestamp":"yesterday"}',
+        b'{"type":"assistant","isApiErrorMessage":true,"timestamp":"x","message":[1]}',
+        b'{"a":' + b"[" * 100_000 + b'"turn_duration"',
+        b"x" * TAIL_BYTES,
+    ],
+    ids=range(10),
+)
+def test_an_odd_transcript_is_no_evidence(tail: bytes) -> None:
+    """Whatever has another shape than observed is ignored, and never an error."""
+    assert ending(tail, EPOCH) is None
+
+
+def test_the_message_is_harmless() -> None:
+    """An error's text is sanitised: it came from a server."""
+    message = {"content": "API Error: \x1b[31m\u202ered"}
+    found = ending(line(3, type="assistant", isApiErrorMessage=True, message=message), EPOCH)
+
+    assert found is not None
+    assert found.message == "API Error: [31mred"
+
+
+def test_where_the_transcript_lies() -> None:
+    """The directory's name is the working directory with every odd character a dash; odd ids have no transcript."""
+    assert path_parts("/home/u/my.proj_1", "a-1") == ("projects", "-home-u-my-proj-1", "a-1.jsonl")
+    assert path_parts("/w", "../../etc/passwd") is None
+    assert path_parts("/w", "") is None
+
+
+def test_kind_is_kept_while_waiting() -> None:
+    """A question that follows a permission is another report."""
+    turns = Turns()
+    turns.read(reading("waiting", 1, "permission prompt"), b"", 1)
+    second = turns.read(reading("waiting", 2, "input needed"), b"", 2)
+
+    assert second is not None
+    assert second.kind is Kind.QUESTION

@@ -51,6 +51,8 @@ def line_of(text: str, key: str) -> int | None:
             continue
         if (key == name or key.startswith(f"{name}.")) and len(name) > best_length:
             best, best_length = number, len(name)
+        elif name.startswith(f"{key}.") and best is None:
+            best, best_length = number, 0
     return best
 
 

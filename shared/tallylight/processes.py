@@ -396,11 +396,11 @@ class ForegroundReader:
         if pgid <= 0:
             return NOBODY
         seen = self._seen.get(pgid)
-        if seen is not None and seen.looks >= self.EAGER:
+        # The pid spreads the full readings of many panes over the ticks.
+        is_due = seen is None or seen.looks < self.EAGER or (seen.looks + pgid) % self.EVERY == 0
+        if seen is not None and not is_due and self._table.token(pgid) == seen.token:
             seen.looks += 1
-            # The pid spreads the full readings of many panes over the ticks.
-            if (seen.looks + pgid) % self.EVERY and self._table.token(pgid) == seen.token:
-                return seen.identity
+            return seen.identity
         return self._read(pgid, seen)
 
     def _read(self, pgid: int, seen: _Seen | None) -> Identity:

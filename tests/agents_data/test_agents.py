@@ -1,0 +1,222 @@
+"""Agent files: what the packaged ones hold, how a user's adds or overrides, and what each mistake is told as."""
+
+from __future__ import annotations
+
+import pytest
+
+from tallylight import files
+from tallylight.agents import Agents, load_agents, parse_agent
+from tallylight.errors import DataFileError
+from tallylight.status import Kind, Status
+
+PACKAGED = files.packaged_agents()
+GOOD = 'name = "x"\nprocesses = ["x"]\n'
+
+
+def test_packaged_files_are_all_good() -> None:
+    """Every packaged file parses, is named after its agent, and has every agent we promise."""
+    agents, errors = load_agents(PACKAGED)
+
+    assert errors == []
+    assert {agent.name for agent in agents} == {
+        *("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider", "cursor-agent", "amp", "goose"),
+        "crush",
+    }
+    assert [parse_agent(text, name).name for name, text in PACKAGED] == [name for name, _ in PACKAGED]
+
+
+def test_every_fact_has_a_source() -> None:
+    """A packaged file begins by saying where its facts are from."""
+    for name, text in PACKAGED:
+        assert text.startswith("# "), name
+        assert "bserved with" in text or "https://" in text, name
+
+
+@pytest.mark.parametrize("word", ["agent", "pi", "amp", "goose", "copilot", "kilo"])
+def test_common_words_need_a_second_sign(word: str) -> None:
+    """No packaged agent claims a name that other programs have without asking for a second sign."""
+    agents, _ = load_agents(PACKAGED)
+
+    assert all(word not in agent.processes for agent in agents)
+
+
+def test_templates_are_split() -> None:
+    """Resume and fork templates begin with the agent and hold the id as one argument."""
+    agents, _ = load_agents(PACKAGED)
+    for agent in agents:
+        for template in (agent.resume, agent.fork):
+            for words in (template.by_id, template.latest):
+                assert not words or words[0] in (*agent.processes, *agent.generic)
+            assert not template.by_id or sum("{session}" in word for word in template.by_id) == 1
+
+
+def test_dangerous_options_are_in_no_template() -> None:
+    """No packaged template asks for a dangerous option by itself."""
+    for agent in load_agents(PACKAGED)[0]:
+        words = {*agent.resume.by_id, *agent.resume.latest, *agent.fork.by_id, *agent.fork.latest}
+        assert not words & set(agent.dangerous)
+
+
+def test_facts_the_engine_leans_on() -> None:
+    """Claude keeps a status file, Copilot's progress bar means that it works, and forks are where they exist."""
+    agents, _ = load_agents(PACKAGED)
+    by_name = {agent.name: agent for agent in agents}
+
+    assert [name for name, agent in by_name.items() if agent.registry] == ["claude"]
+    assert [name for name, agent in by_name.items() if agent.progress] == ["copilot"]
+    assert {name for name, agent in by_name.items() if agent.fork.by_id} == {
+        "claude",
+        "codex",
+        "kilo",
+        "opencode",
+        "qwen",
+    }
+    assert {name for name, agent in by_name.items() if agent.title_status} == {"claude", "codex", "gemini", "qwen"}
+
+
+def test_users_file_adds_and_overrides() -> None:
+    """A user's file adds an agent, or takes the whole place of the packaged one of its name."""
+    agents, errors = load_agents(
+        PACKAGED, [("u.toml", 'name="mine"\nprocesses=["m"]'), ("c.toml", 'name="claude"\nprocesses=["c"]')]
+    )
+
+    assert errors == []
+    assert [agent.name for agent in agents.with_process("m")] == ["mine"]
+    assert agents.with_process("claude") == ()
+    assert agents.with_package("@anthropic-ai/claude-code") is None
+    assert [agent.name for agent in agents.with_process("c")] == ["claude"]
+    assert len(agents) == len(PACKAGED) + 1
+
+
+def test_bad_file_costs_itself() -> None:
+    """A file that cannot be used is reported and the others stand."""
+    agents, errors = load_agents(PACKAGED, [("bad.toml", "name ="), ("good.toml", GOOD)])
+
+    assert len(agents) == len(PACKAGED) + 1
+    assert [(error.path, error.line) for error in errors] == [("bad.toml", 1)]
+
+
+def test_lookups() -> None:
+    """An agent is found by process, generic name and package, and nothing is found by anything else."""
+    agents = Agents(
+        [parse_agent('name="x"\nprocesses=["p"]\ngeneric=["g"]\npackages=["@s/k"]\n[sign]\nbare=true', "x")]
+    )
+
+    assert agents.get("x") is not None and agents.get("p") is None
+    assert [len(agents.with_process(name)) for name in ("p", "g", "x", "P", "")] == [1, 1, 0, 0, 0]
+    assert agents.with_package("@s/k") is not None and agents.with_package("k") is None
+
+
+def test_all_keys() -> None:
+    """Each documented key arrives where it belongs."""
+    agent = parse_agent(
+        """
+name = "x"
+display = "Ex"
+processes = ["x"]
+generic = ["y"]
+packages = ["@s/x"]
+paths = ["/x/"]
+registry = "claude-sessions"
+progress = "busy"
+dangerous = ["--all"]
+[sign]
+paths = ["/y/"]
+interpreters = ["node"]
+commands = ["go"]
+bare = true
+titles = ["X - "]
+[not_args]
+commands = ["serve"]
+options = ["-v"]
+takes = ["-m"]
+[title]
+status = true
+idle_may_wait = true
+plain_is_idle = true
+[[title.rules]]
+status = "waiting"
+kind = "auth"
+glyphs = ["x", "U+2800-2801"]
+items = ["Log in"]
+anywhere = true
+[resume]
+by_id = ["x", "--in", "{cwd}", "{session}"]
+latest = ["x", "-c"]
+[fork]
+by_id = ["x", "--fork={session}"]
+""",
+        "x.toml",
+    )
+
+    assert (agent.display, agent.paths, agent.sign.bare, agent.not_args.takes) == (
+        "Ex",
+        ("/x/",),
+        True,
+        frozenset({"-m"}),
+    )
+    (rule,) = agent.title_rules
+    assert (rule.status, rule.kind, rule.glyphs, rule.anywhere) == (
+        Status.WAITING,
+        Kind.AUTH,
+        frozenset({"x", "⠀", "⠁"}),
+        True,
+    )
+    assert agent.fork.by_id == ("x", "--fork={session}")
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "line"),
+    [
+        ("name = ", "", 1),
+        ('name = "x"\nprocesses = ["x"\n', "", 3),
+        ("", "name", None),
+        ('name = "X"\nprocesses = ["x"]', "name", 1),
+        ('name = "a b"\nprocesses = ["x"]', "name", 1),
+        ('name = "x/y"\nprocesses = ["x"]', "name", 1),
+        ('name = "\\u0441laude"\nprocesses = ["x"]', "name", 1),
+        ("name = 7", "name", 1),
+        ('name = "x"', "processes", None),
+        ('name = "x"\nprocesses = "x"', "processes", 2),
+        ('name = "x"\nprocesses = [1]', "processes", 2),
+        ('name = "x"\nprocesses = [""]', "processes", 2),
+        ('name = "x"\nprocesses = ["\\u0441laude"]', "processes", 2),
+        ('name = "x"\nprocesses = ["a b"]', "processes", 2),
+        (GOOD + 'generic = ["y"]', "generic", 3),
+        (GOOD + 'registry = "other"', "registry", 3),
+        (GOOD + 'progress = "maybe"', "progress", 3),
+        (GOOD + "colour = 1", "colour", 3),
+        (GOOD + "title = 1", "title", 3),
+        (GOOD + "[title]\nrules = 1", "title.rules", 4),
+        (GOOD + '[title]\nstatus = "yes"', "title.status", 4),
+        (GOOD + "[title]\nstaus = true", "title.staus", 4),
+        (GOOD + '[[title.rules]]\nglyphs = ["x"]', "title.rules.status", 3),
+        (GOOD + '[[title.rules]]\nstatus = "down"\nglyphs = ["x"]', "title.rules.status", 4),
+        (GOOD + '[[title.rules]]\nstatus = "idle"', "title.rules.glyphs", 3),
+        (GOOD + '[[title.rules]]\nstatus = "idle"\nglyphs = ["xy"]', "title.rules.glyphs", 5),
+        (GOOD + '[[title.rules]]\nstatus = "idle"\nglyphs = ["U+2801-2800"]', "title.rules.glyphs", 5),
+        (GOOD + '[[title.rules]]\nstatus = "idle"\nglyphs = ["U+0000-FFFF"]', "title.rules.glyphs", 5),
+        (GOOD + '[[title.rules]]\nstatus = "waiting"\nkind = "coffee"\nglyphs = ["x"]', "title.rules.kind", 5),
+        (GOOD + '[resume]\nby_id = ["x", "{shell}", "{session}"]', "resume.by_id", 4),
+        (GOOD + '[resume]\nby_id = ["x", "{session.__class__}", "{session}"]', "resume.by_id", 4),
+        (GOOD + '[resume]\nby_id = ["x"]', "resume.by_id", 4),
+        (GOOD + '[resume]\nby_id = "x {session}"', "resume.by_id", 4),
+        (GOOD + '[not_args]\noption = ["-v"]', "not_args.option", 4),
+    ],
+)
+def test_mistakes(text: str, key: str, line: int | None) -> None:
+    """A mistake is one error with the file, the key and its line."""
+    with pytest.raises(DataFileError) as caught:
+        parse_agent(text, "/home/u/x.toml")
+
+    assert (caught.value.path, caught.value.key, caught.value.line) == ("/home/u/x.toml", key, line)
+    assert str(caught.value).startswith("/home/u/x.toml")
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 100_000, "a = " + "9" * 5_000, "\0", "\ufffd", "x" * 2_000_000, "a.b.c = 1\na.b = 2"]
+)
+def test_hostile_files(text: str) -> None:
+    """Whatever stands in a file, the worst is a `DataFileError`."""
+    with pytest.raises(DataFileError):
+        parse_agent(text, "x.toml")

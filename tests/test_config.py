@@ -1,0 +1,183 @@
+"""The configuration: defaults, every key, limits at and beyond, and mistakes that cost only themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from tallylight.config import Config, load
+from tallylight.paint import COLOURS
+from tallylight.status import Status
+
+ALL = """
+poll_ms = 500
+silence_s = 2.5
+stale_s = 60
+fuse_s = 0
+debounce_ms = 200
+[trust]
+explicit_lasts = "tab"
+[kitty]
+style = "icon"
+pulse = false
+mark = false
+notify = false
+[colours]
+working = "#010203"
+waiting = "#aabbcc"
+"""
+
+
+def problems(text: str) -> list[tuple[str, int | None]]:
+    return [(error.key, error.line) for error in load(text, "c.toml")[1]]
+
+
+def test_defaults() -> None:
+    """An empty file is the defaults, without a complaint."""
+    config, errors = load("", "c.toml")
+
+    assert (config, errors) == (Config(), [])
+    assert (config.poll_s, config.silence_s, config.stale_s, config.fuse_s, config.debounce_ms) == (
+        0.25,
+        4,
+        30,
+        300,
+        100,
+    )
+    assert (config.kitty.style, config.kitty.pulse, config.kitty.mark, config.kitty.notify) == (
+        "stripe",
+        True,
+        True,
+        True,
+    )
+    assert config.trust.explicit_lasts == "agent"
+    assert config.colours == COLOURS
+
+
+def test_every_key() -> None:
+    """Each key arrives where it belongs, and in the tracker's own terms."""
+    config, errors = load(ALL, "c.toml")
+
+    assert errors == []
+    assert (config.poll_ms, config.kitty.style, config.kitty.pulse, config.kitty.mark) == (500, "icon", False, False)
+    assert config.kitty.notify is False
+    assert config.colours[Status.WORKING] == (1, 2, 3)
+    assert config.colours[Status.WAITING] == (0xAA, 0xBB, 0xCC)
+    assert config.colours[Status.DONE] == COLOURS[Status.DONE]
+    timing = config.timing
+    assert (timing.silence_s, timing.stale_s, timing.fuse_s, timing.debounce_s) == (2.5, 60, 0, 0.2)
+    assert timing.explicit_lasts == "tab"
+
+
+def test_comments_and_crlf() -> None:
+    """Comments and the line ends of another system change nothing, and lines are counted right."""
+    config, errors = load("# hello\r\npoll_ms = 500 # ms\r\nstile = 1\r\n", "c.toml")
+
+    assert config.poll_ms == 500
+    assert [(error.key, error.line) for error in errors] == [("stile", 3)]
+
+
+@pytest.mark.parametrize(
+    ("key", "low", "high"),
+    [
+        ("poll_ms", 100, 30_000),
+        ("debounce_ms", 50, 10_000),
+        ("silence_s", 0.1, 60),
+        ("stale_s", 5, 3600),
+        ("fuse_s", 10, 3600),
+    ],
+)
+def test_limits(key: str, low: float, high: float) -> None:
+    """A number at its limit stands; one beyond is moved to the limit and said to be."""
+    for value, expected in ((low, low), (high, high), (low - 0.05, low), (high + 1, high), (-1, low), (1e300, high)):
+        config, errors = load(f"{key} = {value!r}", "c.toml")
+        assert getattr(config, key) == expected
+        assert bool(errors) == (value != expected)
+
+
+@pytest.mark.parametrize("value", ["inf", "-inf"])
+def test_infinity(value: str) -> None:
+    """Infinity is beyond every limit."""
+    config, errors = load(f"silence_s = {value}", "c.toml")
+
+    assert config.silence_s in (0.1, 60) and len(errors) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "key"),
+    [
+        ("poll_ms = '250'", "poll_ms"),
+        ("poll_ms = true", "poll_ms"),
+        ("poll_ms = nan", "poll_ms"),
+        ("poll_ms = [1]", "poll_ms"),
+        ("silence_s = 1979-05-27", "silence_s"),
+        ("trust = 1", "trust"),
+        ("trust.explicit_lasts = 'pane'", "trust.explicit_lasts"),
+        ("kitty.style = 'Stripe'", "kitty.style"),
+        ("kitty.style = 1", "kitty.style"),
+        ("kitty.pulse = 1", "kitty.pulse"),
+        ("kitty.pulse = 'no'", "kitty.pulse"),
+        ("kitty.puls = true", "kitty.puls"),
+        ("colours.working = 'blue'", "colours.working"),
+        ("colours.working = '#12345'", "colours.working"),
+        ("colours.working = '#1234567'", "colours.working"),
+        ("colours.working = '#12345g'", "colours.working"),
+        ("colours.working = '#١٢٣٤٥٦'", "colours.working"),
+        ("colours.working = 0x3399FF", "colours.working"),
+        ("colours.active = '#000000'", "colours.active"),
+        ("colors.working = '#000000'", "colors"),
+        ("unknown = 1", "unknown"),
+        ("[unknown]\nx = 1", "unknown"),
+    ],
+)
+def test_mistakes_cost_themselves(line: str, key: str) -> None:
+    """A bad key keeps its default and is named with its line; the good keys around it stand."""
+    config, errors = load(f"debounce_ms = 200\n{line}\n", "/home/u/c.toml")
+
+    assert config == Config(debounce_ms=200)
+    assert [(error.path, error.key, error.line) for error in errors] == [("/home/u/c.toml", key, 2)]
+    assert str(errors[0]).startswith(f"/home/u/c.toml:2: {key}: ")
+
+
+def test_many_mistakes_are_all_told() -> None:
+    """One reading tells every mistake."""
+    assert sorted(problems("poll_ms = 1\nx = 1\n[kitty]\nstyle = 1\ny = 2\n")) == [
+        ("kitty.style", 4),
+        ("kitty.y", 5),
+        ("poll_ms", 1),
+        ("x", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("poll_ms =", 1),
+        ("a = 1\nb = 2\npoll_ms = = 3\n", 3),
+        ("poll_ms = 1\npoll_ms = 2\n", 2),
+        ("\ufffd", 1),
+        ("[kitty\n", 1),
+        ('x = "never closed', 1),
+    ],
+)
+def test_not_toml(text: str, line: int) -> None:
+    """A file that is not TOML gives the defaults and one error with the line."""
+    config, errors = load(text, "c.toml")
+
+    assert config == Config()
+    assert [error.line for error in errors] == [line]
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 100_000, "poll_ms = " + "9" * 5_000, "\0" * 10, "x" * 2_000_000])
+def test_hostile(text: str) -> None:
+    """Whatever stands in it, reading the configuration does not raise."""
+    config, errors = load(text, "c.toml")
+
+    assert config == Config() and len(errors) == 1
+
+
+def test_huge_number() -> None:
+    """A number too long to print is moved to the limit, in a short message."""
+    config, errors = load("poll_ms = 1" + "0" * 4_000, "c.toml")
+
+    assert config.poll_ms == 30_000
+    assert len(str(errors[0])) < 200

@@ -142,6 +142,7 @@ class Scanner:
 
     def __init__(self, limit: int = LIMIT, *, screen: bool = False) -> None:
         self.limit = limit
+        self._csi_limit = min(limit, CSI_LIMIT)
         self._screen = screen
         self._state = _GROUND
         self._held = bytearray()
@@ -191,7 +192,7 @@ class Scanner:
             whole = match(data, found)
             if whole is None:
                 at = self._string_or_broken(data, found, items)
-            elif (at := whole.end()) - found <= CSI_LIMIT:
+            elif (at := whole.end()) - found <= self._csi_limit:
                 append(_short(data[found:at]))
             else:
                 append(Text(data[found:at], False))
@@ -219,7 +220,7 @@ class Scanner:
         if end < len(data):
             self._broken(items, data[start:end])
             return end
-        if end - start >= CSI_LIMIT:
+        if end - start >= self._csi_limit:
             self._broken(items, data[start:end])
             self._state = _CSI_OVER
             return end

@@ -200,7 +200,16 @@ def test_full_disk_leaves_the_old_file_and_no_other(folder: Path) -> None:
 
 def test_panes_are_capped(folder: Path) -> None:
     """A thousand panes are published and no more."""
-    make_writer(folder).publish([attrs.evolve(WAITING, id=str(n)) for n in range(snapshot.MAX_PANES + 1)], 0.0)
+    writer = make_writer(folder)
+
+    writer.publish([attrs.evolve(WAITING, id=str(n)) for n in range(snapshot.MAX_PANES + 1)], 0.0)
+
+    assert len(json.loads(writer.path.read_bytes())["panes"]) == snapshot.MAX_PANES
+
+
+def test_reader_caps_panes_too(folder: Path) -> None:
+    """Of a file with too many panes the first thousand are read."""
+    put(folder, HERE, document(panes=[attrs.evolve(WAITING, id=str(n)).to_json() for n in range(1001)]))
 
     assert len(panes_in(folder)) == snapshot.MAX_PANES
 

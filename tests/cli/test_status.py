@@ -139,7 +139,7 @@ def test_broken_snapshot_is_told_and_the_rest_is_shown(runtime: Path, capsys: py
     assert "permission" in said.out
 
 
-@pytest.mark.parametrize("columns", [40, 50, 59, 60, 80, 120])
+@pytest.mark.parametrize("columns", [40, 50, 71, 72, 80, 120])
 def test_lines_fit(columns: int) -> None:
     """At every width no line is longer, and status, agent, name and age of what waits are there."""
     long = attrs.evolve(WAITING, project="a-very-long-project-name " * 3, message="word " * 60)

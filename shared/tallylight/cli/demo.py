@@ -28,6 +28,8 @@ FRAME = 1 / paint.PULSE_HZ
 OUTPUT_EVERY = 0.25
 TABS = ("zsh", "scout", "pilot")
 SHELL, SCOUT, PILOT = TABS
+#: From this width on a decision and its reason share a line.
+WIDE = 72
 #: What the person looks at before the script starts again.
 REST = 4.0
 
@@ -152,10 +154,12 @@ class Demo:
             self._shown[tab] = (decision.status, words)
             mark = paint.mark(decision.status, decision.kind) if decision.is_lit else " "
             source = f"{decision.reason.source.word}: " if decision.reason.source else ""
-            line = f"{self._now:7.1f} s  {pad(tab, 5)}  {mark} {pad(words, 20)}  {source}{decision.reason.rule}"
-            line = clean(line, self.output.columns - 1).rstrip()
+            what = f"{self._now:6.1f} s  {pad(tab, 5)}  {mark} {words}"
+            why = f"{source}{decision.reason.rule}"
             self._erase()
-            self.output.line(self.output.lit(decision.status, line) if decision.is_lit else line)
+            for text in [f"{pad(what, 39)}  {why}"] if self.output.columns >= WIDE else [what, f"{'':10}{why}"]:
+                line = clean(text, self.output.columns - 1)
+                self.output.line(self.output.lit(decision.status, line) if decision.is_lit else line)
         self._draw()
 
     def _say(self, caption: str) -> None:

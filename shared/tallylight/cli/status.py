@@ -16,7 +16,7 @@ from tallylight.status import Status
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
 #: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
-NARROW = 60
+NARROW = 72
 _NOTHING = "no agent runs in any tab"
 _NO_HOST = "no terminal with Tallylight in it is running; `tally doctor` says what is missing"
 

@@ -1,0 +1,89 @@
+"""Files: bounded reading, writing by rename, and the directories."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tallylight import files
+from tallylight.errors import TallyError
+
+
+def test_reading_stops_at_the_limit(tmp_path: Path) -> None:
+    """A file of the limit is read whole, one of a byte more is refused."""
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * 100)
+
+    assert len(files.read_limited(path, 100)) == 100
+    with pytest.raises(TallyError, match="larger than 99"):
+        files.read_limited(path, 99)
+
+
+def test_reading_a_fifo_does_not_hang(tmp_path: Path) -> None:
+    """A FIFO in the place of a file is refused at once; opening it plainly would wait for a writer for ever."""
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+
+    with pytest.raises(TallyError, match="not a regular file"):
+        files.read_limited(path)
+
+
+def test_writing_replaces_a_link_and_not_what_is_behind_it(tmp_path: Path) -> None:
+    """A file of ours is ours: a link in its place is replaced, its target untouched."""
+    other = tmp_path / "other"
+    other.write_bytes(b"theirs")
+    path = tmp_path / "file"
+    path.symlink_to(other)
+
+    files.atomic_write(path, b"ours", 0o600)
+
+    assert (other.read_bytes(), path.read_bytes()) == (b"theirs", b"ours")
+    assert path.lstat().st_mode & 0o777 == 0o600
+
+
+def test_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    """If the rename cannot be done, the new bytes are gone and the old name is as it was."""
+    path = tmp_path / "folder" / "file"
+    path.mkdir(parents=True)
+
+    with pytest.raises(OSError, match="directory"):
+        files.atomic_write(path, b"x")
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("value", "found"), [("/conf", "/conf"), ("", "/me/.config"), ("conf", "/me/.config")])
+def test_relative_xdg_variable_is_ignored(value: str, found: str) -> None:
+    """As the specification demands, only an absolute path counts."""
+    assert files.config_dir({"HOME": "/me", "XDG_CONFIG_HOME": value}) == Path(found, "tallylight")
+
+
+def test_packaged_agents_are_all_valid(tmp_path: Path) -> None:
+    """Every agent file that we ship is read without an error."""
+    agents, errors = files.load_agents({"HOME": str(tmp_path)})
+
+    assert errors == []
+    assert len(agents) == len(files.packaged_agents()) > 0
+
+
+def test_missing_configuration_is_no_error(tmp_path: Path) -> None:
+    """Without a file every setting has its default and there is nothing to tell."""
+    assert files.load_config({"HOME": str(tmp_path)})[1] == []
+
+
+@pytest.mark.parametrize("content", [b"x = [", b"\xff\xfe = 1", b"x" * (files.READ_LIMIT + 1), None])
+def test_unusable_configuration_is_told_and_has_defaults(tmp_path: Path, content: bytes | None) -> None:
+    """Not TOML, not UTF-8, far too big, or a directory: one message with the path, and the defaults."""
+    path = tmp_path / ".config/tallylight/config.toml"
+    path.parent.mkdir(parents=True)
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
+
+    config, errors = files.load_config({"HOME": str(tmp_path)})
+
+    assert config == files.load_config({"HOME": str(tmp_path / "empty")})[0]
+    assert len(errors) == 1
+    assert str(path) in str(errors[0])

@@ -102,10 +102,17 @@ class Tracker:
 
     @property
     def wants_output(self) -> bool:
-        """Whether visible output would be evidence here: only then need a host look for it."""
+        """
+        Whether visible output would be evidence here: only then need a host look for it.
+
+        An agent whose status file is read has no need of guesses.
+        """
+        claims = self._records[""].claims
+        if Source.REGISTRY in claims:
+            return False
         if self._foreground is not None and self._foreground.is_agent:
             return True
-        return any(c.status is Status.WORKING for c in self._records[""].claims.values())
+        return any(c.status is Status.WORKING for c in claims.values())
 
     # What goes in --------------------------------------------------------------------------------------------
 

@@ -210,8 +210,8 @@ class KittyHost:
         now = time.monotonic()
         for id_, (status_file, tail) in result.items():
             pane = self._panes.get(id_)
-            if pane is not None and pane.wanted_files() == wanted[id_]:
-                pane.files(status_file, tail, now)
+            if pane is not None:
+                pane.files(wanted[id_].status_file, status_file, tail, now)
 
     # What is shown -------------------------------------------------------------------------------------------
 

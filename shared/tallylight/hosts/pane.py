@@ -21,7 +21,7 @@ from tallylight.decision import Decision
 from tallylight.errors import DecodeError
 from tallylight.evidence import registry, transcript
 from tallylight.evidence.foreground import NOBODY, Identity
-from tallylight.evidence.screen import ScreenWatch
+from tallylight.evidence.screen import Change, ScreenWatch
 from tallylight.evidence.titles import TitleReader
 from tallylight.evidence.turn import Turns
 from tallylight.files import home
@@ -30,6 +30,11 @@ from tallylight.report import Report, Source
 from tallylight.tracker import ADOPT_S, Foreground, Tracker
 from tallylight.wire import osc1338
 
+#: After so many looks at an unchanged screen every second one is left out: it is the dearest of a tick.
+CALM_LOOKS = 16
+#: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
+EAGER_LOOKS = 40
+SELDOM = 8
 #: A status file has some 400 bytes.
 _STATUS_FILE_BYTES = 65_536
 
@@ -75,6 +80,8 @@ class _Run:
     status_file: Path | None = None
     #: What the status file last held; None while it is not there.
     known: bytes | None = None
+    #: In how many ticks it was not there.
+    missed: int = 0
 
 
 class Pane:
@@ -86,6 +93,8 @@ class Pane:
         self._reader = reader
         self._table = table
         self._watch = ScreenWatch()
+        self._looks = 0
+        self._unchanged = 0
         self._pgid = 0
         self._identity = NOBODY
         self._run: _Run | None = None
@@ -124,6 +133,9 @@ class Pane:
         """Look for output, if output would be evidence: only then is *read* called."""
         if not self.tracker.wants_output:
             return
+        self._looks += 1
+        if self._unchanged > CALM_LOOKS and self._looks % 2:
+            return
         look = read()
         change = self._watch.look(
             look.lines,
@@ -132,6 +144,7 @@ class Pane:
             cursor_column=look.cursor_column,
             cursor_visible=look.cursor_visible,
         )
+        self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
         if change.is_output:
             self.tracker.output(now)
 
@@ -173,9 +186,12 @@ class Pane:
     # The agent's own files -----------------------------------------------------------------------------------
 
     def wanted_files(self) -> Wanted | None:
-        """What to read for this pane at this moment."""
+        """What to read for this pane at this tick."""
         run = self._run
         if run is None or run.turns is None or run.status_file is None:
+            return None
+        run.missed = run.missed + 1 if run.known is None else 0
+        if run.missed > EAGER_LOOKS and run.missed % SELDOM:
             return None
         where = run.turns.transcript
         parts = transcript.path_parts(*where) if where is not None else None
@@ -187,12 +203,12 @@ class Pane:
         """Whether a turn is over and its transcript has yet to tell how."""
         return self._run is not None and self._run.turns is not None and self._run.turns.is_undecided
 
-    def files(self, status_file: bytes | None, tail: bytes, now: float) -> None:
-        """What `wanted_files` asked for."""
+    def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float) -> None:
+        """The content of what `wanted_files` asked for; *path* is the status file's."""
         run = self._run
         process = run.identity.process if run is not None else None
-        if run is None or run.turns is None or process is None:
-            return
+        if run is None or run.turns is None or process is None or run.status_file != path:
+            return  # another agent has come to the foreground since
         known, run.known = run.known, status_file
         if status_file is None:
             # Only the absence of a file that was there is a goodbye.
@@ -248,7 +264,7 @@ class Pane:
     def _last_words(self, run: _Run, now: float) -> None:
         """An agent that removed its status file left in peace; one that did not was killed. One `stat` tells."""
         if run.known is not None and run.status_file is not None and not run.status_file.exists():
-            self.files(None, b"", now)
+            self.files(run.status_file, None, b"", now)
 
     def _read_title(self, now: float) -> None:
         if self._run is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.agents.driver import RemoteModel, prepare_claude, wait_until
+from tests.agents.driver import RemoteModel, StatusWatch, prepare_claude, wait_until
 from tests.kitty.harness import Kitty
 from tests.kitty.install import install, watcher_line
 from tests.kitty.roots import SUITES, root_of
@@ -73,6 +74,7 @@ class Tab:
         variables["DISABLE_AUTOUPDATER"] = "1"
         self.window = self.kitty.launch(env=variables, cwd=str(desk.launch.cwd), keep_focus=True)
         self.lights: list[Light] = []
+        self._status = StatusWatch(self.kitty.home)
         self._from = len(self.model.marks)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -110,9 +112,10 @@ class Tab:
         return light
 
     def history(self) -> str:
-        """Lights and marks in words and in order of time, for a failed test."""
+        """Lights, marks and the status file in words and in order of time, for a failed test."""
         events = [(light.at, f"{light.name} {light.variables}") for light in self.lights]
         events += [(mark["monotonic"], f"    mark {mark['mark']}") for mark in self.model.marks[self._from :]]
+        events += [(seen.at, f"    file {seen.status}") for seen in self._status.history]
         return "\n".join(f"{at - self.lights[0].at:7.2f} {what}" for at, what in sorted(events))
 
     def truth(self, name: str, nth: int = 1) -> float:
@@ -157,6 +160,8 @@ class Tab:
         """Stop watching and close the tab."""
         self._stop.set()
         self._thread.join(5)
+        self._status.close()
+        sys.stdout.write(f"{self.history()}\n")  # pytest shows it with a failed test
         self.kitty.close_window(self.window)
 
 
@@ -212,15 +217,15 @@ def test_short_answer(tab: Tab) -> None:
 def test_permission(tab: Tab) -> None:
     """Amber as long as the permission dialog is open, blue from the approval on, green at the end."""
     tab.submit("TOOL touch made; sleep 2 THEN fine")
+    asked = tab.shows("Do you want to proceed")  # the truth: out, and on the glass
     waiting = tab.wait("waiting/permission", since=tab.truth("waiting:permission"))
-    tab.shows("Do you want to proceed")
     time.sleep(DIALOG_SETTLES)
     pressed = tab.type("1")
     working = tab.wait("working", since=pressed)
     done = tab.wait("done", since=tab.truth("done"))
     made = made_at(tab)
 
-    assert waiting.at - tab.truth("waiting:permission") < PROMPTLY
+    assert waiting.at - asked < PROMPTLY
     assert working.at - made < PROMPTLY
     assert working.at < tab.truth("done")
     assert done.at - tab.truth("done") < PROMPTLY
@@ -248,8 +253,8 @@ def test_permission_dismissed(tab: Tab) -> None:
 def test_question(tab: Tab) -> None:
     """A question is amber and says that it is one; its answer turns the light blue."""
     tab.submit("ASK THEN HOLD more")
+    asked = tab.shows("Enter to select")  # the truth: out, and on the glass
     waiting = tab.wait("waiting/question", since=tab.truth("waiting:question"))
-    tab.shows("Enter to select")
     time.sleep(DIALOG_SETTLES)
     pressed = tab.type("1")
     working = tab.wait("working", since=pressed)
@@ -257,7 +262,7 @@ def test_question(tab: Tab) -> None:
     tab.model.release("more")
     done = tab.wait("done", since=tab.truth("done"))
 
-    assert waiting.at - tab.truth("waiting:question") < PROMPTLY
+    assert waiting.at - asked < PROMPTLY
     assert working.at - answered < PROMPTLY
     assert done.at - tab.truth("done") < PROMPTLY
 
@@ -301,8 +306,23 @@ def test_error_then_answer(tab: Tab) -> None:
     assert done.at - tab.truth("done") < PROMPTLY
 
 
+def test_background(tab: Tab) -> None:
+    """A turn that is over but left a shell running is in the background, and done when that is over too."""
+    tab.submit("BACKGROUND touch made; sleep 3 THEN started")
+    tab.shows("Do you want to proceed")
+    time.sleep(DIALOG_SETTLES)
+    tab.type("1")
+    over = tab.truth("done")
+    background = tab.wait("background", since=over)
+    done = tab.wait("done", since=tab.truth("done", 2), timeout=10)
+
+    assert background.at - over < PROMPTLY
+    assert done.at - tab.truth("done", 2) < PROMPTLY
+
+
 def test_exit(tab: Tab) -> None:
     """After /exit the tab is a shell's: no agent, no light."""
+    tab.wait("idle")
     pressed = tab.submit("/exit")
     tab.kitty.wait_until(lambda: tab.kitty.window(tab.window)["at_prompt"], 10, "the shell's prompt")
     prompt = time.monotonic()

@@ -53,7 +53,7 @@ class Desk:
         self.kitty = Kitty(version)
         self.kitty.kitty_conf.write_text(watcher_line(install(self.kitty.home)))
         local = self.kitty.home / ".local/bin"
-        local.mkdir(parents=True)
+        local.mkdir(parents=True, exist_ok=True)
         os.link(program, local / "claude")
         self.kitty.start()
         self.model = RemoteModel(self.kitty, folder)

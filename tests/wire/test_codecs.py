@@ -241,10 +241,10 @@ def test_title_that_grows_in_nfc_is_cut_again() -> None:
 
 def test_user_var_limit() -> None:
     """A SetUserVar frame of exactly 16 KiB is read, one byte more is not."""
-    start = b"\x1b]1337;SetUserVar=xxx="
+    start = b"\x1b]1337;SetUserVar=xxxx="
     fits = start.ljust(user_var.FRAME_LIMIT - 1, b"A") + b"\x07"
 
-    assert user_var.decode(only_sequence(fits)).name == "xxx"
+    assert user_var.decode(only_sequence(fits)).name == "xxxx"
     with pytest.raises(DecodeError, match="too-long"):
         user_var.decode(only_sequence(fits[:-1] + b"A\x07"))
 

@@ -14,7 +14,6 @@ rule that `state` must be known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 from tallylight.errors import DecodeError
@@ -31,6 +30,7 @@ FRAME_LIMIT = 4096
 PAYLOAD_LIMIT = FRAME_LIMIT - len(b"\x1b]1338;\x07")
 
 _STATUSES = {status.value: status for status in Status if status is not Status.DOWN}
+_KINDS = {kind.value: kind for kind in Kind}
 _STRICT = ("state", "tool", "project")
 #: Text fields of a report, their keys, and the cells we keep of each.
 _TEXTS = {
@@ -150,26 +150,20 @@ def _report(payload: bytes, rule: str) -> Report:
     fields = read_fields(payload)
     status = _STATUSES[fields["state"]]
     texts: dict[str, Any] = {
-        name: sanitise(fields.get(key, ""), cells=cells, graphemes=cells) for key, (name, cells) in _TEXTS.items()
+        name: sanitise(fields[key], cells=cells, graphemes=cells)
+        for key, (name, cells) in _TEXTS.items()
+        if key in fields
     }
     return Report(
         source=Source.PROTOCOL,
         rule=rule,
         status=status,
         id=fields.get("id", ""),
-        kind=_kind(fields.get("kind", "")) if status is Status.WAITING else None,
+        kind=_KINDS.get(fields.get("kind", "")) if status is Status.WAITING else None,
         progress=progress(fields.get("progress", "")),
         background=int(fields["background"]) if _COUNT.fullmatch(fields.get("background", "")) else 0,
         **texts,
     )
-
-
-def _kind(word: str) -> Kind | None:
-    return Kind(word) if word in _words(Kind) else None
-
-
-def _words(kinds: Iterable[Kind]) -> list[str]:
-    return [kind.value for kind in kinds]
 
 
 def progress(text: str) -> Progress | None:

@@ -1,0 +1,178 @@
+"""
+How fast the scanner is: MB/s, and ratios to `bytes.find` and to pyte in the same run.
+
+    python benchmarks/scanner.py [--seconds 0.4] [--recording FILE] [--json]
+
+The inputs come in chunks of 64 KiB, as a relay reads them: plain text; an agent's output; text with many colours;
+floods of escapes. Without --recording the agent's output is *synthesised*: redraws of a frame, a spinner, a streamed
+answer and status frames, in the proportions of an agent's terminal interface. A raw recording (script(1)) or an
+asciicast v2 is taken as it is. Each measurement is the best of several, in processor time; the ratios, not the MB/s,
+compare across machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
+
+from tallylight import wire
+from tallylight.scanner import Scanner, Sequence
+
+SIZE = 2_000_000
+CHUNK = 65_536
+#: pyte interprets everything, at about a hundredth of the speed: it gets a part.
+PYTE_SIZE = 60_000
+#: Plain text within this factor of `bytes.find` is the aim.
+AIM = 2.0
+
+
+def repeat(unit: bytes, size: int = SIZE) -> bytes:
+    """*unit* again and again, cut at a whole one."""
+    return unit * (size // len(unit))
+
+
+def agent_output() -> bytes:
+    """Synthesised redraws: a spinner, a box and an answer that streams in, as an agent would write them."""
+    out = bytearray()
+    words = ["The", "scanner", "finds", "“whole”", "sequences", "✓", "and", "hands", "the", "rest", "through."]
+    for frame in range(120):
+        spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"[frame % 10]
+        out += b"\x1b[?2026h\x1b[6A\x1b[2K\x1b[1G"
+        out += f"\x1b[38;5;174m{spinner}\x1b[39m \x1b[1mThinking…\x1b[22m ".encode()
+        out += f"\x1b[2m({frame}s · esc to interrupt)\x1b[22m\r\n".encode()
+        out += b"\x1b[2K\x1b[38;5;246m\xe2\x95\xad" + "─".encode() * 76 + b"\xe2\x95\xae\x1b[39m\r\n"
+        out += (
+            f"\x1b[2K\x1b[38;5;246m│\x1b[39m > {' '.join(words[: frame % 9]):<60}\x1b[38;5;246m│\x1b[39m\r\n".encode()
+        )
+        out += b"\x1b[2K\x1b[38;5;246m\xe2\x95\xb0" + "─".encode() * 76 + b"\xe2\x95\xaf\x1b[39m\r\n"
+        out += ("  " + " ".join(words) + "\r\n").encode() * 2
+        out += b"\x1b[?2026l"
+        if frame % 4 == 0:
+            out += f"\x1b]0;{spinner} Fix the build\x07".encode()
+        if frame % 20 == 0:
+            out += b"\x1b]1338;state=working;tool=claude\x07\x1b]9;4;3;\x07"
+    return bytes(out)
+
+
+def read_recording(path: Path) -> bytes:
+    """A raw recording, or the output of an asciicast v2."""
+    data = path.read_bytes()
+    if not data.startswith(b"{"):
+        return data
+    events = [json.loads(line) for line in data.splitlines()[1:] if line.strip()]
+    return b"".join(event[2].encode("utf-8", "surrogatepass") for event in events if event[1] == "o")
+
+
+def inputs(recording: Path | None) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each input."""
+    yield "plain text", repeat("The quick brown fox jumps over the lazy dog. ✓ “quoted”\r\n".encode() * 20)
+    if recording:
+        yield "agent (recorded)", repeat(read_recording(recording))
+    else:
+        yield "agent (synthesised)", repeat(agent_output())
+    yield "colours", repeat(b"\x1b[1;32mok\x1b[0m \x1b[38;5;9mfail\x1b[m some text\r\n")
+    yield "flood of ESC", repeat(b"\x1b")
+    yield "flood of CSI", repeat(b"\x1b[31m")
+    yield "flood of OSC", repeat(b"\x1b]1338;state=waiting\x07")
+    yield "flood of broken OSC", repeat(b"\x1b]0;")
+    yield "endless OSC", b"\x1b]0;" + b"x" * (SIZE - 4)
+
+
+def best(work: Callable[[], object], seconds: float) -> float:
+    """The least processor time of as many runs as fit into *seconds*, two at least."""
+    times: list[float] = []
+    ends = time.perf_counter() + seconds
+    while len(times) < 2 or time.perf_counter() < ends:
+        started = time.process_time()
+        work()
+        times.append(max(time.process_time() - started, 1e-9))
+    return min(times)
+
+
+def scan(data: bytes) -> None:
+    """Scan, in chunks."""
+    scanner = Scanner()
+    for at in range(0, len(data), CHUNK):
+        scanner.feed(data[at : at + CHUNK])
+
+
+def scan_and_decode(data: bytes) -> None:
+    """What a relay does: scan, and decode every OSC."""
+    scanner = Scanner()
+    for at in range(0, len(data), CHUNK):
+        for item in scanner.feed(data[at : at + CHUNK]):
+            if isinstance(item, Sequence) and item.number is not None:
+                wire.decode(item)
+
+
+def find(data: bytes) -> None:
+    """The least any scanner can do: look at each byte once, for an ESC, in the same chunks."""
+    for at in range(0, len(data), CHUNK):
+        chunk = data[at : at + CHUNK]
+        found = chunk.find(b"\x1b")
+        while found >= 0:
+            found = chunk.find(b"\x1b", found + 1)
+
+
+def pyte_feed(data: bytes) -> Callable[[], None] | None:
+    """pyte's byte stream into its screen, or None where pyte is not installed."""
+    try:
+        import pyte
+    except ImportError:
+        return None
+
+    def work() -> None:
+        stream = pyte.ByteStream(pyte.Screen(80, 24))
+        stream.feed(data)
+
+    return work
+
+
+def measure(name: str, data: bytes, seconds: float) -> dict[str, object]:
+    """One row."""
+    ours = len(data) / best(lambda: scan(data), seconds)
+    decoding = len(data) / best(lambda: scan_and_decode(data), seconds)
+    least = len(data) / best(lambda: find(data), seconds)
+    part = data[:PYTE_SIZE]
+    feed = pyte_feed(part)
+    theirs = len(part) / best(feed, seconds) if feed else None
+    return {
+        "input": name,
+        "scanner_mb_s": round(ours / 1e6, 2),
+        "decoding_mb_s": round(decoding / 1e6, 2),
+        "find_mb_s": round(least / 1e6, 2),
+        "slower_than_find": round(least / ours, 2),
+        "pyte_mb_s": round(theirs / 1e6, 3) if theirs else None,
+        "faster_than_pyte": round(ours / theirs, 1) if theirs else None,
+    }
+
+
+def main() -> int:
+    """Measure, print, and say whether the aim is met."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--seconds", type=float, default=0.4, help="for each measurement")
+    parser.add_argument("--recording", type=Path, help="an agent's output, raw or asciicast v2")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    rows = [measure(name, data, arguments.seconds) for name, data in inputs(arguments.recording)]
+    if arguments.json:
+        print(json.dumps({"version": 1, "rows": rows}, indent=2))
+        return 0
+    heads = ("scanner MB/s", "with codecs", "find MB/s", "x slower than find", "pyte MB/s", "x faster than pyte")
+    print(f"{'input':<22}" + "".join([f"{head:>20}" for head in heads]))
+    for row in rows:
+        name, *figures = row.values()
+        print(f"{name:<22}" + "".join([f"{'-' if figure is None else figure:>20}" for figure in figures]))
+    plain = rows[0]["slower_than_find"]
+    print(f"plain text: {plain}x bytes.find, aim {AIM}x: {'met' if float(str(plain)) <= AIM else 'MISSED'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -86,6 +86,7 @@ class Tab:
 
     def _watch(self) -> None:
         while not self._stop.wait(0.02):
+            asked = time.monotonic()  # on a loaded machine the answer takes a while; what it says was true before
             try:
                 found = self.kitty.user_vars(self.window)
             except StopIteration:  # the window is gone
@@ -93,7 +94,7 @@ class Tab:
             variables = {name: value for name, value in found.items() if name.startswith("tally_")}
             if not self.lights or variables != self.lights[-1].variables:
                 status, kind = variables.get("tally_status", ""), variables.get("tally_kind", "")
-                self.lights.append(Light(time.monotonic(), status, kind, variables))
+                self.lights.append(Light(asked, status, kind, variables))
 
     def wait(self, name: str, *, since: float = 0.0, timeout: float = 5.0) -> Light:
         """The first time from `since` on that the light was called `name`; at `since` itself, if it was on then."""

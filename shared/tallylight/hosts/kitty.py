@@ -65,13 +65,14 @@ class KittyHost:
         self._shown: dict[int, _Shown] = {}
         self._by_tab: dict[int, Decision] = {}
         self._files_asked = False
+        self._is_unsaved = False
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
         self._pulse_timer: int | None = None
         self._snapshot = SnapshotWriter.for_host("kitty", os.environ, time.time)
         self._snapshot_error = ""
         self._tabs = TabLights(
-            light=self._by_tab.get,
+            light=self.light,
             now=time.monotonic,
             failed=self.failed,
             colours=self.config.colours,
@@ -81,6 +82,14 @@ class KittyHost:
         )
         self._tabs.install()
         add_timer(self.guarded("timer", lambda _: self.tick()), self.config.poll_s, True)
+
+    def light(self, tab_id: int) -> Decision | None:
+        """What is shown on a tab."""
+        return self._by_tab.get(tab_id)
+
+    def light_text(self, tab_id: int) -> str:
+        """What is drawn for it."""
+        return self._tabs.rendered(tab_id)
 
     # Faults --------------------------------------------------------------------------------------------------
 
@@ -220,13 +229,13 @@ class KittyHost:
         changed = [id_ for id_, pane in self._panes.items() if self._has_changed(id_, pane)]
         for id_ in changed:
             self._publish(id_, self._panes[id_], now)
-        if changed or anew:
+        if changed or anew or self._is_unsaved:
             self._by_tab.clear()
             self._by_tab.update(self._rolled_up())
             for manager in self.boss.all_tab_managers:
                 manager.mark_tab_bar_dirty()
             panes = [self._entry(id_, pane, now) for id_, pane in self._panes.items()]
-            self._worker.submit(lambda: self._snapshot.publish(panes, now))
+            self._is_unsaved = not self._worker.submit(lambda: self._snapshot.publish(panes, now))
             self._pulse()
         elif self._snapshot.due(now) is not None:
             self._worker.submit(lambda: self._snapshot.flush(now))
@@ -346,9 +355,22 @@ def _look(window: Any) -> Look:
     )
 
 
-# What kitty calls: the functions of a watcher (https://sw.kovidgoyal.net/kitty/launch/#watchers) --------------
-
 _host: KittyHost | None = None
+
+# For a `tab_bar.py` of a user's own --------------------------------------------------------------------------------
+
+
+def light(tab_id: int) -> Decision | None:
+    """What is decided for a tab: its `status`, `kind`, `reason`, `report`. None while nothing is known of it."""
+    return _host.light(tab_id) if _host is not None else None
+
+
+def light_text(tab_id: int) -> str:
+    """The light of a tab as it is drawn by default, with its colour as an SGR sequence; nothing where there is none."""
+    return _host.light_text(tab_id) if _host is not None else ""
+
+
+# What kitty calls: the functions of a watcher (https://sw.kovidgoyal.net/kitty/launch/#watchers) --------------
 
 
 def on_load(boss: Any, _data: dict[str, Any]) -> None:

@@ -66,7 +66,7 @@ class TabLights:
             return original(bar, data)
 
         TabBar.update = update
-        TabAccessor.tally = property(self._template_text)
+        TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
 
     def colour(self, decision: Decision, background: paint.RGB) -> paint.RGB:
         """The colour of a light at this moment, over *background*."""
@@ -82,11 +82,15 @@ class TabLights:
             return mark, ""
         return paint.stripe(decision.status) if self.style == "stripe" else "", mark if self.with_mark else ""
 
-    def _template_text(self, accessor: Any) -> str:
-        """What `{tab.tally}` stands for; kitty has set the tab's own colours just before it reads this."""
+    def rendered(self, tab_id: int) -> str:
+        """
+        The light of a tab as text with its colour: what `{tab.tally}` stands for. Nothing for a tab without a light.
+
+        Meant for where a title is drawn: kitty has set the colours of the tab that is drawn just before.
+        """
         self._was_read = True
         try:
-            decision = self.light(accessor.tab_id)
+            decision = self.light(tab_id)
             if decision is None or not decision.is_lit:
                 return ""
             coloured, plain = self.texts(decision)

@@ -176,6 +176,14 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
         [(0, agent()), (1, explicit("working")), (2, say(Source.PROTOCOL, None)), (2.2, shell)],
         "active",
     ),
+    "nor is a status file that was removed": (
+        [(0, agent()), (1, registry("working")), (9, say(Source.REGISTRY, None)), (9.2, shell)],
+        "active",
+    ),
+    "and no guess lights between the two": (
+        [(0, agent()), (1, registry("idle")), (9, say(Source.REGISTRY, None))],
+        "idle",
+    ),
     "waiting stays until seen when its agent goes": (
         [(0, agent()), (1, explicit("waiting")), (2, shell), (9, prompt)],
         "waiting",

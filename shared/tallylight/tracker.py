@@ -122,8 +122,10 @@ class Tracker:
         source = report.source
         if source in _FOREGROUND_ONLY and (self._foreground is None or not self._foreground.is_agent):
             return
-        if source is Source.PROTOCOL:
+        if source is Source.PROTOCOL or (source is Source.REGISTRY and report.status is None):
+            # A goodbye is explicit too: a guess must not light what has just taken its leave.
             self._explicit = True
+        if source is Source.PROTOCOL:
             self._epitaph = None
             self._at_prompt = False
         if report.status is None:

@@ -1,0 +1,279 @@
+"""A pane of any host: what is told of it becomes evidence, with a process table and files made by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight import files
+from tallylight.attention import DWELL_S
+from tallylight.claims import Timing
+from tallylight.evidence.process import Process
+from tallylight.hosts.pane import EAGER_LOOKS, Look, Pane
+from tallylight.processes import ForegroundReader
+from tallylight.status import Status
+
+SHELL = Process(10, 1, 10, "bash", ("-bash",), "/usr/bin/bash", 100)
+CLAUDE = Process(20, 10, 20, "claude", ("claude",), "/opt/claude", 200)
+AIDER = Process(30, 10, 30, "aider", ("/v/bin/python3", "/v/bin/aider"), "/usr/bin/python3.11", 300)
+SSH = Process(40, 10, 40, "ssh", ("ssh", "host"), "/usr/bin/ssh", 400)
+VIM = Process(50, 10, 50, "vim", ("vim", "claude.md"), "/usr/bin/vim", 500)
+
+
+@attrs.define
+class HandTable:
+    """A process table that holds what it is given."""
+
+    home: str
+    processes: dict[int, Process] = attrs.Factory(lambda: {p.pid: p for p in (SHELL, CLAUDE, AIDER, SSH, VIM)})
+
+    def get(self, pid: int) -> Process | None:
+        return self.processes.get(pid)
+
+    def token(self, pid: int) -> object:
+        process = self.get(pid)
+        return process.exe if process is not None else None
+
+    def start(self, pid: int) -> int | None:
+        process = self.get(pid)
+        return process.start if process is not None else None
+
+    def start_time(self, pid: int) -> float | None:
+        return None
+
+    def ppid(self, pid: int) -> int | None:
+        return None
+
+    def cwd(self, pid: int) -> str:
+        return ""
+
+    def environ(self, pid: int) -> dict[str, str]:
+        return {"HOME": self.home}
+
+    def descendants(self, pid: int) -> tuple[Process, ...]:
+        return ()
+
+    def group(self, pgrp: int) -> tuple[Process, ...]:
+        return tuple(p for p in self.processes.values() if p.pgrp == pgrp)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> HandTable:
+    return HandTable(str(tmp_path))
+
+
+@pytest.fixture
+def pane(table: HandTable) -> Pane:
+    agents, problems = files.load_agents({"HOME": table.home})
+    assert not problems
+    return Pane(Timing(), ForegroundReader(agents, table), table)
+
+
+def read_files(pane: Pane, now: float) -> None:
+    """What a host's worker does for a pane."""
+    wanted = pane.wanted_files()
+    if wanted is not None:
+        pane.files(wanted.status_file, *wanted.read(), now)
+
+
+def status_file(home: str, pid: int = 20, **entries: object) -> Path:
+    path = Path(home, ".claude/sessions", f"{pid}.json")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"pid": pid, "procStart": "200", "sessionId": "s-1", "cwd": "/w/api", "status": "idle", **entries}
+    path.write_text(json.dumps(content))
+    return path
+
+
+def rows(*texts: str, cursor: int = 9) -> Look:
+    return Look([*texts, *[""] * (10 - len(texts))], cursor_row=cursor, cursor_column=0, columns=40)
+
+
+@pytest.mark.parametrize("process", [SHELL, VIM, SSH], ids=lambda p: p.comm)
+def test_what_is_no_agent_never_lights(pane: Pane, process: Process) -> None:
+    """Output of a shell, an editor or a connection is nothing, however much there is of it."""
+    pane.foreground(process.pid, 0)
+    for second in range(1, 20):
+        pane.screen(lambda s=second: rows(*(f"line {s} {i}" for i in range(9))), second)
+        pane.tick(second)
+
+    assert not pane.decision.is_lit
+
+
+def test_an_agent_that_says_nothing_is_watched(pane: Pane) -> None:
+    """Blue while it draws, amber 4 s after it falls silent, and still amber ten minutes later."""
+    pane.foreground(AIDER.pid, 0)
+    pane.screen(lambda: rows("a"), 0)
+    pane.screen(lambda: rows("a", "b", "c", "d"), 1)
+    assert pane.decision.status is Status.WORKING
+    assert pane.decision.report.agent == "aider"
+
+    pane.tick(4.9)
+    assert pane.decision.status is Status.WORKING
+    pane.tick(5)
+    assert pane.decision.status is Status.WAITING
+
+    pane.tick(605)
+    assert pane.decision.status is Status.WAITING
+
+
+def test_typing_at_a_prompt_is_no_work(pane: Pane) -> None:
+    """The echo of what a person types leaves amber amber."""
+    pane.foreground(AIDER.pid, 0)
+    pane.screen(lambda: rows("hello", "> ", cursor=1), 0)
+    pane.tick(5)
+    for n in range(1, 12):
+        pane.screen(lambda n=n: rows("hello", "> " + "what now?"[:n], cursor=1), 5 + n / 4)
+
+    assert pane.decision.status is Status.WAITING
+
+
+def test_the_screen_is_not_read_without_need(pane: Pane) -> None:
+    """A shell's screen is never read: it is no evidence, and it is dear."""
+    pane.foreground(SHELL.pid, 0)
+
+    pane.screen(lambda: pytest.fail("the screen was read"), 1)
+
+
+def test_claude_is_believed_by_its_status_file(pane: Pane, table: HandTable) -> None:
+    """Its own words beat every guess; the last part of its directory is its project."""
+    status_file(table.home, status="waiting", waitingFor="permission prompt")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 0.25)
+
+    assert (pane.decision.status, pane.decision.kind) == ("waiting", "permission")
+    assert pane.decision.report.cwd == "/w/api"
+    pane.screen(lambda: pytest.fail("no guess is needed"), 1)
+
+
+def test_a_status_file_of_an_earlier_process_is_ignored(pane: Pane, table: HandTable) -> None:
+    """A process id that was used before does not speak for this one."""
+    status_file(table.home, status="waiting", waitingFor="permission prompt", procStart="199")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 0)
+
+    assert pane.decision.status is Status.WORKING  # a guess: it has just come
+
+
+def test_a_removed_status_file_is_a_goodbye(pane: Pane, table: HandTable) -> None:
+    """`/exit` leaves nothing behind, whichever of file and process is seen to go first."""
+    path = status_file(table.home, status="busy")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 0)
+    assert pane.decision.status is Status.WORKING
+
+    path.unlink()
+    del table.processes[CLAUDE.pid]
+    pane.foreground(SHELL.pid, 1)
+    assert not pane.decision.is_lit
+
+
+def test_a_status_file_left_behind_is_a_crash(pane: Pane, table: HandTable) -> None:
+    """`kill -9` in mid-turn leaves a file that says busy, and a pane that says down."""
+    status_file(table.home, status="busy")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 0)
+    del table.processes[CLAUDE.pid]
+    pane.foreground(SHELL.pid, 1)
+
+    assert pane.decision.status is Status.DOWN
+
+
+def test_a_stopped_agent_is_no_crash(pane: Pane, table: HandTable) -> None:
+    """Ctrl-Z in mid-turn is a person's doing; `fg` brings the light back."""
+    status_file(table.home, status="busy")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 0)
+    pane.foreground(SHELL.pid, 1)
+    assert not pane.decision.is_lit
+
+    pane.foreground(CLAUDE.pid, 5)
+    read_files(pane, 5)
+    assert (pane.decision.status, pane.decision.reason.source) == ("working", 7)
+
+
+def test_a_missing_status_file_is_looked_for_less_and_less(pane: Pane) -> None:
+    """An agent without one costs next to nothing after ten seconds, and is found all the same if it comes."""
+    pane.foreground(CLAUDE.pid, 0)
+    asked = [pane.wanted_files() is not None for _ in range(EAGER_LOOKS + 80)]
+
+    assert all(asked[:EAGER_LOOKS])
+    assert sum(asked[EAGER_LOOKS:]) == 10
+
+
+def test_a_file_that_was_read_for_another_agent_is_dropped(pane: Pane, table: HandTable) -> None:
+    """What a slow disk brings after the foreground has changed is about nobody."""
+    status_file(table.home, status="busy")
+    pane.foreground(CLAUDE.pid, 0)
+    wanted = pane.wanted_files()
+    assert wanted is not None
+    pane.foreground(AIDER.pid, 1)
+
+    pane.files(wanted.status_file, *wanted.read(), 1)
+    assert pane.decision.report.agent == "aider"
+    assert pane.decision.reason.source != 7
+
+
+def test_titles_count_for_the_agent_that_set_them(pane: Pane) -> None:
+    """A spinner in the title of an editor is nothing; in that of its agent it is work."""
+    pane.foreground(VIM.pid, 0)
+    pane.title("◐ Fix the build", 1)
+    assert not pane.decision.is_lit
+
+    pane.foreground(CLAUDE.pid, 10)
+    pane.title("◐ Fix the build", 11)
+    assert pane.decision.reason.rule == "title glyph ◐"
+
+
+def test_an_old_title_is_not_a_new_agents(pane: Pane) -> None:
+    """A crash leaves a spinner in the title, and the next run is not taken to be busy for it."""
+    pane.title("◐ Fix the build", 0)
+    pane.foreground(CLAUDE.pid, 60)
+
+    assert pane.decision.reason.source == 1
+
+
+@pytest.mark.parametrize(
+    "payload", ["", "state=", "state=down", "tool=x", "state=waiting;tool=%ZZ", "\x1b]", "=" * 9999]
+)
+def test_a_broken_payload_changes_nothing(pane: Pane, payload: str) -> None:
+    """Whatever a program puts into the user variable, what cannot be read is ignored."""
+    pane.carrier("state=waiting;tool=x", 0)
+    pane.carrier(payload, 1)
+
+    assert pane.decision.status is Status.WAITING
+
+
+def test_a_deleted_variable_withdraws(pane: Pane) -> None:
+    """A program that deletes its variable has nothing more to say."""
+    pane.carrier("state=waiting;tool=x", 0)
+    pane.carrier(None, 1)
+
+    assert not pane.decision.is_lit
+
+
+def test_a_glance_is_no_look(pane: Pane) -> None:
+    """Flipping past a finished tab leaves it green; staying a second does not."""
+    pane.carrier("state=done;tool=x", 0)
+    pane.look(True, 1)
+    pane.look(True, 1 + DWELL_S / 2)
+    pane.look(False, 1 + DWELL_S / 2 + 0.1)
+    pane.look(True, 5)
+    assert pane.decision.status is Status.DONE
+
+    pane.look(True, 5 + DWELL_S)
+    assert (pane.decision.status, pane.attention.seen) == (Status.IDLE, True)
+
+
+def test_looking_is_not_answering(pane: Pane) -> None:
+    """A question that was seen is still a question, until the agent goes on."""
+    pane.carrier("state=waiting;tool=x", 0)
+    pane.look(True, 1)
+    pane.look(True, 3)
+    assert (pane.decision.status, pane.attention.seen, pane.attention.answered_at) == (Status.WAITING, True, None)
+
+    pane.carrier("state=working;tool=x", 9)
+    pane.look(True, 9)
+    assert pane.attention.answered_at == 9

@@ -50,7 +50,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     return report  # type: ignore[return-value]
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture(scope="session", params=VERSIONS)
 def kitty_version(request: pytest.FixtureRequest) -> str:
     """The name of a kitty to test with."""
     version = str(request.param)

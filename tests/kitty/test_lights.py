@@ -1,0 +1,387 @@
+"""The lights on kitty's tabs: their colours on the screen, their marks, their pulse and their end."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tallylight.paint import mark
+from tallylight.status import Status
+from tests.kitty.conftest import MakeKitty
+from tests.kitty.desk import LIGHTS, MANY, Desk, user_var
+from tests.kitty.pixels import Colour
+
+#: Where to put a picture of every style, for a person to look at.
+PICTURES = "TALLYLIGHT_PICTURES"
+
+MARK = "§"
+#: A person's own tab_bar.py that has kitty draw the title, and one that draws it itself.
+CALLS_KITTY = f"""
+from kitty.tab_bar import draw_title
+
+def draw_tab(draw_data, screen, tab, before, max_title_length, index, is_last, extra_data):
+    screen.draw(" {MARK}")
+    draw_title(draw_data, screen, tab, index)
+    screen.draw(" ")
+    return screen.cursor.x
+"""
+DRAWS_ITSELF = f"""
+def draw_tab(draw_data, screen, tab, before, max_title_length, index, is_last, extra_data):
+    screen.draw(" {MARK}" + tab.title + " ")
+    return screen.cursor.x
+"""
+
+#: Count from now on how often a tab bar is drawn.
+COUNT = """
+import kitty.tab_bar as module
+if not hasattr(module, "times_drawn"):
+    update = module.TabBar.update
+    def counting(bar, data):
+        module.times_drawn += 1
+        return update(bar, data)
+    module.TabBar.update = counting
+module.times_drawn = 0
+"""
+
+
+@pytest.fixture(scope="module")
+def _desk(kitty_version: str) -> Iterator[Desk]:
+    desk = Desk(kitty_version, config="[kitty]\npulse = false\n", size=(1000, 300))
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def desk(_desk: Desk) -> Desk:
+    """A kitty whose lights are steady, with one plain tab."""
+    _desk.close_all_but_first()
+    return _desk
+
+
+@pytest.fixture
+def lamps(desk: Desk) -> dict[str, int]:
+    """Five tabs, one of each light: its name and its tab."""
+    windows = {name: desk.lamp(name, name) for name in LIGHTS}
+    tabs = desk.kitty.tabs()
+    return {name: next(t["id"] for t in tabs if t["windows"][0]["id"] == w) for name, w in windows.items()}
+
+
+def expected(desk: Desk, lamps: dict[str, int]) -> dict[int, str]:
+    """What each tab of the desk is to be: the lamps, and the plain tab without a light."""
+    return {desk.kitty.tabs()[0]["id"]: ""} | {tab: name for name, tab in lamps.items()}
+
+
+def picture(desk: Desk, name: str, folder: str | None) -> Path | None:
+    """Where to keep the picture of a style, if anywhere."""
+    return Path(folder) / f"{desk.kitty.version}-{name}.png" if folder else None
+
+
+@pytest.fixture
+def pictures() -> str | None:
+    """The folder for pictures, if there is to be one."""
+    return os.environ.get(PICTURES)
+
+
+def check_styles(desk: Desk, lamps: dict[str, int], settings: dict[str, str], pictures: str | None) -> None:
+    """Reload with each of these settings and look at the lights and at the marks."""
+    for name, lines in settings.items():
+        desk.reload(lines)
+        desk.wait_colours(expected(desk, lamps), image=picture(desk, name, pictures))
+        bar = desk.bar()
+        for light in lamps:
+            assert f"▌{mark(Status(light))} {light[:4]}" in bar, (name, bar)
+        assert bar.count("▌") == len(lamps), bar
+
+
+def test_every_style_shows_every_light(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """On each of kitty's tab bar styles, at the top and at the bottom, each tab has its very colour and its mark."""
+    styles = ("powerline", "slant", "fade", "separator")
+    settings = {f"{s}-{e}": f"tab_bar_style {s}\ntab_bar_edge {e}\n" for s in styles for e in ("top", "bottom")}
+    check_styles(desk, lamps, settings, pictures)
+
+
+def test_bars_at_the_side_show_every_light(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """On a tab bar at the left or the right each tab has its very colour and its mark."""
+    if desk.kitty.version == "0.41":
+        pytest.skip("kitty 0.41 has no tab bar at a side")
+    settings = {
+        f"{s}-{e}": f"tab_bar_style {s}\ntab_bar_edge {e}\n" for s in ("powerline", "fade") for e in ("left", "right")
+    }
+    check_styles(desk, lamps, settings, pictures)
+
+
+@pytest.mark.parametrize("code", [CALLS_KITTY, DRAWS_ITSELF], ids=["calls-kitty", "draws-itself"])
+def test_a_persons_own_tab_bar_is_kept_and_lit(
+    desk: Desk, lamps: dict[str, int], code: str, pictures: str | None, request: pytest.FixtureRequest
+) -> None:
+    """Tabs drawn by a person's tab_bar.py have that person's mark, and the light, once."""
+    (desk.kitty.config_dir / "tab_bar.py").write_text(code)
+    desk.reload("tab_bar_style custom\n")
+    desk.wait_colours(expected(desk, lamps), image=picture(desk, request.node.callspec.id, pictures))
+
+    bar = desk.bar()
+    assert bar.count(MARK) == len(lamps) + 1
+    assert bar.count("▌") == len(lamps)
+    for light in lamps:
+        assert f"▌{mark(Status(light))} " in bar
+        assert light[:4] in bar
+
+
+def test_one_own_tab_bar_after_the_other(desk: Desk, lamps: dict[str, int]) -> None:
+    """Going to and fro between tab_bar.py's of both kinds and a stock style never draws a light twice or not at all."""
+    for code in (CALLS_KITTY, DRAWS_ITSELF, "", DRAWS_ITSELF, CALLS_KITTY):
+        (desk.kitty.config_dir / "tab_bar.py").write_text(code)
+        desk.reload(f"tab_bar_style {'custom' if code else 'fade'}\n")
+        desk.kitty.wait_until(lambda code=code: (MARK in desk.bar()) is bool(code), what="the new tab bar")
+        assert desk.bar().count("▌") == len(lamps), desk.bar()
+
+
+def test_a_persons_template_says_where_the_light_goes(desk: Desk, lamps: dict[str, int]) -> None:
+    """With `{tab.tally}` in tab_title_template the light is there, and nowhere else."""
+    desk.reload('tab_bar_style separator\ntab_title_template "<{index}:{tab.tally}{title}>"\n')
+    desk.wait_colours(expected(desk, lamps))
+
+    bar = desk.bar()
+    assert "<2:▌● working>" in bar
+    assert bar.count("▌") == len(lamps)
+
+
+def test_an_active_tab_is_lit_by_its_own_template(desk: Desk) -> None:
+    """The tab shown has its light too, with active_tab_title_template as well as without."""
+    window = desk.lamp("shown", "waiting")
+    tab = desk.kitty.tab_of(window)
+    desk.kitty.focus_tab(tab)
+    desk.reload("tab_bar_style powerline\n")
+    desk.wait_colours({tab: "waiting"})
+    desk.reload('tab_bar_style powerline\nactive_tab_title_template "*{title}"\n')
+    desk.wait_colours({tab: "waiting"})
+
+    assert "▌! *shown" in desk.bar()
+
+
+def test_our_styles(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """`icon` is the mark in colour, `colour` the tab in colour, `off` nothing; a light put off is on again after."""
+    # Not powerline, whose arrow from tab to tab has the next one's colour.
+    desk.reload("tab_bar_style separator\n")
+    try:
+        desk.set_host("host._tabs.style = 'colour'\nfor tm in boss.all_tab_managers: tm.mark_tab_bar_dirty()")
+        # Most of the tab, not a stripe.
+        desk.wait_colours(expected(desk, lamps), least=500, image=picture(desk, "our-colour", pictures))
+        assert "▌" not in desk.bar()
+        assert "● work" in desk.bar()
+        desk.set_host("host._tabs.style = 'icon'\nfor tm in boss.all_tab_managers: tm.mark_tab_bar_dirty()")
+        # Thin letters are smoothed: only a few pixels of a mark have the very colour.
+        desk.wait_colours(expected(desk, lamps), least=1, image=picture(desk, "our-icon", pictures))
+        assert "▌" not in desk.bar()
+        assert "● work" in desk.bar()
+        desk.set_host("host._tabs.style = 'off'")
+        desk.reload("tab_bar_style separator\n")
+        desk.wait_colours(dict.fromkeys(expected(desk, lamps), ""), image=picture(desk, "our-off", pictures))
+        assert not set("▌●✓✗") & set(desk.bar())
+    finally:
+        desk.set_host("host._tabs.style = 'stripe'")
+    desk.reload("tab_bar_style separator\n")
+    desk.wait_colours(expected(desk, lamps))
+
+
+@pytest.mark.parametrize("style", ["colour", "off"])
+def test_the_style_comes_from_the_configuration(make_kitty: MakeKitty, style: str) -> None:
+    """`[kitty] style` in config.toml is the style."""
+    kitty = make_kitty(installed=True, start=False)
+    ours = kitty.home / ".config/tallylight/config.toml"
+    ours.parent.mkdir(parents=True)
+    ours.write_text(f'[kitty]\nstyle = "{style}"\npulse = false\n')
+    kitty.start()
+    window = kitty.launch("cat", tab_title="lamp", keep_focus=True)
+    kitty.eval(
+        f"import os\nchild = boss.window_id_map[{window}].child.pid\n"
+        f"fd = os.open(f'/proc/{{child}}/fd/1', os.O_WRONLY | os.O_NOCTTY)\n"
+        f"os.write(fd, {user_var('tally', 'state=working')!r})\nos.close(fd)"
+    )
+    kitty.wait_until(lambda: kitty.user_vars(window).get("tally_status") == "working", what="the status")
+    tab = kitty.tab_of(window)
+    if style == "off":
+        # The status came, and the bar has been drawn again since: it is in the next frame.
+        kitty.eval("for tm in boss.all_tab_managers: tm.update_tab_bar_data()")
+        assert kitty.tab_colours()[tab] == []
+    else:
+        kitty.wait_until(lambda: LIGHTS["working"] in kitty.tab_colours()[tab], what="the blue tab")
+
+
+def test_the_command_lights_the_tab(desk: Desk) -> None:
+    """`tally emit` as installed, run in a tab, lights that tab and no other."""
+    desk.reload("tab_bar_style fade\n")
+    silent = desk.lamp("silent")
+    window = desk.kitty.launch(
+        "sh", "-c", "tally emit waiting --tool claude --kind permission --project shop; exec cat", keep_focus=True
+    )
+    desk.wait_status(window, "waiting")
+
+    tabs = {desk.kitty.tab_of(silent): "", desk.kitty.tab_of(window): "waiting"}
+    desk.wait_colours(tabs)
+    variables = desk.kitty.user_vars(window)
+    assert variables["tally_kind"] == "permission"
+    assert variables["tally_agent"] == "claude"
+    assert variables["tally_reason"] == "protocol: user variable"
+
+
+def test_variables_are_published_for_others(desk: Desk) -> None:
+    """A match on `var:tally_status` finds the window; a light that goes out takes its variables away."""
+    window = desk.lamp("lamp")
+    desk.lamp("other", "working")
+    desk.send(window, "state=waiting;kind=question;tool=codex")
+    desk.wait_status(window, "waiting")
+    tree = json.loads(desk.kitty.remote("ls", match="var:tally_status=waiting"))
+    found = [w["id"] for o in tree for t in o["tabs"] for w in t["windows"]]
+    assert found == [window]
+    desk.send(window, "state=active")
+    desk.wait_status(window, "")
+
+    assert not [name for name in desk.kitty.user_vars(window) if name.startswith("tally_")]
+
+
+def test_a_tab_shows_its_most_urgent_window(desk: Desk) -> None:
+    """Of three windows in a tab the one that waits is shown; when it has its answer, the next most urgent."""
+    desk.reload("tab_bar_style fade\n")
+    first = desk.lamp("three", "working")
+    tab = desk.kitty.tab_of(first)
+    second, third = (
+        desk.kitty.launch("cat", type="window", match=f"id:{tab}", keep_focus=True, location="last") for _ in range(2)
+    )
+    desk.send(second, "state=waiting")
+    desk.send(third, "state=error")
+    desk.wait_colours({tab: "waiting"})
+    desk.send(second, "state=working")
+    desk.wait_colours({tab: "error"})
+    desk.kitty.close_window(third)
+    desk.wait_colours({tab: "working"})
+
+
+def test_done_lasts_until_a_person_looks(desk: Desk) -> None:
+    """`done` stays in a tab not shown and in an OS window without the focus; it is idle once a person looks."""
+    desk.reload("tab_bar_style fade\n")
+    window = desk.lamp("lamp", "done")
+    desk.wait_status(window, "done")
+    desk.let_pass(1.5)
+    assert desk.status(window) == "done"
+    desk.kitty.unfocus()
+    # Not by remote control, which would take the X focus back.
+    desk.kitty.eval(f"tab = boss.tab_for_id({desk.kitty.tab_of(window)}); tab.tab_manager_ref().set_active_tab(tab)")
+    desk.let_pass(2)
+    assert desk.kitty.focused_os_window() is None
+    assert desk.status(window) == "done"
+    desk.wait_colours({desk.kitty.tab_of(window): "done"})
+    desk.kitty.focus_os_window(desk.kitty.ls()[0]["id"])
+    desk.wait_status(window, "idle", 5)
+
+    desk.wait_colours({desk.kitty.tab_of(window): "idle"})
+
+
+def test_looking_does_not_answer(desk: Desk) -> None:
+    """A tab that waits is still amber after a person has looked at it for three seconds."""
+    window = desk.lamp("lamp", "waiting")
+    desk.wait_status(window, "waiting")
+    desk.kitty.focus_window(window)
+    desk.let_pass(3)
+
+    assert desk.kitty.focused_os_window() is not None
+    assert desk.kitty.window(window)["is_focused"]
+    desk.wait_colours({desk.kitty.tab_of(window): "waiting"})
+    pane = next(pane for pane in desk.snapshot().panes if pane.id == str(window))  # type: ignore[union-attr]
+    assert (pane.status, pane.seen) == (Status.WAITING, True)
+
+
+def test_the_snapshot_is_private_and_says_what_is_shown(desk: Desk) -> None:
+    """The snapshot has mode 0600, is read by its reader and names the tab; a closed tab is not in it any more."""
+    window = desk.lamp("lamp")
+    desk.send(window, "state=waiting;kind=permission;tool=claude;project=shop;message=may%20I")
+    desk.wait_status(window, "waiting")
+
+    def panes() -> dict[str, object]:
+        found = desk.snapshot()
+        return {pane.id: pane for pane in found.panes} if found is not None else {}
+
+    desk.kitty.wait_until(lambda: str(window) in panes(), what="the window in the snapshot")
+    pane = panes()[str(window)]
+    assert (pane.status, pane.kind, pane.agent) == ("waiting", "permission", "claude")  # type: ignore[attr-defined]
+    assert (pane.project, pane.message) == ("shop", "may I")  # type: ignore[attr-defined]
+    assert pane.tab == str(desk.kitty.tab_of(window))  # type: ignore[attr-defined]
+    folder = desk.kitty.runtime_dir / "tallylight"
+    (path,) = folder.iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    desk.kitty.close_window(window)
+    desk.kitty.wait_until(lambda: str(window) not in panes(), what="the end of the window in the snapshot")
+    (plain,) = desk.kitty.tabs()
+    desk.wait_colours({plain["id"]: ""})
+
+
+def amber_levels(desk: Desk, tab: int, samples: int) -> set[Colour]:
+    """The colours of the stripe of a tab, in this many looks."""
+    found: set[Colour] = set()
+    for _ in range(samples):
+        counts = desk.pixels([tab])[tab]
+        found |= {c for c, n in counts.items() if n >= MANY and c[0] - c[2] >= 60}
+    return found
+
+
+def times_drawn(desk: Desk, seconds: float) -> float:
+    """How often a second tab bars are drawn."""
+    desk.kitty.eval(COUNT)
+    begin = float(desk.host("__import__('time').monotonic()"))
+    desk.let_pass(seconds)
+    end, times = desk.kitty.eval("import time, kitty.tab_bar as m; return [time.monotonic(), m.times_drawn]")
+    return float(times / (end - begin))
+
+
+def test_steady_lights_cost_nothing(desk: Desk) -> None:
+    """With `pulse = false` a tab that waits keeps its colour, and no tab bar is drawn that has not changed."""
+    desk.reload("tab_bar_style fade\n")
+    window = desk.lamp("lamp", "waiting")
+    tab = desk.kitty.tab_of(window)
+    desk.wait_colours({tab: "waiting"})
+
+    assert times_drawn(desk, 2) < 1
+    assert desk.host("host._pulse_timer") == "None"
+    assert amber_levels(desk, tab, 4) == {LIGHTS["waiting"]}
+
+
+def test_waiting_pulses(kitty_version: str) -> None:
+    """Amber, and it alone, changes its brightness, at most ten times a second, and only as long as something waits."""
+    desk = Desk(kitty_version, "tab_bar_style fade\n")
+    try:
+        blue = desk.lamp("blue", "working")
+        desk.wait_colours({desk.kitty.tab_of(blue): "working"})
+        assert times_drawn(desk, 2) < 1
+        window = desk.lamp("lamp", "waiting")
+        tab = desk.kitty.tab_of(window)
+        desk.wait_status(window, "waiting")
+        rate = times_drawn(desk, 2)
+        assert 1 < rate <= 10.5
+        levels = amber_levels(desk, tab, 8)
+        assert len(levels) > 2, levels
+        desk.wait_colours({desk.kitty.tab_of(blue): "working"})
+        desk.send(window, "state=working")
+        desk.wait_status(window, "working")
+        desk.kitty.wait_until(lambda: desk.host("host._pulse_timer") == "None", 3, "the end of the pulse")
+        assert times_drawn(desk, 2) < 1
+        desk.wait_colours({tab: "working"})
+    finally:
+        desk.close()
+
+
+def test_a_reload_changes_nothing(desk: Desk) -> None:
+    """Reading kitty.conf anew, with its watcher line once more, leaves one host and one light."""
+    desk.lamp("lamp", "working")
+    host = desk.host("id(host)")
+    for _ in range(3):
+        desk.reload("tab_bar_style fade\n")
+
+    assert desk.host("id(host)") == host
+    desk.kitty.wait_until(lambda: "▌● lamp" in desk.bar(), what="the light")
+    assert desk.bar().count("▌") == 1

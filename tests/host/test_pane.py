@@ -167,6 +167,7 @@ def test_a_removed_status_file_is_a_goodbye(pane: Pane, table: HandTable) -> Non
     path.unlink()
     del table.processes[CLAUDE.pid]
     pane.foreground(SHELL.pid, 1)
+    pane.tick(1.25)
     assert not pane.decision.is_lit
 
 

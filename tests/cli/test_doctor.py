@@ -210,7 +210,7 @@ def test_light_that_arrives_is_told_with_its_pane(world: FakeWorld) -> None:
 
     assert finding.health is Health.OK
     assert "kitty-77:3" in finding.text
-    assert [fields["state"] for fields in wire.sent] == ["active", "clear"]
+    assert [fields["state"] for fields in wire.sent] == ["waiting", "clear"]
     assert len({fields["id"] for fields in wire.sent}) == 1
 
 

@@ -2,7 +2,7 @@
 `tally doctor`: is everything wired, and does a light sent from here arrive.
 
 One line a finding, with its remedy. Nothing is written, but for one report to this terminal and its withdrawal: a
-child record of this pane, which no surface shows.
+child record of this pane, so that what the pane's own agent said stands. The tab turns amber for a moment.
 """
 
 from __future__ import annotations
@@ -102,10 +102,12 @@ def examine(world: World, wire: Wire) -> Iterator[Finding]:
     yield from checks.installation(world)
     yield from checks.terminal(world)
     yield from checks.settings(world)
-    yield from _bus(world, wire)
     passthrough = _multiplexer(world)
+    # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
+    light = list(_light(world, wire, blocked=any(finding.is_fault for finding in passthrough)))
+    yield from _bus(world, wire)
     yield from passthrough
-    yield from _light(world, wire, blocked=any(finding.is_fault for finding in passthrough))
+    yield from light
 
 
 def _bus(world: World, wire: Wire) -> Iterator[Finding]:
@@ -178,12 +180,12 @@ def _light(world: World, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
         yield Finding("light", Health.SKIPPED, "not sent: tmux would drop it")
         return
     living, _ = wire.snapshots()
-    if not living:
+    if not living and _kitty_pid(world) is None:
         yield Finding("light", Health.SKIPPED, "not sent: no terminal on this machine runs tallylight yet")
         return
     record = {"id": f"doctor-{os.getpid()}"}
     try:
-        if not wire.send({"state": "active", "tool": "tally"} | record):
+        if not wire.send({"state": "waiting", "tool": "tally", "kind": "input", "message": "tally doctor"} | record):
             yield Finding("light", Health.SKIPPED, "not sent: this process has no terminal")
             return
         try:

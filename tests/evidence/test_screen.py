@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from tallylight.evidence.screen import LIVELY, SETTLING, WINDOW, Change, ScreenWatch
+from tallylight.evidence.screen import LIVELY, WINDOW, Change, ScreenWatch
 
 COLUMNS, ROWS = 48, 22
 NONE, TYPING, MINOR, LIVE, MAJOR, REFLOW = (
@@ -126,6 +126,25 @@ def test_progress_on_the_cursors_line_is_like_typing() -> None:
     for number in range(10):
         screen.print(f"\rdone {number} %")
         assert screen.look() is TYPING
+
+
+def test_printed_lines_as_wide_as_the_screen_are_output() -> None:
+    """A line that fills its row exactly is not taken for one that is typed and wrapped."""
+    screen = Screen()
+
+    for number in range(60):
+        screen.print(f"{number:>{COLUMNS}}\n")
+        assert screen.look() is MAJOR, number
+
+
+def test_drawing_below_a_cursor_that_moved_is_output() -> None:
+    """What stands below the cursor is a menu only as long as the cursor stays in its row."""
+    screen = Screen()
+    screen.draw(["a", "b", "c", "d"], (3, 1))
+    screen.look()
+    screen.draw(["a", "b", "c", "d", "", "a whole new line", "and another"], (1, 1))
+
+    assert screen.look() is MAJOR
 
 
 def test_line_after_enter_is_output() -> None:
@@ -319,7 +338,7 @@ def test_resize_is_not_output() -> None:
     screen.columns = 30
     screen.rows = [line[:30] for line in screen.rows]
     assert screen.look() is REFLOW
-    for number in range(SETTLING):
+    for number in range(3):
         screen.print(f"redrawn {number}\n")
         assert screen.look() is REFLOW
     screen.print("new line\n")

@@ -4,9 +4,9 @@ How fast the scanner is: MB/s, and ratios to `bytes.find` and to pyte in the sam
     python benchmarks/scanner.py [--seconds 0.4] [--recording FILE] [--json]
 
 The inputs come in chunks of 64 KiB, as a relay reads them: plain text; an agent's output; text with many colours;
-floods of escapes. Without --recording the agent's output is *synthesised*: redraws of a frame, a spinner, a streamed
-answer and status frames, in the proportions of an agent's terminal interface. A raw recording (script(1)) or an
-asciicast v2 is taken as it is. Each measurement is the best of several, in processor time; the ratios, not the MB/s,
+floods of escapes. The agent's output is a short recording of Claude Code, repeated, and a *synthesised* one: redraws
+with a spinner, a box, a streamed answer and status frames. Another recording, raw (script(1)) or an asciicast v2, is
+named with --recording. Each measurement is the best of several, in processor time; the ratios, not the MB/s,
 compare across machines.
 """
 
@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 from tallylight import wire
 from tallylight.scanner import Scanner, Sequence
 
+RECORDING = Path(__file__).parents[1] / "tests/fuzz/seeds/claude.raw"
 SIZE = 2_000_000
 CHUNK = 65_536
 #: pyte interprets everything, at about a hundredth of the speed: it gets a part.
@@ -72,10 +73,8 @@ def read_recording(path: Path) -> bytes:
 def inputs(recording: Path | None) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of each input."""
     yield "plain text", repeat("The quick brown fox jumps over the lazy dog. ✓ “quoted”\r\n".encode() * 20)
-    if recording:
-        yield "agent (recorded)", repeat(read_recording(recording))
-    else:
-        yield "agent (synthesised)", repeat(agent_output())
+    yield "agent (recorded)", repeat(read_recording(recording or RECORDING))
+    yield "agent (synthesised)", repeat(agent_output())
     yield "colours", repeat(b"\x1b[1;32mok\x1b[0m \x1b[38;5;9mfail\x1b[m some text\r\n")
     yield "flood of ESC", repeat(b"\x1b")
     yield "flood of CSI", repeat(b"\x1b[31m")

@@ -8,7 +8,8 @@ The invariants, for any bytes:
 3. Nothing grows: what is held stays under the limit, accumulators stay bounded, and so does the process.
 4. Text of an event is already harmless: sanitising it again changes nothing.
 
-The seeds in `seeds/` were recorded with script(1): vim, less, bash, and tmux around a shell. The vectors are seeds too.
+The seeds in `seeds/` are recordings: vim, less, bash, tmux around a shell, and three turns of Claude Code. The vectors
+are seeds too.
 """
 
 from __future__ import annotations

@@ -87,6 +87,9 @@ class Table(Protocol):
     def token(self, pid: int) -> object:
         """What is cheap to read and changes when *pid* runs another program; None if there is no such process."""
 
+    def fingerprint(self, pid: int) -> object:
+        """What is the same as long as *pid* is the same process and was asked to run the same."""
+
     def start(self, pid: int) -> int | None:
         """The start of *pid*, as in `Process.start`."""
 
@@ -158,6 +161,12 @@ class ProcTable:
             return self._read(pid, "cmdline")
         except OSError:
             return None
+
+    def fingerprint(self, pid: int) -> object:
+        # The fields of stat before the start change all the time; the name in front may hold anything.
+        fields = self._read(pid, "stat", 4096).rpartition(b")")[2].split(maxsplit=20)
+        is_alive = len(fields) > 20 and fields[0] not in (b"Z", b"X", b"x")
+        return (fields[19], self._read(pid, "cmdline")) if is_alive else None
 
     def start(self, pid: int) -> int | None:
         stat = self.stat(pid)
@@ -290,6 +299,10 @@ class PsutilTable:
         name = self._try(process.name)
         return None if name is None else (process.create_time(), name)
 
+    def fingerprint(self, pid: int) -> object:
+        process = self._try(lambda: self._psutil.Process(pid))
+        return None if process is None else (process.create_time(), tuple(self._try(process.cmdline) or ()))
+
     def start(self, pid: int) -> int | None:
         created = self.start_time(pid)
         return None if created is None else round(created * 1000)
@@ -371,6 +384,7 @@ def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
 class _Seen:
     identity: Identity
     token: object
+    fingerprint: object = None
     looks: int = 0
 
 
@@ -379,8 +393,9 @@ class ForegroundReader:
     The foreground of many panes, read as little as is right.
 
     `look` returns the same object as long as nothing changed. A pane's first `EAGER` looks read everything, because
-    a shell's child is the shell until it has become its command; after that every `EVERY`th does, and the others only
-    ask whether the leader runs another program. The least recently asked groups are forgotten first.
+    a shell's child is the shell until it has become its command; after that every `EVERY`th reads its arguments (and
+    its children, if they count), and the others only ask whether the leader runs another program. The groups that
+    were read longest ago are forgotten first.
     """
 
     EAGER = 8
@@ -396,15 +411,23 @@ class ForegroundReader:
         if pgid <= 0:
             return NOBODY
         seen = self._seen.get(pgid)
-        # The pid spreads the full readings of many panes over the ticks.
-        is_due = seen is None or seen.looks < self.EAGER or (seen.looks + pgid) % self.EVERY == 0
-        if seen is not None and not is_due and self._table.token(pgid) == seen.token:
-            seen.looks += 1
-            return seen.identity
-        return self._read(pgid, seen)
+        if seen is None or seen.looks < self.EAGER or self._table.token(pgid) != seen.token:
+            return self._read(pgid, seen)
+        # The pid spreads the closer readings of many panes over the ticks.
+        if (seen.looks + pgid) % self.EVERY == 0 and not self._is_same(pgid, seen):
+            return self._read(pgid, seen)
+        seen.looks += 1
+        return seen.identity
+
+    def _is_same(self, pgid: int, seen: _Seen) -> bool:
+        """Whether the leader has not changed and is all that counts."""
+        if seen.identity.wants_children or seen.fingerprint is None:
+            return False
+        return self._table.fingerprint(pgid) == seen.fingerprint
 
     def _read(self, pgid: int, seen: _Seen | None) -> Identity:
-        token = self._table.token(pgid)
+        # Before the rest: what changes in between is then seen at the next look.
+        token, fingerprint = self._table.token(pgid), self._table.fingerprint(pgid)
         identity = foreground(pgid, self._agents, self._table)
         if seen is None:
             seen = self._seen[pgid] = _Seen(identity, token)
@@ -413,7 +436,7 @@ class ForegroundReader:
         elif token != seen.token:
             seen.looks = 0
         seen.looks += 1
-        seen.token = token
+        seen.token, seen.fingerprint = token, fingerprint
         if identity != seen.identity:
             seen.identity = identity
         self._seen.move_to_end(pgid)

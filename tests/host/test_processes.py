@@ -377,30 +377,30 @@ class CountingTable(ProcTable):
 
     def __init__(self, root: str) -> None:
         super().__init__(root)
-        self.full = self.cheap = 0
+        self.full = self.close = 0
 
     def get(self, pid: int):  # type: ignore[no-untyped-def]
         self.full += 1
         return super().get(pid)
 
-    def token(self, pid: int) -> object:
-        self.cheap += 1
-        return super().token(pid)
+    def fingerprint(self, pid: int) -> object:
+        self.close += 1
+        return super().fingerprint(pid)
 
 
 def test_reader_reads_little(fake: FakeProc) -> None:
-    """An unchanged pane costs a cheap look, gives the same object, and is read in full every eighth time."""
+    """An unchanged pane costs a cheap look, gives the same object, and has its arguments read every eighth time."""
     fake.add(60, b"claude\0", comm="claude")
     source = CountingTable(str(fake.root))
     reader = ForegroundReader(AGENTS, source)
     first = reader.look(60)
     for _ in range(ForegroundReader.EAGER):
         reader.look(60)
-    source.full = 0
+    source.full = source.close = 0
 
     looks = [reader.look(60) for _ in range(80)]
     assert all(look is first for look in looks)
-    assert source.full == 10
+    assert (source.full, source.close) == (0, 10)
 
 
 def test_reader_sees_exec(fake: FakeProc) -> None:

@@ -38,7 +38,8 @@ _TYPED = 16
 #: Where the input box of a hidden cursor is looked for: so many rows up from the last one with text.
 _BOTTOM = 12
 
-_BORDER = frozenset(map(chr, range(0x2500, 0x25A0))) | frozenset("-=_ ")
+#: What lines across are drawn with; first those that may stand in a row of ASCII.
+_LINES = ("-=_", "-=_─━═╌┄┈╍▀▄▁▔")
 
 
 class Change(enum.Enum):
@@ -212,7 +213,8 @@ def _is_border(row: str, columns: int) -> bool:
     text = row.strip()
     if len(text) < max(8, columns // 4):
         return False
-    return sum(character in _BORDER and character != " " for character in text) * 10 >= len(text) * 6
+    lines = _LINES[0 if text.isascii() else 1]
+    return sum(map(text.count, lines)) * 10 >= len(text) * 6
 
 
 def _difference(

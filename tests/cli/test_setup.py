@@ -188,6 +188,32 @@ def test_no_kitty_means_no_kitty_conf(home: Path) -> None:
     assert "not found" in world.text
 
 
+def test_wezterm_is_told_and_left_alone(home: Path, conf: Path) -> None:
+    """WezTerm is not lit by this release: it is named if it is there, and its configuration is not written."""
+    world = make_world(home)
+    program = Path(world.env["PATH"]) / "wezterm"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    lua = home / ".wezterm.lua"
+    lua.write_text("return {}\n")
+
+    assert setup(world, "--yes") == 0
+    assert "WezTerm" in world.text
+    assert lua.read_text() == "return {}\n"
+
+
+def test_agents_on_the_path_are_listed(home: Path, conf: Path) -> None:
+    """What was found is said by the names of the agent files."""
+    world = make_world(home)
+    program = Path(world.env["PATH"]) / "claude"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+
+    setup(world, "--yes")
+
+    assert "  agents      claude" in world.text.splitlines()
+
+
 def test_block_of_a_moved_install_is_repaired(home: Path, conf: Path) -> None:
     """An include of a data directory that is no longer ours is replaced where it stands, not doubled."""
     old = "# BEGIN_TALLYLIGHT\ninclude /old/share/tallylight/kitty.conf\n# END_TALLYLIGHT\n"

@@ -63,7 +63,8 @@ def test_from_a_bare_kitty_to_a_light_that_arrives(kitty: Kitty) -> None:
 
     before = doctor(kitty)
     assert before["kitty.conf"]["health"] == "ok"
-    assert before["this kitty"]["health"] == "stale"
+    # 0.48 reloads its configuration by itself, so that a new tab is lit at once if it comes late enough.
+    assert before["this kitty"]["health"] in (["stale"] if kitty.version == "0.41" else ["stale", "ok"])
 
     kitty.remote("action", action="quit")
     kitty.wait_until(lambda: not kitty.alive(), 20, "kitty's end")

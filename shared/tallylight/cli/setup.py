@@ -83,8 +83,9 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
     _tell_what_is_there(world, here, state)
     if here.is_here:
         world.say(
-            "\nNext: restart kitty. Or reload its configuration (ctrl+shift+f5) and open a new tab: tabs that are"
-            "\nalready open may stay dark until the restart. `tally doctor`, run in kitty, checks the rest."
+            "\nNext: restart kitty. Or reload its configuration (ctrl+shift+f5; kitty 0.48 does it by itself) and open"
+            "\na new tab: tabs that are already open may stay dark until the restart. `tally doctor`, run in kitty,"
+            "\nchecks the rest."
         )
     return DONE
 

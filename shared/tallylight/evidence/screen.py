@@ -158,14 +158,13 @@ class ScreenWatch:
         was_wrapped = _is_wrapped(old, old_top, old_cursor[0], columns)
         if not was_wrapped and not _is_wrapped(new, new_top, row, columns):
             return False
+        rows, _ = _difference(old, old_top, new, new_top, min(row + 1 + BELOW, len(new)), is_box=True)
+        if rows:
+            return False
         old_text = _text_before(old, old_top, old_cursor)
         new_text = _text_before(new, new_top, self._cursor)
-        if abs(len(old_text) - len(new_text)) > _TYPED or not (
-            new_text.startswith(old_text) or old_text.startswith(new_text)
-        ):
-            return False
-        rows, _ = _difference(old, old_top, new, new_top, min(row + 1 + BELOW, len(new)), is_box=True)
-        return rows == 0
+        is_little = abs(len(old_text) - len(new_text)) <= _TYPED
+        return is_little and (new_text.startswith(old_text) or old_text.startswith(new_text))
 
 
 class _Area:
@@ -245,20 +244,18 @@ def _difference(
 
 def _count(old: list[str], new: list[str]) -> tuple[int, int]:
     """How many rows differ, and by how many characters; a row that came or went counts as far too many."""
-    rows = cells = 0
-    for was, now in zip(old, new, strict=False):
-        if was == now:
-            continue
-        rows += 1
-        if rows > MINOR_ROWS:
-            return MAX_ROWS, MAX_ROWS
+    cells = 0
+    changed = [(was, now) for was, now in zip(old, new, strict=False) if was != now]
+    if len(changed) > MINOR_ROWS:
+        return MAX_ROWS, MAX_ROWS
+    for was, now in changed:
         if not was or not now:
             cells += MINOR_CELLS + 1
             continue
         # By their letters, not their places: `9s` to `10s` moves the rest of the row.
         a, b = Counter(was), Counter(now)
         cells += max(1, (a - b).total(), (b - a).total())
-    return rows, cells
+    return len(changed), cells
 
 
 def _is_minor(rows: int, cells: int) -> bool:

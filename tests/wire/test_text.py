@@ -95,6 +95,14 @@ def test_emoji_counts_as_one_grapheme_of_two_cells() -> None:
     assert sanitise(family * 3, cells=5) == family * 2
 
 
+def test_endless_joining_is_cut() -> None:
+    """Four emoji join into one; a fifth stands alone, so that no grapheme is longer than a family."""
+    woman = "👩"
+
+    assert sanitise("\u200d".join([woman] * 4)) == "\u200d".join([woman] * 4)
+    assert sanitise("\u200d".join([woman] * 5)) == "\u200d".join([woman] * 4) + woman
+
+
 def test_marks_on_one_base_are_capped() -> None:
     """Of thousands of combining marks on one base four stay, and what follows them is kept."""
     mark = "\u0331"  # nothing composes with it here

@@ -209,7 +209,7 @@ def test_answer(tab: Tab) -> None:
 def test_short_answer(tab: Tab) -> None:
     """A turn that is over before anyone could look is still done."""
     tab.wait("idle")
-    tab.submit("hello")
+    tab.submit("SLOW 0.3")
     done = tab.wait("done", since=tab.truth("done"))
 
     assert done.at - tab.truth("done") < PROMPTLY

@@ -118,6 +118,10 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
         [(0, agent()), (0, title("working")), (1, explicit("waiting")), (2, title("idle")), (9, tick)],
         "waiting",
     ),
+    "nor does one that ends a turn": (
+        [(0, agent()), (0, title("working")), (1, explicit("waiting")), (2, title("done")), (9, tick)],
+        "waiting",
+    ),
     "an idle glyph ends a working that hooks forgot": (
         [(0, agent()), (0, title("working")), (1, explicit("working")), (5, title("idle")), (6, tick)],
         "idle",

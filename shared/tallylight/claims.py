@@ -72,7 +72,7 @@ def contradicts(lower: Claim, higher: Claim) -> bool:
         return False
     if lower.changed <= higher.at or lower.status is higher.status:
         return False
-    if lower.report.source is Source.TITLE and lower.status is Status.IDLE:
+    if lower.report.source is Source.TITLE and lower.status in (Status.IDLE, Status.DONE):
         # An idle glyph also stands while a dialog is open, so it can only say "not working".
         return higher.status is Status.WORKING
     return higher.status in _LIVE or lower.status in _LIVE

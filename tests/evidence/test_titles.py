@@ -95,8 +95,20 @@ def test_plain_title_is_idle_only_after_a_glyph() -> None:
 
     assert reader.read("u@host: ~") is None
     assert (report := reader.read("⠋ codex")) is not None and report.status is Status.WORKING
-    assert (report := reader.read("codex")) is not None and report.status is Status.IDLE
+    assert (report := reader.read("codex")) is not None and report.status is Status.DONE
     assert reader.read("") is None
+
+
+def test_a_turn_that_ends_in_the_title_is_done() -> None:
+    """Idle after work is done and stays so; idle after a question that was put away, or at the start, is idle."""
+    reader = TitleReader(agent("claude"))
+    titles = ("✳ a", "◐ a", "◑ a", "✳ a", "✳ b", "◐ b", "✳ b")
+    statuses = [report.status for title in titles if (report := reader.read(title)) is not None]
+    assert statuses == ["idle", "working", "working", "done", "done", "working", "done"]
+
+    asking = TitleReader(agent("codex"))
+    titles = ("⠋ codex", "[ ! ] Action Required | codex", "codex")
+    assert [r.status for t in titles if (r := asking.read(t)) is not None] == ["working", "waiting", "idle"]
 
 
 def test_plain_title_never_idle_for_others() -> None:

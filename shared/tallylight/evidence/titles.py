@@ -8,6 +8,8 @@ any program can set a title. A glyph counts as the first character, followed by 
 
 from __future__ import annotations
 
+import attrs
+
 from tallylight.agents import Agent
 from tallylight.agents.titles import TitleRule
 from tallylight.report import Report, Source
@@ -66,15 +68,24 @@ def _match(rule: TitleRule, items: list[str]) -> str:
 
 
 class TitleReader:
-    """`read_title` for one run of one agent: it remembers that a status was drawn."""
+    """
+    `read_title` for one run of one agent: it remembers what was drawn before.
+
+    A title that says *idle* after it said *working* is a turn that ended: *done*, until the next one begins. (One that
+    a person broke off ends so too; but then the person is there, and a look makes it *idle*.)
+    """
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self._has_drawn = False
+        self._status: Status | None = None
 
     def read(self, title: str) -> Report | None:
-        report = read_title(self.agent, title, has_drawn=self._has_drawn)
-        self._has_drawn = self._has_drawn or report is not None
+        report = read_title(self.agent, title, has_drawn=self._status is not None)
+        if report is None:
+            return None
+        if report.status is Status.IDLE and self._status in (Status.WORKING, Status.DONE):
+            report = attrs.evolve(report, status=Status.DONE, rule=f"{report.rule}, after work")
+        self._status = report.status
         return report
 
 

@@ -216,7 +216,8 @@ class Scanner:
             self._envelope = None
             return self._scan_string(data, start, start + 2, items)
         begun = _SHORT_START.match(data, start)
-        end = begun.end() if begun else after
+        assert begun, "an ESC begins something"
+        end = begun.end()
         if end < len(data):
             self._broken(items, data[start:end])
             return end

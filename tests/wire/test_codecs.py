@@ -115,6 +115,13 @@ def test_osc1338_has_no_word(status: Status | None) -> None:
         osc1338.encode(Report(source=Source.PROTOCOL, status=status))
 
 
+@pytest.mark.parametrize("name", ["a b", "/a", "a/", "a//b", "é", "x" * 65, "/".join("abcdefghi")])
+def test_osc1338_has_no_word_for_an_odd_id(name: str) -> None:
+    """An id that the reader would refuse is refused by the writer."""
+    with pytest.raises(ValueError, match="no word for the id"):
+        osc1338.encode(Report(source=Source.PROTOCOL, status=Status.IDLE, id=name))
+
+
 def test_osc1338_payload_limit_and_encoding() -> None:
     """A bare payload may be as long as in a frame, and text that has no UTF-8 is malformed."""
     fits = "state=done;x=".ljust(osc1338.PAYLOAD_LIMIT, "x")

@@ -198,7 +198,7 @@ def test_a_full_buffer_is_given_up() -> None:
 def test_overlong_csi() -> None:
     """A CSI of the limit is whole; one byte more and it is skipped to its final byte without being held."""
     fits = b"\x1b[".ljust(CSI_LIMIT - 1, b"1") + b"m"
-    over = b"\x1b[".ljust(CSI_LIMIT, b"1") + b"m"
+    over = b"\x1b[".ljust(CSI_LIMIT + 5, b"1") + b"m"
     scanner = Scanner()
     items: list[Item] = []
     for byte in over * 2 + b"x":
@@ -207,6 +207,7 @@ def test_overlong_csi() -> None:
 
     assert kinds(scan(fits)) == [CSI]
     assert kinds(scan(over + b"x")) == [None, b"x"]
+    assert kinds(scan(b"\x1b[".ljust(CSI_LIMIT, b"1") + b"mx")) == [None, b"x"]
     assert kinds(coalesce(items)) == [None, b"x"]
 
 

@@ -117,10 +117,12 @@ def encode_payload(report: Report) -> str:
     """
     Write what follows `1338;`. Fields that do not fit go, the least telling first; the state always fits.
 
-    Raise ValueError for what has no word on the wire: `down`, and a withdrawal.
+    Raise ValueError for what has no word on the wire: `down`, a withdrawal, an id that is none.
     """
     if report.status is None or report.status not in _STATUSES.values():
         raise ValueError(f"OSC 1338 has no word for status {report.status}")
+    if report.id and not _ID.fullmatch(report.id):
+        raise ValueError(f"OSC 1338 has no word for the id {report.id[:80]!r}")
     fields = {key: getattr(report, name) for key, (name, _) in _TEXTS.items()}
     fields |= {
         "state": report.status.value,
@@ -130,9 +132,10 @@ def encode_payload(report: Report) -> str:
         "background": str(report.background) if report.background else "",
     }
     order = ("state", "tool", "project", "id", "kind", *list(_TEXTS)[2:], "progress", "background")
-    for dropped in range(len(_EXPENDABLE) + 1):
+    for dropped in range(len(_EXPENDABLE) + 1):  # pragma: no branch - with all of them gone it fits
         gone = _EXPENDABLE[:dropped]
         payload = pairs.join((key, fields[key]) for key in order if fields[key] and key not in gone)
+        # Below the limit, not at it: the frame may end in ST, which is a byte longer than BEL.
         if len(payload) < PAYLOAD_LIMIT:
             break
     return payload.decode("ascii")

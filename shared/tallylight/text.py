@@ -10,6 +10,7 @@ Every codec calls `sanitise` after its last decoding step, and every surface cal
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 
@@ -42,6 +43,8 @@ _SPACE = re.compile(f"[{_SPACES}]")
 _CLUSTER = re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 #: The most code points one grapheme of our own output has, so that cutting the input never cuts it again.
 _LONGEST = JOINED * 4 + MARKS
+#: Longer text is not remembered: the cache stays under a megabyte or two.
+_CACHED = 512
 _ASCII_ID = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,31}")
 
 
@@ -55,11 +58,22 @@ def sanitise(text: str, *, cells: int = CELLS, graphemes: int = GRAPHEMES) -> st
     most = min(cells, graphemes)
     if text.isascii() and text[:most].isprintable():
         return text[:most]
+    if len(text) <= _CACHED:
+        return _sanitise_again(text, cells, graphemes)
+    return _sanitise(text, cells, graphemes)
+
+
+def _sanitise(text: str, cells: int, graphemes: int) -> str:
+    most = min(cells, graphemes)
     text = text[: most * _LONGEST]
     # Marks are cut before NFC, which is quadratic in the length of a run of them, and everything is stripped again
     # after it, because NFC has the last word on what a character is.
     text = _cap(_strip(text), most * _LONGEST, most * _LONGEST, 2 * MARKS)
     return _cap(_strip(unicodedata.normalize("NFC", text)), cells, graphemes, MARKS)
+
+
+#: A tab bar asks for the same few titles at every redraw.
+_sanitise_again = functools.lru_cache(maxsize=512)(_sanitise)
 
 
 def width(text: str) -> int:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.text import MARKS, is_ascii_id, sanitise, width
+from tallylight.text import MARKS, _sanitise_again, is_ascii_id, sanitise, width
 from tests.strategies import texts
 
 DEFAULT_IGNORABLE = [
@@ -111,6 +111,15 @@ def test_marks_on_one_base_are_capped() -> None:
     assert sanitise("q" + mark * 20 + "end") == "q" + mark * MARKS + "end"
     assert sanitise("q" + mark * MARKS) == "q" + mark * MARKS
     assert sanitise("q" + mark * (MARKS + 1)) == "q" + mark * MARKS
+
+
+def test_long_text_is_not_remembered() -> None:
+    """Text over 512 characters leaves the cache as it was, and comes out the same as short text."""
+    before = _sanitise_again.cache_info().currsize
+
+    assert sanitise("é" * 513, cells=3) == "ééé"
+    assert _sanitise_again.cache_info().currsize == before
+    assert sanitise("é" * 512, cells=3) == "ééé"
 
 
 @given(texts())

@@ -1,0 +1,83 @@
+"""`tally emit` inside a real tmux and a real GNU Screen inside a real kitty."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.kitty.desk import Desk
+
+
+@pytest.fixture(scope="module")
+def desk(kitty_version: str) -> Iterator[Desk]:
+    """A kitty with steady lights."""
+    desk = Desk(kitty_version, "tab_bar_style fade\n", "[kitty]\npulse = false\n", size=(1000, 400))
+    yield desk
+    desk.close()
+
+
+def tmux(desk: Desk, passthrough: str, script: str) -> int:
+    """A tab with a tmux server of its own that runs a shell script; its window."""
+    conf = desk.kitty.home / "tmux.conf"
+    conf.write_text(f"set -g allow-passthrough {passthrough}\n")
+    socket = desk.kitty.home / f"tmux-{passthrough}"
+    argv = ["tmux", "-S", str(socket), "-f", str(conf), "new-session", f"{script}; exec cat"]
+    return desk.kitty.launch(*argv, keep_focus=True, tab_title="tmux")
+
+
+def test_tmux_with_passthrough_lights_the_tab(desk: Desk) -> None:
+    """With `allow-passthrough on`, what is emitted in tmux is the light of the tab around it."""
+    window = tmux(desk, "on", "tally emit waiting --tool claude --kind permission")
+    desk.wait_status(window, "waiting")
+
+    assert desk.kitty.user_vars(window)["tally_kind"] == "permission"
+    desk.wait_colours({desk.kitty.tab_of(window): "waiting"})
+    desk.kitty.close_window(window)
+
+
+def test_tmux_without_passthrough_is_found_out(desk: Desk) -> None:
+    """With `allow-passthrough off` no light comes, and `tally doctor` says why and what to do."""
+    window = tmux(desk, "off", "tally emit waiting; tally doctor > doctor.txt; touch ended")
+    desk.kitty.wait_until((desk.kitty.home / "ended").exists, 60, "the doctor's end")
+    said = (desk.kitty.home / "doctor.txt").read_text()
+
+    assert "allow-passthrough is off: no light leaves tmux" in said
+    assert "tmux set -g allow-passthrough on" in said
+    assert "~/.tmux.conf" in said
+    assert "not sent: tmux would drop it" in said
+    desk.let_pass(0.5)
+    assert desk.status(window) == ""
+    assert "tally" not in desk.kitty.user_vars(window)
+    desk.kitty.close_window(window)
+
+
+def test_the_doctors_light_arrives_through_tmux(desk: Desk) -> None:
+    """With `allow-passthrough on` the doctor's own light is seen to arrive, and leaves nothing behind."""
+    window = tmux(desk, "on", "tally doctor > doctor-on.txt; touch ended-on")
+    desk.kitty.wait_until((desk.kitty.home / "ended-on").exists, 60, "the doctor's end")
+    said = (desk.kitty.home / "doctor-on.txt").read_text()
+
+    assert "allow-passthrough is on" in said
+    assert re.search(rf"sent from here, arrived in kitty[-0-9]*:{window} ", said), said
+    desk.wait_status(window, "")
+    desk.kitty.close_window(window)
+
+
+def test_screen_lights_the_tab(desk: Desk) -> None:
+    """What is emitted in GNU Screen, however long, is the light of the tab around it."""
+    home = desk.kitty.home
+    rc, folder = home / "screenrc", home / "screens"
+    rc.write_text("startup_message off\n")
+    folder.mkdir(mode=0o700)
+    script = f"tally emit waiting --tool codex --kind question --message {'m' * 2000}; exec cat"
+    window = desk.kitty.launch(
+        "screen", "-c", str(rc), "sh", "-c", script, keep_focus=True, tab_title="screen", env={"SCREENDIR": str(folder)}
+    )
+    desk.wait_status(window, "waiting")
+
+    assert desk.kitty.user_vars(window)["tally_agent"] == "codex"
+    assert desk.kitty.user_vars(window)["tally"].endswith("m" * 2000)
+    desk.wait_colours({desk.kitty.tab_of(window): "waiting"})
+    desk.kitty.close_window(window)

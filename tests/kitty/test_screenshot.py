@@ -1,0 +1,108 @@
+"""The README's picture: a kitty as a person would have it, with every light in it.
+
+It is kept only with TALLYLIGHT_UPDATE_IMAGES=1, from the newest kitty; always, its colours are looked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.kitty.conftest import VERSIONS
+from tests.kitty.desk import LIGHTS, Desk
+from tests.kitty.roots import CHECKOUT
+
+PICTURE = CHECKOUT / "docs/images/kitty-tabs.png"
+#: README pages are slow enough.
+MAX_BYTES = 60_000
+
+SETTINGS = """
+tab_bar_style powerline
+font_size 13
+tab_powerline_style slanted
+tab_bar_edge top
+tab_bar_margin_height 6 6
+tab_title_template "{title} "
+active_tab_font_style normal
+background #16181d
+foreground #c8ccd4
+tab_bar_background #16181d
+active_tab_background #3a404c
+active_tab_foreground #ffffff
+inactive_tab_background #23272f
+inactive_tab_foreground #aab0bc
+window_padding_width 4 10
+cursor_shape beam
+cursor #16181d
+color2 #8cc570
+color4 #6ea8fe
+color8 #6b7280
+"""
+
+#: The tabs: title, the agent's report, and for how many seconds it has been so.
+TABS = (
+    ("shop", "state=working;tool=claude;project=shop;message=Rounding%20in%20the%20checkout", 74),
+    ("api", "state=waiting;kind=permission;tool=claude;project=api;message=Run%20the%20migration%3F", 12),
+    ("docs", "state=done;tool=codex;project=docs;message=Rewrote%20the%20tutorial", 260),
+    ("infra", "state=error;tool=gemini;project=infra;message=API%20error%3A%20overloaded", 35),
+    ("blog", "state=idle;tool=claude;project=blog;message=Drafted%20two%20posts", 2500),
+)
+
+#: Make the lights as old as they are to look: {ages} has seconds by window.
+AGE = """
+import attrs, time
+from tallylight.hosts.kitty import _host as host
+for id_, age in {ages}.items():
+    tracker = host._panes[id_].tracker
+    tracker._shown = attrs.evolve(tracker._shown, since=tracker._shown.since - age)
+host._after(time.monotonic(), anew=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def desk(kitty_version: str) -> Iterator[Desk]:
+    """A kitty with dark colours, and no pulse, so that the picture has the full amber."""
+    desk = Desk(kitty_version, SETTINGS, "[kitty]\npulse = false\n", size=(1000, 270))
+    yield desk
+    desk.close()
+
+
+def test_the_picture(desk: Desk, tmp_path: Path) -> None:
+    """Every light is in the picture, in its very colour, beside a plain shell without one."""
+    kitty = desk.kitty
+    windows = [desk.lamp(title) for title, _, _ in TABS]
+    names = [payload.partition(";")[0].removeprefix("state=") for _, payload, _ in TABS]
+    for window, (_, payload, _) in zip(windows, TABS, strict=True):
+        desk.send(window, payload)
+    for window, name in zip(windows, names, strict=True):
+        desk.wait_status(window, name)
+    prompt = r"\033[34m~\033[m \033[32m❯\033[m "
+    show = f"stty -echo; read -r go; printf '{prompt}tally status\\n'; tally status; printf '\\n{prompt}'; exec cat"
+    shell = kitty.launch("sh", "-c", show, tab_title="zsh")
+    ages = {window: age for window, (_, _, age) in zip(windows, TABS, strict=True)}
+    kitty.eval(AGE.format(ages=ages))
+
+    def is_told() -> bool:
+        found = desk.snapshot()
+        return found is not None and sum(found.written - pane.since > 10 for pane in found.panes) == len(TABS)
+
+    kitty.wait_until(is_told, what="the lights and their ages in the snapshot")
+    kitty.close_window(kitty.windows()[0]["id"])
+    kitty.send_text(shell, "\r")
+    kitty.wait_until(lambda: kitty.get_text(shell).count("❯") == 2, what="the second prompt")
+    lights = {kitty.tab_of(window): name for window, name in zip(windows, names, strict=True)}
+    shot = tmp_path / "shot.png"
+    desk.wait_colours({kitty.tab_of(shell): ""} | lights, image=shot)
+    image = Image.open(shot).convert("RGB")
+
+    small = tmp_path / "small.png"
+    image.quantize(200, dither=Image.Dither.NONE).save(small, optimize=True)
+    assert small.stat().st_size < MAX_BYTES
+    assert {colour for _, colour in image.getcolors(1 << 24)} >= set(LIGHTS.values())
+    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
+        PICTURE.parent.mkdir(parents=True, exist_ok=True)
+        PICTURE.write_bytes(small.read_bytes())

@@ -47,8 +47,6 @@ class TabLights:
     style: str = "stripe"
     with_mark: bool = True
     pulses: bool = True
-    #: Drawing functions of users that go without the title template.
-    _aloof: set[int] = attrs.Factory(set)
     _was_read: bool = False
     _is_broken: bool = False
 
@@ -133,18 +131,22 @@ class TabLights:
     def _wrapped(self, draw: Callable[..., int]) -> Callable[..., int]:
         """A user's own drawing function, with the light in front if it does not draw the title template."""
 
+        #: Whether *draw* goes without the title template: not known before it has drawn a light.
+        is_aloof = False
+
         def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
+            nonlocal is_aloof
             decision = self.light(tab.tab_id)
             if decision is None or not decision.is_lit or self.style == "colour":
                 return draw(draw_data, screen, tab, before, *rest)
             x, y = screen.cursor.x, screen.cursor.y
             look = screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic
-            if id(draw) not in self._aloof:
+            if not is_aloof:
                 self._was_read = False
                 end = draw(draw_data, screen, tab, before, *rest)
                 if self._was_read:
                     return end
-                self._aloof.add(id(draw))
+                is_aloof = True
                 screen.cursor.x, screen.cursor.y = x, y
                 screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
             coloured, plain = self.texts(decision)

@@ -41,6 +41,10 @@ def agent(name: str = "claude", instance: int = 1) -> Step:
     return lambda tracker, now: tracker.foreground(Foreground(name, instance), now)
 
 
+def speaker(tracker: Tracker, now: float) -> None:
+    tracker.foreground(Foreground("claude", 1, speaks=True), now)
+
+
 def carrier(tracker: Tracker, now: float) -> None:
     tracker.foreground(Foreground("ssh", 7, is_agent=False), now)
 
@@ -143,6 +147,10 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
     "four seconds of silence are a question": ([(0, agent()), (1, output), (4.9, tick)], "working"),
     "and not a moment earlier": ([(0, agent()), (1, output), (5, tick)], "waiting"),
     "an agent found silent comes to wait": ([(0, agent()), (4, tick)], "waiting"),
+    "what an agent draws while it starts is no work": ([(0, speaker), (0.5, output), (1, output)], "idle"),
+    "one that should speak and does not is watched": ([(0, speaker), (0.5, output), (3, tick), (4, output)], "working"),
+    "and comes to wait when it is silent": ([(0, speaker), (0.5, output), (3, tick), (4.5, tick)], "waiting"),
+    "one that speaks in time is believed": ([(0, speaker), (0.5, output), (1, registry("idle")), (9, tick)], "idle"),
     "a status file that is idle keeps silence quiet": ([(0, agent()), (1, registry("idle")), (60, tick)], "idle"),
     # 5: debounce defers
     "a change within 100 ms is held": ([(0, explicit("working")), (0.05, explicit("waiting"))], "working"),
@@ -351,7 +359,7 @@ EVENTS: list[Step] = [
     *(explicit(s, id="a/b") for s in ("working", "waiting", "done")),
     say(Source.PROTOCOL, None),
     say(Source.REGISTRY, None),
-    *(agent(), agent(instance=2), carrier, shell, stopped),
+    *(agent(), agent(instance=2), speaker, carrier, shell, stopped),
     *(output, tick, look, prompt, starts, ends(0), ends(137), ends(None)),
 ]
 

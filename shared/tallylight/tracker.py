@@ -25,6 +25,8 @@ MAX_RECORDS = 256
 ADOPT_S = 2.0
 #: A command's end this long after its agent vanished, in seconds, is taken to be that agent's end.
 LAST_WORDS_S = 2.0
+#: How long, in seconds, an agent that speaks for itself may take to start. Claude Code takes 0.4 to 2.
+START_S = 3.0
 #: Exit codes by which a shell says that a signal killed the command: ABRT, BUS, FPE, KILL, SEGV.
 _KILLED = frozenset({134, 135, 136, 137, 139})
 
@@ -49,12 +51,14 @@ class Foreground:
     Who holds the pane's foreground: an agent, or a carrier such as ssh through which an unseen agent may speak.
 
     *instance* tells two runs of the same program apart (a process id will do). Guesses from output and silence
-    are made only where *is_agent*.
+    are made only where *is_agent*. One that *speaks* is known to tell its status itself once it is up: it is given
+    `START_S` before its output is taken for work.
     """
 
     name: str
     instance: int
     is_agent: bool = True
+    speaks: bool = False
 
 
 @attrs.define
@@ -69,11 +73,15 @@ class Tracker:
 
     def __init__(self, timing: Timing | None = None) -> None:
         self.timing = timing or Timing()
+        #: Counts what was newly said, also of records that the pane's light does not show.
+        self.revision = 0
         self._records: OrderedDict[str, _Record] = OrderedDict({"": _Record()})
         self._foreground: Foreground | None = None
         self._explicit = False
         self._at_prompt = False
         self._last_output: float | None = None
+        #: When the agent in the foreground came there, while that matters.
+        self._arrived: float | None = None
         #: What is left to say of an agent that is gone.
         self._epitaph: Claim | None = None
         self._now: float | None = None
@@ -138,7 +146,7 @@ class Tracker:
         """The agent wrote something visible that was not the echo of typing."""
         now = self._advance(now)
         self._last_output = now
-        if self._foreground is not None and self._foreground.is_agent:
+        if self._foreground is not None and self._foreground.is_agent and not self._is_starting(now):
             self._guess(Status.WORKING, None, "output", now)
         self._settle(now)
 
@@ -154,6 +162,7 @@ class Tracker:
         if self._foreground is not None:
             self._bury(now, is_gone=is_gone)
         self._foreground = foreground
+        self._arrived = None
         if foreground is not None:
             self._epitaph = None
             self._at_prompt = False
@@ -198,6 +207,10 @@ class Tracker:
     def tick(self, now: float) -> None:
         """Let time pass: silence, decay, debounce."""
         now = self._advance(now)
+        if self._arrived is not None and not self._is_starting(now):
+            self._arrived = None
+            if not self._records[""].claims:
+                self._guess(Status.WORKING, None, "it came to the foreground", now)
         guess = self._records[""].claims.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING:
             since = self._last_output if self._last_output is not None else guess.at
@@ -213,6 +226,8 @@ class Tracker:
                 claim.changed += seconds
         if self._last_output is not None:
             self._last_output += seconds
+        if self._arrived is not None:
+            self._arrived += seconds
 
     # How it is decided ---------------------------------------------------------------------------------------
 
@@ -229,6 +244,8 @@ class Tracker:
             record = self._records[report.id] = _Record()
         self._records.move_to_end(report.id)
         before = record.claims.get(report.source)
+        if before is None or before.report != report:
+            self.revision += 1
         same = before is not None and (before.report.status, before.report.kind) == (report.status, report.kind)
         if before is not None and same:
             before.report, before.at = report, now
@@ -250,6 +267,7 @@ class Tracker:
         for key in list(self._records):
             if key == id_ or key.startswith(f"{id_}/") or not id_:
                 self._records[key].claims.pop(source, None)
+                self.revision += 1
                 if key and not self._records[key].claims:
                     del self._records[key]
 
@@ -260,9 +278,17 @@ class Tracker:
         if own is not None and now - own.at <= ADOPT_S:
             self._records[""].claims[Source.PROTOCOL] = own
             self._explicit = True
-        # It drew something, or it would not be there; without this, one that is already silent would never wait.
         self._last_output = now
-        self._guess(Status.WORKING, None, "it came to the foreground", now)
+        self._arrived = now
+        if not self._is_starting(now):
+            # It drew something, or it would not be there; without this, one that is silent would never wait.
+            self._guess(Status.WORKING, None, "it came to the foreground", now)
+
+    def _is_starting(self, now: float) -> bool:
+        """Whether the agent in the foreground may yet speak for itself."""
+        if self._foreground is None or not self._foreground.speaks or self._arrived is None:
+            return False
+        return now - self._arrived < START_S
 
     def _bury(self, now: float, *, is_gone: bool) -> None:
         """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""
@@ -314,7 +340,7 @@ class Tracker:
                 rule = f"{rule}; seen"
         elif not id_ and self._foreground is not None:
             source, status, kind, at = Source.HEURISTIC, Status.IDLE, None, now
-            rule = "nothing said or shown lately"
+            rule = "it is starting" if self._is_starting(now) else "nothing said or shown lately"
             if not self._foreground.is_agent:
                 source, status, rule = None, Status.ACTIVE, f"{self._foreground.name} is in the foreground"
         elif not id_ and self._at_prompt:
@@ -360,6 +386,8 @@ class Tracker:
         guess = self._records[""].claims.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING and self._last_output is not None:
             self._deadlines.append(self._last_output + self.timing.silence_s)
+        if self._arrived is not None and self._is_starting(now):
+            self._deadlines.append(self._arrived + START_S)
         shown = self._shown
         self._pending = None
         if (target.status, target.kind) == (shown.status, shown.kind):

@@ -37,6 +37,9 @@ class HandTable:
         process = self.get(pid)
         return process.exe if process is not None else None
 
+    def fingerprint(self, pid: int) -> object:
+        return self.get(pid)
+
     def start(self, pid: int) -> int | None:
         process = self.get(pid)
         return process.start if process is not None else None
@@ -148,20 +151,26 @@ def test_claude_is_believed_by_its_status_file(pane: Pane, table: HandTable) -> 
     pane.screen(lambda: pytest.fail("no guess is needed"), 1)
 
 
+def test_a_real_claude_is_given_time_to_start(pane: Pane) -> None:
+    """What it draws before it speaks is no work; a script of its name is watched from the first moment."""
+    pane.foreground(CLAUDE.pid, 0)
+    assert pane.decision.status is Status.IDLE
+
+
 def test_a_status_file_of_an_earlier_process_is_ignored(pane: Pane, table: HandTable) -> None:
     """A process id that was used before does not speak for this one."""
     status_file(table.home, status="waiting", waitingFor="permission prompt", procStart="199")
     pane.foreground(CLAUDE.pid, 0)
-    read_files(pane, 0)
+    read_files(pane, 0.25)
 
-    assert pane.decision.status is Status.WORKING  # a guess: it has just come
+    assert pane.decision.status is Status.IDLE
 
 
 def test_a_removed_status_file_is_a_goodbye(pane: Pane, table: HandTable) -> None:
     """`/exit` leaves nothing behind, whichever of file and process is seen to go first."""
     path = status_file(table.home, status="busy")
     pane.foreground(CLAUDE.pid, 0)
-    read_files(pane, 0)
+    read_files(pane, 0.25)
     assert pane.decision.status is Status.WORKING
 
     path.unlink()
@@ -175,7 +184,7 @@ def test_a_status_file_left_behind_is_a_crash(pane: Pane, table: HandTable) -> N
     """`kill -9` in mid-turn leaves a file that says busy, and a pane that says down."""
     status_file(table.home, status="busy")
     pane.foreground(CLAUDE.pid, 0)
-    read_files(pane, 0)
+    read_files(pane, 0.25)
     del table.processes[CLAUDE.pid]
     pane.foreground(SHELL.pid, 1)
 
@@ -186,12 +195,12 @@ def test_a_stopped_agent_is_no_crash(pane: Pane, table: HandTable) -> None:
     """Ctrl-Z in mid-turn is a person's doing; `fg` brings the light back."""
     status_file(table.home, status="busy")
     pane.foreground(CLAUDE.pid, 0)
-    read_files(pane, 0)
+    read_files(pane, 0.25)
     pane.foreground(SHELL.pid, 1)
     assert not pane.decision.is_lit
 
     pane.foreground(CLAUDE.pid, 5)
-    read_files(pane, 5)
+    read_files(pane, 5.25)
     assert (pane.decision.status, pane.decision.reason.source) == ("working", 7)
 
 
@@ -233,7 +242,7 @@ def test_an_old_title_is_not_a_new_agents(pane: Pane) -> None:
     pane.title("◐ Fix the build", 0)
     pane.foreground(CLAUDE.pid, 60)
 
-    assert pane.decision.reason.source == 1
+    assert pane.decision.status is Status.IDLE
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,8 @@ class _Shown:
     """What was last published of a pane."""
 
     decision: Decision
-    seen: bool
+    #: What else of the pane stands in the snapshot.
+    more: tuple[object, ...]
     variables: tuple[str | None, ...]
 
 
@@ -158,6 +159,7 @@ class KittyHost:
         late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
         self._last_tick = now
         windows = self.boss.window_id_map
+        anew = self._panes.keys() != set(windows)
         for id_ in [id_ for id_ in self._panes if id_ not in windows]:
             self._drop(id_)
         for window in list(windows.values()):
@@ -169,7 +171,7 @@ class KittyHost:
             pane.tick(now)
         self._read_files(self._panes)
         self._look_at_visible(now)
-        self._after(now)
+        self._after(now, anew=anew)
 
     def _pane(self, id_: int) -> Pane:
         pane = self._panes.get(id_)
@@ -248,9 +250,9 @@ class KittyHost:
         shown, decision = self._shown.get(id_), pane.decision
         if shown is None:
             return decision.is_lit
-        if shown.decision is decision and shown.seen is pane.attention.seen:
-            return False
-        return _words(shown.decision) != _words(decision) or shown.seen is not pane.attention.seen
+        if shown.more != _more(pane):
+            return True
+        return shown.decision is not decision and _words(shown.decision) != _words(decision)
 
     def _publish(self, id_: int, pane: Pane, now: float) -> None:
         """Put the decision into the window's user variables; take them away when there is nothing to say."""
@@ -266,7 +268,7 @@ class KittyHost:
         for name, value, old in zip(PUBLISHED, variables, known, strict=True):
             if window is not None and value != old:
                 window.set_user_var(name, value)
-        self._shown[id_] = _Shown(decision, pane.attention.seen, variables)
+        self._shown[id_] = _Shown(decision, _more(pane), variables)
 
     def _rolled_up(self) -> dict[int, Decision]:
         """The decision of every tab, by its id: the most urgent of its panes."""
@@ -338,6 +340,10 @@ class KittyHost:
 def _words(decision: Decision) -> tuple[object, ...]:
     """What of a decision is told to others. When a source last repeated itself is not."""
     return decision.status, decision.kind, decision.reason.source, decision.reason.rule, decision.report
+
+
+def _more(pane: Pane) -> tuple[object, ...]:
+    return pane.attention.seen, pane.tracker.revision, pane.clean_title
 
 
 def _look(window: Any) -> Look:

@@ -21,8 +21,9 @@ from tallylight.decision import Decision
 from tallylight.errors import DecodeError
 from tallylight.evidence import registry, transcript
 from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.screen import Change, ScreenWatch
-from tallylight.evidence.titles import TitleReader
+from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.turn import Turns
 from tallylight.files import home
 from tallylight.processes import ForegroundReader, Table
@@ -99,6 +100,8 @@ class Pane:
         self._identity = NOBODY
         self._run: _Run | None = None
         self._title = ""
+        #: The title in words: without the glyphs and spinners that agents put into it.
+        self.clean_title = ""
         self._title_at: float | None = None
 
     @property
@@ -151,6 +154,7 @@ class Pane:
     def title(self, title: str, now: float) -> None:
         """The program set the pane's title."""
         self._title, self._title_at = title, now
+        self.clean_title = clean_title(title)
         if self._run is not None:
             self._read_title(now)
 
@@ -240,7 +244,7 @@ class Pane:
         if found.agent is not None and process is not None:
             self._run = _Run(found, TitleReader(found.agent))
             self._find_status_file(self._run)
-            foreground = Foreground(found.agent.name, process.pid)
+            foreground = Foreground(found.agent.name, process.pid, speaks=_speaks(found.agent, process))
         elif found.is_remote and process is not None:
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
         self._watch = ScreenWatch()
@@ -273,6 +277,11 @@ class Pane:
                 self.tracker.report(report, now)
 
 
+def _speaks(agent: Agent, process: Process) -> bool:
+    """Whether *process* is sure to be the agent that tells its status itself, and no script that is named like it."""
+    return bool(agent.registry) and base_name(process.exe) in agent.processes
+
+
 def _same_run(before: Identity, after: Identity) -> bool:
     """Whether both are the same agent started by the same command: more of it may be known by now."""
     return (
@@ -297,7 +306,10 @@ def _bytes(path: Path, limit: int) -> bytes | None:
 
 
 def _tail(path: Path) -> bytes:
+    """The end of a transcript. One of a session that has moved to another directory lies where it began."""
     try:
+        if not path.exists():
+            path = next(path.parents[1].glob(f"*/{path.name}"), path)
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(max(0, size - transcript.TAIL_BYTES))

@@ -81,6 +81,8 @@ def test_hostile_text_is_harmless() -> None:
         ({}, f"{HOST}:2", "2"),
         ({"KITTY_PID": str(os.getpid()), "KITTY_WINDOW_ID": "2"}, "1", "1"),
     ],
+    # The process id would be another in each of the processes that share the tests.
+    ids=range(8),
 )
 def test_which_pane(
     runtime: Path,

@@ -248,7 +248,7 @@ class Scanner:
         if data[0] == _BACKSLASH:
             return self._end_string(data, 0, 1, ST, items)
         if self._holds_escapes(bytes(self._held[:7])):
-            return self._scan_string(data, 0, 0 if self._screen and data[0] == _ESC else 1, items)
+            return self._scan_string(data, 0, 0 if self._screen else 1, items)
         self._broken(items, bytes(self._held[:-1]))
         self._ground()
         self._held += b"\x1b"

@@ -119,6 +119,14 @@ def test_screen_envelope_needs_screen() -> None:
     assert kinds(scan(data)) == [None, OSC, ESC]
 
 
+def test_cut_between_escape_and_cancel() -> None:
+    """In Screen's envelope CAN aborts after an ESC too, whether or not a chunk ends between them."""
+    scanner = Scanner(screen=True)
+    items = scanner.feed(b"\x1bPa\x1b") + scanner.feed(b"\x18b")
+
+    assert coalesce(items) == scan(b"\x1bPa\x1b\x18b", screen=True) == [Text(b"\x1bPa\x1b", False), Text(b"\x18b")]
+
+
 def test_escape_at_the_end_is_held() -> None:
     """An ESC that ends a chunk is neither text nor sequence until the next byte comes."""
     scanner = Scanner()

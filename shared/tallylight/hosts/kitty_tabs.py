@@ -89,7 +89,7 @@ class TabLights:
         self._was_read = True
         try:
             decision = self.light(tab_id)
-            if decision is None or not decision.is_lit:
+            if decision is None or not decision.is_lit or self.style == "off":
                 return ""
             coloured, plain = self.texts(decision)
             if not coloured:

@@ -183,6 +183,9 @@ def test_our_styles(desk: Desk, lamps: dict[str, int], pictures: str | None) -> 
         desk.reload("tab_bar_style separator\n")
         desk.wait_colours(dict.fromkeys(expected(desk, lamps), ""), image=picture(desk, "our-off", pictures))
         assert not set("▌●✓✗") & set(desk.bar())
+        desk.reload('tab_bar_style separator\ntab_title_template "<{tab.tally}{title}>"\n')
+        desk.kitty.wait_until(lambda: "<working>" in desk.bar(), what="a template with nothing in it")
+        assert not set("▌●✓✗") & set(desk.bar())
     finally:
         desk.set_host("host._tabs.style = 'stripe'")
     desk.reload("tab_bar_style separator\n")

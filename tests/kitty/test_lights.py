@@ -19,6 +19,8 @@ from tests.kitty.pixels import Colour
 #: Where to put a picture of every style, for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
 
+STYLES = ("powerline", "slant", "fade", "separator")
+
 MARK = "§"
 #: A person's own tab_bar.py that has kitty draw the title, and one that draws it itself.
 CALLS_KITTY = f"""
@@ -100,8 +102,7 @@ def check_styles(desk: Desk, lamps: dict[str, int], settings: dict[str, str], pi
 
 def test_every_style_shows_every_light(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
     """On each of kitty's tab bar styles, at the top and at the bottom, each tab has its very colour and its mark."""
-    styles = ("powerline", "slant", "fade", "separator")
-    settings = {f"{s}-{e}": f"tab_bar_style {s}\ntab_bar_edge {e}\n" for s in styles for e in ("top", "bottom")}
+    settings = {f"{s}-{e}": f"tab_bar_style {s}\ntab_bar_edge {e}\n" for s in STYLES for e in ("top", "bottom")}
     check_styles(desk, lamps, settings, pictures)
 
 
@@ -109,9 +110,7 @@ def test_bars_at_the_side_show_every_light(desk: Desk, lamps: dict[str, int], pi
     """On a tab bar at the left or the right each tab has its very colour and its mark."""
     if desk.kitty.version == "0.41":
         pytest.skip("kitty 0.41 has no tab bar at a side")
-    settings = {
-        f"{s}-{e}": f"tab_bar_style {s}\ntab_bar_edge {e}\n" for s in ("powerline", "fade") for e in ("left", "right")
-    }
+    settings = {f"{s}-{e}": f"tab_bar_style {s}\ntab_bar_edge {e}\n" for s in STYLES for e in ("left", "right")}
     check_styles(desk, lamps, settings, pictures)
 
 

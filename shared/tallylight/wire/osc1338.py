@@ -5,10 +5,10 @@ In: one sequence, or the payload alone, as the value of the `tally` user variabl
 DecodeError. At most 4096 bytes are looked at. `state`, `tool` and `project` are read exactly as vibeflow reads
 them: a bad one kills the frame.
 
-Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `background`; the keys `id kind
-session title cwd worktree mode message detail progress background`. A bad value of those is dropped alone, but
-for `id`: without it the report would be about another record. Numbers other programs put under 1338 fail the
-rule that `state` must be known.
+Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `background`, and `clear`, which
+withdraws; the keys `id kind session title cwd worktree mode message detail progress background`. A bad value of
+those is dropped alone, but for `id`: without it the report would be about another record. Numbers other programs
+put under 1338 fail the rule that `state` must be known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ FRAME_LIMIT = 4096
 #: The same for a payload that travels without its frame.
 PAYLOAD_LIMIT = FRAME_LIMIT - len(b"\x1b]1338;\x07")
 
-_STATUSES = {status.value: status for status in Status if status is not Status.DOWN}
+_CLEAR = "clear"
+_STATUSES: dict[str, Status | None] = {status.value: status for status in Status if status is not Status.DOWN}
+_STATUSES[_CLEAR] = None
 _KINDS = {kind.value: kind for kind in Kind}
 _STRICT = ("state", "tool", "project")
 #: Text fields of a report, their keys, and the cells we keep of each.
@@ -117,15 +119,15 @@ def encode_payload(report: Report) -> str:
     """
     Write what follows `1338;`. Fields that do not fit go, the least telling first; the state always fits.
 
-    Raise ValueError for what has no word on the wire: `down`, a withdrawal, an id that is none.
+    Raise ValueError for what has no word on the wire: `down`, an id that is none.
     """
-    if report.status is None or report.status not in _STATUSES.values():
+    if report.status not in _STATUSES.values():
         raise ValueError(f"OSC 1338 has no word for status {report.status}")
     if report.id and not _ID.fullmatch(report.id):
         raise ValueError(f"OSC 1338 has no word for the id {report.id[:80]!r}")
     fields = {key: getattr(report, name) for key, (name, _) in _TEXTS.items()}
     fields |= {
-        "state": report.status.value,
+        "state": report.status.value if report.status else _CLEAR,
         "id": report.id,
         "kind": report.kind.value if report.kind else "",
         "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",

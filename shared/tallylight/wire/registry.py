@@ -3,6 +3,9 @@ The codecs by OSC number: who reads a sequence, never what it means.
 
 In: one sequence of any kind. Out of `decode`: an event, or None for every sequence that is foreign, broken, or
 addressed to the terminal. A broken sequence changes nothing, so that callers need not tell the three apart.
+
+Only OSC has a number, so that a number names an introducer too; nothing we read has another. Two numbers have several
+protocols: the first that knows a sequence for its own has it, even if it then finds it broken.
 """
 
 from __future__ import annotations
@@ -14,21 +17,84 @@ from typing import TypeAlias
 from tallylight.errors import DecodeError
 from tallylight.report import Report
 from tallylight.scanner import Sequence
-from tallylight.wire import osc9_4, osc26, osc133, osc1338, title, user_var
+from tallylight.wire import (
+    cli_agent,
+    notification,
+    osc9_4,
+    osc26,
+    osc88,
+    osc133,
+    osc1338,
+    osc3008,
+    osc7501,
+    osc21337,
+    terax,
+    title,
+    user_var,
+)
 
-Event: TypeAlias = Report | osc26.Update | osc133.Mark | osc9_4.ProgressReport | title.Title | user_var.UserVar
+Event: TypeAlias = (
+    Report
+    | cli_agent.CliAgentEvent
+    | notification.Chunk
+    | notification.Notification
+    | osc9_4.ProgressReport
+    | osc26.Update
+    | osc88.Arm
+    | osc88.Clear
+    | osc88.Query
+    | osc133.Mark
+    | osc7501.Status7501
+    | osc21337.TabUpdate
+    | title.Title
+    | user_var.UserVar
+)
+Codec: TypeAlias = Callable[[Sequence], Event]
+
+
+def _first_of(*codecs: Codec) -> Codec:
+    def decode(sequence: Sequence) -> Event:
+        for codec in codecs:
+            try:
+                return codec(sequence)
+            except DecodeError as error:
+                # Broken is not foreign: what Warp's reader refuses is not shown as a notification instead.
+                if error.reason != "not-ours":
+                    raise
+        raise DecodeError("not-ours")
+
+    return decode
+
 
 #: Each raises DecodeError for a sequence that is not its own or breaks its rules.
-CODECS: MappingProxyType[int, Callable[[Sequence], Event]] = MappingProxyType(
+CODECS: MappingProxyType[int, Codec] = MappingProxyType(
     {
         0: title.decode,
         2: title.decode,
-        9: osc9_4.decode,
+        9: _first_of(osc9_4.decode, notification.decode),
         26: osc26.decode,
+        88: osc88.decode,
+        99: notification.decode,
         133: osc133.decode,
+        777: _first_of(cli_agent.decode, terax.decode, notification.decode),
         1337: user_var.decode,
         1338: osc1338.decode,
+        3008: osc3008.decode,
+        7501: osc7501.decode,
+        21337: osc21337.decode,
     }
+)
+
+#: Rules of reports, best first: what says the most about an agent is believed over what says less. A weaker one counts
+#: only until a stronger one has spoken.
+PRECEDENCE = (
+    osc7501.RULE,
+    cli_agent.RULE,
+    "osc-26",
+    "osc-1338",
+    terax.RULE,
+    osc3008.RULE,
+    osc21337.RULE,
 )
 
 

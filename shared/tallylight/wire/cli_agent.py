@@ -1,0 +1,181 @@
+"""
+Warp's agent events: `OSC 777 ; notify ; warp://cli-agent ; JSON ST`. https://github.com/warpdotdev/claude-code-warp
+
+In: one sequence. Out of `decode`: a `CliAgentEvent`, or DecodeError. What an event means depends on what the agent did
+before, so that `to_report` wants its present status. At most 64 KiB a sequence and JSON 16 levels deep; JSON with a key
+twice, a number that is none, or another version is refused whole. A field of the wrong type counts as left out.
+
+The JSON may hold `;`: only the first two separate.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from typing import Any, NoReturn
+
+import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.report import Report, Source
+from tallylight.scanner import Sequence
+from tallylight.status import Kind, Status
+from tallylight.text import sanitise
+from tallylight.wire.agent_name import agent_name
+
+NUMBER = 777
+PREFIX = b"notify;warp://cli-agent;"
+VERSION = 1
+#: Warp gives no limits; an answer quoted in full fits.
+FRAME_LIMIT = 65_536
+DEPTH_LIMIT = 16
+RULE = "cli-agent"
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
+
+
+class Moment(enum.StrEnum):
+    """What happened. The values are the words of the wire."""
+
+    SESSION_START = "session_start"
+    PROMPT_SUBMIT = "prompt_submit"
+    TOOL_COMPLETE = "tool_complete"
+    PERMISSION_REQUEST = "permission_request"
+    PERMISSION_REPLIED = "permission_replied"
+    QUESTION_ASKED = "question_asked"
+    IDLE_PROMPT = "idle_prompt"
+    STOP = "stop"
+    STOP_FAILURE = "stop_failure"
+
+
+_MOMENTS = {moment.value: moment for moment in Moment}
+#: What each says by itself. SESSION_START and IDLE_PROMPT change nothing: an agent that starts or reminds has no news.
+_STATUSES: dict[Moment, tuple[Status, Kind | None]] = {
+    Moment.PROMPT_SUBMIT: (Status.WORKING, None),
+    Moment.PERMISSION_REQUEST: (Status.WAITING, Kind.PERMISSION),
+    Moment.QUESTION_ASKED: (Status.WAITING, Kind.QUESTION),
+    Moment.STOP: (Status.DONE, None),
+    Moment.STOP_FAILURE: (Status.ERROR, None),
+}
+#: What says only that the agent waits no longer.
+_RELEASES = (Moment.TOOL_COMPLETE, Moment.PERMISSION_REPLIED)
+
+
+@attrs.frozen(kw_only=True)
+class CliAgentEvent:
+    """One event. Every text is sanitised; *detail* is the tool at hand and what it is to do."""
+
+    moment: Moment
+    agent: str = ""
+    session: str = ""
+    cwd: str = ""
+    project: str = ""
+    message: str = ""
+    detail: str = ""
+
+
+def decode(sequence: Sequence) -> CliAgentEvent:
+    """Read one event; `not-ours` for any other notification."""
+    if sequence.number != NUMBER or not sequence.body.startswith(PREFIX):
+        raise DecodeError("not-ours")
+    if len(sequence.raw) > FRAME_LIMIT:
+        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    fields = _read_json(sequence.body[len(PREFIX) :])
+    version = fields.get("v")
+    # True is 1 in Python and not in JSON.
+    if version is not None and (type(version) is not int or version != VERSION):
+        raise DecodeError("unknown-version")
+    moment = _MOMENTS.get(_string(fields, "event"))
+    if moment is None:
+        raise DecodeError("unknown-event", repr(_string(fields, "event")[:32]))
+    return CliAgentEvent(
+        moment=moment,
+        agent=agent_name(_string(fields, "agent")),
+        session=_label(_string(fields, "session_id"), 256),
+        cwd=_label(_string(fields, "cwd"), 1024),
+        project=_label(_string(fields, "project"), 128),
+        message=_label(_message(moment, fields), 512),
+        detail=_label(_tool(fields), 256),
+    )
+
+
+def to_report(event: CliAgentEvent, present: Status | None) -> Report | None:
+    """Say what an event means for an agent whose status is *present*; None if it changes nothing."""
+    if event.moment in _RELEASES and present is Status.WAITING:
+        status, kind = Status.WORKING, None
+    elif event.moment in _STATUSES:
+        status, kind = _STATUSES[event.moment]
+    else:
+        return None
+    return Report(
+        source=Source.PROTOCOL,
+        rule=RULE,
+        status=status,
+        kind=kind,
+        agent=event.agent,
+        session=event.session,
+        cwd=event.cwd,
+        project=event.project,
+        message=event.message,
+        detail=event.detail,
+    )
+
+
+def _read_json(data: bytes) -> dict[str, Any]:
+    try:
+        text = data.decode("utf-8")
+        _check_depth(text)
+        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, DecodeError):
+            raise
+        raise DecodeError("malformed", "not JSON in UTF-8") from None
+    if not isinstance(value, dict):
+        raise DecodeError("malformed", "JSON that is no object")
+    return value
+
+
+def _check_depth(text: str) -> None:
+    depth = 0
+    for bracket in _BRACKET.finditer(_STRING.sub("", text)):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > DEPTH_LIMIT:
+            raise DecodeError("too-long", f"JSON deeper than {DEPTH_LIMIT}")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise DecodeError("malformed", "a key twice")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    raise DecodeError("malformed", f"{name} is no JSON")
+
+
+def _string(fields: dict[str, Any], key: str) -> str:
+    value = fields.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _label(text: str, cells: int) -> str:
+    return sanitise(text, cells=cells, graphemes=cells).strip()
+
+
+def _message(moment: Moment, fields: dict[str, Any]) -> str:
+    """The words that tell a person most at this moment."""
+    order = {
+        Moment.PROMPT_SUBMIT: ("query", "summary"),
+        Moment.STOP: ("summary", "response", "query"),
+        Moment.STOP_FAILURE: ("summary", "error_type", "response"),
+    }.get(moment, ("summary", "query"))
+    return next((text for key in order if (text := _string(fields, key))), "")
+
+
+def _tool(fields: dict[str, Any]) -> str:
+    name, given = _string(fields, "tool_name"), fields.get("tool_input")
+    preview = (_string(given, "command") or _string(given, "file_path")) if isinstance(given, dict) else ""
+    return ": ".join([text for text in (name, preview) if text])

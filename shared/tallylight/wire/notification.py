@@ -1,0 +1,142 @@
+"""
+Notifications: OSC 9 (iTerm2), OSC 99 (kitty), OSC 777 notify (rxvt-unicode).
+https://iterm2.com/documentation-escape-codes.html https://sw.kovidgoyal.net/kitty/desktop-notifications/
+
+In: one sequence. Out of `decode`: a `Notification`, or for OSC 99, which may come in chunks, a `Chunk`, or DecodeError.
+`Notifications` puts chunks together: 16 unfinished ones, 4 KiB of each part. A notification raises attention and says
+nothing of a status.
+
+OSC 9 has other users: ConEmu's `9;1` to `9;12`, progress among them, are not ours. Of OSC 99 only titles and bodies
+are: not queries, icons, buttons or closing.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+
+import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.scanner import Sequence
+from tallylight.text import sanitise
+from tallylight.wire import base64
+
+NUMBERS = (9, 99, 777)
+#: kitty takes 4 KiB of base64 a chunk; nothing we show is longer.
+FRAME_LIMIT = 8192
+TEXT_CELLS = 512
+ID_LIMIT = 64
+UNFINISHED_LIMIT = 16
+PART_LIMIT = 4096
+
+_CONEMU = re.compile(rb"(?:[1-9]|1[0-2])(?:;|\Z)")
+_ID = re.compile(r"[A-Za-z0-9_+.-]*")
+
+
+class Part(enum.Enum):
+    """What a chunk of a notification is a piece of."""
+
+    TITLE = "title"
+    BODY = "body"
+
+
+@attrs.frozen
+class Notification:
+    """A program asks for a person's attention. One with a single text has it as its title."""
+
+    title: str
+    body: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Chunk:
+    """A piece of a notification of OSC 99. The bytes may end in the middle of a character."""
+
+    part: Part
+    data: bytes
+    id: str = ""
+    is_last: bool = True
+
+
+def decode(sequence: Sequence) -> Notification | Chunk:
+    """Read one sequence; `not-ours` for everything under these numbers that notifies nobody."""
+    if sequence.number not in NUMBERS or b";" not in sequence.payload:
+        raise DecodeError("not-ours")
+    if len(sequence.raw) > FRAME_LIMIT:
+        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    if sequence.number == 99:
+        return _chunk(sequence.body)
+    if sequence.number == 9:
+        if _CONEMU.match(sequence.body):
+            raise DecodeError("not-ours", "ConEmu's")
+        return _notification(sequence.body, b"")
+    command, _, texts = sequence.body.partition(b";")
+    title, _, body = texts.partition(b";")
+    if command != b"notify" or title.startswith(b"warp://"):
+        raise DecodeError("not-ours")
+    return _notification(title, body)
+
+
+class Notifications:
+    """Puts together what comes in chunks; notifications that come whole pass through."""
+
+    def __init__(self) -> None:
+        #: The one whose chunk came least recently first.
+        self._unfinished: dict[str, dict[Part, bytes]] = {}
+
+    def __len__(self) -> int:
+        return len(self._unfinished)
+
+    def merge(self, event: Notification | Chunk) -> Notification | None:
+        """Take one event in; return the notification it completes, if it completes one that says anything."""
+        if isinstance(event, Notification):
+            return event
+        parts = self._unfinished.pop(event.id, {Part.TITLE: b"", Part.BODY: b""})
+        parts[event.part] = (parts[event.part] + event.data)[:PART_LIMIT]
+        if not event.is_last:
+            self._unfinished[event.id] = parts
+            if len(self._unfinished) > UNFINISHED_LIMIT:
+                del self._unfinished[next(iter(self._unfinished))]
+            return None
+        # What the limit cut in two is not drawn as half a character.
+        title, body = (label(parts[part].decode("utf-8", "ignore")) for part in (Part.TITLE, Part.BODY))
+        if not title:
+            title, body = body, ""
+        return Notification(title, body) if title else None
+
+
+def label(text: str) -> str:
+    """The text of a notification, harmless and on one line."""
+    return sanitise(text, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
+
+
+def _notification(title: bytes, body: bytes) -> Notification:
+    try:
+        texts = [label(text.decode("utf-8")) for text in (title, body)]
+    except UnicodeDecodeError as error:
+        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
+    shown = [text for text in texts if text]
+    if not shown:
+        raise DecodeError("malformed", "a notification without text")
+    return Notification(*shown)
+
+
+def _chunk(body: bytes) -> Chunk:
+    metadata, semicolon, payload = body.partition(b";")
+    if not semicolon:
+        raise DecodeError("malformed", "no payload")
+    fields = {}
+    for field in metadata.decode("utf-8", "replace").split(":"):
+        key, _, value = field.partition("=")
+        fields[key] = value
+    try:
+        part = Part(fields.get("p", "title"))
+    except ValueError:
+        raise DecodeError("not-ours", "neither a title nor a body") from None
+    id_ = fields.get("i", "")
+    if not _ID.fullmatch(id_) or len(id_) > ID_LIMIT:
+        raise DecodeError("malformed", f"an id is at most {ID_LIMIT} of A-Z a-z 0-9 _ + . -")
+    if fields.get("e") == "1":
+        payload = base64.decode_bytes(payload if b"=" in payload else payload + b"=" * (-len(payload) % 4))
+    return Chunk(part=part, data=payload, id=id_, is_last=fields.get("d") != "0")

@@ -1,0 +1,114 @@
+r"""
+OSC 21337, the status of a tab: `OSC 21337 ; key=value ; … ST`. https://iterm2.com/documentation-escape-codes.html
+
+In: one sequence. Out of `decode`: a `TabUpdate` of validated pairs, or DecodeError. A key left out keeps its value and
+an empty one clears it, so that each pane has a `TabStatus` that merges updates and yields Reports. At most 4096 bytes
+a frame, 32 pairs of it. In a value `\;` is a semicolon and `\\` a backslash; a backslash before anything else is one.
+
+`status` is text for a person. Only the words that Claude Code puts there count, and any others say nothing. Another
+program uses this number as `21337;web-terminal;…`, which has no key that is known here.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.report import Report, Source
+from tallylight.scanner import Sequence
+from tallylight.status import Status
+from tallylight.text import sanitise
+
+NUMBER = 21337
+FRAME_LIMIT = 4096
+PAIR_LIMIT = 32
+TEXT_CELLS = 256
+#: The words of `status`, in lower case and without the ellipsis.
+STATUSES = {"working": Status.WORKING, "waiting": Status.WAITING, "idle": Status.IDLE}
+RULE = "osc-21337"
+
+_TOKEN = re.compile(r"(?:[^;\\]|\\.?)*+", re.DOTALL)
+_ESCAPED = re.compile(r"\\([;\\])")
+_COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
+
+
+@attrs.frozen
+class TabUpdate:
+    """The valid pairs of one frame, in the order sent. An empty value clears its key."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+def decode(sequence: Sequence) -> TabUpdate:
+    """Read one frame; `not-ours` if it holds nothing of this protocol, `too-long` or `malformed` otherwise."""
+    if sequence.number != NUMBER:
+        raise DecodeError("not-ours")
+    if len(sequence.raw) > FRAME_LIMIT:
+        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    try:
+        text = sequence.body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
+    found = []
+    for token in _tokens(text):
+        key, equals, value = token.partition("=")
+        if equals and (read := _value(key, _ESCAPED.sub(r"\1", value))) is not None:
+            found.append((key, read))
+    if not found:
+        raise DecodeError("not-ours", "no pair that OSC 21337 knows")
+    return TabUpdate(tuple(found))
+
+
+class TabStatus:
+    """One pane's map of OSC 21337 values."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+        self._spoke = False
+
+    def merge(self, update: TabUpdate) -> Report | None:
+        """
+        Take an update in; return what the pane's agent now says, or None while it says nothing.
+
+        When it stops saying anything its record is withdrawn, once.
+        """
+        for key, value in update.pairs:
+            if value:
+                self._values[key] = value
+            else:
+                self._values.pop(key, None)
+        word = self._values.get("status", "")
+        status = STATUSES.get(word.strip().rstrip("….").casefold())
+        if self._values.get("awaiting") == "1":
+            status = Status.WAITING
+        spoke, self._spoke = self._spoke, status is not None
+        if status is None and not spoke:
+            return None
+        detail = self._values.get("detail", "") if status is not None else ""
+        return Report(source=Source.PROTOCOL, rule=RULE, status=status, detail=detail)
+
+
+def _tokens(text: str) -> list[str]:
+    tokens: list[str] = []
+    at = 0
+    while at <= len(text) and len(tokens) < PAIR_LIMIT:
+        match = _TOKEN.match(text, at)
+        assert match, "no token is a token"
+        tokens.append(match[0])
+        at = match.end() + 1
+    return tokens
+
+
+def _value(key: str, value: str) -> str | None:
+    """Check one pair's value; None drops the pair."""
+    if key in ("status", "detail"):
+        shown = sanitise(value, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
+        # What is nothing but invisible characters would read as "clear": it is a bad value instead.
+        return shown if shown or not value else None
+    if key in ("indicator", "status-color"):
+        return value if not value or _COLOR.fullmatch(value) else None
+    if key == "awaiting":
+        return {"1": "1", "0": "", "": ""}.get(value)
+    return None

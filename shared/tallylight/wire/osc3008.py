@@ -1,0 +1,55 @@
+"""
+Agent presence: `OSC 3008 ; start=agent ; event=busy ST`, as Supacode and others send it. It has no page of its own.
+
+In: one sequence. Out: a Report or a Notification, or DecodeError. At most 4096 bytes a frame, 32 pairs of it.
+
+systemd sends 3008 too, and means something else by it (https://uapi-group.org/specifications/specs/osc_context): its
+frames begin with `start=` and `end=` as well but have neither `event` nor `kind`. Only the known words of these two are
+ours.
+"""
+
+from __future__ import annotations
+
+from tallylight.errors import DecodeError
+from tallylight.report import Report, Source
+from tallylight.scanner import Sequence
+from tallylight.status import Status
+from tallylight.text import is_ascii_id
+from tallylight.wire import base64
+from tallylight.wire.agent_name import agent_name
+from tallylight.wire.notification import Notification, label
+
+NUMBER = 3008
+FRAME_LIMIT = 4096
+PAIR_LIMIT = 32
+#: The events of `start=`. The one of `end=` is `session_end`, which withdraws.
+STATUSES = {
+    b"session_start": Status.IDLE,
+    b"idle": Status.IDLE,
+    b"busy": Status.WORKING,
+    b"awaiting_input": Status.WAITING,
+}
+RULE = "osc-3008"
+
+
+def decode(sequence: Sequence) -> Report | Notification:
+    """Read one frame; `not-ours` for systemd's."""
+    if sequence.number != NUMBER:
+        raise DecodeError("not-ours")
+    if len(sequence.raw) > FRAME_LIMIT:
+        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    first, *tokens = sequence.body.split(b";", PAIR_LIMIT)[:PAIR_LIMIT]
+    what, _, name = first.partition(b"=")
+    fields = {key: value for key, equals, value in [token.partition(b"=") for token in tokens] if equals}
+    event, kind = fields.get(b"event"), fields.get(b"kind")
+    agent = name.decode("ascii", "replace")
+    if what not in (b"start", b"end") or not is_ascii_id(agent):
+        raise DecodeError("not-ours")
+    if what == b"start" and event in STATUSES:
+        return Report(source=Source.PROTOCOL, rule=RULE, status=STATUSES[event], agent=agent_name(agent))
+    if what == b"end" and event == b"session_end":
+        return Report(source=Source.PROTOCOL, rule=RULE, status=None, agent=agent_name(agent))
+    if what == b"start" and event is None and kind == b"notify":
+        title, body = (base64.decode_text(fields.get(key, b"")) for key in (b"title", b"body"))
+        return Notification(label(title), label(body))
+    raise DecodeError("not-ours", "neither a known event nor a known kind")

@@ -116,7 +116,7 @@ class Desk:
         self.say(window, user_var("tally", payload))
 
     def close_all_but_first(self) -> None:
-        """Close every window but the oldest, and show that."""
+        """Close every window but the first, and show that."""
         first, *others = self.kitty.windows()
         for window in others:
             self.kitty.close_window(window["id"])

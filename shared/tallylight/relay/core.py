@@ -1,0 +1,282 @@
+"""
+The relay's core: bytes of the program in, bytes for the terminal out; what the terminal sends goes the other way.
+
+No input, no output, no clock: the shell around it moves the bytes, passes `now` in monotonic seconds, and sleeps until
+`deadline`. The contract, each line of it a test:
+
+* What goes to the terminal is what the program wrote without the sequences consumed, in order, at once, and our own
+  writes in between, which never stand inside a sequence or a character. What goes to the program is what the terminal
+  sent, and the constant answer to `OSC 7501;?`, at most `ANSWERS_A_SECOND`.
+* Consumed are the protocols that neither kitty nor WezTerm speaks: OSC 1338, 26, 88 and 7501 whatever they say, and of
+  the numbers that others use too (21337, 3008, 777) what a codec of ours reads. All else is passed on, and so is a
+  sequence whose ESC cuts off another: without it the terminal would be left inside that one. With *passthrough* nothing
+  is consumed; it is read and answered all the same.
+* What may yet become such a sequence is held, `HELD_S` at most. If the rest comes later, it is passed on and not read;
+  the terminal's parser is followed through it, so that nothing of ours is written into it.
+* The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most
+  and `BATCH` writes each time; the last state is never lost. A variable that the program writes itself is passed on and
+  remembered. `resized` and `attached` tell everything again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from tallylight import wire
+from tallylight.errors import DecodeError
+from tallylight.relay import records
+from tallylight.relay.mirror import Mirror
+from tallylight.relay.splitter import Splitter
+from tallylight.report import Report
+from tallylight.scanner import Sequence
+from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, osc21337, user_var
+
+HELD_S = 0.030
+WRITES_A_SECOND = 10
+BATCH = 32
+ANSWERS_A_SECOND = 64
+VARIABLE = "tally"
+
+#: The numbers that no terminal we write to speaks.
+_OURS = (1338, 26, 88, 7501)
+
+
+class RelayCore:
+    """
+    One program in one terminal.
+
+    *agent* is the name of the agent if the program is one the host knows: the host then sees for itself how it ends.
+    *wrap* puts our own writes into the envelope of the multiplexer around us. *observe* is told every report.
+    """
+
+    def __init__(
+        self,
+        *,
+        passthrough: bool = False,
+        agent: str = "",
+        mirror: bool = True,
+        wrap: Callable[[bytes], bytes] | None = None,
+        screen: bool = False,
+        observe: Callable[[Report], None] | None = None,
+    ) -> None:
+        self._passthrough = passthrough
+        self._agent = agent
+        self._wrap = wrap
+        self._observe = observe
+        self._mirror = Mirror() if mirror else None
+        self._splitter = Splitter(self._take, self._reset, screen=screen)
+        self._records = records.Records(agent)
+        self._statuses = osc7501.Records()
+        self._otty = osc26.Accumulator()
+        self._tab = osc21337.TabStatus()
+        self._arm: osc88.Arm | None = None
+        self._terminal: list[bytes] = []
+        self._child: list[bytes] = []
+        self._now = 0.0
+        self._held_at = 0.0
+        self._next_write = 0.0
+        self._answers = float(ANSWERS_A_SECOND)
+        self._answered_at = 0.0
+
+    # Bytes in ------------------------------------------------------------------------------------------------
+
+    def from_child(self, data: bytes, now: float) -> None:
+        """The program wrote *data*."""
+        self._now = now
+        holds = self._splitter.holds
+        self._splitter.feed(data, self._terminal)
+        if self._splitter.holds != holds:
+            self._held_at = now
+        if self._is_changed:
+            self._write(now)
+
+    def from_user(self, data: bytes, now: float) -> None:
+        """The terminal sent *data*: keys, pastes, answers to the program's own questions."""
+        self._now = now
+        if data:
+            self._child.append(data)
+
+    def tick(self, now: float) -> None:
+        """Let time pass: give up on what is held too long, tell what had to wait."""
+        self._now = now
+        if self._splitter.held and now >= self._held_at + HELD_S:
+            self._splitter.release(self._terminal)
+        if self._is_changed:
+            self._write(now)
+
+    def resized(self, now: float) -> None:
+        """The terminal has another size, and may be another terminal: tell it everything again."""
+        self._now = now
+        self._records.renew()
+        if self._mirror:
+            self._mirror.renew()
+        self._write(now)
+
+    def attached(self, now: float) -> None:
+        """The client of a multiplexer was attached, or the program was resumed after a stop: as `resized`."""
+        self.resized(now)
+
+    def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None:
+        """
+        The program has ended; nothing more comes from it.
+
+        `done` and `error` stay, for a person to see. A program that ended well while `working` has done its work.
+        Everything else is withdrawn, with one exception: of an agent that the host knows and that did not end well
+        nothing more is said at all. The host saw its last words, sees it leave the foreground with us, and concludes:
+        `down` from `working`, and `waiting` stays until seen. To withdraw those would be to hide the crash.
+        """
+        self._now = now
+        self._splitter.release(self._terminal)
+        is_good = exit_code == 0 and not signal
+        if is_good or not self._agent:
+            self._conclude(now, is_good=is_good)
+        if self._mirror:
+            self._mirror.clear()
+        while self._is_changed and (data := self._writes(now)):
+            # The stream is over: what it left unfinished can only be cut off.
+            self._terminal.append(data)
+
+    # Bytes out -----------------------------------------------------------------------------------------------
+
+    def to_terminal(self) -> bytes:
+        """Take what is ready for the terminal."""
+        out, self._terminal[:] = self._terminal[:], []
+        return out[0] if len(out) == 1 else b"".join(out)
+
+    def to_child(self) -> bytes:
+        """Take what is ready for the program."""
+        out, self._child[:] = self._child[:], []
+        return out[0] if len(out) == 1 else b"".join(out)
+
+    def deadline(self) -> float | None:
+        """When `tick` is to be called, perhaps a time that has passed; None if only bytes can change anything."""
+        held = self._held_at + HELD_S if self._splitter.held else None
+        # Inside a sequence there is nothing to do before its end has come.
+        write = self._next_write if self._is_changed and self._splitter.is_safe else None
+        return min((at for at in (held, write) if at is not None), default=None)
+
+    # What is known -------------------------------------------------------------------------------------------
+
+    def reports(self) -> list[Report]:
+        """What the program says now, a report for each record."""
+        return self._records.current()
+
+    def arm(self) -> osc88.Arm | None:
+        """
+        How the program wants to be started again: what OSC 88 said or, failing that, OSC 26.
+
+        The arguments of the latter are templates: placeholders are filled at the gate.
+        """
+        if self._arm is not None:
+            return self._arm
+        root = next((report for report in self._records.current() if not report.id and report.resume), None)
+        if root is None or not root.agent:
+            return None
+        return osc88.Arm(command=root.agent, arguments=root.resume, cwd=root.cwd)
+
+    # What is done with a sequence ----------------------------------------------------------------------------
+
+    def _take(self, sequence: Sequence) -> bool:
+        """Read one sequence; return whether it is consumed."""
+        if osc7501.is_query(sequence):
+            self._answer(sequence)
+            is_read = True
+        else:
+            is_read = self._read(sequence)
+        is_ours = sequence.number in _OURS or is_read
+        return is_ours and not self._passthrough and self._splitter.is_safe
+
+    def _read(self, sequence: Sequence) -> bool:
+        event = wire.decode(sequence)
+        if isinstance(event, user_var.UserVar):
+            self._note(event)
+            return False  # the host reads it too
+        if isinstance(event, Report):
+            self._report(event)
+        elif isinstance(event, osc7501.Status7501):
+            for report in self._statuses.apply(event):
+                self._report(report)
+        elif isinstance(event, osc26.Update):
+            report_26 = self._otty.merge(event)
+            if report_26 is not None:
+                self._report(report_26)
+                if self._mirror:
+                    self._mirror.report(report_26, self._now)
+        elif isinstance(event, osc21337.TabUpdate):
+            if (report_tab := self._tab.merge(event)) is not None:
+                self._report(report_tab)
+        elif isinstance(event, cli_agent.CliAgentEvent):
+            if (report_cli := cli_agent.to_report(event, self._records.status())) is not None:
+                self._report(report_cli)
+        elif isinstance(event, osc88.Arm):
+            self._arm = event
+        elif isinstance(event, osc88.Clear):
+            self._arm = None
+        else:
+            return False
+        return True
+
+    def _report(self, report: Report) -> None:
+        self._records.report(report, self._now)
+        if self._observe:
+            self._observe(report)
+
+    def _note(self, event: user_var.UserVar) -> None:
+        if event.name != VARIABLE:
+            return
+        report = records.withdrawal(rule=records.NOTED)
+        if event.value is not None:
+            try:
+                report = osc1338.decode_payload(event.value, rule=records.NOTED)
+            except DecodeError:
+                return
+        self._records.noted(report, self._now)
+        if self._observe:
+            self._observe(report)
+
+    def _answer(self, sequence: Sequence) -> None:
+        since = max(0.0, self._now - self._answered_at)
+        self._answers = min(ANSWERS_A_SECOND, self._answers + since * ANSWERS_A_SECOND)
+        self._answered_at = self._now
+        if self._answers >= 1:
+            self._answers -= 1
+            self._child.append(osc7501.answer(sequence))
+
+    def _reset(self) -> None:
+        """RIS: the terminal starts afresh, and so do the records."""
+        self._records.clear()
+        self._statuses = osc7501.Records()
+        self._otty = osc26.Accumulator()
+        self._tab = osc21337.TabStatus()
+        if self._mirror:
+            self._mirror.clear()
+
+    def _conclude(self, now: float, *, is_good: bool) -> None:
+        for report in self._records.current():
+            left = records.finished(report.status, is_good=is_good and not report.id)
+            if left is None:
+                self._records.drop(report.id)
+            elif left is not report.status:
+                self._records.replace(attrs.evolve(report, status=left, kind=None, progress=None), now)
+
+    # Our own writes ------------------------------------------------------------------------------------------
+
+    @property
+    def _is_changed(self) -> bool:
+        return self._records.is_changed or (self._mirror is not None and self._mirror.is_changed)
+
+    def _write(self, now: float) -> None:
+        # A clock that went back must not silence us.
+        self._next_write = min(self._next_write, now + 1 / WRITES_A_SECOND)
+        if now >= self._next_write and self._splitter.is_safe and (data := self._writes(now)):
+            self._terminal.append(data)
+            self._next_write = now + 1 / WRITES_A_SECOND
+
+    def _writes(self, now: float) -> bytes:
+        frames = [envelope.user_var(VARIABLE, payload) for payload in self._records.take(BATCH, now)]
+        if self._mirror:
+            frames.append(self._mirror.take(now))
+        data = b"".join(frames)
+        return self._wrap(data) if data and self._wrap else data

@@ -1,0 +1,214 @@
+"""
+Records of a relay: what the program said through all its protocols, as the one state the host is told.
+
+Reports go in; `take` gives the payloads of the `tally` user variable that bring the host up to date, one a changed
+record. A record keeps one claim for each rank of protocol. The best rank speaks, and the others fill the fields it
+leaves empty, because an agent often speaks several at once and the poorer ones would only blur it. A rank that has said
+nothing for `FUSE_S` before another one spoke has lost its say: one program may have followed another.
+
+At most `limit` records are kept, the least recently heard of goes first, and what the host was told of it is withdrawn.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import attrs
+
+from tallylight.report import Report, Source
+from tallylight.status import Status
+from tallylight.wire import osc1338, pairs
+
+MAX_RECORDS = 256
+#: An identical report is told again this long after the last time, in seconds: in the host it holds off the fuse.
+REFRESH_S = 30.0
+#: The host's own fuse for what a program says explicitly.
+FUSE_S = 300.0
+#: The rule of a report that the program itself wrote into the `tally` variable.
+NOTED = "user variable"
+
+#: How much each protocol can say, by the rule of its reports.
+_RANKS = {NOTED: 4, "osc-7501": 4, "cli-agent": 4, "osc-26": 3, "osc-1338": 2}
+_FILLED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork")
+
+
+@attrs.define
+class _Record:
+    #: By rank: what was said, and when.
+    claims: dict[int, tuple[Report, float]] = attrs.Factory(dict)
+
+    def best(self) -> int:
+        newest = max(at for _, at in self.claims.values())
+        return max(rank for rank, (_, at) in self.claims.items() if newest - at < FUSE_S)
+
+    def merged(self) -> Report:
+        best = self.claims[self.best()][0]
+        others = [self.claims[rank][0] for rank in sorted(self.claims, reverse=True)]
+        gaps: dict[str, object] = {}
+        for name in _FILLED:
+            if not getattr(best, name) and (value := next(filter(None, (getattr(o, name) for o in others)), None)):
+                gaps[name] = value
+        return attrs.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
+
+
+class Records:
+    """All records of one relay. *agent* names those that do not say whose they are."""
+
+    def __init__(self, agent: str = "", *, limit: int = MAX_RECORDS) -> None:
+        self._agent = agent
+        self._limit = limit
+        self._records: OrderedDict[str, _Record] = OrderedDict()
+        #: What the host knows: the payload last told of a record (nothing for one to be told anew), and when.
+        self._told: dict[str, tuple[str, float]] = {}
+        #: Ids to be looked at by `take`, in the order in which they changed.
+        self._changed: dict[str, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there may be something to tell."""
+        return bool(self._changed)
+
+    def current(self) -> list[Report]:
+        """Every record, the least recently heard of first."""
+        return [self._merged(id_) for id_ in self._records]
+
+    def status(self, id_: str = "") -> Status | None:
+        """What a record says; None if there is none."""
+        record = self._records.get(id_)
+        return record.claims[record.best()][0].status if record else None
+
+    def report(self, report: Report, now: float) -> None:
+        """Take in what the program said through a protocol that we tell on."""
+        rank = _RANKS.get(report.rule, 1)
+        if report.status is None:
+            self._withdraw(report.id, rank)
+            return
+        record = self._records.get(report.id)
+        if record is None:
+            while len(self._records) >= self._limit:
+                self._drop(next(iter(self._records)))
+            record = self._records[report.id] = _Record()
+        self._records.move_to_end(report.id)
+        before = record.claims.get(rank)
+        record.claims[rank] = (report, now)
+        if before is None or before[0] != report:
+            self._change(report.id)
+        elif (told := self._told.get(report.id)) and now - told[1] >= REFRESH_S and rank == record.best():
+            self._told[report.id] = ("", told[1])
+            self._change(report.id)
+
+    def noted(self, report: Report, now: float) -> None:
+        """Take in what the program told the host itself: it is the newest, and need not be told again."""
+        self.report(report, now)
+        for id_ in [id_ for id_ in (*self._told, *self._changed) if _is_within(id_, report.id)]:
+            if id_ == report.id or report.status is None:
+                self._changed.pop(id_, None)
+                self._told.pop(id_, None)
+        if report.id in self._records:
+            self._told[report.id] = (self._payload(report.id), now)
+
+    def replace(self, report: Report, now: float) -> None:
+        """Let *report* be all there is to say of its record."""
+        self._records[report.id] = _Record({_RANKS.get(report.rule, 1): (report, now)})
+        self._change(report.id)
+
+    def clear(self) -> None:
+        """Forget everything; what the host knows is withdrawn."""
+        for id_ in list(self._records):
+            self._drop(id_)
+
+    def drop(self, id_: str) -> None:
+        """Forget one record, and not those below it."""
+        if id_ in self._records:
+            self._drop(id_)
+
+    def renew(self) -> None:
+        """Tell the host everything again: it may have forgotten, or be another one."""
+        for id_, (_, at) in self._told.items():
+            self._told[id_] = ("", at)
+        for id_ in (*self._told, *self._records):
+            self._change(id_)
+
+    def take(self, limit: int, now: float) -> list[str]:
+        """Give out at most *limit* payloads that tell what has changed; withdrawals first."""
+        payloads: list[str] = []
+        gone = [id_ for id_ in self._changed if id_ not in self._records]
+        # Parents first: the host takes what is below a withdrawn record away with it.
+        for id_ in sorted(gone, key=lambda id_: (id_.count("/"), bool(id_))):
+            if id_ in self._told:
+                if len(payloads) >= limit:
+                    return payloads
+                payloads.append(pairs.join([("state", "clear"), ("id", id_)] if id_ else [("state", "clear")]).decode())
+                for below in [known for known in self._told if _is_within(known, id_)]:
+                    del self._told[below]
+                    if below in self._records:
+                        self._change(below)
+            self._changed.pop(id_, None)
+        for id_ in list(self._changed):
+            if len(payloads) >= limit:
+                break
+            del self._changed[id_]
+            payload = self._payload(id_)
+            if payload and payload != self._told.get(id_, ("", 0.0))[0]:
+                payloads.append(payload)
+                self._told[id_] = (payload, now)
+        return payloads
+
+    def _change(self, id_: str) -> None:
+        self._changed[id_] = None
+
+    def _drop(self, id_: str) -> None:
+        del self._records[id_]
+        if id_ in self._told:
+            self._change(id_)
+        else:
+            self._changed.pop(id_, None)
+
+    def _withdraw(self, top: str, rank: int) -> None:
+        for id_ in [id_ for id_ in self._records if _is_within(id_, top)]:
+            record = self._records[id_]
+            # Whoever speaks best knows that it is over; a poorer one only takes its own words back.
+            if rank >= record.best():
+                self._drop(id_)
+            elif record.claims.pop(rank, None):
+                self._change(id_)
+
+    def _merged(self, id_: str) -> Report:
+        report = self._records[id_].merged()
+        if report.agent:
+            return report
+        above = id_
+        while above:
+            above = above.rpartition("/")[0]
+            record = self._records.get(above)
+            if record and (agent := record.merged().agent):
+                return attrs.evolve(report, agent=agent)
+        return attrs.evolve(report, agent=self._agent) if self._agent else report
+
+    def _payload(self, id_: str) -> str:
+        try:
+            return osc1338.encode_payload(self._merged(id_))
+        except ValueError:
+            # An id or a status that has no word on the wire: there is nobody to tell it to.
+            return ""
+
+
+def finished(status: Status | None, *, is_good: bool) -> Status | None:
+    """What is left to say of the root record once its program has ended; None to withdraw it."""
+    if status in (Status.DONE, Status.ERROR):
+        return status
+    if is_good and status in (Status.WORKING, Status.BACKGROUND):
+        return Status.DONE
+    return None
+
+
+def withdrawal(id_: str = "", rule: str = "") -> Report:
+    """A report that takes a record and all below it away."""
+    return Report(source=Source.PROTOCOL, status=None, id=id_, rule=rule)
+
+
+def _is_within(id_: str, top: str) -> bool:
+    return not top or id_ == top or id_.startswith(f"{top}/")

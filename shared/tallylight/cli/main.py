@@ -22,6 +22,7 @@ VERBS = {
     "setup": "wire kitty and show what was found; --undo takes it all back",
     "doctor": "check that everything is wired and that a light arrives",
     "demo": "watch the lights work, in this terminal, on a scripted agent",
+    "run": "run an agent behind the relay, which reads what this terminal would drop",
     "emit": "send a status to this terminal's tab",
     "status": "list the agents of every tab, most urgent first",
     "why": "explain one tab's light: the source, the rule, what would change it",

@@ -1,0 +1,55 @@
+"""
+`tally run`: a command behind the relay, which reads what the terminal would drop and lights the tab by it.
+
+Where there is nothing to relay, because standard input or output is no terminal, because `TALLY_RELAY=0` says so,
+or because it runs behind a relay already, this process becomes the command.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+USAGE = 2
+
+USAGE_TEXT = """\
+usage: tally run [--passthrough] [--] COMMAND [ARGUMENT …]
+
+Runs COMMAND on a terminal of its own and reads what it says about itself on the way, in the sequences of OSC
+1338, 26, 88, 7501 and their kin, which most terminals drop. What it says lights the tab. All else passes unchanged.
+
+  --passthrough   send the terminal those sequences too, for one that understands them
+
+TALLY_RELAY=0 in the environment runs COMMAND without any of this.
+"""
+
+
+def main(argv: list[str]) -> int:
+    """Run one command; its exit code, or the signal it died of, becomes ours."""
+    passthrough = False
+    while argv and argv[0].startswith("-"):
+        option, *argv = argv
+        if option == "--":
+            break
+        if option in ("-h", "--help"):
+            sys.stdout.write(USAGE_TEXT)
+            return 0
+        if option != "--passthrough":
+            sys.stderr.write(f"tally run: there is no option {option!a}; `tally run --help` tells more\n")
+            return USAGE
+        passthrough = True
+    if not argv:
+        sys.stderr.write(USAGE_TEXT)
+        return USAGE
+
+    from tallylight.relay import pty, shell
+
+    if shell.steps_aside():
+        return shell.execute(argv)
+    outer = pty.open_outer()
+    if outer is None:
+        return shell.execute(argv)
+
+    from tallylight.relay.core import RelayCore
+
+    return shell.run(argv, outer, RelayCore(passthrough=passthrough, agent=os.path.basename(argv[0])))  # noqa: PTH119

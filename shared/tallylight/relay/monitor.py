@@ -1,0 +1,187 @@
+"""
+The monitor: the process between the relay and its program, which makes job control work in the terminal it leads.
+
+The kernel lets nobody stop a group whose members have no parent in their own session: a program that led the inner
+terminal itself could not be stopped with ctrl-Z. So the monitor leads it, and the program has a group of its own,
+in the foreground. The monitor says on a pipe what becomes of the program, a line each:
+
+* `P<pid>` it was started;  `E<errno>` it could not be executed;
+* `T<signal>` it was stopped;  `X<wait status>` it ended, and so does the monitor.
+
+SIGCONT to the monitor continues the program. When the relay is killed, the inner terminal hangs up, the program gets
+SIGHUP as from a closed window, and the monitor restores the outer terminal, if it still has the modes that the relay
+left. A shell with job control has mostly done that already; a script has not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import signal
+import sys
+import termios
+from types import FrameType
+from typing import NoReturn
+
+from tallylight.relay import pty, signals
+
+NOT_FOUND, NOT_EXECUTABLE = 127, 126
+#: Names the terminal and the session the relay has made, for one that is started inside it.
+MARKER = "TALLY_RELAY"
+_IGNORED = (
+    signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2,
+    signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU,
+)  # fmt: skip
+
+
+def start(command: list[str], outer: pty.Outer, inner: tuple[int, int], collected: signals.Signals) -> tuple[int, int]:
+    """Start a monitor and *command*; return the monitor's process id and the pipe on which it speaks."""
+    master, slave = inner
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(slave)
+        os.close(write_end)
+        return pid, read_end
+    try:
+        collected.forget()
+        os.close(master)
+        os.close(read_end)
+        _Monitor(outer, slave, write_end).run(command)
+    finally:
+        os._exit(NOT_EXECUTABLE)
+
+
+class _Monitor:
+    def __init__(self, outer: pty.Outer, slave: int, pipe: int) -> None:
+        self._outer = outer
+        self._slave = slave
+        self._pipe = pipe
+        self._program = 0
+
+    def run(self, command: list[str]) -> NoReturn:
+        os.setsid()
+        fcntl.ioctl(self._slave, termios.TIOCSCTTY, 0)
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in _IGNORED}
+        before |= {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGCONT, signal.SIGCHLD)}
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, self._hung_up)
+        self._program = os.fork()
+        if not self._program:
+            try:
+                self._become(command, [number for number, how in before.items() if how == signal.SIG_IGN])
+            finally:
+                os._exit(NOT_EXECUTABLE)
+        _own_group(self._program)
+        signal.signal(signal.SIGCONT, self._continue)
+        self._say(f"P{self._program}")
+        while True:
+            _, status = os.waitpid(self._program, os.WUNTRACED)
+            if os.WIFSTOPPED(status):
+                self._say(f"T{os.WSTOPSIG(status)}")
+                continue
+            self._leave_terminal()
+            self._say(f"X{status}")
+            os._exit(0)
+
+    def _become(self, command: list[str], ignored: list[signal.Signals]) -> NoReturn:
+        _own_group(0)
+        os.tcsetpgrp(self._slave, os.getpid())
+        for number in (*_IGNORED, signal.SIGHUP, signal.SIGCONT, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
+        environment = program_environment()
+        environment[MARKER] = marker(self._slave)
+        for fd in (0, 1, 2):
+            # A standard error that leads into a file stays there.
+            if fd < 2 or os.isatty(2):
+                os.dup2(self._slave, fd)
+        try:
+            execute(command, environment)
+        except OSError as error:
+            self._say(f"E{error.errno}")
+        os._exit(NOT_EXECUTABLE)
+
+    def _say(self, line: str) -> None:
+        with contextlib.suppress(OSError):  # nobody may listen any more
+            os.write(self._pipe, f"{line}\n".encode())
+
+    def _leave_terminal(self) -> None:
+        """Take the foreground, so that our end does not hang up on what the program has left running in its group."""
+        with contextlib.suppress(OSError):
+            os.tcsetpgrp(self._slave, os.getpgrp())
+
+    def _continue(self, _number: int, _frame: FrameType | None) -> None:
+        if self._program:
+            with contextlib.suppress(OSError):
+                os.killpg(self._program, signal.SIGCONT)
+
+    def _hung_up(self, _number: int, _frame: FrameType | None) -> None:
+        try:
+            termios.tcgetattr(self._slave)
+            return  # someone sent us the signal by hand
+        except termios.error:
+            pass
+        try:
+            if termios.tcgetattr(self._outer.fd) == self._outer.raw:
+                pty.set_modes(self._outer.fd, self._outer.saved)
+        except termios.error:
+            pass
+        os._exit(0)
+
+
+def _own_group(pid: int) -> None:
+    """Both sides do it, for nobody knows which comes first."""
+    with contextlib.suppress(OSError):
+        os.setpgid(pid, pid)
+
+
+def marker(fd: int) -> str:
+    """What names the terminal *fd* and our session: a terminal's name alone is used again."""
+    return f"{pty.name_of(fd)}:{os.getsid(0)}"
+
+
+def program_environment() -> dict[str, str]:
+    """Our environment as it was given to us: the interpreter adds a locale of its own to an empty one."""
+    environment = dict(os.environ)
+    if environment.get("LC_CTYPE", "").startswith(("C.", "UTF-8")):
+        try:
+            with open("/proc/self/environ", "rb") as file:  # noqa: PTH123
+                given = file.read().split(b"\0")
+        except OSError:
+            return environment
+        if not any(setting.startswith(b"LC_CTYPE=") for setting in given):
+            del environment["LC_CTYPE"]
+    return environment
+
+
+def execute(command: list[str], environment: dict[str, str]) -> NoReturn:
+    """Become *command*, found as a shell finds it; OSError says why not."""
+    signals.default()
+    try:
+        os.execvpe(command[0], command, environment)  # noqa: S606
+    except OSError as error:
+        if error.errno != errno.ENOEXEC:
+            raise
+        found = _find(command[0], environment)
+        # A script without a first line that names its interpreter.
+        os.execve("/bin/sh", ["sh", found, *command[1:]], environment)  # noqa: S606
+
+
+def _find(name: str, environment: dict[str, str]) -> str:
+    if "/" not in name:
+        for folder in os.get_exec_path(environment):
+            path = f"{folder or '.'}/{name}"
+            if os.access(path, os.X_OK):
+                return path
+    return name
+
+
+def refused(name: str, error: OSError) -> int:
+    """Say why *name* was not executed; return the exit code a shell has for that."""
+    if error.errno == errno.ENOENT and "/" not in name:
+        sys.stderr.write(f"tally run: {name}: command not found\n")
+        return NOT_FOUND
+    sys.stderr.write(f"tally run: {name}: {os.strerror(error.errno or 0)}\n")
+    return NOT_FOUND if error.errno == errno.ENOENT else NOT_EXECUTABLE

@@ -1,0 +1,88 @@
+"""
+The signals of the relay: collected into a pipe, so that one poll waits for them and for everything else.
+
+`COLLECTED` are the signals that reach the relay but are meant for the program in it, and those that say that the
+terminal has changed. A signal that was ignored when the relay started stays ignored, for the relay and for its
+program, as `nohup` wants it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+from typing import NoReturn
+
+#: Passed on to the program, as they would have reached it.
+PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+COLLECTED = (*PASSED_ON, signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
+#: The interpreter ignores these for itself; a program expects them as they are by default.
+_IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
+
+
+def _collect(_number: int, _frame: FrameType | None) -> None:
+    """Be there: the interpreter writes the number into the pipe itself."""
+
+
+class Signals:
+    """
+    Every signal of `COLLECTED` since the last look; *fd* is readable while there is one.
+
+    `close` puts back what was; a forked child calls `forget` first, for the pipe is its parent's.
+    """
+
+    def __init__(self) -> None:
+        self.fd, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        self._before = {number: signal.getsignal(number) for number in COLLECTED}
+        for number, before in self._before.items():
+            if before != signal.SIG_IGN:
+                signal.signal(number, _collect)
+
+    def take(self) -> bytes:
+        """The numbers of the signals that have come, in order, as bytes."""
+        try:
+            return os.read(self.fd, 4096)
+        except BlockingIOError:
+            return b""
+
+    def close(self) -> None:
+        """Put every handler back."""
+        signal.set_wakeup_fd(self._wakeup)
+        for number, before in self._before.items():
+            signal.signal(number, before)
+        os.close(self.fd)
+        os.close(self._write)
+
+    def forget(self) -> None:
+        """In a forked child: let go of the parent's pipe, and have each signal do what it did before."""
+        self.close()
+
+
+def stop_group() -> None:
+    """
+    Stop the process group of this process, as ctrl-Z does; return when it is continued.
+
+    In a group that nobody could continue, as that of a window's own program, the kernel does nothing.
+    """
+    before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    os.kill(0, signal.SIGTSTP)
+    signal.signal(signal.SIGTSTP, before)
+
+
+def default() -> None:
+    """In a process about to become another program: undo what the interpreter has done to signals."""
+    for number in _IGNORED_BY_PYTHON:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def die(number: int) -> NoReturn:
+    """End of this signal, as the program did, but leave no core of our own."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)

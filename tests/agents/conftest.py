@@ -11,8 +11,8 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tests.agents.driver import Pane, RemoteModel, StatusWatch, place_claude, prepare_claude
-from tests.agents.install import InstallError
+from tests.agents.driver import Pane, RemoteModel, StatusWatch, place, prepare_claude
+from tests.agents.install import CLAUDE, InstallError
 from tests.kitty.roots import SUITES, Room, open_room, root_of
 
 
@@ -42,7 +42,7 @@ def claude_program() -> Iterator[Path]:
         pytest.skip("real agents run in a network namespace with nothing but loopback: that needs root")
     folder = Path(tempfile.mkdtemp(prefix="tallylight-claude-", dir="/tmp"))
     try:
-        yield place_claude(folder)
+        yield place(CLAUDE, folder)
     except InstallError as error:
         pytest.skip(str(error))
     finally:

@@ -28,10 +28,10 @@ from typing import Any, NamedTuple, Protocol
 
 import pyte
 
-from tests.agents.install import CLAUDE_VERSION, claude_path, install_claude
+from tests.agents.install import CLAUDE, Agent, install
+from tests.kitty.roots import CHECKOUT
 
 FAKE_KEY = "sk-ant-api03-" + "0" * 60 + "-tallylight-test-key"
-MODEL_SOURCE = Path(__file__).with_name("model.py")
 
 
 def wait_until(found: Callable[[], Any], timeout: float, what: str, every: float = 0.02) -> Any:
@@ -57,13 +57,11 @@ class RemoteModel:
     def __init__(self, host: Host, folder: Path) -> None:
         self.folder = folder
         self._marks, self._control = folder / "marks.jsonl", folder / "control"
-        source = folder / "model.py"
-        shutil.copyfile(MODEL_SOURCE, source)
         port = folder / "port"
         files = {"--port-file": port, "--marks": self._marks, "--control": self._control}
         files["--requests"] = folder / "requests.jsonl"
-        command = ["python3", str(source), *(str(word) for pair in files.items() for word in pair)]
-        self._process = host.popen(command, env={"PATH": "/usr/bin:/bin"}, cwd=str(folder))
+        command = ["python3", "-m", "tests.agents.model", *(str(word) for pair in files.items() for word in pair)]
+        self._process = host.popen(command, env={"PATH": "/usr/bin:/bin"}, cwd=str(CHECKOUT))
         self.port = int(wait_until(lambda: port.exists() and port.read_text(), 10, "the model's port"))
         wait_until(self._control.exists, 5, "the model's control socket")
 
@@ -112,18 +110,19 @@ class Launch(NamedTuple):
     cwd: Path
 
 
-def place_claude(folder: Path, version: str = CLAUDE_VERSION) -> Path:
-    """Claude's program in `folder`, which a room can see: a hard link, or a copy where that cannot be."""
-    program = folder / "claude"
-    if not program.exists():
+def place(agent: Agent, folder: Path) -> Path:
+    """Put `agent` into `folder`, which a room can see, under its own name: hard links, or copies where none can be."""
+    source = install(agent)
+    target = folder / f"{agent.name}-{agent.version}"
+    if not target.exists():
         try:
-            os.link(install_claude(version), program)
-        except OSError:
-            shutil.copy2(claude_path(version), program)
-    return program
+            shutil.copytree(agent.folder, target, copy_function=os.link)
+        except (OSError, shutil.Error):
+            shutil.copytree(agent.folder, target, dirs_exist_ok=True)
+    return target / source.relative_to(agent.folder)
 
 
-def prepare_claude(home: Path, program: Path, port: int, *, version: str = CLAUDE_VERSION, **env: str) -> Launch:
+def prepare_claude(home: Path, program: Path, port: int, *, version: str = CLAUDE.version, **env: str) -> Launch:
     """Make `home` one in which Claude Code starts at its prompt, talking to the model on `port`.
 
     The program is called `claude` and found in `program`'s folder; the project is `home/project`.
@@ -149,6 +148,45 @@ def prepare_claude(home: Path, program: Path, port: int, *, version: str = CLAUD
         "DISABLE_AUTOUPDATER": "1",
     }
     return Launch(["claude", "--permission-mode", "manual"], {**variables, **env}, project)
+
+
+_CODEX_CONFIG = """
+model = "scripted"
+model_provider = "scripted"
+approval_policy = "on-request"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "Scripted"
+base_url = "http://127.0.0.1:{port}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+
+[projects.{project}]
+trust_level = "trusted"
+"""
+
+
+def prepare_codex(home: Path, program: Path, port: int, *words: str, **env: str) -> Launch:
+    """Make `home` one in which Codex starts at its prompt, talking to the model on `port`.
+
+    The program is found as `codex` in `program`'s folder; the project is `home/project`.
+    """
+    project = home / "project"
+    project.mkdir(parents=True, exist_ok=True)
+    config = home / ".codex/config.toml"
+    config.parent.mkdir()
+    config.write_text(_CODEX_CONFIG.format(port=port, project=json.dumps(str(project))))
+    variables = {
+        "HOME": str(home),
+        "PATH": f"{program.parent}:/usr/local/bin:/usr/bin:/bin",
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+        "SHELL": "/bin/bash",
+        "SCRIPTED_KEY": FAKE_KEY,
+    }
+    return Launch(["codex", *words], {**variables, **env}, project)
 
 
 class Said(NamedTuple):

@@ -1,26 +1,28 @@
-"""A scripted model on loopback, speaking the Anthropic Messages dialect (https://docs.anthropic.com/en/api/messages).
+"""A scripted model on loopback, speaking the dialects of the agents under test: Anthropic Messages, OpenAI Responses.
 
 The last thing the user typed is the script. Steps are joined with ` THEN `: the first answers the prompt, the next one
 the request that follows a tool's result. A step is one of
 
     SLOW seconds      text, spread over that time
     HOLD name         some text, then nothing until `release(name)`; the rest of the text afterwards
-    TOOL command      a call of the Bash tool
+    TOOL command      a call of the shell tool, for which the person is asked
     BACKGROUND cmd    the same, as a task in the background
-    ASK               a call of AskUserQuestion
+    ASK               a question to the person
+    TASK prompt       a call of the tool that starts a subagent, with this prompt
     ERROR code [n]    that HTTP status, every time or for the first n requests
     CUT               some text, then the connection is dropped (`refused`)
     anything else     a short text, at once
 
 The server knows the truth, and writes it down as it happens, one JSON object a line in the marks file: `working`
-(a request of the main loop arrived), `waiting:permission` and `waiting:question` (a tool call is out), `done`, `error`
-(an error no client retries), `refused` (one it may retry), `interrupted` (the client hung up in mid-answer). A mark
-holds `epoch` and `monotonic` seconds, the prompt and the step. Requests beside the main loop (session titles, token
-counts, probes) are answered at once and leave no mark.
+(a request of the main loop arrived), `waiting:permission` and `waiting:question` (a tool call is out), `calling` (one
+for which nobody is asked), `done`, `error` (an error no client retries), `refused` (one it may retry), `interrupted`
+(the client hung up in mid-answer). A mark holds `epoch` and `monotonic` seconds, the prompt and the step. A script that
+begins with `SUB` is a subagent's: the names of its marks begin with `sub:`. Requests beside the main loop (session
+titles, token counts, probes) are answered at once and leave no mark.
 
 Standard library only and Python 3.11 to 3.14, so that it runs with any root's own interpreter inside a network
-namespace: `python3 model.py --port-file F --marks F --control SOCKET [--requests F]`. The control socket takes a line
-(`release NAME`, `mark NAME`, `quit`) and answers `ok`.
+namespace, in the checkout: `python3 -m tests.agents.model --port-file F --marks F --control SOCKET [--requests F]`. The
+control socket takes a line (`release NAME`, `mark NAME`, `quit`) and answers `ok`.
 """
 
 from __future__ import annotations
@@ -39,12 +41,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-QUESTION = "Which colour?"
-OPTIONS = ("Red", "Green")
-#: Statuses that Anthropic's client sends again by itself.
-RETRIED = frozenset({401, 408, 409, 429, *range(500, 600)})
-_STEP = re.compile(r"^(SLOW|HOLD|TOOL|BACKGROUND|ASK|ERROR|CUT)\b *(.*)$", re.S)
-_NOISE = ("<system-reminder>", "[Request interrupted", "<command-", "<local-command")
+from tests.agents.anthropic import Anthropic
+from tests.agents.dialect import Call, Dialect
+from tests.agents.responses import Responses
+
+DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses())
+_STEP = re.compile(r"^(SLOW|HOLD|TOOL|BACKGROUND|ASK|TASK|ERROR|CUT)\b *(.*)$", re.S)
+_CALLS = {
+    "TOOL": "waiting:permission",
+    "BACKGROUND": "waiting:permission",
+    "ASK": "waiting:question",
+    "TASK": "calling",
+}
 _TEXT = "The scripted model answers in a few plain words, one after the other. "
 
 
@@ -114,24 +122,6 @@ def _append(path: Path, entry: dict[str, Any]) -> None:
         file.write(json.dumps(entry) + "\n")
 
 
-def find_step(messages: list[dict[str, Any]]) -> tuple[str, int]:
-    """The prompt in force and how many tool calls have answered it so far."""
-    calls = 0
-    for message in reversed(messages):
-        content = message["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
-        if message["role"] == "assistant":
-            calls += any(block["type"] == "tool_use" for block in blocks)
-            continue
-        if message["role"] != "user":  # "system" turns may stand in mid-conversation
-            continue
-        for block in reversed(blocks):
-            text = block.get("text", "").strip() if block["type"] == "text" else ""
-            if text and not text.startswith(_NOISE):
-                return text, calls
-    return "", 0
-
-
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     script: Script
@@ -143,16 +133,16 @@ class Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_HEAD(self) -> None:
-        self._send_json({}, body=False)
+        self._start(200, "application/json", 0)
 
     def do_GET(self) -> None:
         if self.path.split("?")[0].endswith("/models"):
             models = [
                 {"type": "model", "id": "claude-scripted", "display_name": "Scripted", "created_at": "2026-01-01"}
             ]
-            self._send_json({"data": models, "has_more": False})
+            self.send_json({"data": models, "has_more": False})
         else:
-            self._send_json({})
+            self.send_json({})
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -162,54 +152,44 @@ class Handler(BaseHTTPRequestHandler):
             body = {}
         path = self.path.split("?")[0]
         self.server.script.saw(path, body)
-        if path.endswith("/count_tokens"):
-            self._send_json({"input_tokens": 100})
-        elif not path.endswith("/v1/messages"):
-            self._send_json({})
-        elif not any(tool.get("name") == "Bash" for tool in body.get("tools") or ()):
-            self._answer(body, [{"type": "text", "text": '{"title": "Scripted session"}'}], "end_turn")
+        if any(dialect.side(path, body, self) for dialect in DIALECTS):
+            return
+        dialect = next((dialect for dialect in DIALECTS if dialect.is_main(path)), None)
+        if dialect is None:
+            self.send_json({})
         else:
-            self._play(body)
+            self._play(dialect, body)
 
-    def _play(self, body: dict[str, Any]) -> None:
+    def _play(self, dialect: Dialect, body: dict[str, Any]) -> None:
         """Answer a request of the main loop, and mark what becomes true."""
         script = self.server.script
-        prompt, index = find_step(body["messages"])
-        steps = prompt.split(" THEN ")
+        prompt, index = dialect.find_step(body)
+        whose = "sub:" if prompt.startswith("SUB ") else ""
+        steps = prompt.removeprefix("SUB ").split(" THEN ")
         step = steps[index].strip() if index < len(steps) else ""
         word, rest = match.groups() if (match := _STEP.match(step)) else ("", "")
-        script.mark("working", prompt, index)
-        after = "done"
+        script.mark(f"{whose}working", prompt, index)
+        after = _CALLS.get(word, "done")
         try:
             if word == "ERROR":
                 code, *times = map(int, re.findall(r"\d+", rest))
                 if script.refuse(prompt, times[0] if times else None):
-                    script.mark("refused" if code in RETRIED else "error", prompt, index)
-                    self._send_error(code)
+                    name = "refused" if code in dialect.retried else "error"
+                    script.mark(f"{whose}{name}", prompt, index)
+                    self.send_json(dialect.error(code), code)
                     return
-            if word in ("TOOL", "BACKGROUND"):
-                after = "waiting:permission"
-                call: dict[str, Any] = {"command": rest, "description": "A command of the script"}
-                if word == "BACKGROUND":
-                    call["run_in_background"] = True
-                self._answer(body, [_call("Bash", call, index)], "tool_use")
-            elif word == "ASK":
-                after = "waiting:question"
-                options = [{"label": label, "description": f"{label} it is"} for label in OPTIONS]
-                ask = {"question": QUESTION, "header": "Colour", "multiSelect": False, "options": options}
-                self._answer(body, [_call("AskUserQuestion", {"questions": [ask]}, index)], "tool_use")
+            if word in _CALLS:
+                dialect.call(body, self, Call(word, rest, f"{index}_{time.monotonic_ns():x}"))
             else:
-                block = {"type": "text", "text": "Here is a short answer."}
-                self._answer(body, [block], "end_turn", pieces=self._pieces(word, rest))
+                dialect.text(body, self, self._pieces(word, rest))
         except (HungUpError, OSError):
             after = "refused" if word == "CUT" else "interrupted"
-        script.mark(after, prompt, index)
+        script.mark(f"{whose}{after}", prompt, index)
 
     def _pieces(self, word: str, rest: str) -> Iterator[str]:
         """The text of an answer, in the rhythm its step asks for."""
         if word == "SLOW":
-            seconds = float(rest)
-            for _ in range(max(1, int(seconds / 0.1))):
+            for _ in range(max(1, int(float(rest) / 0.1))):
                 yield _TEXT
                 self._wait(0.1)
         elif word in ("HOLD", "CUT"):
@@ -226,63 +206,19 @@ class Handler(BaseHTTPRequestHandler):
         if select.select([self.connection], [], [], seconds)[0]:
             raise HungUpError
 
-    def _answer(
-        self, body: dict[str, Any], blocks: list[dict[str, Any]], stop: str, *, pieces: Iterator[str] | None = None
-    ) -> None:
-        """Send `blocks` as the model's message, streamed if asked for; `pieces` replace the text of the last block."""
-        usage = {
-            "input_tokens": 10,
-            "output_tokens": 10,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
-        }
-        message = {
-            "id": f"msg_{time.monotonic_ns():x}",
-            "type": "message",
-            "role": "assistant",
-            "model": body.get("model", "claude-scripted"),
-            "content": blocks,
-            "stop_reason": stop,
-            "stop_sequence": None,
-            "usage": usage,
-        }
-        if not body.get("stream"):
-            self._send_json(message)
-            return
-        self._start(200, "text/event-stream")
-        self._event("message_start", message={**message, "content": [], "stop_reason": None})
-        for index, block in enumerate(blocks):
-            empty = {**block, "text": ""} if block["type"] == "text" else {**block, "input": {}}
-            self._event("content_block_start", index=index, content_block=empty)
-            if block["type"] == "text":
-                for piece in pieces or (block["text"],):
-                    self._event("content_block_delta", index=index, delta={"type": "text_delta", "text": piece})
-            else:
-                delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-                self._event("content_block_delta", index=index, delta=delta)
-            self._event("content_block_stop", index=index)
-        self._event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 10})
-        self._event("message_stop")
+    # The way back ------------------------------------------------------------------------------------------------
 
-    def _event(self, kind: str, **fields: Any) -> None:
-        self.wfile.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode())
-        self.wfile.flush()
-
-    def _send_error(self, code: int) -> None:
-        names = {
-            400: "invalid_request_error",
-            401: "authentication_error",
-            429: "rate_limit_error",
-            529: "overloaded_error",
-        }
-        error = {"type": names.get(code, "api_error"), "message": f"the script says {code}"}
-        self._send_json({"type": "error", "error": error}, code)
-
-    def _send_json(self, value: object, code: int = 200, *, body: bool = True) -> None:
+    def send_json(self, value: object, code: int = 200) -> None:
         raw = json.dumps(value).encode()
         self._start(code, "application/json", len(raw))
-        if body:
-            self.wfile.write(raw)
+        self.wfile.write(raw)
+
+    def start_stream(self) -> None:
+        self._start(200, "text/event-stream")
+
+    def event(self, kind: str, **fields: Any) -> None:
+        self.wfile.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode())
+        self.wfile.flush()
 
     def _start(self, code: int, kind: str, length: int | None = None) -> None:
         self.send_response(code)
@@ -294,10 +230,6 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: the marks are the log."""
-
-
-def _call(name: str, arguments: dict[str, Any], index: int) -> dict[str, Any]:
-    return {"type": "tool_use", "id": f"toolu_{index}_{time.monotonic_ns():x}", "name": name, "input": arguments}
 
 
 class ScriptedModel(Script):
@@ -341,7 +273,7 @@ def serve_control(script: Script, path: Path) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """The command line, for a server inside a namespace."""
-    parser = argparse.ArgumentParser(prog="model.py")
+    parser = argparse.ArgumentParser(prog="python3 -m tests.agents.model")
     parser.add_argument("--port-file", type=Path, required=True, help="written, by rename, once the server listens")
     parser.add_argument("--marks", type=Path, required=True)
     parser.add_argument("--control", type=Path, required=True)

@@ -1,4 +1,4 @@
-"""The scripted model by itself: its dialect, its scripts, and the truth it writes down."""
+"""The scripted model by itself: its dialects, its scripts, and the truth it writes down."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
+from tests.agents.anthropic import find_step
 from tests.agents.driver import wait_until
-from tests.agents.model import ScriptedModel, find_step
+from tests.agents.model import ScriptedModel
+from tests.kitty.roots import CHECKOUT
 
 BASH = [{"name": "Bash", "input_schema": {}}]
 
@@ -163,6 +165,77 @@ def send(connection: socket.socket, prompt: str) -> None:
     connection.sendall(b"POST /v1/messages HTTP/1.1\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
 
 
+def test_responses(model: ScriptedModel) -> None:
+    """In the Responses dialect a stream starts with response.created and ends with response.completed."""
+    found = respond(model.url, said("hello"))
+    model.wait_mark("done")
+
+    assert [event["type"] for event in found] == [
+        "response.created",
+        "response.output_item.added",
+        "response.output_text.delta",
+        "response.output_item.done",
+        "response.completed",
+    ]
+    assert found[-1]["response"]["output"] == [found[-2]["item"]]
+    assert found[-2]["item"]["content"][0]["text"] == found[2]["delta"]
+    assert words(model) == ["working", "done"]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "mark", "name"),
+    [
+        ("TOOL touch x", "waiting:permission", "exec_command"),
+        ("ASK", "waiting:question", "request_user_input"),
+        ("TASK SUB HOLD a", "calling", "spawn_agent"),
+    ],
+)
+def test_responses_calls(model: ScriptedModel, prompt: str, mark: str, name: str) -> None:
+    """A tool call is one item, with whole arguments, and what answers it moves the script one step on."""
+    item = respond(model.url, said(f"{prompt} THEN fine"))[-2]["item"]
+    model.wait_mark(mark)
+    respond(model.url, said(f"{prompt} THEN fine"), item, {"type": "function_call_output", "output": "ok"})
+    model.wait_mark("done")
+
+    assert item["name"] == name
+    assert json.loads(item["arguments"])
+    assert words(model) == ["working", mark, "working", "done"]
+
+
+def test_responses_error_and_titles(model: ScriptedModel) -> None:
+    """An error has its status; a thread that is given no shell leaves no mark; the agent's own words are no script."""
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        respond(model.url, said("ERROR 400"))
+    title = respond(model.url, said("ERROR 400"), tools=[])
+    respond(model.url, said("hello"), said("<turn_aborted>"))
+    model.wait_mark("done")
+
+    assert caught.value.code == 400
+    assert title[-1]["type"] == "response.completed"
+    assert words(model) == ["working", "error", "working", "done"]
+
+
+def test_subagent(model: ScriptedModel) -> None:
+    """What a subagent does is marked as its own."""
+    post(model.url, user("SUB hello"))
+    model.wait_mark("sub:done")
+
+    assert words(model) == ["sub:working", "sub:done"]
+
+
+def said(text: str) -> dict[str, Any]:
+    """What a person said, in the Responses dialect."""
+    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+
+
+def respond(url: str, *items: dict[str, Any], tools: Any = ({"type": "function", "name": "exec_command"},)) -> Any:
+    """One request in the Responses dialect, answered by its events."""
+    body = {"model": "m", "stream": True, "tools": list(tools), "input": list(items)}
+    request = urllib.request.Request(f"{url}/v1/responses", json.dumps(body).encode())
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        return events(answer.read().decode())
+
+
 REMINDER = user("<system-reminder>be kind</system-reminder>")
 
 
@@ -220,9 +293,8 @@ def test_marks_file(model: ScriptedModel, tmp_path: Path) -> None:
 
 def test_as_a_program(workspace: Path) -> None:
     """Run by a bare interpreter it says its port, takes orders on its socket and ends when told to."""
-    source = Path(__file__).with_name("model.py")
     files = [word for name in ("port-file", "marks", "control") for word in (f"--{name}", str(workspace / name))]
-    with subprocess.Popen([sys.executable, "-I", "-S", str(source), *files]) as process:
+    with subprocess.Popen([sys.executable, "-S", "-m", "tests.agents.model", *files], cwd=CHECKOUT) as process:
         try:
             wait_until((workspace / "port-file").exists, 10, "the port file")
             url = f"http://127.0.0.1:{int((workspace / 'port-file').read_text())}"

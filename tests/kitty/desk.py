@@ -152,15 +152,17 @@ class Desk:
         shown = image or self.kitty.screenshot()
         return {tab: _counted(shown.crop(_own(str(tab), spans))) for tab in tabs if str(tab) in spans}
 
-    def wait_colours(self, expected: dict[int, str], *, least: int = MANY, image: Path | None = None) -> None:
-        """Wait until each tab has this light's very colour, and no other light's; `""`: none at all."""
+    def wait_colours(
+        self, expected: dict[int, str], *, least: int = MANY, most: int = 1 << 20, image: Path | None = None
+    ) -> None:
+        """Wait until each tab has this light's very colour, `least` to `most` pixels, and no other's; `""`: none."""
 
         def wrong() -> list[str]:
             shown = self.kitty.screenshot(image)
             found = self.pixels(list(expected), shown)
             faults = [f"tab {tab} is not drawn" for tab in expected if tab not in found]
             for tab, counts in found.items():
-                if (name := expected[tab]) and counts[LIGHTS[name]] < least:
+                if (name := expected[tab]) and not least <= counts[LIGHTS[name]] <= most:
                     faults.append(f"tab {tab} has {counts[LIGHTS[name]]} pixels of {name}: {counts.most_common(4)}")
                 others = {n: counts[c] for n, c in LIGHTS.items() if n not in (name, "idle") and counts[c]}
                 if counts[LIGHTS["idle"]] >= MANY and name != "idle":

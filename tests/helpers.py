@@ -8,7 +8,8 @@ A vector is a table of `tests/vectors/*.toml`:
 * `events`: what `wire.decode` gives for it in a stream, one table an event, default fields left out;
 * `error`: the reason the codec itself gives, for a vector without events;
 * `canonical`: what our encoder makes of the event, in the notation of `bytes`;
-* `reports`: for OSC 26, what an accumulator yields; `through`: `tmux` or `screen`, if its envelopes are opened first.
+* `reports`: for OSC 26, 7501 and 21337, what a pane's memory of them yields;
+* `through`: `tmux` or `screen`, if its envelopes are opened first.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tallylight import wire
 from tallylight.errors import DecodeError
 from tallylight.report import Progress, Report
 from tallylight.scanner import BEL, ST, Item, Scanner, Sequence, SequenceKind, Text, raw
-from tallylight.wire import osc26
+from tallylight.wire import osc26, osc7501, osc21337
 from tallylight.wire.passthrough import Unwrapper, unwrap
 
 VECTORS = Path(__file__).parent / "vectors"
@@ -35,7 +36,9 @@ VECTORS = Path(__file__).parent / "vectors"
 EVERY_CUT = 300
 _NOTATION = re.compile(r"\\(?:x([0-9a-fA-F]{2})|(\\))")
 _NAMES = {"Report": "report", "Update": "update", "Mark": "mark", "ProgressReport": "progress"}
-_NAMES |= {"Title": "title", "UserVar": "user_var"}
+_NAMES |= {"Title": "title", "UserVar": "user_var", "Notification": "notification", "Chunk": "chunk"}
+_NAMES |= {"Status7501": "status", "CliAgentEvent": "cli_agent", "TabUpdate": "tab"}
+_NAMES |= {"Arm": "arm", "Clear": "clear", "Query": "query"}
 
 
 @attrs.frozen(kw_only=True)
@@ -140,7 +143,7 @@ def run(vector: Vector, pieces: Iterable[bytes]) -> Outcome:
         items += scanner.feed(piece)
         fed += piece
     assert raw(items) + scanner.pending() == fed
-    accumulator = osc26.Accumulator()
+    memory = Memory()
     events, reports = [], []
     for item in items:
         if not isinstance(item, Sequence):
@@ -150,9 +153,28 @@ def run(vector: Vector, pieces: Iterable[bytes]) -> Outcome:
             event = wire.decode(sequence)
             if event is not None:
                 events.append(describe(event))
-            if isinstance(event, osc26.Update) and (report := accumulator.merge(event)):
-                reports.append(describe(report)["report"])
+            reports += [describe(report)["report"] for report in memory.merge(event)]
     return Outcome(events, reports, coalesce(items), scanner.pending())
+
+
+@attrs.define
+class Memory:
+    """What one pane remembers of the protocols whose sequences say only what changed."""
+
+    agent: osc26.Accumulator = attrs.Factory(osc26.Accumulator)
+    records: osc7501.Records = attrs.Factory(osc7501.Records)
+    tab: osc21337.TabStatus = attrs.Factory(osc21337.TabStatus)
+
+    def merge(self, event: wire.Event | None) -> list[Report]:
+        """Take an event in; return what it changed."""
+        if isinstance(event, osc7501.Status7501):
+            return self.records.apply(event)
+        report = None
+        if isinstance(event, osc26.Update):
+            report = self.agent.merge(event)
+        elif isinstance(event, osc21337.TabUpdate):
+            report = self.tab.merge(event)
+        return [report] if report else []
 
 
 def cuts(data: bytes) -> Iterable[list[bytes]]:
@@ -208,6 +230,8 @@ def _plain(value: Any) -> Any:
         return f"{value.done}/{value.total}"
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     return value

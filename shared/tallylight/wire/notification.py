@@ -100,26 +100,27 @@ class Notifications:
                 del self._unfinished[next(iter(self._unfinished))]
             return None
         # What the limit cut in two is not drawn as half a character.
-        title, body = (label(parts[part].decode("utf-8", "ignore")) for part in (Part.TITLE, Part.BODY))
-        if not title:
-            title, body = body, ""
-        return Notification(title, body) if title else None
+        texts = [parts[part].decode("utf-8", "ignore") for part in (Part.TITLE, Part.BODY)]
+        try:
+            return from_texts(*texts)
+        except DecodeError:
+            return None
 
 
-def label(text: str) -> str:
-    """The text of a notification, harmless and on one line."""
-    return sanitise(text, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
+def from_texts(title: str, body: str) -> Notification:
+    """Make a notification of two texts as they were sent; `malformed` if there is nothing to show."""
+    labels = [sanitise(text, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip() for text in (title, body)]
+    shown = [label for label in labels if label]
+    if not shown:
+        raise DecodeError("malformed", "a notification without text")
+    return Notification(*shown)
 
 
 def _notification(title: bytes, body: bytes) -> Notification:
     try:
-        texts = [label(text.decode("utf-8")) for text in (title, body)]
+        return from_texts(title.decode("utf-8"), body.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
-    shown = [text for text in texts if text]
-    if not shown:
-        raise DecodeError("malformed", "a notification without text")
-    return Notification(*shown)
 
 
 def _chunk(body: bytes) -> Chunk:
@@ -128,7 +129,9 @@ def _chunk(body: bytes) -> Chunk:
         raise DecodeError("malformed", "no payload")
     fields = {}
     for field in metadata.decode("utf-8", "replace").split(":"):
-        key, _, value = field.partition("=")
+        key, equals, value = field.partition("=")
+        if field and not equals:
+            raise DecodeError("malformed", "metadata without a value")
         fields[key] = value
     try:
         part = Part(fields.get("p", "title"))

@@ -17,7 +17,7 @@ from tallylight.status import Status
 from tallylight.text import is_ascii_id
 from tallylight.wire import base64
 from tallylight.wire.agent_name import agent_name
-from tallylight.wire.notification import Notification, label
+from tallylight.wire.notification import Notification, from_texts
 
 NUMBER = 3008
 FRAME_LIMIT = 4096
@@ -50,6 +50,5 @@ def decode(sequence: Sequence) -> Report | Notification:
     if what == b"end" and event == b"session_end":
         return Report(source=Source.PROTOCOL, rule=RULE, status=None, agent=agent_name(agent))
     if what == b"start" and event is None and kind == b"notify":
-        title, body = (base64.decode_text(fields.get(key, b"")) for key in (b"title", b"body"))
-        return Notification(label(title), label(body))
+        return from_texts(*[base64.decode_text(fields.get(key, b"")) for key in (b"title", b"body")])
     raise DecodeError("not-ours", "neither a known event nor a known kind")

@@ -1,0 +1,104 @@
+"""Warp's agent events: their vectors, their limits, and what they mean for an agent that waits."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tallylight import wire
+from tallylight.errors import DecodeError
+from tallylight.report import Source
+from tallylight.status import Kind, Status
+from tallylight.wire import cli_agent
+from tallylight.wire.cli_agent import CliAgentEvent, Moment, to_report
+from tests.helpers import Vector, check_vector, only_sequence, vector_params
+
+START = b"\x1b]777;notify;warp://cli-agent;"
+
+
+def decode(json: bytes) -> CliAgentEvent:
+    return cli_agent.decode(only_sequence(START + json + b"\x07"))
+
+
+@pytest.mark.parametrize("vector", vector_params("cli_agent"))
+def test_cli_agent(vector: Vector) -> None:
+    """Warp's event is read strictly, and what is broken is neither an event nor a notification."""
+    check_vector(vector, lambda data: cli_agent.decode(only_sequence(data)))
+
+
+def test_frame_limit() -> None:
+    """A sequence of exactly 64 KiB is read, one byte more is not."""
+    json = b'{"event":"stop","x":"%b"}'
+    room = cli_agent.FRAME_LIMIT - len(START) - len(json % b"") - 1
+
+    assert decode(json % (b"x" * room)).moment is Moment.STOP
+    with pytest.raises(DecodeError, match="too-long"):
+        decode(json % (b"x" * (room + 1)))
+
+
+@pytest.mark.parametrize(("left", "right"), [(b"[", b"]"), (b'{"a":', b"}")])
+def test_depth_limit(left: bytes, right: bytes) -> None:
+    """JSON 16 levels deep is read, 17 are not, and ten thousand cost nothing."""
+
+    def nested(depth: int) -> bytes:
+        return b'{"event":"stop","x":' + left * (depth - 1) + b"1" + right * (depth - 1) + b"}"
+
+    assert decode(nested(cli_agent.DEPTH_LIMIT)).moment is Moment.STOP
+    with pytest.raises(DecodeError, match="too-long"):
+        decode(nested(cli_agent.DEPTH_LIMIT + 1))
+    for broken in (nested(8000), b"[" * 60_000, b'{"event":"stop","x":' + b"[" * 15 + b"]" * 60_000):
+        with pytest.raises(DecodeError):
+            decode(broken)
+
+
+@pytest.mark.parametrize(
+    "json",
+    [
+        b'{"event":"stop","x":' + b"9" * 60_000 + b"}",
+        b'{"event":"stop","x":"' + b"\\" * 60_000 + b"}",
+        b'"' * 60_001,
+        b'{"event":"stop","x":[' + b"[]," * 20_000 + b"1]}",
+        b"{" + b",".join(b'"%d":1' % index for index in range(6000)) + b"}",
+        b'{"event":"stop","x":"' + b"[" * 60_000,
+    ],
+    ids=["digits", "backslashes", "quotes", "arrays", "keys", "unclosed"],
+)
+def test_hostile_json_costs_little(json: bytes) -> None:
+    """Sixty thousand of anything is read or refused in no time."""
+    started = time.process_time()
+    wire.decode(only_sequence(START + json + b"\x07"))
+
+    assert time.process_time() - started < 0.2
+
+
+ALWAYS = {
+    Moment.PROMPT_SUBMIT: (Status.WORKING, None),
+    Moment.PERMISSION_REQUEST: (Status.WAITING, Kind.PERMISSION),
+    Moment.QUESTION_ASKED: (Status.WAITING, Kind.QUESTION),
+    Moment.STOP: (Status.DONE, None),
+    Moment.STOP_FAILURE: (Status.ERROR, None),
+}
+
+
+@pytest.mark.parametrize("present", [None, *Status])
+@pytest.mark.parametrize("moment", Moment)
+def test_meaning(moment: Moment, present: Status | None) -> None:
+    """A finished tool and a reply release an agent only if it waits; a start and a reminder change nothing, ever."""
+    report = to_report(CliAgentEvent(moment=moment, agent="claude"), present)
+
+    expected = ALWAYS.get(moment)
+    if moment in (Moment.TOOL_COMPLETE, Moment.PERMISSION_REPLIED) and present is Status.WAITING:
+        expected = (Status.WORKING, None)
+    assert (report and (report.status, report.kind)) == expected
+
+
+def test_fields() -> None:
+    """What an event tells about its agent is in the report, which ranks as a protocol and names its rule."""
+    event = CliAgentEvent(moment=Moment.STOP, agent="a", session="s", cwd="/c", project="p", message="m", detail="d")
+    report = to_report(event, None)
+
+    assert report is not None
+    assert (report.source, report.rule) == (Source.PROTOCOL, "cli-agent")
+    assert (report.agent, report.session, report.cwd, report.project) == ("a", "s", "/c", "p")
+    assert (report.message, report.detail) == ("m", "d")

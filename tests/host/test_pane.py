@@ -19,6 +19,7 @@ from tallylight.status import Status
 SHELL = Process(10, 1, 10, "bash", ("-bash",), "/usr/bin/bash", 100)
 CLAUDE = Process(20, 10, 20, "claude", ("claude",), "/opt/claude", 200)
 AIDER = Process(30, 10, 30, "aider", ("/v/bin/python3", "/v/bin/aider"), "/usr/bin/python3.11", 300)
+COPILOT = Process(60, 10, 60, "MainThread", ("node", "/v/.bin/copilot"), "/usr/bin/node", 600)
 SSH = Process(40, 10, 40, "ssh", ("ssh", "host"), "/usr/bin/ssh", 400)
 VIM = Process(50, 10, 50, "vim", ("vim", "claude.md"), "/usr/bin/vim", 500)
 
@@ -28,7 +29,7 @@ class HandTable:
     """A process table that holds what it is given."""
 
     home: str
-    processes: dict[int, Process] = attrs.Factory(lambda: {p.pid: p for p in (SHELL, CLAUDE, AIDER, SSH, VIM)})
+    processes: dict[int, Process] = attrs.Factory(lambda: {p.pid: p for p in (SHELL, CLAUDE, AIDER, COPILOT, SSH, VIM)})
 
     def get(self, pid: int) -> Process | None:
         return self.processes.get(pid)
@@ -224,6 +225,34 @@ def test_a_file_that_was_read_for_another_agent_is_dropped(pane: Pane, table: Ha
     pane.files(wanted.status_file, *wanted.read(), 1)
     assert pane.decision.report.agent == "aider"
     assert pane.decision.reason.source != 7
+
+
+def test_the_end_of_a_progress_bar_is_the_end_of_a_turn(pane: Pane) -> None:
+    """It says when an agent is done, and hides no question that is asked while it is shown."""
+    pane.foreground(COPILOT.pid, 0)
+    pane.progress(True, 1)
+    pane.screen(lambda: rows("a"), 1)
+    pane.tick(5)
+    assert pane.decision.status is Status.WAITING
+
+    pane.screen(lambda: rows("a", "b", "c", "d"), 6)
+    assert pane.decision.status is Status.WORKING
+    pane.progress(False, 7)
+    pane.tick(60)
+    assert (pane.decision.status, pane.decision.reason.rule) == ("done", "progress bar taken away")
+
+    pane.progress(True, 61)
+    pane.screen(lambda: rows("e", "f", "g", "h"), 62)
+    assert pane.decision.status is Status.WORKING
+
+
+def test_a_plain_commands_progress_bar_is_nothing(pane: Pane) -> None:
+    """A build that shows its progress lights nothing."""
+    pane.foreground(VIM.pid, 0)
+    pane.progress(True, 1)
+    pane.progress(False, 2)
+
+    assert not pane.decision.is_lit
 
 
 def test_titles_count_for_the_agent_that_set_them(pane: Pane) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import attrs
 from kitty.fast_data_types import add_timer, current_focused_os_window_id, remove_timer
+from kitty.progress import ProgressState
 from kitty.utils import log_error
 
 from tallylight import files, paint, processes, rollup
@@ -33,6 +34,9 @@ from tallylight.status import Status
 CARRIER = "tally"
 #: What is published on every pane that has something to say, for `kitten @ ls` and `--match var:`.
 PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
+#: How many screens that have not changed of late are looked at in one tick, at most; each one in every second tick
+#: where there are few.
+CALM_A_TICK = 16
 #: How soon, in seconds, to look again where an answer is expected any moment: a transcript's end, a file being read.
 SOON_S = 0.05
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
@@ -67,6 +71,7 @@ class KittyHost:
         self._by_tab: dict[int, Decision] = {}
         self._files_asked = False
         self._is_unsaved = False
+        self._ticks = 0
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
         self._pulse_timer: int | None = None
@@ -162,12 +167,17 @@ class KittyHost:
         anew = self._panes.keys() != set(windows)
         for id_ in [id_ for id_ in self._panes if id_ not in windows]:
             self._drop(id_)
+        self._ticks += 1
+        calm_every = max(2, sum(pane.is_calm for pane in self._panes.values()) // CALM_A_TICK)
         for window in list(windows.values()):
             pane = self._pane(window.id)
             if late > SUSPENDED_S:
                 pane.tracker.pause(late)
             self._look_at_foreground(window, pane, now)
-            pane.screen(functools.partial(_look, window), now)
+            # Reading a screen is the dearest of a tick.
+            if not pane.is_calm or (window.id + self._ticks) % calm_every == 0:
+                pane.screen(functools.partial(_look, window), now)
+            pane.progress(window.progress.state is not ProgressState.unset, now)
             pane.tick(now)
         self._read_files(self._panes)
         self._look_at_visible(now)

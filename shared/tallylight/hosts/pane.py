@@ -28,10 +28,11 @@ from tallylight.evidence.turn import Turns
 from tallylight.files import home
 from tallylight.processes import ForegroundReader, Table
 from tallylight.report import Report, Source
+from tallylight.status import Status
 from tallylight.tracker import ADOPT_S, Foreground, Tracker
 from tallylight.wire import osc1338
 
-#: After so many looks at an unchanged screen every second one is left out: it is the dearest of a tick.
+#: After so many looks at an unchanged screen it is taken to be calm.
 CALM_LOOKS = 16
 #: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
 EAGER_LOOKS = 40
@@ -83,6 +84,7 @@ class _Run:
     known: bytes | None = None
     #: In how many ticks it was not there.
     missed: int = 0
+    has_progress: bool = False
 
 
 class Pane:
@@ -94,7 +96,6 @@ class Pane:
         self._reader = reader
         self._table = table
         self._watch = ScreenWatch()
-        self._looks = 0
         self._unchanged = 0
         self._pgid = 0
         self._identity = NOBODY
@@ -136,9 +137,6 @@ class Pane:
         """Look for output, if output would be evidence: only then is *read* called."""
         if not self.tracker.wants_output:
             return
-        self._looks += 1
-        if self._unchanged > CALM_LOOKS and self._looks % 2:
-            return
         look = read()
         change = self._watch.look(
             look.lines,
@@ -151,12 +149,35 @@ class Pane:
         if change.is_output:
             self.tracker.output(now)
 
+    @property
+    def is_calm(self) -> bool:
+        """Whether the screen has not changed of late: then it need not be looked at in every tick."""
+        return self._unchanged > CALM_LOOKS
+
     def title(self, title: str, now: float) -> None:
         """The program set the pane's title."""
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
         if self._run is not None:
             self._read_title(now)
+
+    def progress(self, is_shown: bool, now: float) -> None:
+        """
+        Whether the pane has a progress bar (OSC 9;4) at this moment.
+
+        Of an agent that shows one while it works, its end is the end of a turn. That it is shown decides nothing: it
+        may well stay while the agent asks.
+        """
+        run = self._run
+        if run is None or run.identity.agent is None or run.identity.agent.progress != "busy":
+            return
+        if is_shown != run.has_progress:
+            run.has_progress = is_shown
+            status = None if is_shown else Status.DONE
+            rule = "progress bar taken away"
+            self.tracker.report(
+                Report(source=Source.PROGRESS, status=status, agent=run.identity.agent.name, rule=rule), now
+            )
 
     def carrier(self, payload: str | None, now: float) -> None:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""

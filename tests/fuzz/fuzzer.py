@@ -27,10 +27,11 @@ from tallylight import wire
 from tallylight.errors import DecodeError
 from tallylight.report import Report
 from tallylight.scanner import Item, Scanner, Sequence, raw, visible
+from tallylight.status import Status
 from tallylight.text import sanitise
-from tallylight.wire import osc26, osc1338, title, user_var
+from tallylight.wire import cli_agent, notification, osc26, osc88, osc1338, osc7501, osc21337, title, user_var
 from tallylight.wire.passthrough import Unwrapper
-from tests.helpers import VECTORS, coalesce, load_vectors
+from tests.helpers import VECTORS, coalesce, load_vectors, only_sequence
 from tests.strategies import FRAGMENTS
 
 SEEDS = Path(__file__).parent / "seeds"
@@ -101,6 +102,9 @@ class Fuzzer:
     _stream: Scanner = attrs.Factory(Scanner)
     _unwrapper: Unwrapper = attrs.Factory(Unwrapper)
     _accumulator: osc26.Accumulator = attrs.Factory(osc26.Accumulator)
+    _records: osc7501.Records = attrs.Factory(osc7501.Records)
+    _tab: osc21337.TabStatus = attrs.Factory(osc21337.TabStatus)
+    _told: notification.Notifications = attrs.Factory(notification.Notifications)
     _warm_kib: int = 0
 
     def __attrs_post_init__(self) -> None:
@@ -140,6 +144,8 @@ class Fuzzer:
                 self._unwrapper.feed(item)
         assert len(self._stream.pending()) < self._stream.limit
         assert len(self._accumulator.user_vars) <= osc26.USER_VAR_LIMIT
+        assert len(self._records) <= osc7501.RECORD_LIMIT
+        assert len(self._told) <= notification.UNFINISHED_LIMIT
         text = data.decode(pick.choice(["utf-8", "latin-1", "utf-16-le"]), "replace")
         clean = sanitise(text, cells=pick.choice([3, 40, 5000]), graphemes=pick.choice([3, 40, 5000]))
         assert sanitise(clean, cells=5000, graphemes=5000) == clean, "sanitising twice is not sanitising once"
@@ -173,6 +179,21 @@ class Fuzzer:
             report = self._accumulator.merge(event)
             self._check_text(*[value for key, value in event.pairs if key != "TaskList"])
             self._check_event(report)
+        elif isinstance(event, osc7501.Status7501):
+            assert osc7501.decode(only_sequence(osc7501.encode(event))) == event, "it does not come back"
+            for report in self._records.apply(event):
+                self._check_event(report)
+        elif isinstance(event, osc21337.TabUpdate):
+            self._check_text(*[value for _, value in event.pairs])
+            self._check_event(self._tab.merge(event))
+        elif isinstance(event, cli_agent.CliAgentEvent):
+            self._check_event(cli_agent.to_report(event, Status.WAITING))
+        elif isinstance(event, osc88.Arm):
+            self._check_text(event.command, event.cwd, event.title, *event.arguments)
+        elif isinstance(event, notification.Chunk):
+            self._check_event(self._told.merge(event))
+        elif isinstance(event, notification.Notification):
+            self._check_text(event.title, event.body)
         elif isinstance(event, Report):
             self._check_text(event.agent, event.title, event.project, event.message, event.detail, *event.tasks)
         elif isinstance(event, title.Title):

@@ -25,7 +25,7 @@ def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
 def test_every_verb_has_its_module() -> None:
     """Each verb is a module with a function `main`."""
     for verb in VERBS:
-        assert callable(__import__(f"tallylight.cli.{verb}", fromlist=["main"]).main)
+        assert callable(__import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"]).main)
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

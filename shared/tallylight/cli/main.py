@@ -17,13 +17,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-#: Each verb and what it does, in the order of the help. The module has the verb's name.
+#: Each verb and what it does, in the order of the help. The module has the verb's name, with `_` for `-`.
 VERBS = {
     "setup": "wire kitty and show what was found; --undo takes it all back",
     "doctor": "check that everything is wired and that a light arrives",
     "demo": "watch the lights work, in this terminal, on a scripted agent",
     "run": "run an agent behind the relay, which reads what this terminal would drop",
+    "shell-init": "print what makes a shell run the known agents so",
     "emit": "send a status to this terminal's tab",
+    "record": "run a command and record the session with its evidence",
+    "replay": "tell what the light of a recorded session was, and why",
     "status": "list the agents of every tab, most urgent first",
     "why": "explain one tab's light: the source, the rule, what would change it",
 }
@@ -62,7 +65,7 @@ def _dispatch(argv: list[str]) -> int:
         return USAGE
     verb = argv[0]
     if verb in VERBS:
-        module = __import__(f"tallylight.cli.{verb}", fromlist=["main"])
+        module = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"])
         code: int = module.main(argv[1:])
         return code
     if verb in ("-h", "--help", "help"):
@@ -79,7 +82,7 @@ def _dispatch(argv: list[str]) -> int:
 
 def usage() -> str:
     """Return the help of the whole command."""
-    lines = "".join(f"  {verb:<8}{what}\n" for verb, what in VERBS.items())
+    lines = "".join(f"  {verb:<12}{what}\n" for verb, what in VERBS.items())
     return f"usage: tally VERB [ARGUMENT …]\n\n{lines}\n`tally VERB --help` tells more; `tally --version`.\n"
 
 

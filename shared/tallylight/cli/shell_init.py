@@ -1,0 +1,74 @@
+"""
+`tally shell-init`: prints what a shell has to run so that the known agents go through the relay.
+
+A user's own rc file is never edited: the last lines say what to add to it. Each shell has its template in
+`tallylight/shells`, whose sections are the same, and which is a whole script but for the agents' names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from importlib import resources
+
+from tallylight import files
+from tallylight.agents import Agents
+from tallylight.cli.output import clean
+from tallylight.evidence.commands import SHELLS, interpreter_name
+
+TEMPLATES = {"bash": "bash.sh", "zsh": "zsh.zsh", "fish": "fish.fish"}
+#: What stands in a template where the names go.
+PLACEHOLDER = "@AGENTS@"
+#: Nothing in it means anything to a shell. A name from a user's file may have other characters, and is left out then.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}", re.ASCII)
+#: Words of the shells themselves: an agent may be called so, but its name must not take theirs.
+_RESERVED = frozenset(
+    word
+    for words in (
+        "alias and begin bg bind break builtin case cd command complete contains continue coproc count declare dirs",
+        "disown do done echo elif else emulate enable end esac eval exec exit export false fc fg fi for function",
+        "functions getopts hash help history if in isatty jobs kill let local logout mapfile math not nocorrect",
+        "noglob or popd print printf psub pushd pwd random read readarray readonly repeat return select set setopt",
+        "shift shopt source status string suspend switch tally test then time times trap true type typeset ulimit",
+        "umask unalias unset until vared wait whence where which while zle",
+    )
+    for word in words.split()
+)
+
+
+def main(argv: list[str]) -> int:
+    """Print the code for one shell."""
+    parser = argparse.ArgumentParser(
+        prog="tally shell-init",
+        description="Prints code that runs the known agents through the relay. Its last line says where to put it.",
+    )
+    parser.add_argument("shell", choices=TEMPLATES)
+    options = parser.parse_args(argv)
+    agents, errors = files.load_agents(os.environ)
+    for error in errors:
+        sys.stderr.write(f"tally shell-init: {clean(str(error))}\n")
+    sys.stdout.write(render(options.shell, names(agents)))
+    return 0
+
+
+def names(agents: Agents) -> list[str]:
+    """
+    The names by which a person starts an agent, in order.
+
+    Only those that are an agent's alone: `agent` and `copilot` may be anything. Not a shell's or an interpreter's,
+    whatever a user's file says.
+    """
+    found = {name for agent in agents for name in agent.processes}
+    return sorted(name for name in found if _NAME.fullmatch(name) and name not in _RESERVED and not _runs_others(name))
+
+
+def _runs_others(name: str) -> bool:
+    return name in SHELLS or bool(interpreter_name(name))
+
+
+def render(shell: str, agents: list[str]) -> str:
+    """The code for *shell*."""
+    template = resources.files("tallylight").joinpath("shells", TEMPLATES[shell]).read_text("utf-8")
+    return template.replace(PLACEHOLDER, " ".join(f"'{name}'" for name in agents))

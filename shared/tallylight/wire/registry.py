@@ -85,18 +85,6 @@ CODECS: MappingProxyType[int, Codec] = MappingProxyType(
     }
 )
 
-#: Rules of reports, best first: what says the most about an agent is believed over what says less. A weaker one counts
-#: only until a stronger one has spoken.
-PRECEDENCE = (
-    osc7501.RULE,
-    cli_agent.RULE,
-    "osc-26",
-    "osc-1338",
-    terax.RULE,
-    osc3008.RULE,
-    osc21337.RULE,
-)
-
 
 def decode(sequence: Sequence) -> Event | None:
     """Read one sequence. None means that it says nothing to us."""

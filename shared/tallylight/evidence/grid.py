@@ -124,8 +124,13 @@ class Grid:
             self._line_feed()
 
     def _put(self, cells: list[str]) -> None:
-        end = self.cursor_column + len(cells)
-        self._lines[self.cursor_row][self.cursor_column : end] = cells
+        line, end = self._lines[self.cursor_row], self.cursor_column + len(cells)
+        # Half of a wide character is none.
+        if not line[self.cursor_column]:
+            line[self.cursor_column - 1] = " "
+        if end < self.columns and not line[end]:
+            line[end] = " "
+        line[self.cursor_column : end] = cells
         self._last = cells[-1] or cells[0]
         self._wraps = end >= self.columns
         self.cursor_column = min(end, self.columns - 1)
@@ -252,9 +257,9 @@ class Grid:
                     self._move(*cursor)
 
     def _erase_screen(self, what: int) -> None:
-        if what in (2, 3):
-            if what == 2:
-                self._lines = self._blank()
+        if what == 2:
+            self._lines = self._blank()
+        if what > 1:
             return
         self._erase_line(what)
         rows = range(self.cursor_row + 1, self.rows) if what == 0 else range(self.cursor_row)
@@ -263,7 +268,7 @@ class Grid:
 
     def _erase_line(self, what: int) -> None:
         line, column = self._lines[self.cursor_row], self.cursor_column
-        start, end = {0: (column, self.columns), 1: (0, column + 1)}.get(what, (0, self.columns))
+        start, end = {0: (column, self.columns), 1: (0, column + 1), 2: (0, self.columns)}.get(what, (0, 0))
         line[start:end] = [" "] * (end - start)
 
     def _blank(self) -> list[list[str]]:

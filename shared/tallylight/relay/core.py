@@ -6,11 +6,11 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 
 * What goes to the terminal is what the program wrote without the sequences consumed, in order, at once, and our own
   writes in between, which never stand inside a sequence or a character. What goes to the program is what the terminal
-  sent, and the constant answer to `OSC 7501;?`, at most `ANSWERS_A_SECOND`.
-* Consumed are the protocols that neither kitty nor WezTerm speaks: OSC 1338, 26, 88 and 7501 whatever they say, and of
-  the numbers that others use too (21337, 3008, 777) what a codec of ours reads. All else is passed on, and so is a
-  sequence whose ESC cuts off another: without it the terminal would be left inside that one. With *passthrough* nothing
-  is consumed; it is read and answered all the same.
+  sent, and the constant answer to `OSC 7501;?`, at most `ANSWERS_A_SECOND`, ahead of whatever the terminal answers.
+* Consumed are the protocols that neither kitty nor WezTerm speaks: OSC 1338, 26, 88, 7501 and Warp's JSON (which kitty
+  would show as a notification) whatever they say, and of the numbers that others use too (21337, 3008, 777) what a codec
+  of ours reads. All else is passed on, and so is a sequence whose ESC cuts off another: without it the terminal would be
+  left inside that one. With *passthrough* nothing is consumed; it is read and answered all the same.
 * What may yet become such a sequence is held, `HELD_S` at most. If the rest comes later, it is passed on and not read;
   the terminal's parser is followed through it, so that nothing of ours is written into it.
 * The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most
@@ -20,6 +20,7 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 import attrs
@@ -28,6 +29,7 @@ from tallylight import wire
 from tallylight.errors import DecodeError
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
+from tallylight.relay.position import Position
 from tallylight.relay.splitter import Splitter
 from tallylight.report import Report
 from tallylight.scanner import Sequence
@@ -41,6 +43,9 @@ VARIABLE = "tally"
 
 #: The numbers that no terminal we write to speaks.
 _OURS = (1338, 26, 88, 7501)
+#: An agent says the same few things again and again, and so does a flood. Longer sequences are not remembered.
+_CACHED = 512
+_decode = functools.lru_cache(maxsize=64)(wire.decode)
 
 
 class RelayCore:
@@ -74,6 +79,10 @@ class RelayCore:
         self._arm: osc88.Arm | None = None
         self._terminal: list[bytes] = []
         self._child: list[bytes] = []
+        self._keys = Position()
+        #: Answers that wait for the end of a sequence of the terminal's, and since when.
+        self._owed: list[bytes] = []
+        self._owed_at = 0.0
         self._now = 0.0
         self._held_at = 0.0
         self._next_write = 0.0
@@ -90,19 +99,28 @@ class RelayCore:
         if self._splitter.holds != holds:
             self._held_at = now
         if self._is_changed:
-            self._write(now)
+            self._write(now, self._splitter.gap)
 
     def from_user(self, data: bytes, now: float) -> None:
         """The terminal sent *data*: keys, pastes, answers to the program's own questions."""
         self._now = now
-        if data:
-            self._child.append(data)
+        if not data:
+            return
+        # An ESC ends what was unfinished: that was the Escape key.
+        if data.startswith(b"\x1b"):
+            self._pay()
+        self._child.append(data)
+        self._keys.note(data, 0, len(data))
+        if self._keys.is_safe:
+            self._pay()
 
     def tick(self, now: float) -> None:
         """Let time pass: give up on what is held too long, tell what had to wait."""
         self._now = now
         if self._splitter.held and now >= self._held_at + HELD_S:
             self._splitter.release(self._terminal)
+        if self._owed and now >= self._owed_at + HELD_S:
+            self._pay()
         if self._is_changed:
             self._write(now)
 
@@ -134,9 +152,12 @@ class RelayCore:
             self._conclude(now, is_good=is_good)
         if self._mirror:
             self._mirror.clear()
+        self._pay()
+        # What the program has left unfinished would swallow our words.
+        end = b"" if self._splitter.is_safe else envelope.ST
         while self._is_changed and (data := self._writes(now)):
-            # The stream is over: what it left unfinished can only be cut off.
-            self._terminal.append(data)
+            self._terminal.append(end + data)
+            end = b""
 
     # Bytes out -----------------------------------------------------------------------------------------------
 
@@ -153,9 +174,10 @@ class RelayCore:
     def deadline(self) -> float | None:
         """When `tick` is to be called, perhaps a time that has passed; None if only bytes can change anything."""
         held = self._held_at + HELD_S if self._splitter.held else None
+        owed = self._owed_at + HELD_S if self._owed else None
         # Inside a sequence there is nothing to do before its end has come.
         write = self._next_write if self._is_changed and self._splitter.is_safe else None
-        return min((at for at in (held, write) if at is not None), default=None)
+        return min((at for at in (held, owed, write) if at is not None), default=None)
 
     # What is known -------------------------------------------------------------------------------------------
 
@@ -185,11 +207,11 @@ class RelayCore:
             is_read = True
         else:
             is_read = self._read(sequence)
-        is_ours = sequence.number in _OURS or is_read
+        is_ours = is_read or sequence.number in _OURS or sequence.body.startswith(cli_agent.PREFIX)
         return is_ours and not self._passthrough and self._splitter.is_safe
 
     def _read(self, sequence: Sequence) -> bool:
-        event = wire.decode(sequence)
+        event = _decode(sequence) if len(sequence.raw) <= _CACHED else wire.decode(sequence)
         if isinstance(event, user_var.UserVar):
             self._note(event)
             return False  # the host reads it too
@@ -242,10 +264,20 @@ class RelayCore:
         self._answered_at = self._now
         if self._answers >= 1:
             self._answers -= 1
-            self._child.append(osc7501.answer(sequence))
+            if not self._owed:
+                self._owed_at = self._now
+            self._owed.append(osc7501.answer(sequence))
+            if self._keys.is_safe:
+                self._pay()
+
+    def _pay(self) -> None:
+        self._child += self._owed
+        self._owed.clear()
 
     def _reset(self) -> None:
         """RIS: the terminal starts afresh, and so do the records."""
+        if self._observe and len(self._records):
+            self._observe(records.withdrawal(rule="RIS"))
         self._records.clear()
         self._statuses = osc7501.Records()
         self._otty = osc26.Accumulator()
@@ -267,11 +299,13 @@ class RelayCore:
     def _is_changed(self) -> bool:
         return self._records.is_changed or (self._mirror is not None and self._mirror.is_changed)
 
-    def _write(self, now: float) -> None:
+    def _write(self, now: float, gap: int | None = None) -> None:
         # A clock that went back must not silence us.
         self._next_write = min(self._next_write, now + 1 / WRITES_A_SECOND)
-        if now >= self._next_write and self._splitter.is_safe and (data := self._writes(now)):
-            self._terminal.append(data)
+        # Behind all there is; or where the last sequence was taken out, if the program has begun something since.
+        place = len(self._terminal) if self._splitter.is_safe else gap
+        if now >= self._next_write and place is not None and (data := self._writes(now)):
+            self._terminal.insert(place, data)
             self._next_write = now + 1 / WRITES_A_SECOND
 
     def _writes(self, now: float) -> bytes:

@@ -2,7 +2,7 @@
 Splitter: finds the few sequences a relay reads in a stream it otherwise does not touch.
 
 `feed` appends what is to be passed on to a list, the very object it was given wherever that is possible, and hands
-every whole sequence of interest to *take*, which says whether it is consumed. What it finds is what `tallylight.scanner`
+every whole sequence of interest to *take*, which says whether it is consumed. What it finds is what the scanner
 finds (a test compares them); it is a second reader of the same grammar because the scanner makes an object of every
 colour change, and a relay must keep up with the pty. It can be so short because an ESC starts afresh whatever it
 interrupts: only a string that may hold ESC, the envelope of a multiplexer, needs memory.
@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from tallylight.relay.position import Position, State
 from tallylight.scanner import BEL, LIMIT, ST, Sequence, SequenceKind
 
 #: Those with `;` of a number that is not ours alone go as far as it takes to tell.
@@ -35,23 +36,17 @@ INTRODUCERS = tuple(
         b"777;notify;Lithe;",
         b"777;notify;Anbo;",
         b"777;notify;Koden;",
-        b"1337;SetUserVar=tally=",
+        b"1337;SetUserVar=tally",
     )
 )
 _TMUX = b"\x1bPtmux;"
 _SCREEN = b"\x1bP"
 _RESET = b"\x1bc"
+_ENVELOPES = (State.ENVELOPE, State.ENVELOPE_ESCAPE)
 
 _STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
-_CSI_END = re.compile(rb"[^\x00-\x17\x19\x1c-\x3f\x7f]")
-_ABORT = re.compile(rb"[\x18\x1a]")
-_OSC_END = re.compile(rb"[\x07\x18\x1a]")
-_NOT_INTERMEDIATE = re.compile(rb"[^ -/]")
 _TMUX_STOP = re.compile(rb"[\x18\x1a]|\x1b(?:[^\\]|(\\)|\Z)", re.DOTALL)
 _SCREEN_STOP = re.compile(rb"[\x18\x1a]|\x1b(?:(\\)|\Z)")
-
-#: Where the terminal's parser stands after all that was passed on.
-_GROUND, _ESCAPE, _CSI, _OSC, _STRING, _ENVELOPE, _ENVELOPE_ESCAPE = range(7)
 
 
 def _union(starts: tuple[bytes, ...]) -> re.Pattern[bytes]:
@@ -69,6 +64,15 @@ def _branches(words: list[bytes]) -> list[bytes]:
     ]
 
 
+_STARTS = {envelope: (_RESET, envelope, *INTRODUCERS) for envelope in (_TMUX, _SCREEN)}
+_SEARCH = {envelope: _union(starts).search for envelope, starts in _STARTS.items()}
+_PARTIAL = {
+    envelope: frozenset(start[:size] for start in starts for size in range(1, len(start)))
+    for envelope, starts in _STARTS.items()
+}
+_LONGEST = max(map(len, INTRODUCERS))
+
+
 class Splitter:
     """
     Splits one stream. *take* gets each sequence of interest, *reset* is called at each RIS.
@@ -80,15 +84,12 @@ class Splitter:
         self._take = take
         self._reset = reset
         envelope = _SCREEN if screen else _TMUX
-        self._search = _union((_RESET, envelope, *INTRODUCERS)).search
+        self._search = _SEARCH[envelope]
         self._envelope_stop = (_SCREEN_STOP if screen else _TMUX_STOP).search
         self._envelope_start = envelope
-        starts = (_RESET, envelope, *INTRODUCERS)
-        self._partial = frozenset(start[:size] for start in starts for size in range(1, len(start)))
-        self._longest = max(len(start) for start in starts)
-        self._state = _GROUND
-        #: The last three bytes passed on, to see whether a character is whole.
-        self._last = b""
+        self._partial = _PARTIAL[envelope]
+        #: Where the terminal stands after all that was passed on.
+        self._position = Position()
         #: The start of an envelope's introducer that was released before it was whole.
         self._tail = b""
         self._held = bytearray()
@@ -96,6 +97,8 @@ class Splitter:
         self._in_body = False
         #: Counts the beginnings of something held.
         self.holds = 0
+        #: Where in the list that `feed` appended to something else may stand: behind the last sequence consumed.
+        self.gap: int | None = None
 
     @property
     def held(self) -> int:
@@ -105,7 +108,7 @@ class Splitter:
     @property
     def is_safe(self) -> bool:
         """Whether something else may be written after what was passed on: no sequence or character is cut by it."""
-        return self._state == _GROUND and not _is_cut(self._last)
+        return self._position.is_safe
 
     def release(self, out: list[bytes]) -> None:
         """Pass on what is held; it is no sequence of interest any more."""
@@ -115,12 +118,19 @@ class Splitter:
         self._held.clear()
         self._in_body = False
         self._tail = data if self._envelope_start.startswith(data) or _RESET.startswith(data) else b""
-        self._note(data, 0, len(data))
+        self._position.note(data, 0, len(data))
         out.append(data)
 
     def feed(self, data: bytes, out: list[bytes]) -> None:
         """Take the next bytes; append to *out* what is to be passed on."""
+        self.gap = None
         if not data:
+            return
+        position = self._position
+        note = position.note
+        if b"\x1b" not in data and not self._held and position.state is State.GROUND:
+            note(data, 0, len(data))
+            out.append(data)
             return
         at = begin = 0
         resumed = bool(self._held)
@@ -128,20 +138,21 @@ class Splitter:
             data, begin, at = self._resume(data, out)
             if begin < 0:
                 return
+            resumed = False
         elif resumed:
             data = bytes(self._held) + data
             self._held.clear()
         elif self._tail:
             at = self._late(data)
         noted = begin
-        if self._state >= _ENVELOPE:
+        if position.state in _ENVELOPES:
             at = noted = self._skip_envelope(data, at)
         size = len(data)
         while found := self._search(data, at):
             start, end = found.span()
             kind = data[start + 1]
             if kind == 0x5D:
-                self._note(data, noted, start)
+                note(data, noted, start)
                 noted = start
                 stop = _STOP.search(data, end)
                 if stop is None or (data[stop.start()] == 0x1B and stop.end() == size):
@@ -159,21 +170,22 @@ class Splitter:
                 if at - start <= LIMIT and self._give(data[start:at], terminator):
                     if start > begin:
                         out.append(data[begin:start])
+                    self.gap = len(out)
                     begin = noted = at
             elif kind == 0x63:
-                self._note(data, noted, end)
+                note(data, noted, end)
                 at = noted = end
                 self._reset()
             else:
-                self._note(data, noted, start)
-                self._state = _ENVELOPE
+                note(data, noted, start)
+                position.state = State.ENVELOPE
                 at = noted = self._skip_envelope(data, end)
         stop_at = size
         last = data.rfind(b"\x1b", at)
-        if last >= 0 and size - last < self._longest and data[last:] in self._partial:
+        if last >= 0 and size - last < _LONGEST and data[last:] in self._partial:
             self._hold(data[last:], resumed and last == 0)
             stop_at = last
-        self._note(data, noted, stop_at)
+        note(data, noted, stop_at)
         if begin < stop_at:
             out.append(data if not begin and stop_at == size else data[begin:stop_at])
 
@@ -208,19 +220,20 @@ class Splitter:
         end = at + len(terminator)
         raw = held + data[:end]
         if terminator and len(raw) <= LIMIT and self._give(raw, terminator):
+            self.gap = len(out)
             return data, end, end
-        self._note(held, 0, len(held))
+        self._position.note(held, 0, len(held))
         out.append(held)
         return data, 0, end
 
     def _late(self, data: bytes) -> int:
         """The start of an envelope or of RIS was released; see whether this is the rest of it."""
-        joined = self._tail + data[: self._longest]
+        joined = self._tail + data[:_LONGEST]
         passed, self._tail = len(self._tail), b""
         if joined.startswith(_RESET):
             self._reset()
         elif joined.startswith(self._envelope_start):
-            self._state = _ENVELOPE
+            self._position.state = State.ENVELOPE
             return len(self._envelope_start) - passed
         elif self._envelope_start.startswith(joined):
             self._tail = joined
@@ -228,63 +241,21 @@ class Splitter:
 
     def _skip_envelope(self, data: bytes, at: int) -> int:
         """Go on inside an envelope; return where it ends."""
+        position = self._position
         start = at
-        if self._state == _ENVELOPE_ESCAPE and at < len(data):
-            self._state = _ENVELOPE
+        if position.state is State.ENVELOPE_ESCAPE and at < len(data):
+            position.state = State.ENVELOPE
             if data[at] == 0x5C:
-                self._state = _GROUND
-                self._last = b""
+                position.leave()
                 return at + 1
             if self._envelope_start is _TMUX:
                 at += 1
         while stop := self._envelope_stop(data, at):
             at = stop.end()
             if stop[1] or stop[0] in b"\x18\x1a":
-                self._state = _GROUND
-                self._last = b""
+                position.leave()
                 return at
             if len(stop[0]) == 1:
-                self._state = _ENVELOPE_ESCAPE
+                position.state = State.ENVELOPE_ESCAPE
                 return at
         return max(start, len(data))
-
-    def _note(self, data: bytes, start: int, end: int) -> None:
-        """Keep track of the terminal's parser over data[start:end], which is passed on."""
-        if start >= end:
-            return
-        escape = data.rfind(b"\x1b", start, end)
-        if escape >= 0:
-            self._state = _after(_ESCAPE, data, escape + 1, end)
-        elif self._state != _GROUND:
-            self._state = _after(self._state, data, start, end)
-        self._last = data[end - 3 : end] if end - start >= 3 else (self._last + data[start:end])[-3:]
-
-
-def _after(state: int, data: bytes, at: int, end: int) -> int:
-    """The state after data[at:end], which holds no ESC, from *state*."""
-    if state == _ESCAPE:
-        found = _NOT_INTERMEDIATE.search(data, at, end)
-        if found is None:
-            return _ESCAPE
-        byte = found[0]
-        at = found.end()
-        if byte == b"[":
-            state = _CSI
-        elif byte == b"]":
-            state = _OSC
-        elif byte in b"PX^_":
-            state = _STRING
-        else:
-            return _GROUND
-    pattern = {_CSI: _CSI_END, _OSC: _OSC_END, _STRING: _ABORT}.get(state)
-    return _GROUND if pattern is not None and pattern.search(data, at, end) else state
-
-
-def _is_cut(last: bytes) -> bool:
-    """Whether these are followed by more of the same UTF-8 character."""
-    for back, byte in enumerate(reversed(last), 1):
-        if byte >= 0xC0:
-            return back < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4 if byte < 0xF8 else 0)
-        if byte < 0x80:
-            return False
-    return False

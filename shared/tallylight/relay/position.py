@@ -1,0 +1,92 @@
+"""
+Position: where a reader of control sequences stands after the bytes it got, in as little work as that takes.
+
+`note` takes the next bytes. An ESC starts afresh whatever it interrupts, so that only what follows the last one counts.
+The envelope of a multiplexer may hold ESC: whoever finds one sets the state, and notes nothing of what is inside.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+
+_CSI_END = re.compile(rb"[^\x00-\x17\x19\x1c-\x3f\x7f]")
+_NOT_INTERMEDIATE = re.compile(rb"[^ -/]")
+#: One search for each byte is many times faster than one for a set of them, and pictures come in megabytes.
+_OSC_END = (b"\x07", b"\x18", b"\x1a")
+_STRING_END = (b"\x18", b"\x1a")
+
+
+class State(enum.Enum):
+    """What the reader is in the middle of."""
+
+    GROUND = enum.auto()
+    ESCAPE = enum.auto()
+    CSI = enum.auto()
+    OSC = enum.auto()
+    #: DCS, APC, PM, SOS.
+    STRING = enum.auto()
+    ENVELOPE = enum.auto()
+    #: An envelope, behind an ESC of it.
+    ENVELOPE_ESCAPE = enum.auto()
+
+
+class Position:
+    """One stream."""
+
+    def __init__(self) -> None:
+        self.state = State.GROUND
+        #: The last three bytes, to see whether a character is whole.
+        self._last = b""
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether something else may be written here: no sequence and no character is cut by it."""
+        return self.state is State.GROUND and not is_cut(self._last)
+
+    def note(self, data: bytes, start: int, end: int) -> None:
+        """Take data[start:end] in."""
+        if start >= end:
+            return
+        escape = data.rfind(b"\x1b", start, end)
+        if escape >= 0:
+            self.state = _after(State.ESCAPE, data, escape + 1, end)
+        elif self.state is not State.GROUND:
+            self.state = _after(self.state, data, start, end)
+        self._last = data[end - 3 : end] if end - start >= 3 else (self._last + data[start:end])[-3:]
+
+    def leave(self) -> None:
+        """An envelope has ended."""
+        self.state = State.GROUND
+        self._last = b""
+
+
+def _after(state: State, data: bytes, at: int, end: int) -> State:
+    """The state after data[at:end], which holds no ESC, from *state*."""
+    if state is State.ESCAPE:
+        found = _NOT_INTERMEDIATE.search(data, at, end)
+        if found is None:
+            return State.ESCAPE
+        at = found.end()
+        if found[0] == b"[":
+            state = State.CSI
+        elif found[0] == b"]":
+            state = State.OSC
+        elif found[0] in b"PX^_":
+            state = State.STRING
+        else:
+            return State.GROUND
+    if state is State.CSI:
+        return State.GROUND if _CSI_END.search(data, at, end) else state
+    ends = _OSC_END if state is State.OSC else _STRING_END
+    return State.GROUND if any([data.find(byte, at, end) >= 0 for byte in ends]) else state
+
+
+def is_cut(last: bytes) -> bool:
+    """Whether these bytes end in the middle of a UTF-8 character."""
+    for back, byte in enumerate(reversed(last[-3:]), 1):
+        if byte >= 0xC0:
+            return back < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4 if byte < 0xF8 else 0)
+        if byte < 0x80:
+            return False
+    return False

@@ -1,0 +1,206 @@
+"""The relay's core, for any bytes in any pieces at any times."""
+
+from __future__ import annotations
+
+import functools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.relay.core import HELD_S, RelayCore
+from tallylight.relay.position import is_cut
+from tallylight.relay.splitter import INTRODUCERS
+from tallylight.scanner import LIMIT, Scanner, Sequence
+from tallylight.status import Status
+from tests.relay.streams import streams
+from tests.relay.told import QUERY, Line, state, told
+from tests.strategies import chunkings
+
+OURS = (1338, 26, 88, 7501)
+#: What a relay wraps its own writes in, so that a test can tell them from any bytes of a program.
+MARK = b"\x1b]6666;"
+#: Ends whatever a stream leaves unfinished; the first may be half of a pair in an envelope.
+CANCEL = b"\x18\x18 "
+
+
+class Marked:
+    """A core whose own writes can be told from what it passes on."""
+
+    def __init__(self, **options: bool) -> None:
+        self.written: list[bytes] = []
+        self.core = RelayCore(wrap=self._wrap, **options)
+
+    def _wrap(self, data: bytes) -> bytes:
+        self.written.append(data)
+        return MARK + b"%d\x07" % (len(self.written) - 1)
+
+    def finish(self, now: float) -> None:
+        """Bring the stream to an end and give the core the time to tell everything."""
+        self.core.tick(now)
+        self.core.from_child(CANCEL, now)
+        for second in range(20):
+            self.core.tick(now + second)
+
+    def split(self, out: bytes) -> tuple[bytes, list[bytes]]:
+        """What was passed on, and what stood before each write of the core's own."""
+        passed, before = b"", []
+        for index in range(len(self.written)):
+            head, found, out = out.partition(MARK + b"%d\x07" % index)
+            assert found, "a write got lost"
+            passed += head
+            before.append(passed)
+        return passed + out, before
+
+    def seen(self, out: bytes) -> dict[str, Status | None]:
+        """What a host knows after *out*, by id."""
+        for index, data in enumerate(self.written):
+            out = out.replace(MARK + b"%d\x07" % index, data)
+        return {id_: report.status for id_, report in state(told(out)).items()}
+
+
+def expected(data: bytes) -> tuple[bytes, int]:
+    """What must be left of *data*, and how many queries it holds, by the scanner alone."""
+    scanner, terminal = Scanner(), Scanner()
+    left, queries = b"", 0
+    for item in [*scanner.feed(data), *scanner.flush()]:
+        if isinstance(item, Sequence) and item.raw.startswith(INTRODUCERS):
+            queries += item.payload == b"7501;?"
+            is_ours = item.number in OURS or is_read(item.raw)
+            if is_ours and not terminal.pending() and not is_cut(left[-3:]):
+                continue
+        left += item.raw
+        terminal.feed(item.raw)
+    return left, queries
+
+
+@functools.cache
+def is_read(raw: bytes) -> bool:
+    """Whether a fresh relay consumes this sequence, whose number others use too."""
+    core = RelayCore()
+    core.from_child(raw, 1.0)
+    return raw not in core.to_terminal()
+
+
+def is_safe(passed: bytes) -> bool:
+    """Whether these bytes end between two sequences and two characters."""
+    scanner = Scanner()
+    scanner.feed(passed)
+    return not scanner.pending() and not is_cut(passed[-3:])
+
+
+@given(chunkings(streams()))
+def test_output_is_input_minus_what_is_consumed(stream: tuple[bytes, list[bytes]]) -> None:
+    """In any pieces, the terminal gets every byte but the sequences consumed, and our writes only between sequences."""
+    data, pieces = stream
+    marked = Marked()
+    for at, piece in enumerate(pieces):
+        marked.core.from_child(piece, 1.0 + at)
+    marked.core.tick(1e6)
+    passed, before = marked.split(marked.core.to_terminal())
+    left, queries = expected(data)
+
+    assert passed == left
+    assert all(is_safe(head) for head in before)
+    assert marked.core.to_child().replace(b"\x1b\\", b"\x07") == b"\x1b]7501;?\x07" * queries
+
+
+@given(chunkings(streams()))
+def test_passthrough_passes_everything(stream: tuple[bytes, list[bytes]]) -> None:
+    """With passthrough nothing is taken out; what is understood, told and answered is the same."""
+    data, pieces = stream
+    marked, other = Marked(passthrough=True), Marked()
+    ends = []
+    for each in (marked, other):
+        for piece in pieces:
+            each.core.from_child(piece, 1.0)
+        each.finish(2.0)
+        out = each.core.to_terminal()
+        ends.append((each.core.to_child(), each.core.reports(), each.core.arm(), each.seen(out)))
+        if each is marked:
+            assert each.split(out)[0] == data + CANCEL
+
+    assert ends[0] == ends[1]
+
+
+@given(chunkings(streams()))
+def test_a_cut_changes_nothing(stream: tuple[bytes, list[bytes]]) -> None:
+    """Whole or in pieces, the records, the arm, the answers and what the host knows in the end are the same."""
+    data, pieces = stream
+    whole, cut = Marked(), Marked()
+    whole.core.from_child(data, 1.0)
+    for piece in pieces:
+        cut.core.from_child(piece, 1.0)
+    ends = []
+    for marked in (whole, cut):
+        marked.finish(2.0)
+        out, core = marked.core.to_terminal(), marked.core
+        ends.append((marked.split(out)[0], core.to_child(), core.reports(), core.arm(), marked.seen(out)))
+
+    assert ends[0] == ends[1]
+
+
+@given(chunkings(streams()), st.lists(st.sampled_from([0.0, 0.001, 0.02, 0.05, 0.2, 7.0]), min_size=14, max_size=14))
+def test_the_host_knows_the_last_state(stream: tuple[bytes, list[bytes]], steps: list[float]) -> None:
+    """Whenever the terminal is free, what the host was told in the end is what the program said last."""
+    _, pieces = stream
+    marked, now = Marked(), 0.0
+    for piece, step in zip(pieces, steps, strict=False):
+        now += step
+        marked.core.from_child(piece, now)
+        marked.core.tick(now)
+    marked.finish(now + 1)
+
+    known = {report.id: report.status for report in marked.core.reports()}
+    assert marked.seen(marked.core.to_terminal()) == known
+    assert marked.core.deadline() is None
+
+
+@given(st.lists(st.tuples(st.booleans(), st.one_of(st.binary(max_size=8), st.just(QUERY), streams())), max_size=20))
+def test_the_program_gets_what_was_typed(steps: list[tuple[bool, bytes]]) -> None:
+    """The program gets the user's bytes, unchanged and in order, and between their sequences the constant answer."""
+    core = RelayCore()
+    out, typed, answered = b"", b"", 0
+    for at, (is_user, data) in enumerate(steps):
+        if is_user:
+            data = data.replace(b"7501", b"7502")
+            core.from_user(data, at * 0.01)
+            typed += data
+        else:
+            core.from_child(data, at * 0.01)
+        taken = core.to_child()
+        out += taken
+        answered += taken.count(b"\x1b]7501;?")
+    core.tick(1e6)
+    out += core.to_child()
+
+    assert out.replace(b"\x1b]7501;?\x1b\\", b"").replace(b"\x1b]7501;?\x07", b"") == typed
+
+
+@given(st.lists(streams(), max_size=8), st.integers(1, 8))
+def test_nothing_grows(pieces: list[bytes], times: int) -> None:
+    """Whatever is fed however often, what a core keeps stays within its limits once its output is taken."""
+    core = RelayCore()
+    for turn in range(times):
+        for piece in pieces:
+            core.from_child(piece, turn * 0.001)
+        core.to_terminal()
+        core.to_child()
+
+    assert core._splitter.held <= LIMIT
+    assert len(core.reports()) <= 256
+    assert len(core._records._told) + len(core._records._changed) <= 3 * 256
+    assert len(core._owed) <= 128
+
+
+@given(chunkings(streams()))
+def test_nothing_is_late(stream: tuple[bytes, list[bytes]]) -> None:
+    """After 30 ms nothing of the program's is held back any more, and the core sleeps or says when it wakes."""
+    _, pieces = stream
+    line = Line()
+    for piece in pieces:
+        line.at(1.0, piece)
+    deadline = line.core.deadline()
+    assert not line.core._splitter.held or (deadline is not None and deadline <= 1.0 + HELD_S)
+    line.tick(1.0 + HELD_S)
+
+    assert not line.core._splitter.held

@@ -10,6 +10,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tallylight.relay.core import RelayCore
+
 USAGE = 2
 
 USAGE_TEXT = """\
@@ -50,6 +54,23 @@ def main(argv: list[str]) -> int:
     if outer is None:
         return shell.execute(argv)
 
+    return shell.run(argv, outer, lambda: make_core(argv, passthrough=passthrough))
+
+
+def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
+    """The core for *command* in this terminal, or in the multiplexer this terminal is one of."""
+    from tallylight import files, tty
+    from tallylight.evidence.foreground import identify
+    from tallylight.evidence.process import Process
     from tallylight.relay.core import RelayCore
 
-    return shell.run(argv, outer, RelayCore(passthrough=passthrough, agent=os.path.basename(argv[0])))  # noqa: PTH119
+    agents, _ = files.load_agents(os.environ)  # what is wrong with a user's file is the host's to say
+    agent = identify([Process(os.getpid(), argv=tuple(command))], agents).agent
+    environ = dict(os.environ)
+    multiplexer = tty.multiplexer(environ)
+    return RelayCore(
+        passthrough=passthrough,
+        agent=agent.name if agent else "",
+        wrap=(lambda data: tty.wrap(data, environ)) if multiplexer else None,
+        screen=multiplexer == "screen",
+    )

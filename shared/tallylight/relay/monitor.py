@@ -159,23 +159,24 @@ def program_environment() -> dict[str, str]:
 def execute(command: list[str], environment: dict[str, str]) -> NoReturn:
     """Become *command*, found as a shell finds it; OSError says why not."""
     signals.default()
-    try:
-        os.execvpe(command[0], command, environment)  # noqa: S606
-    except OSError as error:
-        if error.errno != errno.ENOEXEC:
-            raise
-        found = _find(command[0], environment)
-        # A script without a first line that names its interpreter.
-        os.execve("/bin/sh", ["sh", found, *command[1:]], environment)  # noqa: S606
-
-
-def _find(name: str, environment: dict[str, str]) -> str:
-    if "/" not in name:
-        for folder in os.get_exec_path(environment):
-            path = f"{folder or '.'}/{name}"
-            if os.access(path, os.X_OK):
-                return path
-    return name
+    name = command[0]
+    folders = [""] if "/" in name else [f"{folder or '.'}/" for folder in os.get_exec_path(environment)]
+    refusal: OSError = FileNotFoundError(errno.ENOENT, "")
+    for folder in folders:
+        path = folder + name
+        try:
+            os.execve(path, command, environment)  # noqa: S606
+        except (FileNotFoundError, NotADirectoryError):
+            if "/" in name:
+                raise
+        except PermissionError as error:
+            refusal = error
+        except OSError as error:
+            if error.errno != errno.ENOEXEC:
+                raise
+            # A script without a first line that names its interpreter.
+            os.execve("/bin/sh", ["sh", path, *command[1:]], environment)  # noqa: S606
+    raise refusal
 
 
 def refused(name: str, error: OSError) -> int:

@@ -2,31 +2,32 @@
 The shell of the relay: everything the core may not do itself: read, write, wait, stop, end.
 
 It sleeps until one of its descriptors, a signal or the core's own deadline wakes it; while nothing happens it does
-not wake at all. Neither direction is read while what was read before still waits to be written, so a terminal or a
+not wake at all. Neither direction is read while more than `MAX_WAITING` waits to be written in it, so a terminal or a
 program that does not read stops its counterpart and nobody's memory grows.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import select
 import signal
 import sys
 import termios
+from collections.abc import Callable
 from time import monotonic
 from typing import Protocol
 
 from tallylight.relay import monitor, pty, signals
+from tallylight.relay.queue import Queue
 
 #: What one turn takes from the program. The kernel hands out a terminal's bytes in pieces of at most 4 KiB.
 CHUNK = 65536
 _FULL_READ = 2048
 #: What a program may leave behind when it ends or stops while another still writes to its terminal.
 MAX_LAST_WORDS = 1 << 20
-#: Answers for a program that reads none of them are dropped above this.
-MAX_UNREAD = 1 << 18
+#: What one direction may hold back before it is read no further.
+MAX_WAITING = 1 << 18
 #: How long after a sign of life we look where the program is.
 CWD_DELAY = 0.2
 _DEADLY = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
@@ -66,16 +67,16 @@ def execute(command: list[str]) -> int:
         return monitor.refused(command[0], error)
 
 
-def run(command: list[str], outer: pty.Outer, core: Core) -> int:
+def run(command: list[str], outer: pty.Outer, make_core: Callable[[], Core]) -> int:
     """
-    Run *command* on a terminal of its own between *outer* and *core*; return its exit code.
+    Run *command* on a terminal of its own, with a core between it and *outer*; return its exit code.
 
-    Where the program died of a signal, so does this process.
+    The core is made while the program starts. Where the program died of a signal, so does this process.
     """
     collected = signals.Signals()
     try:
         outer.enter_raw()
-        relay = _Relay(command, outer, core, collected)
+        relay = _Relay(command, outer, make_core, collected)
         status = relay.run()
     finally:
         outer.close()
@@ -89,13 +90,15 @@ def run(command: list[str], outer: pty.Outer, core: Core) -> int:
 
 
 class _Relay:
-    def __init__(self, command: list[str], outer: pty.Outer, core: Core, collected: signals.Signals) -> None:
+    def __init__(
+        self, command: list[str], outer: pty.Outer, make_core: Callable[[], Core], collected: signals.Signals
+    ) -> None:
         self._outer = outer
-        self._core = core
         self._signals = collected
         self._inner, slave = pty.open_inner(outer)
         self._monitor, self._pipe = monitor.start(command, outer, (self._inner, slave), collected)
-        self._out = self._in = b""
+        self._core = make_core()
+        self._out, self._in = Queue(outer.fd), Queue(self._inner)
         self._program = 0
         self._lines = b""
         self._status: int | None = None
@@ -123,7 +126,7 @@ class _Relay:
             for fd, event in poll.poll(self._timeout()):
                 if fd == inner:
                     if event & select.POLLOUT:
-                        self._write_program()
+                        self._in.write()
                     if event & select.POLLIN:
                         self._read_program()
                 elif fd == outer:
@@ -133,7 +136,7 @@ class _Relay:
                 else:
                     self._serve_signals()
             self._tick()
-            if self._stops and not self._out:
+            if self._stops and not self._out.size:
                 self._stop()
         self._speak_last_words()
         os.close(inner)
@@ -141,10 +144,10 @@ class _Relay:
 
     def _interests(self) -> tuple[int, int]:
         """What to wait for at the terminal and at the program: never for more to read than can be written."""
-        reads_program = not self._out and not self._stops
+        reads_program = self._out.size < MAX_WAITING and not self._stops
         return (
-            (0 if self._in else select.POLLIN) | (select.POLLOUT if self._out else 0),
-            (select.POLLIN if reads_program else 0) | (select.POLLOUT if self._in else 0),
+            (select.POLLIN if self._in.size < MAX_WAITING else 0) | (select.POLLOUT if self._out.size else 0),
+            (select.POLLIN if reads_program else 0) | (select.POLLOUT if self._in.size else 0),
         )
 
     def _speak_last_words(self) -> None:
@@ -152,7 +155,7 @@ class _Relay:
         poll = select.poll()
         poll.register(self._signals.fd, select.POLLIN)
         poll.register(self._outer.fd, select.POLLOUT)
-        while self._out:
+        while self._out.size:
             for fd, event in poll.poll():
                 if fd == self._signals.fd:
                     if any(number in _DEADLY for number in self._signals.take()):
@@ -160,7 +163,7 @@ class _Relay:
                 elif event & _GONE:
                     return
                 else:
-                    self._flush()
+                    self._out.write()
 
     # -- bytes -------------------------------------------------------------------------------------------------------
 
@@ -195,8 +198,12 @@ class _Relay:
         if event & _GONE:
             return self._hang_up()
         if event & select.POLLOUT:
-            self._flush()
-        if event & select.POLLIN and not self._in:
+            self._out.write()
+            if self._resync and not self._out.size:
+                self._resync = False
+                self._core.resized(monotonic())
+                self._flush()
+        if event & select.POLLIN:
             try:
                 data = os.read(self._outer.fd, CHUNK)
             except BlockingIOError:
@@ -213,29 +220,18 @@ class _Relay:
 
     def _flush(self) -> None:
         """Take from the core what is ready, and write of it what is taken."""
-        ready, answers = self._core.to_terminal(), self._core.to_child()
-        if ready:
-            self._out = self._out + ready if self._out else ready
-        if answers and len(self._in) < MAX_UNREAD:
-            self._in = self._in + answers if self._in else answers
-        if self._out:
-            self._out = self._out[_write(self._outer.fd, self._out) :]
-        if self._in:
-            self._write_program()
-        if self._resync and not self._out:
-            self._resync = False
-            self._core.resized(monotonic())
-            self._flush()
-
-    def _write_program(self) -> None:
-        self._in = self._in[_write(self._inner, self._in) :]
+        if data := self._core.to_terminal():
+            self._out.put(data)
+        # Answers for a program that reads none of them are dropped in the end.
+        if (data := self._core.to_child()) and self._in.size < MAX_WAITING:
+            self._in.put(data)
 
     # -- time --------------------------------------------------------------------------------------------------------
 
     def _timeout(self) -> float | None:
         """Milliseconds until something is due; None if nothing is."""
         due = self._core.deadline()
-        if self._out:
+        if self._out.size:
             due = None  # what is not due before the terminal reads on
         if self._look is not None and (due is None or self._look < due):
             due = self._look
@@ -246,7 +242,7 @@ class _Relay:
     def _tick(self) -> None:
         now = monotonic()
         due = self._core.deadline()
-        if due is not None and due <= now and not self._out:
+        if due is not None and due <= now and not self._out.size:
             self._core.tick(now)
             self._flush()
         if self._look is not None and self._look <= now:
@@ -288,7 +284,7 @@ class _Relay:
         return any(event & _GONE for _, event in check.poll(0))
 
     def _resize(self) -> None:
-        if self._out:
+        if self._out.size:
             self._resync = True
         else:
             self._core.resized(monotonic())
@@ -351,7 +347,7 @@ class _Relay:
 
     def _hang_up(self) -> None:
         """The terminal is gone: the program's goes too when we close our end, and the kernel tells it so."""
-        self._out = b""
+        self._out.clear()
         if self._status is None:
             self._status = signal.SIGHUP
 
@@ -361,14 +357,6 @@ def _cwd(pid: int) -> str:
         return os.readlink(f"/proc/{pid}/cwd")  # noqa: PTH115
     except OSError:
         return ""
-
-
-def _write(fd: int, data: bytes) -> int:
-    """Write what is taken now. A terminal that is gone takes everything; the next look at it says that it is gone."""
-    try:
-        return os.write(fd, data)
-    except OSError as error:
-        return 0 if error.errno == errno.EAGAIN else len(data)
 
 
 def _kill(pid: int, number: int) -> None:

@@ -1,0 +1,46 @@
+"""A queue of bytes for a descriptor that does not block."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+
+
+class Queue:
+    """What waits to be written to *fd*; *size* is how much that is."""
+
+    def __init__(self, fd: int) -> None:
+        self.size = 0
+        self._fd = fd
+        self._pieces: deque[bytes] = deque()
+        self._done = 0
+
+    def put(self, data: bytes) -> None:
+        """Write *data*, and keep what is not taken yet."""
+        self._pieces.append(data)
+        self.size += len(data)
+        if len(self._pieces) == 1:
+            self.write()
+
+    def write(self) -> None:
+        """Write what is taken now. A terminal that is gone takes everything; the next look at it says so."""
+        while self._pieces:
+            piece = self._pieces[0]
+            try:
+                taken = os.write(self._fd, memoryview(piece)[self._done :] if self._done else piece)
+            except BlockingIOError:
+                return None
+            except OSError:
+                return self.clear()
+            self.size -= taken
+            self._done += taken
+            if self._done < len(piece):
+                return None
+            self._pieces.popleft()
+            self._done = 0
+        return None
+
+    def clear(self) -> None:
+        """Give it up."""
+        self._pieces.clear()
+        self.size = self._done = 0

@@ -72,6 +72,15 @@ def test_hostile_json_costs_little(json: bytes) -> None:
     assert time.process_time() - started < 0.2
 
 
+def test_broken_is_not_foreign() -> None:
+    """What is addressed to this codec and broken is never offered to the next one of the same number."""
+    sequence = only_sequence(START + b"{\x07")
+
+    with pytest.raises(DecodeError) as caught:
+        wire.CODECS[777](sequence)
+    assert caught.value.reason == "malformed"
+
+
 ALWAYS = {
     Moment.PROMPT_SUBMIT: (Status.WORKING, None),
     Moment.PERMISSION_REQUEST: (Status.WAITING, Kind.PERMISSION),

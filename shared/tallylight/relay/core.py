@@ -8,9 +8,9 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
   writes in between, which never stand inside a sequence or a character. What goes to the program is what the terminal
   sent, and the constant answer to `OSC 7501;?`, at most `ANSWERS_A_SECOND`, ahead of whatever the terminal answers.
 * Consumed are the protocols that neither kitty nor WezTerm speaks: OSC 1338, 26, 88, 7501 and Warp's JSON (which kitty
-  would show as a notification) whatever they say, and of the numbers that others use too (21337, 3008, 777) what a codec
-  of ours reads. All else is passed on, and so is a sequence whose ESC cuts off another: without it the terminal would be
-  left inside that one. With *passthrough* nothing is consumed; it is read and answered all the same.
+  would show as a notification) whatever they say, and of the numbers that others use too (21337, 3008, 777) what a
+  codec of ours reads. All else is passed on, and so is a sequence whose ESC cuts off another: without it the terminal
+  would be left inside that one. With *passthrough* nothing is consumed; it is read and answered all the same.
 * What may yet become such a sequence is held, `HELD_S` at most. If the rest comes later, it is passed on and not read;
   the terminal's parser is followed through it, so that nothing of ours is written into it.
 * The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most

@@ -79,7 +79,7 @@ def _after(state: State, data: bytes, at: int, end: int) -> State:
     if state is State.CSI:
         return State.GROUND if _CSI_END.search(data, at, end) else state
     ends = _OSC_END if state is State.OSC else _STRING_END
-    return State.GROUND if any([data.find(byte, at, end) >= 0 for byte in ends]) else state
+    return State.GROUND if any(data.find(byte, at, end) >= 0 for byte in ends) else state
 
 
 def is_cut(last: bytes) -> bool:

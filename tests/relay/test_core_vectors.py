@@ -1,0 +1,79 @@
+"""Every vector of every protocol through the relay: whole, at every cut, and with either terminator."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from tallylight.relay.core import RelayCore
+from tallylight.relay.splitter import INTRODUCERS
+from tallylight.report import Report
+from tallylight.scanner import BEL, ST, Scanner, Sequence, SequenceKind
+from tests.helpers import VECTORS, Vector, cuts, load_vectors
+
+PROTOCOLS = sorted(path.stem for path in VECTORS.glob("*.toml"))
+
+
+@attrs.frozen
+class Through:
+    """What came of a stream."""
+
+    out: bytes
+    answers: bytes
+    reports: list[Report]
+
+
+def through(pieces: list[bytes], *, screen: bool) -> Through:
+    """Relay the pieces in one instant, then let time pass; our own writes are left out."""
+    core = RelayCore(screen=screen, wrap=lambda _: b"")
+    for piece in pieces:
+        core.from_child(piece, 1.0)
+    core.tick(2.0)
+    return Through(core.to_terminal(), core.to_child(), core.reports())
+
+
+def left(data: bytes, *, screen: bool) -> tuple[bytes, bytes]:
+    """The least and the most of *data* that may come out: without what may be consumed, and everything."""
+    scanner = Scanner(screen=screen)
+    items = [*scanner.feed(data), *scanner.flush()]
+    return b"".join(item.raw for item in items if not item.raw.startswith(INTRODUCERS)), data
+
+
+def other(data: bytes) -> bytes:
+    """The same with the other terminator, if it is one whole OSC."""
+    items = Scanner().feed(data)
+    if len(items) != 1 or not isinstance(items[0], Sequence) or items[0].kind is not SequenceKind.OSC:
+        return data
+    end = items[0].terminator
+    return data[: -len(end)] + (ST if end == BEL else BEL)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_vectors(protocol: str) -> None:
+    """A vector gives the same reports, answers and bytes however it is cut, and the same reports however it ends."""
+    vectors: list[Vector] = load_vectors(protocol)
+    assert vectors
+    for vector in vectors:
+        screen = vector.through == "screen"
+        whole = through([vector.data], screen=screen)
+        least, most = left(vector.data, screen=screen)
+        assert whole.out in (least, most), vector.id
+        for pieces in cuts(vector.data):
+            assert through(pieces, screen=screen) == whole, vector.id
+        if not vector.through:
+            assert through([other(vector.data)], screen=screen).reports == whole.reports, vector.id
+
+
+@pytest.mark.parametrize("protocol", ["osc1338", "osc7501", "osc3008", "terax"])
+def test_the_events_of_a_vector_arrive(protocol: str) -> None:
+    """What a codec reads as a status is what the host is told: no vector gets lost on the way."""
+    arrived = 0
+    for vector in load_vectors(protocol):
+        statuses = [fields.get("status", fields.get("state")) for event in vector.events for fields in event.values()]
+        if len(statuses) != 1 or statuses[0] in ("withdrawn", "clear", None):
+            continue
+        found = [report.status for report in through([vector.data], screen=False).reports]
+        assert found == ["waiting" if statuses[0] == "blocked" else statuses[0]], vector.id
+        arrived += 1
+
+    assert arrived >= 5

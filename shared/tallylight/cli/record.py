@@ -66,11 +66,13 @@ def main(argv: list[str]) -> int:
     env = {name: os.environ[name] for name in ("SHELL", "TERM") if name in os.environ}
     header = Header(columns, rows, int(time.time()), shlex.join(command), "", env)
     sink = Sink(fd, options.file, header)
+    before = _masters()
 
     def core() -> Recorder:
         # A relay around us reads the sequences, or nobody is to: then we read none.
         inner = Through() if shell.steps_aside() else make_core(command)
-        return Recorder(inner, sink, outer.fd, with_input=options.input)
+        made = next(iter(_masters() - before), -1)
+        return Recorder(inner, sink, outer.fd, made, with_input=options.input)
 
     return shell.run(command, _Outer(outer.fd, sink.close), core)
 
@@ -106,7 +108,7 @@ class Sink:
         self._name = name
         self._encoder = Encoder()
         self._buffer = bytearray(self._encoder.header(header))
-        #: The bytes of whole lines in the file.
+        #: The bytes in the file.
         self._size = 0
         self._problem = ""
 
@@ -123,16 +125,17 @@ class Sink:
             return
         data = bytes(self._buffer)
         self._buffer.clear()
+        at = 0
         try:
-            at = 0
             while at < len(data):
                 at += os.write(self._fd, data[at:])
-            self._size += len(data)
         except OSError as error:
             self._problem = f"{clean(self._name)}: recording stopped: {error.strerror}; it holds what came before"
-            # Where that fails too, its last line is broken off.
+            # To the end of a line. Where that fails too, the last one is broken off.
+            at = data.rfind(b"\n", 0, at) + 1
             with contextlib.suppress(OSError):
-                os.ftruncate(self._fd, self._size)
+                os.ftruncate(self._fd, self._size + at)
+        self._size += at
 
     def close(self) -> None:
         """The terminal is as it was: write what waits, and say what went wrong."""
@@ -156,16 +159,20 @@ class _Outer(pty.Outer):
 
 
 class Recorder:
-    """A relay's core that hands on to another, and records what passes and what a host would see."""
+    """
+    A relay's core that hands on to another, and records what passes and what a host would see.
 
-    def __init__(self, core: shell.Core, sink: Sink, terminal: int, *, with_input: bool = False) -> None:
+    *outer* is the terminal around it, *inner* our end of the program's.
+    """
+
+    def __init__(self, core: shell.Core, sink: Sink, outer: int, inner: int, *, with_input: bool = False) -> None:
         self._sink = sink
         self._core = core
-        self._terminal = terminal
+        self._outer = outer
+        self._inner = inner
         self._with_input = with_input
         self._start = time.monotonic()
-        self._size = os.get_terminal_size(terminal)
-        self._inner: int | None = None
+        self._size = os.get_terminal_size(outer)
         self._due = self._start
         self._is_over = False
         agents, _ = files.load_agents(os.environ)
@@ -234,19 +241,17 @@ class Recorder:
 
     def _foreground(self) -> int:
         """The process group in the foreground of the program's terminal; 0 if nobody knows."""
-        if self._inner is None:
-            self._inner = _inner_terminal()
         try:
-            return os.tcgetpgrp(self._inner) if self._inner is not None else 0
+            return os.tcgetpgrp(self._inner)
         except OSError:
             return 0
 
     def _note_size(self, now: float) -> None:
         try:
-            size = os.get_terminal_size(self._terminal)
+            size = os.get_terminal_size(self._outer)
         except OSError:
             return
-        if size != self._size:
+        if size != self._size and all(size):
             self._size = size
             self._record(Resize(size.columns, size.lines), now)
 
@@ -302,16 +307,14 @@ class Through:
         """Nothing is kept."""
 
 
-def _inner_terminal() -> int | None:
-    """Our end of the terminal that the relay has made: the one master of a terminal that this process has."""
-    try:
+def _masters() -> set[int]:
+    """Our ends of terminals that were made by this process, or by one that should have kept its own."""
+    found = set()
+    with contextlib.suppress(OSError):
         master = os.stat("/dev/ptmx").st_rdev  # noqa: PTH116
         for name in os.listdir("/dev/fd"):  # noqa: PTH208
-            try:
+            # The one that the directory was read through is there no more.
+            with contextlib.suppress(OSError):
                 if os.fstat(int(name)).st_rdev == master:
-                    return int(name)
-            except OSError:
-                continue  # the one that the directory was read through
-    except OSError:
-        return None
-    return None
+                    found.add(int(name))
+    return found

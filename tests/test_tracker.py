@@ -201,6 +201,8 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
         "waiting",
     ),
     "and goes when seen": ([(0, agent()), (1, explicit("waiting")), (2, shell), (9, look)], "active"),
+    "a silent one that ends leaves no question behind": ([(0, agent()), (1, output), (9, tick), (20, shell)], "active"),
+    "nor does one that is stopped": ([(0, agent()), (1, output), (9, tick), (20, stopped)], "active"),
     "a stopped agent is not down": ([(0, agent()), (1, registry("working")), (2, stopped)], "active"),
     "an idle agent leaves nothing behind": ([(0, agent()), (1, registry("idle")), (2, shell)], "active"),
     "a typed command is the end of old news": (

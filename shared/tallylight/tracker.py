@@ -296,6 +296,8 @@ class Tracker:
         source = last.reason.source
         was_agent = self._foreground is not None and self._foreground.is_agent
         self._forget()
+        if last.status is Status.WAITING and source is Source.HEURISTIC:
+            return  # it was silent, no more than that: a program that has left is owed no answer
         if not was_agent or not is_gone:
             keep: Status | None = last.status if last.status in (Status.WAITING, Status.DONE) else None
             rule = "it left the foreground" if is_gone else "it was stopped"

@@ -82,7 +82,7 @@ def throughput(version: str, runs: int = 3) -> None:
             if with_watcher:
                 kitty.kitty_conf.write_text(watcher_line(install(kitty.home)))
             with kitty:
-                window = kitty.launch("sh", "-c", "kitten __benchmark__; echo END; exec cat")
+                window = kitty.launch("sh", "-c", "kitten __benchmark__ --repetitions 10; echo END; exec cat")
                 text = kitty.wait_text(window, "END", 300)
             for name, rate in re.findall(r"^\s*(\S.*?)\s*:.*@\s*([0-9.]+)\s*MB/s", text, re.MULTILINE):
                 rates[with_watcher].setdefault(name, []).append(float(rate))

@@ -31,9 +31,10 @@ from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.position import Position
 from tallylight.relay.splitter import Splitter
-from tallylight.report import Report
+from tallylight.report import Progress, Report, Source
 from tallylight.scanner import Sequence
 from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, osc21337, user_var
+from tallylight.wire.agent_name import agent_name
 
 HELD_S = 0.030
 WRITES_A_SECOND = 10
@@ -73,7 +74,6 @@ class RelayCore:
         self._mirror = Mirror() if mirror else None
         self._splitter = Splitter(self._take, self._reset, screen=screen)
         self._records = records.Records(agent)
-        self._statuses = osc7501.Records()
         self._otty = osc26.Accumulator()
         self._tab = osc21337.TabStatus()
         self._arm: osc88.Arm | None = None
@@ -218,8 +218,7 @@ class RelayCore:
         if isinstance(event, Report):
             self._report(event)
         elif isinstance(event, osc7501.Status7501):
-            for report in self._statuses.apply(event):
-                self._report(report)
+            self._report(_report_7501(event))
         elif isinstance(event, osc26.Update):
             report_26 = self._otty.merge(event)
             if report_26 is not None:
@@ -279,7 +278,6 @@ class RelayCore:
         if self._observe and len(self._records):
             self._observe(records.withdrawal(rule="RIS"))
         self._records.clear()
-        self._statuses = osc7501.Records()
         self._otty = osc26.Accumulator()
         self._tab = osc21337.TabStatus()
         if self._mirror:
@@ -314,3 +312,18 @@ class RelayCore:
             frames.append(self._mirror.take(now))
         data = b"".join(frames)
         return self._wrap(data) if data and self._wrap else data
+
+
+def _report_7501(status: osc7501.Status7501) -> Report:
+    """What it says; who is meant where it names nobody is for the records to find out."""
+    return Report(
+        source=Source.PROTOCOL,
+        rule=osc7501.RULE,
+        status=osc7501.STATUSES[status.state],
+        id=status.id,
+        kind=status.kind,
+        agent=agent_name(status.app),
+        title=status.title,
+        message=status.message,
+        progress=None if status.progress is None else Progress(status.progress, 100),
+    )

@@ -96,6 +96,11 @@ class Records:
         record.claims[rank] = (report, now)
         if before is None or before[0] != report:
             self._change(report.id)
+            if (before[0].agent if before else "") != report.agent:
+                # Those below inherit the name.
+                for id_ in self._records:
+                    if id_ != report.id and _is_within(id_, report.id):
+                        self._change(id_)
         elif (told := self._told.get(report.id)) and now - told[1] >= REFRESH_S and rank == record.best():
             self._told[report.id] = ("", told[1])
             self._change(report.id)

@@ -1,0 +1,126 @@
+"""
+How fast the relay's core is: MB/s from `from_child` to `to_terminal`, beside copying the bytes and the full scanner.
+
+    python benchmarks/relay_core.py [--seconds 0.4] [--recording FILE] [--json]
+
+The inputs come in chunks of 64 KiB, as the shell of the relay reads them: plain text, an agent's output, colours,
+pictures, and floods. Each figure is the best of several, in processor time; the ratios compare across machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
+
+from tallylight.relay.core import RelayCore
+from tallylight.scanner import Scanner
+
+RECORDING = Path(__file__).parents[1] / "tests/fuzz/seeds/claude.raw"
+SIZE = 4_000_000
+CHUNK = 65_536
+#: Plain text through the core, as a part of the speed of copying it.
+AIM = 0.5
+
+
+def repeat(unit: bytes, size: int = SIZE) -> bytes:
+    """*unit* again and again, cut at a whole one."""
+    return unit * max(1, size // len(unit))
+
+
+def inputs(recording: Path) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each input."""
+    picture = b"A" * 4096
+    yield "plain text", repeat("The quick brown fox jumps over the lazy dog. ✓ “quoted”\r\n".encode())
+    yield "agent (recorded)", repeat(recording.read_bytes())
+    yield "colours", repeat(b"\x1b[1;32mok\x1b[0m \x1b[38;5;9mfail\x1b[m some text\r\n")
+    yield "pictures", repeat(b"\x1b_Ga=T,f=100,m=1;" + picture + b"\x1b\\")
+    yield "one endless picture", b"\x1b_Ga=T,f=100;" + b"A" * SIZE
+    yield "titles and links", repeat(b"\x1b]0;a title\x07\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\ text\r\n")
+    yield "flood of ESC", repeat(b"\x1b", SIZE // 4)
+    yield "flood of CSI", repeat(b"\x1b[31m", SIZE // 4)
+    yield "flood of one status", repeat(b"\x1b]1338;state=waiting\x07", SIZE // 16)
+    yield "flood of statuses", b"".join(b"\x1b]7501;state=working:id=r%d\x07" % index for index in range(10_000))
+    yield "flood of queries", repeat(b"\x1b]7501;?\x07", SIZE // 16)
+    yield "flood of broken OSC", repeat(b"\x1b]7501;state=", SIZE // 16)
+
+
+def chunks(data: bytes) -> list[bytes]:
+    """Cut *data* as a relay reads it."""
+    return [data[at : at + CHUNK] for at in range(0, len(data), CHUNK)]
+
+
+def copy(pieces: list[bytes]) -> None:
+    """The least a relay could do."""
+    for piece in pieces:
+        bytes(bytearray(piece))
+
+
+def scan(pieces: list[bytes]) -> None:
+    """What the core would cost if it were built on the scanner."""
+    scanner = Scanner()
+    for piece in pieces:
+        scanner.feed(piece)
+
+
+def relay(pieces: list[bytes]) -> None:
+    """Through the core, a chunk a millisecond."""
+    core = RelayCore()
+    for turn, piece in enumerate(pieces):
+        core.from_child(piece, turn / 1000)
+        core.to_terminal()
+        core.to_child()
+
+
+def best(work: Callable[[], object], seconds: float) -> float:
+    """The least processor time of as many runs as fit into *seconds*, two at least."""
+    times: list[float] = []
+    ends = time.perf_counter() + seconds
+    while len(times) < 2 or time.perf_counter() < ends:
+        started = time.process_time()
+        work()
+        times.append(max(time.process_time() - started, 1e-9))
+    return min(times)
+
+
+def measure(name: str, data: bytes, seconds: float) -> dict[str, float | str]:
+    """One row."""
+    pieces = chunks(data)
+    speeds = {
+        label: len(data) / best(lambda work=work: work(pieces), seconds) / 1e6  # type: ignore[misc]
+        for label, work in (("core", relay), ("copy", copy), ("scanner", scan))
+    }
+    row: dict[str, float | str] = {"input": name}
+    row |= {f"{label}_mb_s": round(speed, 1) for label, speed in speeds.items()}
+    return row | {"part_of_copy": round(speeds["core"] / speeds["copy"], 3)}
+
+
+def main() -> int:
+    """Run the table."""
+    assert __doc__ is not None
+    parser = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=0.4, help="for each measurement")
+    parser.add_argument("--recording", type=Path, default=RECORDING, help="an agent's output, raw")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    rows = [measure(name, data, arguments.seconds) for name, data in inputs(arguments.recording)]
+    if arguments.json:
+        print(json.dumps({"version": 1, "rows": rows}, indent=2))
+        return 0
+    heads = ("core MB/s", "copy MB/s", "scanner MB/s", "core/copy")
+    print(f"{'input':<22}" + "".join([f"{head:>14}" for head in heads]))
+    for row in rows:
+        name, *figures = row.values()
+        print(f"{name:<22}" + "".join([f"{figure:>14}" for figure in figures]))
+    plain = float(rows[0]["part_of_copy"])
+    print(f"plain text: {plain} of a copy, aim {AIM}: {'met' if plain >= AIM else 'MISSED'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,12 +13,13 @@ without the marks; an emoji of several characters takes the cells of all of them
 from __future__ import annotations
 
 import codecs
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable
 
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
-from tallylight.scanner import Item, Sequence, SequenceKind, Text
+from tallylight.scanner import Item, SequenceKind, Text
 
 _CONTROLS = re.compile("([\x00-\x1f\x7f-\x9f]+)")
 _CSI = re.compile(rb"([<=>?]?)([0-9;:]*)([ -/]*)([@-~])")
@@ -77,7 +78,9 @@ class Grid:
                 if item.drawn:
                     self._text(item.raw)
             elif item.kind is SequenceKind.CSI:
-                self._csi(item)
+                # Most are colours.
+                if not item.payload.endswith(b"m"):
+                    self._csi(item.payload)
             elif item.kind is SequenceKind.ESC:
                 self._escape(item.payload)
 
@@ -105,7 +108,7 @@ class Grid:
             self._move(self.cursor_row, (self.cursor_column // _TAB + 1) * _TAB)
 
     def _print(self, text: str) -> None:
-        if text.isascii():
+        if text.isascii() or (len(text) <= MAX_COLUMNS and _is_narrow(text)):
             while text:
                 self._wrap(1)
                 room = self.columns - self.cursor_column
@@ -178,15 +181,10 @@ class Grid:
         elif payload[:1] == b"(":
             self._is_drawing = payload == b"(0"
 
-    def _csi(self, sequence: Sequence) -> None:
-        match = _CSI.fullmatch(sequence.payload)
-        if match is None or match[3]:
-            return
-        # Cut before int(): nobody has more rows or columns, and modes have four digits.
-        numbers = [int(word[:4] or b"0") for word in match[2].split(b";", 16) if b":" not in word]
-        final = match[4].decode()
-        if match[1]:
-            if match[1] == b"?" and final in "hl":
+    def _csi(self, payload: bytes) -> None:
+        private, numbers, final = _parsed(payload)
+        if private:
+            if private == b"?" and final in ("h", "l"):
                 for mode in numbers:
                     self._mode(mode, final == "h")
             return
@@ -275,6 +273,24 @@ class Grid:
         return [[" "] * self.columns for _ in range(self.rows)]
 
 
+@functools.lru_cache(maxsize=1024)
+def _parsed(payload: bytes) -> tuple[bytes, tuple[int, ...], str]:
+    """The private prefix, the numbers and the final byte of a CSI; no final byte for one that is not ours."""
+    match = _CSI.fullmatch(payload)
+    if match is None or match[3]:
+        return b"", (), ""
+    # Cut before int(): nobody has more rows or columns, and modes have four digits.
+    numbers = [int(word[:4] or b"0") for word in match[2].split(b";", 16)[:16] if b":" not in word]
+    return match[1], tuple(numbers), match[4].decode()
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_narrow(text: str) -> bool:
+    """Whether every character of *text* takes one cell. A redraw asks for the same few lines again and again."""
+    return all(map((1).__eq__, map(_width, text)))
+
+
+@functools.lru_cache(maxsize=1024)
 def _width(character: str) -> int:
     if character < "\u0300":
         return 1

@@ -44,6 +44,10 @@ class Window(Terminal):
         """Whether a relay holds it."""
         return not termios.tcgetattr(self.slave)[3] & termios.ICANON
 
+    def resize(self, rows: int, columns: int) -> None:
+        """Give it another size, as a person who drags its edge."""
+        termios.tcsetwinsize(self.master, (rows, columns))
+
     def hang_up(self) -> None:
         """Close the window."""
         os.close(self.slave)

@@ -111,7 +111,7 @@ def test_the_program_finds_the_surroundings_it_would_find_without(run: list[str]
         for words in ([], run):
             with Window() as window:
                 # The tests' own interpreter ignores two signals.
-                    window.run(["env", "--default-signal=PIPE,XFSZ", *words, "sh", "-c", probe], surroundings)
+                window.run(["env", "--default-signal=PIPE,XFSZ", *words, "sh", "-c", probe], surroundings)
                 found.append([line for line in window.received.splitlines() if b"SHLVL" not in line])
         plain, relayed = found
         assert [line for line in relayed if not line.startswith(b"TALLY_RELAY=")] == plain

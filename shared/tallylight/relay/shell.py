@@ -111,6 +111,8 @@ class _Relay:
     def run(self) -> int:
         """Relay until the program has ended; return its wait status."""
         outer, inner = self._outer.fd, self._inner
+        while not self._program and self._status is None:
+            self._hear_monitor()  # so that a signal for the program finds it
         poll = select.poll()
         for fd in (self._signals.fd, self._pipe):
             poll.register(fd, select.POLLIN)

@@ -67,10 +67,20 @@ def test_the_wait_does_not_start_again() -> None:
     """More bytes of the same unfinished sequence do not prolong the wait; a new one has its own."""
     line = Line()
     line.at(1.0, ESC)
-    line.at(1.02, b"]7501;sta")
+    line.at(1.01, b"]75")
+    assert line.core.deadline() == 1.0 + HELD_S
+    line.at(1.02, b"01;sta")
     assert line.core.deadline() == 1.0 + HELD_S
     assert line.at(1.025, b"te=working\x07" + ESC) != b""
     assert line.core.deadline() == 1.025 + HELD_S
+
+
+def test_a_wait_that_was_cut_off_is_over() -> None:
+    """A new sequence that cuts off the one held is held for its own 30 ms."""
+    line = Line()
+    line.at(1.0, b"\x1b]7501;sta")
+    assert line.at(1.02, b"\x1b]1338;") == b"\x1b]7501;sta"
+    assert line.core.deadline() == 1.02 + HELD_S
 
 
 def test_what_comes_in_time_is_read() -> None:
@@ -205,7 +215,8 @@ def test_the_same_again_is_told_seldom() -> None:
 
 @pytest.mark.parametrize(
     ("begin", "end"),
-    [(b"\x1b_Ga=T;AA", b"AA\x1b\\"), (b"\x1b[38;5", b";1m"), (b"\xe2\x9c", b"\x93"), (b"\x1bPq", b"\x18")],
+    [(b"\x1b_Ga=T;AA", b"AA\x1b\\"), (b"\x1b[38;5", b";1m"), (b"\xe2\x9c", b"\x93"), (b"\x1bPq", b"\x18")]
+    + [(b"\x1b]0;title", end) for end in (b"\x07", b"\x18", b"\x1a", b"\x1b\\")],
 )
 def test_nothing_is_written_into_a_sequence(begin: bytes, end: bytes) -> None:
     """What is to be told waits until the program has finished its picture, its colour or its character."""
@@ -220,10 +231,13 @@ def test_nothing_is_written_into_a_sequence(begin: bytes, end: bytes) -> None:
 
 def test_a_change_in_the_middle_of_a_chunk_is_told() -> None:
     """A chunk that ends inside a picture does not hold up what stood before the picture."""
-    out = Line().at(1.0, b"text" + WORKING + b"more\x1b_Ga=T;AAAA")
+    stream = b"text" + WORKING + b"more\x1b_Ga=T;AAAA"
+    for pieces in ([stream], [stream[:9], stream[9:]]):
+        out = Line().at(1.0, *pieces)
 
-    assert words(out) == ["=working"]
-    assert out.startswith(b"text\x1b]1337;") and out.endswith(b"more\x1b_Ga=T;AAAA")
+        assert words(out) == ["=working"]
+        assert out.startswith(b"text\x1b]1337;")
+        assert out.endswith(b"more\x1b_Ga=T;AAAA")
 
 
 def test_a_resize_tells_everything_again() -> None:
@@ -281,6 +295,7 @@ def test_a_hook_that_comes_between_wins() -> None:
     line.at(1.01, WORKING)
     line.at(1.02, variable("state=done"))
 
+    assert line.core.deadline() is None
     assert line.tick(2.0) == b""
 
 
@@ -546,6 +561,16 @@ def test_children_end_with_their_parent() -> None:
     known = state(told(out + line.core.to_terminal()))
 
     assert {id_: str(report.status) for id_, report in known.items()} == {"": "done", "c": "done", "d": "error"}
+
+
+def test_a_withdrawn_parent_does_not_take_along_what_stays() -> None:
+    """The host drops what is below a withdrawn record, so that what stays is told once more after it."""
+    line = Line()
+    out = line.at(1.0, IDLE, osc("7501;state=done:id=a")) + line.tick(2.0)
+    line.core.finished(3.0)
+
+    assert words(last := line.core.to_terminal()) == ["=clear", "a=done"]
+    assert list(state(told(out + last))) == ["a"]
 
 
 def test_the_last_state_is_told_even_at_once() -> None:

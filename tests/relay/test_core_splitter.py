@@ -205,3 +205,12 @@ def test_the_rest_of_what_was_released_is_passed_on(data: bytes) -> None:
         split.feed(data[at:], data)
         assert b"".join(split.out) == data
         assert [sequence.raw for sequence in split.taken] == [data]
+
+
+@pytest.mark.parametrize(("screen", "is_safe"), [(True, True), (False, False)])
+def test_an_escape_at_a_cut_in_an_envelope(screen: bool, is_safe: bool) -> None:
+    r"""tmux reads ESC in pairs, so that `ESC | ESC \` does not end its envelope; GNU Screen's ends there."""
+    split = Split(screen=screen)
+    split.feed(b"\x1bPtmux;\x1b", b"\x1b\\")
+
+    assert split.splitter.is_safe is is_safe

@@ -110,14 +110,10 @@ def test_typing_is_not_output() -> None:
 def test_a_new_size_is_not_output() -> None:
     """A screen that is drawn anew because it has a new size is no work."""
     crush = ForegroundChange(Foreground("crush", 7))
-    full = Output(b"\x1b[2J\x1b[H" + b"words on a screen\r\n" * 20)
-    events: list[tuple[float, What]] = [
-        (0.0, crush),
-        (0.3, full),
-        (20.0, Resize(100, 40)),
-        (20.1, full),
-        (23, Mark("")),
-    ]
+    full, other = (
+        Output(b"\x1b[2J\x1b[H" + words * 20) for words in (b"words on a screen\r\n", b"as they now fit it\r\n")
+    )
+    events: list[tuple[float, What]] = [(0.0, crush), (0.3, full), (20, Resize(100, 40)), (20.1, other), (23, Mark(""))]
 
     assert told(*events)[-1][1] == "waiting/input"
 

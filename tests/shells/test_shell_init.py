@@ -103,7 +103,8 @@ def test_strict_mode_survives_an_agent(world: World) -> None:
 
 def test_a_script_has_none_of_it(world: World) -> None:
     """A shell that is not interactive keeps its names, even if it reads the code."""
-    said = world.on_terminal("source INIT\nclaude x\n", interactive=False)
+    aliases = "shopt -s expand_aliases\n" if world.shell == "bash" else ""
+    said = world.on_terminal(f"{aliases}source INIT\nclaude x\n", interactive=False)
 
     assert "[claude|x relay=]" in said
 

@@ -232,7 +232,10 @@ class Tracker:
     # How it is decided ---------------------------------------------------------------------------------------
 
     def _advance(self, now: float) -> float:
-        self._now = now if self._now is None else max(self._now, now)
+        if self._now is None:
+            self._now = now
+            self._shown = attrs.evolve(self._shown, since=now)
+        self._now = max(self._now, now)
         return self._now
 
     def _claim(self, report: Report, now: float) -> None:

@@ -249,6 +249,8 @@ class KittyHost:
             panes = [self._entry(id_, pane, now) for id_, pane in self._panes.items()]
             self._is_unsaved = not self._worker.submit(lambda: self._snapshot.publish(panes, now))
             self._pulse()
+            # At once, so that a command that comes next reads of it.
+            self._worker.lend()
         elif self._snapshot.due(now) is not None:
             self._worker.submit(lambda: self._snapshot.flush(now))
         if self._snapshot.error and self._snapshot.error != self._snapshot_error:

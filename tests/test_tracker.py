@@ -33,6 +33,10 @@ def title(word: str) -> Step:
     return say(Source.TITLE, Status(word))
 
 
+def notified(tracker: Tracker, now: float) -> None:
+    tracker.report(Report(source=Source.NOTIFICATION, status=Status.WAITING, message="Approve?"), now)
+
+
 def screen(word: str) -> Step:
     return say(Source.SCREEN, Status(word))
 
@@ -169,6 +173,14 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
     "a reading between starts anew": (
         [(0, agent()), (1, screen("waiting")), (2, screen("idle")), (3, screen("waiting")), (4, screen("idle"))],
         "waiting",
+    ),
+    # A notification raises attention, never clears
+    "a notification of an agent that says nothing else": ([(0, agent()), (1, output), (2, notified)], "waiting"),
+    "goes when the agent goes on": ([(0, agent()), (1, output), (2, notified), (3, output)], "working"),
+    "no look takes it back": ([(0, agent()), (1, output), (2, notified), (3, look)], "waiting"),
+    "it does not contradict the agent's own words": (
+        [(0, agent()), (1, registry("working")), (2, notified)],
+        "working",
     ),
     # 7: the foreground decides who may speak
     "a title in a shell says nothing": ([(0, prompt), (1, title("working"))], "idle"),

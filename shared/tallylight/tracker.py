@@ -148,6 +148,8 @@ class Tracker:
         self._last_output = now
         if self._foreground is not None and self._foreground.is_agent and not self._is_starting(now):
             self._guess(Status.WORKING, None, "output", now)
+            # A notification raises attention and knows of no answer; that the agent goes on is one.
+            self._withdraw("", Source.NOTIFICATION)
         self._settle(now)
 
     def foreground(self, foreground: Foreground | None, now: float, *, is_gone: bool = True) -> None:
@@ -269,8 +271,7 @@ class Tracker:
     def _withdraw(self, id_: str, source: Source) -> None:
         for key in list(self._records):
             if key == id_ or key.startswith(f"{id_}/") or not id_:
-                self._records[key].claims.pop(source, None)
-                self.revision += 1
+                self.revision += self._records[key].claims.pop(source, None) is not None
                 if key and not self._records[key].claims:
                     del self._records[key]
 

@@ -31,7 +31,15 @@ from tallylight.report import Progress, Report, Source
 from tallylight.status import Kind, Status
 from tallylight.tracker import Foreground
 
-HEADER = Header(columns=100, rows=30, timestamp=1_700_000_000, command="codex", title="one", env={"TERM": "xterm"})
+HEADER = Header(
+    columns=100,
+    rows=30,
+    timestamp=1_700_000_000,
+    started=1_700_000_000.25,
+    command="codex",
+    title="one",
+    env={"TERM": "xterm"},
+)
 REPORT = Report(
     source=Source.REGISTRY,
     status=Status.WAITING,

@@ -46,11 +46,17 @@ class RecordingError(TallyError):
 
 @attrs.frozen
 class Header:
-    """The first line. *timestamp* is when it was recorded, in seconds since the epoch; 0 if unknown."""
+    """
+    The first line. *timestamp* is when it was recorded, in seconds since the epoch; 0 if unknown.
+
+    *started* is the same, as exactly as it is known, so that what others saw at the time can be put beside it. It is no
+    part of the format, whose time stamps are whole.
+    """
 
     columns: int = 80
     rows: int = 24
     timestamp: int = 0
+    started: float = 0.0
     command: str = ""
     title: str = ""
     env: dict[str, str] = attrs.Factory(dict)
@@ -118,7 +124,7 @@ class Encoder:
     def header(self, header: Header) -> bytes:
         """Return the first line."""
         fields: dict[str, object] = {"version": VERSION, "width": header.columns, "height": header.rows}
-        for name in ("timestamp", "command", "title", "env"):
+        for name in ("timestamp", "started", "command", "title", "env"):
             if value := getattr(header, name):
                 fields[name] = value
         return _line(fields)
@@ -271,6 +277,7 @@ def _header(line: bytes | None) -> Header:
         columns=_size(fields.get("width"), 80),
         rows=_size(fields.get("height"), 24),
         timestamp=int(stamp) if (stamp := _number(fields.get("timestamp"))) is not None else 0,
+        started=_number(fields.get("started")) or 0.0,
         command=_text(fields.get("command"), 1024),
         title=_text(fields.get("title"), 256),
         env={_text(k, 64): _text(v, 256) for k, v in list(env.items())[:64]} if isinstance(env, dict) else {},

@@ -97,6 +97,8 @@ def test_a_session_is_recorded(desk: Desk, terminal: Terminal) -> None:
     assert isinstance(header, Header)
     assert (header.columns, header.rows, header.env["TERM"]) == (80, 24, "xterm-256color")
     assert header.command.startswith("printf ")
+    assert abs(header.started - time.time()) < 20
+    assert header.timestamp == int(header.started)
     assert desk.output() == b"\x1b]1338;state=working;tool=x\x07hi \xe2\x9c\x93\xff"
     assert b"1338" not in terminal.received, "the relay has taken its part"
     assert b"hi \xe2\x9c\x93\xff" in terminal.received
@@ -250,10 +252,10 @@ def test_inside_a_relay_it_only_listens(desk: Desk, terminal: Terminal) -> None:
 def test_writing_is_bounded(tmp_path: Path) -> None:
     """What waits to be written is never more than the buffer and one event."""
     path = tmp_path / "a.cast"
-    sink = record.Sink(record._create(str(path), overwrite=False), str(path), Header())
+    sink = record.Sink(record._create(str(path), overwrite=False), str(path), Header(), 0.0)
     most = 0
     for number in range(200):
-        sink.write(Event(number, Output(b"x" * 4096)))
+        sink.write(Output(b"x" * 4096), number)
         most = max(most, len(sink._buffer))
     sink.close()
 

@@ -64,8 +64,9 @@ def main(argv: list[str]) -> int:
     fd = _create(options.file, overwrite=options.overwrite)
     columns, rows = os.get_terminal_size(outer.fd)
     env = {name: os.environ[name] for name in ("SHELL", "TERM") if name in os.environ}
-    header = Header(columns, rows, int(time.time()), shlex.join(command), "", env)
-    sink = Sink(fd, options.file, header)
+    now, start = time.time(), time.monotonic()
+    header = Header(columns, rows, int(now), round(now, 6), shlex.join(command), env=env)
+    sink = Sink(fd, options.file, header, start)
     before = _masters()
 
     def core() -> Recorder:
@@ -101,9 +102,10 @@ def _create(path: str, *, overwrite: bool) -> int:
 
 
 class Sink:
-    """The file: events become lines, and a write that fails is the last."""
+    """The file: what happens becomes a line, and a write that fails is the last. *start* is its time 0, monotonic."""
 
-    def __init__(self, fd: int, name: str, header: Header) -> None:
+    def __init__(self, fd: int, name: str, header: Header, start: float) -> None:
+        self._start = start
         self._fd = fd
         self._name = name
         self._encoder = Encoder()
@@ -112,10 +114,10 @@ class Sink:
         self._size = 0
         self._problem = ""
 
-    def write(self, event: Event) -> None:
-        """Take *event*."""
+    def write(self, what: What, now: float) -> None:
+        """Take *what*, which happens now."""
         if not self._problem:
-            self._buffer += self._encoder.event(event)
+            self._buffer += self._encoder.event(Event(max(0.0, now - self._start), what))
             if len(self._buffer) >= BUFFER:
                 self.flush()
 
@@ -171,29 +173,25 @@ class Recorder:
         self._outer = outer
         self._inner = inner
         self._with_input = with_input
-        self._start = time.monotonic()
         self._size = os.get_terminal_size(outer)
-        self._due = self._start
+        self._due = time.monotonic()
         self._is_over = False
         agents, _ = files.load_agents(os.environ)
         table = processes.table()
         self._pane = Pane(files.load_config(os.environ)[0].timing, processes.ForegroundReader(agents, table), table)
-        self._pane.tracker = _Witness(self._record)
-
-    def _record(self, what: What, now: float) -> None:
-        self._sink.write(Event(max(0.0, now - self._start), what))
+        self._pane.tracker = _Witness(sink.write)
 
     # What passes -------------------------------------------------------------------------------------------------
 
     def from_child(self, data: bytes, now: float) -> None:
-        self._record(Output(data), now)
+        self._sink.write(Output(data), now)
         if titles := _TITLE.findall(data):
             self._pane.title(titles[-1].decode("utf-8", "replace"), now)
         self._core.from_child(data, now)
 
     def from_user(self, data: bytes, now: float) -> None:
         if self._with_input:
-            self._record(Input(data), now)
+            self._sink.write(Input(data), now)
         self._core.from_user(data, now)
 
     def resized(self, now: float) -> None:
@@ -207,7 +205,7 @@ class Recorder:
     def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None:
         self._is_over = True
         self._core.finished(now, exit_code, signal)
-        self._record(Exit(exit_code, signal), now)
+        self._sink.write(Exit(exit_code, signal), now)
         self._look(0, now)
 
     def to_terminal(self) -> bytes:
@@ -253,7 +251,7 @@ class Recorder:
             return
         if size != self._size and all(size):
             self._size = size
-            self._record(Resize(size.columns, size.lines), now)
+            self._sink.write(Resize(size.columns, size.lines), now)
 
 
 class _Witness(Tracker):

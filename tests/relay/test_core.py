@@ -163,6 +163,15 @@ def test_subagents_are_records() -> None:
     assert words(line.at(3.0, CLEAR)) == ["=clear"]
 
 
+def test_a_name_is_inherited_later_too() -> None:
+    """Once a record has a name, those below it that have none are told again with it."""
+    line = Line()
+    line.at(1.0, osc("7501;state=working:id=a"))
+    out = line.at(2.0, WORKING)
+
+    assert [(report.id, report.agent) for report in told(out)] == [("", "claude"), ("a", "claude")]
+
+
 def test_a_new_record_below_a_cleared_one_is_told_again() -> None:
     """Cleared and reported anew between two writes, a child is told after the withdrawal that takes it away."""
     line = Line()
@@ -232,12 +241,21 @@ def test_nothing_is_written_into_a_sequence(begin: bytes, end: bytes) -> None:
 def test_a_change_in_the_middle_of_a_chunk_is_told() -> None:
     """A chunk that ends inside a picture does not hold up what stood before the picture."""
     stream = b"text" + WORKING + b"more\x1b_Ga=T;AAAA"
-    for pieces in ([stream], [stream[:9], stream[9:]]):
+    for pieces in ([stream], [stream[:9], stream[9:]], [stream[:20], stream[20:]]):
         out = Line().at(1.0, *pieces)
 
         assert words(out) == ["=working"]
         assert out.startswith(b"text\x1b]1337;")
         assert out.endswith(b"more\x1b_Ga=T;AAAA")
+
+
+def test_a_gap_of_an_earlier_chunk_is_none() -> None:
+    """Where something stood in an earlier chunk nothing is written in a later one, which may be inside a picture."""
+    line = Line()
+    line.at(1.0, IDLE)
+    assert line.at(1.05, WORKING + b"\x1b_Ga=T;") == b"\x1b_Ga=T;"
+    assert line.at(1.2, b"AAAA") == b"AAAA"
+    assert words(line.at(1.3, b"\x1b\\")) == ["=working"]
 
 
 def test_a_resize_tells_everything_again() -> None:
@@ -577,11 +595,11 @@ def test_the_last_state_is_told_even_at_once() -> None:
     """A state that waited for its turn is told when the program ends, whatever the pace, and held bytes go out."""
     line = Line(RelayCore(agent="claude"))
     line.at(1.0, WORKING)
-    assert line.at(1.01, DONE, ESC) == b""
+    assert line.at(1.01, DONE, b"\x1b]75") == b""
     line.core.finished(1.02, None, 9)
     out = line.core.to_terminal()
 
-    assert out.startswith(ESC)
+    assert out.startswith(b"\x1b]75\x1b\\\x1b]1337;")
     assert words(out) == ["=done"]
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import attrs
 import pytest
 
+from tests.agents.desk import Desk, Tab
 from tests.agents.driver import Pane, RemoteModel, StatusWatch, place, prepare_claude
-from tests.agents.install import CLAUDE, InstallError
+from tests.agents.install import CLAUDE, CODEX, Agent, InstallError
 from tests.kitty.roots import SUITES, Room, open_room, root_of
 
 
@@ -38,15 +39,51 @@ def workspace() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def claude_program() -> Iterator[Path]:
     """Claude's program where a room can see it; the test is skipped where none can be had."""
+    yield from _placed(CLAUDE)
+
+
+@pytest.fixture(scope="session")
+def codex_program() -> Iterator[Path]:
+    """Codex, likewise."""
+    yield from _placed(CODEX)
+
+
+def _placed(agent: Agent) -> Iterator[Path]:
     if os.geteuid() != 0:
         pytest.skip("real agents run in a network namespace with nothing but loopback: that needs root")
-    folder = Path(tempfile.mkdtemp(prefix="tallylight-claude-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix=f"tallylight-{agent.name}-", dir="/tmp"))
     try:
-        yield place(CLAUDE, folder)
+        yield place(agent, folder)
     except InstallError as error:
         pytest.skip(str(error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module", params=list(SUITES))
+def desk(
+    request: pytest.FixtureRequest, claude_program: Path, codex_program: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Desk]:
+    """One kitty of each version for all tests of a file, with both agents."""
+    if root_of(request.param) is None:
+        pytest.skip(f"no root with kitty {request.param}: run tests/run once as root")
+    desk = Desk(request.param, tmp_path_factory.mktemp("model"), claude=claude_program, codex=codex_program)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def borrow(desk: Desk) -> Iterator[Callable[[str, str], Tab]]:
+    """Tabs with an agent at its prompt, by the agent's name and the command that starts it."""
+    lent: list[Tab] = []
+
+    def borrow(agent: str, command: str) -> Tab:
+        lent.append(desk.borrow(agent, command))
+        return lent[-1]
+
+    yield borrow
+    for tab in lent:
+        desk.give_back(tab)
 
 
 @pytest.fixture

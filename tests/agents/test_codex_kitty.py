@@ -1,0 +1,114 @@
+"""Real Codex in a real kitty, which drops what Codex says of itself: the light comes from its title alone.
+
+A title tells less than the truth, and this is where it ends: Codex clears the spinner alike after an answer, an
+interrupt and an error, which all look done; a question looks like a permission; and its title speaks of a permission
+dialog up to a second after it is on the glass. `tally run` knows better (test_relay_kitty).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.agents.desk import CODEX, PROMPTLY, Tab
+from tests.agents.driver import wait_until
+
+pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
+
+#: By how much Codex's title lags behind its permission dialog: 0.85 to 0.95 s on a quiet machine.
+TITLE_LAG = 1.0
+
+
+@pytest.fixture(params=["codex --no-daemon", "codex"], ids=["alone", "daemon"])
+def tab(request: pytest.FixtureRequest, borrow: Callable[[str, str], Tab]) -> Tab:
+    """A tab with Codex at its prompt: with the session in its own process, and in the daemon all Codexes share."""
+    return borrow("codex", request.param)
+
+
+def test_answer(tab: Tab) -> None:
+    """Blue while it works, green when it has finished, and known by its name."""
+    tab.submit(f"HOLD {(text := tab.new('text'))}")
+    working = tab.wait("working", since=tab.truth("working"))
+    tab.shows("scripted model answers")
+    tab.model.release(text)
+    done = tab.wait("done", since=tab.truth("done"))
+
+    assert working.at - tab.truth("working") < PROMPTLY
+    assert done.at - tab.truth("done") < PROMPTLY
+    assert done.variables["tally_agent"] == "codex"
+
+
+def test_permission(tab: Tab) -> None:
+    """Amber for the permission dialog, blue from the approval on, green at the end."""
+    tab.submit(f"TOOL touch {(made := tab.new())}; sleep 2 THEN fine")
+    asked = tab.shows(CODEX.permission)
+    waiting = tab.wait("waiting/permission", since=tab.truth("waiting:permission"))
+    pressed = tab.answer(CODEX.permission, CODEX.approve)
+    working = tab.wait("working", since=pressed)
+    done = tab.wait("done", since=tab.truth("done"))
+
+    assert waiting.at - asked < TITLE_LAG + PROMPTLY
+    assert working.at - tab.made_at(made) < PROMPTLY
+    assert working.at < tab.truth("done")
+    assert done.at - tab.truth("done") < PROMPTLY
+
+
+def test_permission_dismissed(tab: Tab) -> None:
+    """Esc in the dialog is not amber any more."""
+    tab.submit(f"TOOL touch {tab.new()}")
+    tab.wait("waiting/permission", since=tab.truth("waiting:permission"))
+    tab.answer(CODEX.permission, key="escape")
+    shown = tab.shows(CODEX.interrupted)
+    over = tab.wait("done", since=shown)
+
+    assert over.at - shown < PROMPTLY
+
+
+def test_question(tab: Tab) -> None:
+    """A question, which Codex asks in plan mode only, is amber."""
+    tab.submit(f"{CODEX.plan}ASK THEN fine")
+    asked = tab.shows(CODEX.question)
+    waiting = tab.wait("waiting/permission", since=tab.truth("waiting:question"))
+    tab.answer(CODEX.question, "1")
+    done = tab.wait("done", since=tab.truth("done"))
+
+    assert waiting.at - asked < PROMPTLY
+    assert done.at - tab.truth("done") < PROMPTLY
+
+
+def test_interrupted(tab: Tab) -> None:
+    """Esc in mid-answer is not blue any more."""
+    tab.submit(f"HOLD {tab.new('text')}")
+    tab.shows("scripted model answers")
+    tab.wait("working", since=tab.truth("working"))
+    tab.key("escape")
+    interrupted = tab.truth("interrupted")
+    over = tab.wait("done", since=interrupted)
+
+    assert over.at - interrupted < PROMPTLY
+
+
+def test_error(tab: Tab) -> None:
+    """After an API error it is not blue any more."""
+    tab.submit("ERROR 400")
+    failed = tab.truth("error")
+    tab.shows(CODEX.failed)
+    over = tab.wait("done", since=failed)
+
+    assert over.at - failed < PROMPTLY
+
+
+def test_exit(tab: Tab) -> None:
+    """After /quit the tab is a shell's: no agent, no light."""
+    tab.look()
+    pressed = tab.submit(CODEX.leave)
+    tab.kitty.wait_until(lambda: tab.kitty.window(tab.window)["at_prompt"], 10, "the shell's prompt")
+    prompt = time.monotonic()
+    wait_until(lambda: not tab.lights()[-1].variables.get("tally_agent"), 5, "a light without an agent")
+    light = tab.lights()[-1]
+
+    assert light.at - prompt < PROMPTLY
+    assert light.status in {"", "idle", "active"}
+    assert "down" not in tab.names(pressed)

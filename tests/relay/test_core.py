@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from base64 import b64encode
+from collections.abc import Callable
 
 import pytest
 
@@ -21,6 +22,7 @@ DONE = b"\x1b]7501;state=done\x07"
 IDLE = b"\x1b]7501;state=idle\x07"
 CLEAR = b"\x1b]7501;state=clear\x07"
 ESC = b"\x1b"
+Wrap = Callable[[bytes], bytes]
 
 
 def osc(text: str) -> bytes:
@@ -292,6 +294,26 @@ def test_the_variable_a_hook_writes_is_remembered() -> None:
     line.core.resized(4.0)
     assert words(line.core.to_terminal()) == ["=waiting"]
     assert words(line.at(5.0, WORKING)) == ["=working"]
+
+
+@pytest.mark.parametrize(("wrap", "screen"), [(envelope.tmux_wrap, False), (envelope.screen_wrap, True)])
+def test_the_variable_a_hook_writes_through_a_multiplexer_is_remembered(wrap: Wrap, screen: bool) -> None:
+    """In an envelope it goes through untouched, and is what an attach tells; nothing else in one is read."""
+    line = Line(RelayCore(wrap=wrap, screen=screen))
+    hook = wrap(variable("state=waiting;tool=claude;message=" + "m" * 900)) + wrap(WORKING) + wrap(QUERY)
+    assert line.at(1.0, hook) == hook
+    assert line.core.to_child() == b""
+    assert [report.status for report in line.core.reports()] == [Status.WAITING]
+    line.core.attached(2.0)
+    assert line.core.to_terminal().startswith(b"\x1bP")
+
+
+def test_an_envelope_without_a_multiplexer_is_not_read() -> None:
+    """Where we are in no multiplexer the terminal drops an envelope, and so do we."""
+    line = Line()
+    line.at(1.0, envelope.tmux_wrap(variable("state=waiting")))
+
+    assert line.core.reports() == []
 
 
 @pytest.mark.parametrize("goodbye", [variable("state=clear"), b"\x1b]1337;SetUserVar=tally\x07"])

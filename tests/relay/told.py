@@ -11,6 +11,7 @@ from tallylight.relay.core import RelayCore
 from tallylight.report import Report, Source
 from tallylight.scanner import Scanner, Sequence
 from tallylight.wire import osc1338
+from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.user_var import UserVar
 
 QUERY = b"\x1b]7501;?\x1b\\"
@@ -19,8 +20,10 @@ QUERY = b"\x1b]7501;?\x1b\\"
 def told(data: bytes) -> list[Report]:
     """The reports in the `tally` variables of *data*, read as a host reads them."""
     found = []
-    for item in Scanner().feed(data):
-        event = wire.decode(item) if isinstance(item, Sequence) else None
+    unwrapper = Unwrapper()
+    sequences = [item for item in Scanner().feed(data) if isinstance(item, Sequence)]
+    for sequence in [inner for each in sequences for inner in (each, *unwrapper.feed(each))]:
+        event = wire.decode(sequence)
         if not isinstance(event, UserVar) or event.name != "tally":
             continue
         if event.value is None:

@@ -15,7 +15,7 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
   the terminal's parser is followed through it, so that nothing of ours is written into it.
 * The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most
   and `BATCH` writes each time; the last state is never lost. A variable that the program writes itself is passed on and
-  remembered. `resized` and `attached` tell everything again.
+  remembered, in an envelope too. `resized` and `attached` tell everything again.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from tallylight.errors import DecodeError
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.position import Position
+from tallylight.relay.protocols import Protocols
 from tallylight.relay.splitter import Splitter
-from tallylight.report import Progress, Report, Source
+from tallylight.report import Report
 from tallylight.scanner import Sequence
-from tallylight.wire import cli_agent, envelope, osc26, osc88, osc1338, osc7501, osc21337, user_var
-from tallylight.wire.agent_name import agent_name
+from tallylight.wire import cli_agent, envelope, osc88, osc1338, osc7501, user_var
+from tallylight.wire.passthrough import Unwrapper
 
 HELD_S = 0.030
 WRITES_A_SECOND = 10
@@ -72,11 +73,10 @@ class RelayCore:
         self._wrap = wrap
         self._observe = observe
         self._mirror = Mirror() if mirror else None
-        self._splitter = Splitter(self._take, self._reset, screen=screen)
+        self._splitter = Splitter(self._take, self._reset, self._open if wrap else None, screen=screen)
         self._records = records.Records(agent)
-        self._otty = osc26.Accumulator()
-        self._tab = osc21337.TabStatus()
-        self._arm: osc88.Arm | None = None
+        self._protocols = Protocols()
+        self._unwrapper = Unwrapper(screen=screen)
         self._terminal: list[bytes] = []
         self._child: list[bytes] = []
         self._keys = Position()
@@ -191,8 +191,8 @@ class RelayCore:
 
         The arguments of the latter are templates: placeholders are filled at the gate.
         """
-        if self._arm is not None:
-            return self._arm
+        if self._protocols.arm is not None:
+            return self._protocols.arm
         root = next((report for report in self._records.current() if not report.id and report.resume), None)
         if root is None or not root.agent:
             return None
@@ -215,32 +215,22 @@ class RelayCore:
         if isinstance(event, user_var.UserVar):
             self._note(event)
             return False  # the host reads it too
-        if isinstance(event, Report):
-            self._report(event)
-        elif isinstance(event, osc7501.Status7501):
-            self._report(_report_7501(event))
-        elif isinstance(event, osc26.Update):
-            report_26 = self._otty.merge(event)
-            if report_26 is not None:
-                self._report(report_26)
-                if self._mirror:
-                    self._mirror.report(report_26, self._now)
-        elif isinstance(event, osc21337.TabUpdate):
-            if (report_tab := self._tab.merge(event)) is not None:
-                self._report(report_tab)
-        elif isinstance(event, cli_agent.CliAgentEvent):
-            if (report_cli := cli_agent.to_report(event, self._records.status())) is not None:
-                self._report(report_cli)
-        elif isinstance(event, osc88.Arm):
-            self._arm = event
-        elif isinstance(event, osc88.Clear):
-            self._arm = None
-        else:
-            return False
-        return True
+        reports = self._protocols.read(event, self._records.status())
+        for report in reports or ():
+            self._report(report)
+        return reports is not None
+
+    def _open(self, sequence: Sequence) -> None:
+        """An envelope for the terminal around our multiplexer: a hook's variable may be in it."""
+        for inner in self._unwrapper.feed(sequence):
+            event = wire.decode(inner)
+            if isinstance(event, user_var.UserVar):
+                self._note(event)
 
     def _report(self, report: Report) -> None:
         self._records.report(report, self._now)
+        if self._mirror and report.rule == "osc-26":
+            self._mirror.report(report, self._now)
         if self._observe:
             self._observe(report)
 
@@ -278,8 +268,7 @@ class RelayCore:
         if self._observe and len(self._records):
             self._observe(records.withdrawal(rule="RIS"))
         self._records.clear()
-        self._otty = osc26.Accumulator()
-        self._tab = osc21337.TabStatus()
+        self._protocols.reset()
         if self._mirror:
             self._mirror.clear()
 
@@ -312,18 +301,3 @@ class RelayCore:
             frames.append(self._mirror.take(now))
         data = b"".join(frames)
         return self._wrap(data) if data and self._wrap else data
-
-
-def _report_7501(status: osc7501.Status7501) -> Report:
-    """What it says; who is meant where it names nobody is for the records to find out."""
-    return Report(
-        source=Source.PROTOCOL,
-        rule=osc7501.RULE,
-        status=osc7501.STATUSES[status.state],
-        id=status.id,
-        kind=status.kind,
-        agent=agent_name(status.app),
-        title=status.title,
-        message=status.message,
-        progress=None if status.progress is None else Progress(status.progress, 100),
-    )

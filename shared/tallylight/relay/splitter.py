@@ -75,14 +75,24 @@ _LONGEST = max(map(len, INTRODUCERS))
 
 class Splitter:
     """
-    Splits one stream. *take* gets each sequence of interest, *reset* is called at each RIS.
+    Splits one stream. *take* gets each sequence of interest, *reset* is called at each RIS, and *open_envelope* gets a
+    copy of each envelope of a multiplexer.
 
     *screen*: we run inside GNU Screen, where any DCS may hold ESC.
     """
 
-    def __init__(self, take: Callable[[Sequence], bool], reset: Callable[[], None], *, screen: bool = False) -> None:
+    def __init__(
+        self,
+        take: Callable[[Sequence], bool],
+        reset: Callable[[], None],
+        open_envelope: Callable[[Sequence], None] | None = None,
+        *,
+        screen: bool = False,
+    ) -> None:
         self._take = take
         self._reset = reset
+        self._open = open_envelope
+        self._envelope = bytearray()
         envelope = _SCREEN if screen else _TMUX
         self._search = _SEARCH[envelope]
         self._envelope_stop = (_SCREEN_STOP if screen else _TMUX_STOP).search
@@ -147,6 +157,7 @@ class Splitter:
         noted = begin
         if position.state in _ENVELOPES:
             at = noted = self._skip_envelope(data, at)
+            self._copy(data[:at])
         size = len(data)
         while found := self._search(data, at):
             start, end = found.span()
@@ -180,6 +191,7 @@ class Splitter:
                 note(data, noted, start)
                 position.state = State.ENVELOPE
                 at = noted = self._skip_envelope(data, end)
+                self._copy(data[start:at])
         stop_at = size
         last = data.rfind(b"\x1b", at)
         if last >= 0 and size - last < _LONGEST and data[last:] in self._partial:
@@ -234,10 +246,22 @@ class Splitter:
             self._reset()
         elif joined.startswith(self._envelope_start):
             self._position.state = State.ENVELOPE
+            self._copy(joined[:passed])
             return len(self._envelope_start) - passed
         elif self._envelope_start.startswith(joined):
             self._tail = joined
         return 0
+
+    def _copy(self, piece: bytes) -> None:
+        """Collect an envelope while it passes; hand it over once it is whole."""
+        if self._open is None:
+            return
+        self._envelope += piece[: LIMIT + 1 - len(self._envelope)]
+        if self._position.state is State.GROUND:
+            raw = bytes(self._envelope)
+            self._envelope.clear()
+            if len(raw) <= LIMIT and raw.endswith(ST):
+                self._open(Sequence(SequenceKind.DCS, raw[2:-2], ST, raw))
 
     def _skip_envelope(self, data: bytes, at: int) -> int:
         """Go on inside an envelope; return where it ends."""

@@ -72,7 +72,7 @@ class RelayCore:
         self._agent = agent
         self._wrap = wrap
         self._observe = observe
-        self._mirror = Mirror() if mirror else None
+        self._mirror = Mirror(is_wanted=mirror)
         self._splitter = Splitter(self._take, self._reset, self._open if wrap else None, screen=screen)
         self._records = records.Records(agent)
         self._protocols = Protocols()
@@ -128,8 +128,7 @@ class RelayCore:
         """The terminal has another size, and may be another terminal: tell it everything again."""
         self._now = now
         self._records.renew()
-        if self._mirror:
-            self._mirror.renew()
+        self._mirror.renew()
         self._write(now)
 
     def attached(self, now: float) -> None:
@@ -150,8 +149,7 @@ class RelayCore:
         is_good = exit_code == 0 and not signal
         if is_good or not self._agent:
             self._conclude(now, is_good=is_good)
-        if self._mirror:
-            self._mirror.clear()
+        self._mirror.clear()
         self._pay()
         # What the program has left unfinished would swallow our words.
         end = b"" if self._splitter.is_safe else envelope.ST
@@ -229,7 +227,7 @@ class RelayCore:
 
     def _report(self, report: Report) -> None:
         self._records.report(report, self._now)
-        if self._mirror and report.rule == "osc-26":
+        if report.rule == "osc-26":
             self._mirror.report(report, self._now)
         if self._observe:
             self._observe(report)
@@ -269,8 +267,7 @@ class RelayCore:
             self._observe(records.withdrawal(rule="RIS"))
         self._records.clear()
         self._protocols.reset()
-        if self._mirror:
-            self._mirror.clear()
+        self._mirror.clear()
 
     def _conclude(self, now: float, *, is_good: bool) -> None:
         for report in self._records.current():
@@ -284,7 +281,7 @@ class RelayCore:
 
     @property
     def _is_changed(self) -> bool:
-        return self._records.is_changed or (self._mirror is not None and self._mirror.is_changed)
+        return self._records.is_changed or self._mirror.is_changed
 
     def _write(self, now: float, gap: int | None = None) -> None:
         # A clock that went back must not silence us.
@@ -297,7 +294,5 @@ class RelayCore:
 
     def _writes(self, now: float) -> bytes:
         frames = [envelope.user_var(VARIABLE, payload) for payload in self._records.take(BATCH, now)]
-        if self._mirror:
-            frames.append(self._mirror.take(now))
-        data = b"".join(frames)
+        data = b"".join(frames) + self._mirror.take(now)
         return self._wrap(data) if data and self._wrap else data

@@ -13,11 +13,12 @@ import os
 import re
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from tallylight import snapshot
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot_schema import RecordEntry
 from tests.agents.driver import Launch, RemoteModel, StatusWatch, prepare_claude, prepare_codex, wait_until
 from tests.kitty.harness import Kitty
 from tests.kitty.install import install, watcher_line
@@ -100,6 +101,11 @@ class Light(NamedTuple):
     def status(self) -> str:
         """The status that is published."""
         return self.variables.get("tally_status", "")
+
+    @property
+    def agent(self) -> str:
+        """Whose light it is."""
+        return self.variables.get("tally_agent", "")
 
     @property
     def reason(self) -> str:
@@ -217,13 +223,29 @@ class Tab:
         return self.key(key) if key else self.type(text)
 
     def look(self) -> None:
-        """Have a look at the tab, as a person: what was done is old news then. Look away again."""
+        """Have a look at the tab that is done, as a person: that is old news then. Look away again."""
         other = next(window["id"] for window in self.kitty.windows() if window["id"] != self.window)
         self.kitty.focus_window(self.window)
         try:
-            wait_until(lambda: self.lights()[-1].status != "done", 5, "a light that was seen")
+            self.wait("idle", since=time.monotonic())
         finally:
             self.kitty.focus_window(other)
+
+    def leave(self) -> float:
+        """End the agent as a person does; the time of the shell's prompt."""
+        self.submit(self.manner.leave)
+        self.kitty.wait_until(lambda: self.kitty.window(self.window)["at_prompt"], 10, "the shell's prompt")
+        return time.monotonic()
+
+    def unlit(self) -> Light:
+        """The light of a tab whose agent is gone, once it is nobody's any more."""
+        try:
+            light: Light = wait_until(
+                lambda: next((x for x in self.lights()[-1:] if not x.agent), None), 5, "nobody's light"
+            )
+            return light
+        except TimeoutError as error:
+            raise AssertionError(f"{error}; the lights were\n{self.history()}") from None
 
     # What is seen of it ------------------------------------------------------------------------------------------
 
@@ -288,11 +310,11 @@ class Tab:
         processes = self.kitty.window(self.window)["foreground_processes"]
         return next(int(found["pid"]) for found in processes if found["cmdline"][0].endswith(self.agent))
 
-    def entry(self) -> Pane | None:
-        """What the host wrote about this window for other programs."""
+    def records(self) -> Sequence[RecordEntry]:
+        """The records of this window that the host wrote for other programs."""
         found = next(iter((self.kitty.runtime_dir / "tallylight").glob("kitty-*.json")), None)
         read = snapshot.read(found) if found else None
-        return next((pane for pane in read.panes if pane.id == str(self.window)), None) if read else None
+        return next((pane.records for pane in read.panes if pane.id == str(self.window)), ()) if read else ()
 
     def history(self) -> str:
         """What was written on the clock in this test, in words and in order of time."""

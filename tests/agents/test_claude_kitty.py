@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from tests.agents.desk import CLAUDE, PROMPTLY, Desk, Tab
-from tests.agents.driver import wait_until
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
 
@@ -143,16 +142,29 @@ def test_background(tab: Tab) -> None:
 
 def test_exit(tab: Tab) -> None:
     """After /exit the tab is a shell's: no agent, no light."""
+    tab.submit("hello")
+    tab.wait("done", since=tab.truth("done"))
     tab.look()
-    pressed = tab.submit(CLAUDE.leave)
-    tab.kitty.wait_until(lambda: tab.kitty.window(tab.window)["at_prompt"], 10, "the shell's prompt")
-    prompt = time.monotonic()
-    wait_until(lambda: not tab.lights()[-1].variables.get("tally_agent"), 5, "a light without an agent")
-    light = tab.lights()[-1]
+    left = time.monotonic()
+    prompt = tab.leave()
+    light = tab.unlit()
 
     assert light.at - prompt < PROMPTLY
     assert light.status in {"", "idle", "active"}
-    assert "down" not in tab.names(pressed)
+    assert not {"down", "done"} & tab.names(left)
+
+
+def test_exit_after_interrupt(tab: Tab) -> None:
+    """A turn that was broken off is not done because Claude was ended after it."""
+    tab.submit(f"HOLD {tab.new('text')}")
+    tab.shows("scripted model answers")
+    pressed = tab.key("escape")
+    tab.wait("idle", since=pressed)
+    tab.shows(CLAUDE.interrupted)
+    tab.leave()
+    tab.unlit()
+
+    assert "done" not in tab.names(pressed)
 
 
 def test_killed(tab: Tab) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 import pytest
 
 from tests.agents.desk import CODEX, PROMPTLY, Tab
-from tests.agents.driver import wait_until
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
 
@@ -102,13 +101,13 @@ def test_error(tab: Tab) -> None:
 
 def test_exit(tab: Tab) -> None:
     """After /quit the tab is a shell's: no agent, no light."""
+    tab.submit("hello")
+    tab.wait("done", since=tab.truth("done"))
     tab.look()
-    pressed = tab.submit(CODEX.leave)
-    tab.kitty.wait_until(lambda: tab.kitty.window(tab.window)["at_prompt"], 10, "the shell's prompt")
-    prompt = time.monotonic()
-    wait_until(lambda: not tab.lights()[-1].variables.get("tally_agent"), 5, "a light without an agent")
-    light = tab.lights()[-1]
+    left = time.monotonic()
+    prompt = tab.leave()
+    light = tab.unlit()
 
     assert light.at - prompt < PROMPTLY
     assert light.status in {"", "idle", "active"}
-    assert "down" not in tab.names(pressed)
+    assert not {"down", "done"} & tab.names(left)

@@ -216,6 +216,21 @@ def test_a_flood_of_records_is_told_in_batches() -> None:
     assert set(state(told(out))) == {f"r{index}" for index in range(744, 1000)}
 
 
+def test_many_withdrawals_are_told_in_batches() -> None:
+    """More records than fit one batch are withdrawn one batch after the other, each once."""
+    line = Line()
+    out = line.at(1.0, *[osc(f"7501;state=done:id=r{index}") for index in range(50)])
+    out += b"".join([data for _, data in line.run(9.0, 1.0)])
+    assert len(state(told(out))) == 50
+    gone = line.at(10.0, *[osc(f"7501;state=clear:id=r{index}") for index in range(50)])
+    batches = [gone, *[data for _, data in line.run(20.0, 10.0)]]
+
+    assert max(len(told(batch)) for batch in batches) == BATCH
+    assert sorted(word for batch in batches for word in words(batch)) == sorted(
+        f"r{index}=clear" for index in range(50)
+    )
+
+
 def test_the_same_again_is_told_seldom() -> None:
     """A state that is repeated is told again after half a minute, which holds off the host's fuse, and not before."""
     line = Line()
@@ -326,6 +341,15 @@ def test_a_hook_may_take_its_leave(goodbye: bytes) -> None:
     assert line.core.to_terminal() == b""
     line.core.finished(4.0)
     assert line.core.to_terminal() == b""
+
+
+@pytest.mark.parametrize("other", [envelope.user_var("tally_x", "state=done"), variable("state=zonking"), variable("")])
+def test_what_is_no_status_is_not_remembered(other: bytes) -> None:
+    """Another variable whose name begins alike, or a value that is no status, goes through and changes nothing."""
+    line = Line()
+    line.at(1.0, WORKING)
+    assert line.at(2.0, other) == other
+    assert [report.status for report in line.core.reports()] == [Status.WORKING]
 
 
 def test_a_hook_that_comes_between_wins() -> None:
@@ -512,6 +536,14 @@ def test_otty_is_mirrored() -> None:
     ]
     for at, (data, bar) in enumerate(steps, 1):
         assert line.at(float(at), data).partition(b"\x1b]9;")[1:] == bar.partition(b"\x1b]9;")[1:]
+
+
+def test_a_bar_is_kept_alive() -> None:
+    """A status that is repeated draws its bar anew twice a minute: kitty takes one away after a minute of silence."""
+    line = Line()
+    bars = [line.at(float(at), otty(CodeAgent="x", Status="running")).count(b"]9;4;3") for at in range(1, 65)]
+
+    assert [at for at, bar in enumerate(bars, 1) if bar] == [1, 31, 61]
 
 
 def test_no_mirror_if_not_wanted() -> None:

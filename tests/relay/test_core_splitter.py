@@ -214,3 +214,16 @@ def test_an_escape_at_a_cut_in_an_envelope(screen: bool, is_safe: bool) -> None:
     split.feed(b"\x1bPtmux;\x1b", b"\x1b\\")
 
     assert split.splitter.is_safe is is_safe
+
+
+def test_an_envelope_in_crumbs() -> None:
+    """The start of an envelope that was released is understood however small the pieces of the rest are."""
+    split = Split()
+    split.feed(b"\x1bP")
+    split.splitter.release(split.out)
+    split.feed(b"t", b"mux", b";\x1b\x1b]7501;?\x07")
+
+    assert not split.taken
+    assert not split.splitter.is_safe
+    split.feed(b"\x1b", b"\\")
+    assert split.splitter.is_safe

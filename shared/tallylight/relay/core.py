@@ -83,6 +83,7 @@ class RelayCore:
         #: Answers that wait for the end of a sequence of the terminal's, and since when.
         self._owed: list[bytes] = []
         self._owed_at = 0.0
+        self._is_fresh = True  # nothing was read since the last reset
         self._now = 0.0
         self._held_at = 0.0
         self._next_write = 0.0
@@ -116,7 +117,6 @@ class RelayCore:
 
     def tick(self, now: float) -> None:
         """Let time pass: give up on what is held too long, tell what had to wait."""
-        self._now = now
         if self._splitter.held and now >= self._held_at + HELD_S:
             self._splitter.release(self._terminal)
         if self._owed and now >= self._owed_at + HELD_S:
@@ -126,7 +126,6 @@ class RelayCore:
 
     def resized(self, now: float) -> None:
         """The terminal has another size, and may be another terminal: tell it everything again."""
-        self._now = now
         self._records.renew()
         self._mirror.renew()
         self._write(now)
@@ -141,10 +140,9 @@ class RelayCore:
 
         `done` and `error` stay, for a person to see. A program that ended well while `working` has done its work.
         Everything else is withdrawn, with one exception: of an agent that the host knows and that did not end well
-        nothing more is said at all. The host saw its last words, sees it leave the foreground with us, and concludes:
-        `down` from `working`, and `waiting` stays until seen. To withdraw those would be to hide the crash.
+        nothing is withdrawn. The host knows its last words, sees it leave the foreground with us, and concludes: `down`
+        from `working`, and `waiting` stays until seen. To withdraw those would be to hide the crash.
         """
-        self._now = now
         self._splitter.release(self._terminal)
         is_good = exit_code == 0 and not signal
         if is_good or not self._agent:
@@ -189,12 +187,9 @@ class RelayCore:
 
         The arguments of the latter are templates: placeholders are filled at the gate.
         """
-        if self._protocols.arm is not None:
-            return self._protocols.arm
-        root = next((report for report in self._records.current() if not report.id and report.resume), None)
-        if root is None or not root.agent:
-            return None
-        return osc88.Arm(command=root.agent, arguments=root.resume, cwd=root.cwd)
+        roots = (report for report in self._records.current() if not report.id and report.resume and report.agent)
+        derived = (osc88.Arm(command=root.agent, arguments=root.resume, cwd=root.cwd) for root in roots)
+        return self._protocols.arm or next(derived, None)
 
     # What is done with a sequence ----------------------------------------------------------------------------
 
@@ -209,6 +204,7 @@ class RelayCore:
         return is_ours and not self._passthrough and self._splitter.is_safe
 
     def _read(self, sequence: Sequence) -> bool:
+        self._is_fresh = False
         event = _decode(sequence) if len(sequence.raw) <= _CACHED else wire.decode(sequence)
         if isinstance(event, user_var.UserVar):
             self._note(event)
@@ -220,6 +216,7 @@ class RelayCore:
 
     def _open(self, sequence: Sequence) -> None:
         """An envelope for the terminal around our multiplexer: a hook's variable may be in it."""
+        self._is_fresh = False
         for inner in self._unwrapper.feed(sequence):
             event = wire.decode(inner)
             if isinstance(event, user_var.UserVar):
@@ -263,6 +260,9 @@ class RelayCore:
 
     def _reset(self) -> None:
         """RIS: the terminal starts afresh, and so do the records."""
+        if self._is_fresh:  # a flood of them is cheap
+            return
+        self._is_fresh = True
         if self._observe and len(self._records):
             self._observe(records.withdrawal(rule="RIS"))
         self._records.clear()

@@ -238,7 +238,9 @@ def test_keys_pastes_and_the_mouse_arrive_as_without_it(bench: Bench) -> None:
         agent = Agent(bench, prefix, keep_focus=False)
         kitty = bench.kitty
         kitty.focus_window(agent.window)
-        agent.say(b"\x1b[2J\x1b[H\x1b[>31u\x1b[?2004h\x1b[?1003h\x1b[?1006h\x1b[?1004h")
+        agent.say(b"\x1b[2J\x1b[H\x1b[>31u\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2004h")
+        modes = "window.screen.in_bracketed_paste_mode"
+        kitty.wait_until(lambda w=agent.window, m=modes: bench.of_window(w, m), what="the modes")
         note = agent.listen(b"m")  # of the release of the button
         kitty.wait_until(lambda n=note: not (n.parent / n.name.replace("heard", "ask")).exists(), what="ears")
         kitty.send_key(agent.window, "ctrl+shift+i", "alt+enter", "f5")

@@ -306,9 +306,18 @@ class Tab:
         return (self.project / name).stat().st_mtime - time.time() + time.monotonic()
 
     def pid(self) -> int:
-        """The agent's pid, inside the room."""
-        processes = self.kitty.window(self.window)["foreground_processes"]
-        return next(int(found["pid"]) for found in processes if found["cmdline"][0].endswith(self.agent))
+        """The agent's pid, as this side of the room counts. Behind a relay it is not in kitty's foreground."""
+        wanted = {f"HOME={self.kitty.home}".encode(), f"KITTY_WINDOW_ID={self.window}".encode()}
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                program = (process / "cmdline").read_bytes().split(b"\0")[0].decode()
+                has_terminal = (process / "stat").read_text().rpartition(")")[2].split()[4] != "0"
+                is_ours = wanted <= set((process / "environ").read_bytes().split(b"\0"))
+            except OSError:
+                continue
+            if is_ours and has_terminal and Path(program).name == self.agent:
+                return int(process.name)
+        raise AssertionError(f"no process of window {self.window} is called {self.agent}")
 
     def records(self) -> Sequence[RecordEntry]:
         """The records of this window that the host wrote for other programs."""

@@ -6,6 +6,8 @@ No hook is installed and no file of Claude's is touched: the light comes from lo
 from __future__ import annotations
 
 import json
+import os
+import signal
 import time
 from collections.abc import Callable
 from typing import Any
@@ -171,7 +173,7 @@ def test_killed(tab: Tab) -> None:
     """`kill -9` in mid-answer is down: it vanished and said nothing."""
     tab.submit(f"HOLD {tab.new('text')}")
     tab.wait("working", since=tab.truth("working"))
-    tab.kitty.run(["kill", "-9", str(tab.pid())])
+    os.kill(tab.pid(), signal.SIGKILL)
     killed = time.monotonic()
     down = tab.wait("down", since=killed)
 

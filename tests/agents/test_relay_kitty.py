@@ -7,12 +7,14 @@ made from the agent's own words, and not from its status file or title, is in it
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable
 
 import pytest
 
-from tests.agents.desk import Desk, Light, Tab
+from tests.agents.desk import PROMPTLY, Desk, Light, Tab
 from tests.agents.driver import wait_until
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
@@ -198,6 +200,18 @@ def test_exit_after_interrupt(tab: Tab) -> None:
     tab.unlit()
 
     assert "done" not in tab.names(pressed)
+
+
+def test_killed(any_tab: Tab) -> None:
+    """`kill -9` of an agent in mid-answer is down, though it took nothing back."""
+    tab = any_tab
+    tab.submit(f"HOLD {tab.new('text')}")
+    tab.wait("working", since=tab.truth("working"))
+    os.kill(tab.pid(), signal.SIGKILL)
+    killed = time.monotonic()
+    down = tab.wait("down", since=killed)
+
+    assert down.at - killed < PROMPTLY  # nobody says so: it is seen
 
 
 def test_kitty_is_spared(desk: Desk, borrow: Borrow) -> None:

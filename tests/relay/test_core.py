@@ -718,3 +718,42 @@ def test_a_clock_that_goes_back_silences_nobody() -> None:
     line.at(1.0, DONE)
 
     assert words(line.tick(1.1)) == ["=done"]
+
+
+# Notifications -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sequence",
+    [b"\x1b]9;Approve?\x07", b"\x1b]777;notify;Approve?;\x1b\\", b"\x1b]99;i=1:d=0;Appr\x1b\\\x1b]99;i=1;ove?\x1b\\"],
+    ids=["osc-9", "osc-777", "osc-99-in-chunks"],
+)
+def test_a_notification_raises_attention_and_is_passed_on(sequence: bytes) -> None:
+    """The terminal shows it as ever; of an agent that says nothing else the host hears that it wants a person."""
+    out = Line(RelayCore(agent="opencode")).at(1.0, sequence)
+    (report,) = told(out)
+
+    assert out.startswith(sequence)
+    assert (report.source, report.status) == (Source.NOTIFICATION, Status.WAITING)
+    assert (report.agent, report.message) == ("opencode", "Approve?")
+
+
+def test_a_notification_of_an_agent_that_speaks_is_only_shown() -> None:
+    """Its own words are better than a hint, whatever the hint says."""
+    line = Line(RelayCore(agent="codex"))
+    line.at(1.0, WORKING)
+
+    assert line.at(2.0, b"\x1b]9;turn complete\x07") == b"\x1b]9;turn complete\x07"
+
+
+@pytest.mark.parametrize(
+    "sequence", [b"\x1b]9;4;1;50\x07", b"\x1b]9;1;500\x07", b"\x1b]99;p=?;\x1b\\", b"\x1b]777;x;y\x07"]
+)
+def test_what_notifies_nobody_raises_nothing(sequence: bytes) -> None:
+    """Progress, a query and other commands under the same numbers are passed on and no more."""
+    assert Line(RelayCore(agent="opencode")).at(1.0, sequence) == sequence
+
+
+def test_a_notification_of_no_agent_is_only_shown() -> None:
+    """A build that has ended notifies as it likes, and lights nothing."""
+    assert Line(RelayCore()).at(1.0, b"\x1b]9;built\x07") == b"\x1b]9;built\x07"

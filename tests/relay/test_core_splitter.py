@@ -131,7 +131,7 @@ def test_what_is_not_of_interest_is_not_copied(data: bytes) -> None:
     "data",
     [
         b"\x1b]52;c;AAAA", b"\x1b]1337;File=name=YQ==:AA", b"\x1b]8;;http://a", b"\x1b]133;A", b"\x1b]0;tit", b"\x1b(",
-        b"\x1b]777;n;", b"\x1b]777;notify;Title;bo", b"\x1b[38;5", b"\x1b_Ga=T,f=100;AAAA", b"\x1bPq#0;2;0;0;0",
+        b"\x1b]777;n;", b"\x1b[38;5", b"\x1b_Ga=T,f=100;AAAA", b"\x1bPq#0;2;0;0;0",
         b"\x1b]3008;sta=",
     ],
 )  # fmt: skip

@@ -75,6 +75,8 @@ class RelayCore:
         self._mirror = Mirror(is_wanted=mirror)
         self._splitter = Splitter(self._take, self._reset, self._open if wrap else None, screen=screen)
         self._records = records.Records(agent)
+        #: A notification that is yet to be told.
+        self._attention = ""
         self._protocols = Protocols()
         self._unwrapper = Unwrapper(screen=screen)
         self._terminal: list[bytes] = []
@@ -209,6 +211,8 @@ class RelayCore:
         if isinstance(event, user_var.UserVar):
             self._note(event)
             return False  # the host reads it too
+        if (attention := self._protocols.attention(event)) is not None:
+            self._notify(attention)
         reports = self._protocols.read(event, self._records.status())
         for report in reports or ():
             self._report(report)
@@ -226,6 +230,13 @@ class RelayCore:
         self._records.report(report, self._now)
         if report.rule == "osc-26":
             self._mirror.report(report, self._now)
+        if self._observe:
+            self._observe(report)
+
+    def _notify(self, report: Report) -> None:
+        """Tell a notification of an agent that says nothing else; what speaks a protocol needs no such hint."""
+        if self._agent and not len(self._records):
+            self._attention = osc1338.encode_payload(attrs.evolve(report, agent=self._agent))
         if self._observe:
             self._observe(report)
 
@@ -281,7 +292,7 @@ class RelayCore:
 
     @property
     def _is_changed(self) -> bool:
-        return self._records.is_changed or self._mirror.is_changed
+        return bool(self._attention) or self._records.is_changed or self._mirror.is_changed
 
     def _write(self, now: float, gap: int | None = None) -> None:
         # A clock that went back must not silence us.
@@ -293,6 +304,8 @@ class RelayCore:
             self._next_write = now + 1 / WRITES_A_SECOND
 
     def _writes(self, now: float) -> bytes:
-        frames = [envelope.user_var(VARIABLE, payload) for payload in self._records.take(BATCH, now)]
+        payloads = [self._attention] if self._attention else []
+        self._attention = ""
+        frames = [envelope.user_var(VARIABLE, payload) for payload in (*payloads, *self._records.take(BATCH, now))]
         data = b"".join(frames) + self._mirror.take(now)
         return self._wrap(data) if data and self._wrap else data

@@ -10,7 +10,7 @@ from __future__ import annotations
 from tallylight import wire
 from tallylight.report import Progress, Report, Source
 from tallylight.status import Status
-from tallylight.wire import cli_agent, osc26, osc88, osc7501, osc21337
+from tallylight.wire import cli_agent, notification, osc26, osc88, osc7501, osc21337
 from tallylight.wire.agent_name import agent_name
 
 
@@ -20,6 +20,7 @@ class Protocols:
     def __init__(self) -> None:
         self._otty = osc26.Accumulator()
         self._tab = osc21337.TabStatus()
+        self._notifications = notification.Notifications()
         #: What OSC 88 asked for last.
         self.arm: osc88.Arm | None = None
 
@@ -27,6 +28,16 @@ class Protocols:
         """RIS: what was said of the status is void. How to start again is not a matter of the screen."""
         self._otty = osc26.Accumulator()
         self._tab = osc21337.TabStatus()
+
+    def attention(self, event: wire.Event | None) -> Report | None:
+        """Say what a notification means, once it is whole; None for any other event. It raises attention, no more."""
+        if not isinstance(event, notification.Notification | notification.Chunk):
+            return None
+        whole = self._notifications.merge(event)
+        if whole is None:
+            return None
+        text = f"{whole.title}: {whole.body}" if whole.body else whole.title
+        return Report(source=Source.NOTIFICATION, status=Status.WAITING, rule="notification", message=text)
 
     def read(self, event: wire.Event | None, status: Status | None) -> list[Report] | None:
         """

@@ -30,12 +30,9 @@ INTRODUCERS = tuple(
         b"21337;",
         b"3008;start=",
         b"3008;end=",
-        b"777;notify;warp://cli-agent;",
-        b"777;notify;Terax;",
-        b"777;notify;Kex;",
-        b"777;notify;Lithe;",
-        b"777;notify;Anbo;",
-        b"777;notify;Koden;",
+        b"777;notify;",
+        b"9;",
+        b"99;",
         b"1337;SetUserVar=tally",
     )
 )

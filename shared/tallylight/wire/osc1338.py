@@ -46,7 +46,9 @@ _TEXTS = {
     "message": ("message", 512),
     "detail": ("detail", 256),
 }
-_EXTENDED = (*_TEXTS, "id", "kind", "progress", "background")
+_EXTENDED = (*_TEXTS, "id", "kind", "progress", "background", "source")
+#: The one other source whose word the carrier brings: it raises attention and is believed no further.
+_NOTIFICATION = Source.NOTIFICATION.word
 #: What goes first when a report is too long for one frame.
 _EXPENDABLE = ("detail", "message", "worktree", "cwd", "title", "mode", "session", "project", "tool")
 _ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
@@ -132,8 +134,9 @@ def encode_payload(report: Report) -> str:
         "kind": report.kind.value if report.kind else "",
         "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",
         "background": str(report.background) if report.background else "",
+        "source": _NOTIFICATION if report.source is Source.NOTIFICATION else "",
     }
-    order = ("state", "tool", "project", "id", "kind", *list(_TEXTS)[2:], "progress", "background")
+    order = ("state", "tool", "project", "id", "kind", *list(_TEXTS)[2:], "progress", "background", "source")
     for dropped in range(len(_EXPENDABLE) + 1):  # pragma: no branch - with all of them gone it fits
         gone = _EXPENDABLE[:dropped]
         payload = pairs.join((key, fields[key]) for key in order if fields[key] and key not in gone)
@@ -159,8 +162,9 @@ def _report(payload: bytes, rule: str) -> Report:
         for key, (name, cells) in _TEXTS.items()
         if key in fields
     }
+    is_notification = status is Status.WAITING and fields.get("source") == _NOTIFICATION
     return Report(
-        source=Source.PROTOCOL,
+        source=Source.NOTIFICATION if is_notification else Source.PROTOCOL,
         rule=rule,
         status=status,
         id=fields.get("id", ""),

@@ -32,7 +32,9 @@ class Signals:
     """
 
     def __init__(self) -> None:
-        self.fd, self._write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self.fd, self._write = os.pipe()
+        os.set_blocking(self.fd, False)
+        os.set_blocking(self._write, False)
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         self._before = {number: signal.getsignal(number) for number in COLLECTED}
         for number, before in self._before.items():

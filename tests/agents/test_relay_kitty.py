@@ -173,6 +173,37 @@ def test_subagent_asks(borrow: Borrow) -> None:
     assert own(waiting) and own(working)
 
 
+def test_background(borrow: Borrow) -> None:
+    """A turn of Claude's that is over but left a shell running is not done before that is over, too.
+
+    Claude itself says `working` meanwhile, its status file that only the shell runs: the light may follow either.
+    """
+    tab = borrow(*CLAUDE_RUN)
+    tab.submit(f"BACKGROUND touch {tab.new()}; sleep 3 THEN started")
+    tab.answer(tab.manner.permission, tab.manner.approve)
+    over = tab.truth("done")
+    tab.wait("done", since=(again := tab.truth("done", 2)))
+    meanwhile = {light.name for light in tab.lights(over) if light.at < again}
+
+    assert meanwhile <= {"working", "background"}
+
+
+def test_daemon_is_shared(borrow: Borrow) -> None:
+    """Two Codexes with one daemon light a tab each: what one does is not seen in the other's."""
+    one, other = borrow(*DAEMON_RUN), borrow(*DAEMON_RUN)
+    other.submit("hello")
+    done = other.wait("done", since=other.truth("done"))
+    began = time.monotonic()
+    one.submit(f"TOOL touch {one.new()}; sleep 1 THEN fine")
+    waiting = one.wait("waiting/permission", since=(asked := one.truth("waiting:permission")))
+    one.answer(one.manner.permission, one.manner.approve)
+    one.wait("done", since=one.truth("done", 2))
+
+    one.at_once(waiting, asked, "permission")
+    assert own(done) and own(waiting)
+    assert other.names(began) == {"done"}
+
+
 def test_exit(any_tab: Tab) -> None:
     """At the end it takes back all it said: the tab is a shell's, without an agent and without a light."""
     tab = any_tab
@@ -189,8 +220,9 @@ def test_exit(any_tab: Tab) -> None:
     assert not {"down", "done", "working"} & tab.names(left)
 
 
-def test_exit_after_interrupt(tab: Tab) -> None:
+def test_exit_after_interrupt(any_tab: Tab) -> None:
     """A turn that was broken off is not done because the agent was ended after it."""
+    tab = any_tab
     tab.submit(f"HOLD {tab.new('text')}")
     tab.shows("scripted model answers")
     pressed = tab.key("escape")

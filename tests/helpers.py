@@ -8,7 +8,8 @@ A vector is a table of `tests/vectors/*.toml`:
 * `events`: what `wire.decode` gives for it in a stream, one table an event, default fields left out;
 * `error`: the reason the codec itself gives, for a vector without events;
 * `canonical`: what our encoder makes of the event, in the notation of `bytes`;
-* `reports`: for OSC 26, 7501 and 21337, what a pane's memory of them yields;
+* `reports`: for OSC 26 and 21337, what a pane's memory of them yields;
+* `told`: for OSC 7501, what the relay tells the host, if each sequence comes at its own time;
 * `through`: `tmux` or `screen`, if its envelopes are opened first.
 """
 
@@ -28,7 +29,7 @@ from tallylight import wire
 from tallylight.errors import DecodeError
 from tallylight.report import Progress, Report
 from tallylight.scanner import BEL, ST, Item, Scanner, Sequence, SequenceKind, Text, raw
-from tallylight.wire import osc26, osc7501, osc21337
+from tallylight.wire import osc26, osc21337
 from tallylight.wire.passthrough import Unwrapper, unwrap
 
 VECTORS = Path(__file__).parent / "vectors"
@@ -52,6 +53,7 @@ class Vector:
     error: str | None = None
     canonical: bytes | None = None
     reports: list[dict[str, Any]] | None = None
+    told: list[dict[str, Any]] | None = None
     through: str | None = None
     note: str = ""
 
@@ -153,7 +155,8 @@ def run(vector: Vector, pieces: Iterable[bytes]) -> Outcome:
             event = wire.decode(sequence)
             if event is not None:
                 events.append(describe(event))
-            reports += [describe(report)["report"] for report in memory.merge(event)]
+            if report := memory.merge(event):
+                reports.append(describe(report)["report"])
     return Outcome(events, reports, coalesce(items), scanner.pending())
 
 
@@ -162,19 +165,15 @@ class Memory:
     """What one pane remembers of the protocols whose sequences say only what changed."""
 
     agent: osc26.Accumulator = attrs.Factory(osc26.Accumulator)
-    records: osc7501.Records = attrs.Factory(osc7501.Records)
     tab: osc21337.TabStatus = attrs.Factory(osc21337.TabStatus)
 
-    def merge(self, event: wire.Event | None) -> list[Report]:
-        """Take an event in; return what it changed."""
-        if isinstance(event, osc7501.Status7501):
-            return self.records.apply(event)
-        report = None
+    def merge(self, event: wire.Event | None) -> Report | None:
+        """Take an event in; return what the agent now says."""
         if isinstance(event, osc26.Update):
-            report = self.agent.merge(event)
-        elif isinstance(event, osc21337.TabUpdate):
-            report = self.tab.merge(event)
-        return [report] if report else []
+            return self.agent.merge(event)
+        if isinstance(event, osc21337.TabUpdate):
+            return self.tab.merge(event)
+        return None
 
 
 def cuts(data: bytes) -> Iterable[list[bytes]]:

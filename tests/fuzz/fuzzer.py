@@ -102,7 +102,6 @@ class Fuzzer:
     _stream: Scanner = attrs.Factory(Scanner)
     _unwrapper: Unwrapper = attrs.Factory(Unwrapper)
     _accumulator: osc26.Accumulator = attrs.Factory(osc26.Accumulator)
-    _records: osc7501.Records = attrs.Factory(osc7501.Records)
     _tab: osc21337.TabStatus = attrs.Factory(osc21337.TabStatus)
     _told: notification.Notifications = attrs.Factory(notification.Notifications)
     _warm_kib: int = 0
@@ -144,7 +143,6 @@ class Fuzzer:
                 self._unwrapper.feed(item)
         assert len(self._stream.pending()) < self._stream.limit
         assert len(self._accumulator.user_vars) <= osc26.USER_VAR_LIMIT
-        assert len(self._records) <= osc7501.RECORD_LIMIT
         assert len(self._told) <= notification.UNFINISHED_LIMIT
         text = data.decode(pick.choice(["utf-8", "latin-1", "utf-16-le"]), "replace")
         clean = sanitise(text, cells=pick.choice([3, 40, 5000]), graphemes=pick.choice([3, 40, 5000]))
@@ -181,8 +179,7 @@ class Fuzzer:
             self._check_event(report)
         elif isinstance(event, osc7501.Status7501):
             assert osc7501.decode(only_sequence(osc7501.encode(event))) == event, "it does not come back"
-            for report in self._records.apply(event):
-                self._check_event(report)
+            self._check_text(event.app, event.title, event.message)
         elif isinstance(event, osc21337.TabUpdate):
             self._check_text(*[value for _, value in event.pairs])
             self._check_event(self._tab.merge(event))

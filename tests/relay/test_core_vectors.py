@@ -9,7 +9,8 @@ from tallylight.relay.core import RelayCore
 from tallylight.relay.splitter import INTRODUCERS
 from tallylight.report import Report
 from tallylight.scanner import BEL, ST, Scanner, Sequence, SequenceKind
-from tests.helpers import VECTORS, Vector, cuts, load_vectors
+from tests.helpers import VECTORS, Vector, cuts, describe, load_vectors
+from tests.relay.told import Line, told
 
 PROTOCOLS = sorted(path.stem for path in VECTORS.glob("*.toml"))
 
@@ -77,3 +78,14 @@ def test_the_events_of_a_vector_arrive(protocol: str) -> None:
         arrived += 1
 
     assert arrived >= 5
+
+
+@pytest.mark.parametrize(
+    "vector", [pytest.param(each, id=each.id) for each in load_vectors("osc7501") if each.told is not None]
+)
+def test_what_is_told_of_a_vector(vector: Vector) -> None:
+    """Sequence by sequence, the host is told what has changed, with what is inherited, and nothing else."""
+    line = Line()
+    out = b"".join([line.at(float(at), item.raw) for at, item in enumerate(Scanner().feed(vector.data), 1)])
+
+    assert [describe(report)["report"] for report in told(out)] == vector.told

@@ -1,8 +1,7 @@
-"""OSC 7501: its vectors, its limits, its query, and a pane's records."""
+"""OSC 7501: its vectors, its limits, and its query."""
 
 from __future__ import annotations
 
-import itertools
 from base64 import b64encode
 
 import pytest
@@ -11,11 +10,9 @@ from hypothesis import strategies as st
 
 from tallylight import wire
 from tallylight.errors import DecodeError
-from tallylight.report import Report, Source
 from tallylight.scanner import Scanner, Sequence
-from tallylight.status import Kind, Status
 from tallylight.wire import osc7501
-from tallylight.wire.osc7501 import Records, State, Status7501
+from tallylight.wire.osc7501 import State, Status7501
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
 
 
@@ -23,17 +20,9 @@ def decode(body: str) -> Status7501:
     return osc7501.decode(only_sequence(f"\x1b]7501;{body}\x07".encode()))
 
 
-def apply(records: Records, *bodies: str) -> list[tuple[str, str | None, str]]:
-    """Apply reports; give id, status and agent of what the last one changed."""
-    changed: list[Report] = []
-    for body in bodies:
-        changed = records.apply(decode(body))
-    return [(report.id, report.status and report.status.value, report.agent) for report in changed]
-
-
 @pytest.mark.parametrize("vector", vector_params("osc7501"))
 def test_osc7501(vector: Vector) -> None:
-    """OSC 7501 is read by the page, merged record by record, and written in its canonical form."""
+    """OSC 7501 is read by the page and written in its canonical form."""
     check_vector(vector, lambda data: osc7501.decode(only_sequence(data)), osc7501.encode)
 
 
@@ -121,125 +110,7 @@ def test_no_query(data: bytes) -> None:
     assert not osc7501.is_query(only_sequence(data))
 
 
-# Records
-
-
-def test_reports_say_where_they_come_from() -> None:
-    """A report of OSC 7501 ranks as a protocol and names its rule."""
-    (report,) = Records().apply(decode("state=blocked:kind=auth"))
-
-    assert (report.source, report.rule) == (Source.PROTOCOL, "osc-7501")
-    assert (report.status, report.kind, report.id) == (Status.WAITING, Kind.AUTH, "")
-
-
-def test_256_records() -> None:
-    """The 256th record is kept; the 257th costs the one that was reported least recently, and only that."""
-    records = Records()
-    for index in range(256):
-        assert apply(records, f"state=idle:id=r{index}") == [(f"r{index}", "idle", "")]
-    assert len(records) == 256
-    apply(records, "state=done:id=r0")
-
-    assert apply(records, "state=idle:id=new") == [("new", "idle", ""), ("r1", None, "")]
-    assert len(records) == 256
-    assert [report.id for report in records.reports()][-2:] == ["r0", "new"]
-
-
-def test_eviction_spares_children() -> None:
-    """A record that is evicted does not take its children along: they are reported again, and so are their agents."""
-    records = Records(limit=3)
-    apply(records, "state=idle:app=x", "state=working:id=a", "state=working:id=a/b:app=y")
-
-    assert apply(records, "state=done:id=z") == [
-        ("z", "done", "x"),
-        ("", None, ""),
-        ("a", "working", ""),
-        ("a/b", "working", "y"),
-        ("z", "done", ""),
-    ]
-
-
-def test_clear_takes_a_subtree() -> None:
-    """A clear takes a record and what is below it by whole segments; without an id it takes all."""
-    records = Records()
-    apply(records, "state=idle:id=a", "state=idle:id=a/b", "state=idle:id=a/b/c", "state=idle:id=ab", "state=idle")
-
-    assert apply(records, "state=clear:id=a/b") == [("a/b", None, "")]
-    assert {report.id for report in records.reports()} == {"", "a", "ab"}
-    assert apply(records, "state=clear:id=a/b") == []
-    assert apply(records, "state=clear") == [("", None, "")]
-    assert (len(records), records.reports()) == (0, [])
-    assert apply(records, "state=clear") == []
-
-
-def test_clear_of_a_parent_that_is_no_record() -> None:
-    """A clear takes what is below an id even if nobody ever reported the id itself."""
-    records = Records()
-    apply(records, "state=idle:id=a/b")
-
-    assert apply(records, "state=clear:id=a") == [("a", None, "")]
-    assert len(records) == 0
-
-
-def test_app_is_inherited_from_the_nearest() -> None:
-    """A record without an app has that of the nearest record above, over gaps, and follows it when it changes."""
-    records = Records()
-    apply(records, "state=idle:app=claude-code", "state=idle:id=a:app=x")
-
-    assert apply(records, "state=idle:id=b/c/d") == [("b/c/d", "idle", "claude")]
-    assert apply(records, "state=idle:id=a/e") == [("a/e", "idle", "x")]
-    assert apply(records, "state=working:app=claude-code") == [("", "working", "claude")]
-    assert apply(records, "state=idle:app=z") == [("", "idle", "z"), ("b/c/d", "idle", "z")]
-    assert apply(records, "state=idle:id=a") == [("a", "idle", "z"), ("a/e", "idle", "z")]
-
-
-def test_the_end_of_a_program() -> None:
-    """When the program ends, done and error stay to be seen; the rest goes, and takes no child with it that stays."""
-    records = Records()
-    apply(
-        records,
-        "state=working:app=x",
-        "state=done:id=a",
-        "state=blocked:id=a/b",
-        "state=error:id=a/b/c",
-        "state=idle:id=d",
-    )
-
-    changed = records.program_ended()
-
-    # Below the root all that stays is said again, once.
-    assert [(report.id, report.status) for report in changed] == [
-        ("", None),
-        ("a", Status.DONE),
-        ("a/b/c", Status.ERROR),
-    ]
-    assert {report.agent for report in changed} == {""}
-    assert records.program_ended() == []
-
-
-STATUSES = st.builds(
-    Status7501,
-    state=st.sampled_from(State),
-    id=st.sampled_from(["", "a", "a/b", "a/b/c", "ab", "b", "b/c"]),
-    app=st.sampled_from(["", "x", "y"]),
-)
-
-
-@given(st.lists(STATUSES, max_size=30))
-def test_whoever_believes_every_report_knows_all(statuses: list[Status7501]) -> None:
-    """One who applies the reports one by one, a withdrawal with all below it, ends with exactly what is recorded."""
-    records = Records(limit=4)
-    known: dict[str, Report] = {}
-    for status in statuses:
-        for report in records.apply(status):
-            if report.status is not None:
-                known[report.id] = report
-                continue
-            gone = [id_ for id_ in known if not report.id or f"{id_}/".startswith(f"{report.id}/")]
-            for id_ in gone:
-                del known[id_]
-        assert known == {report.id: report for report in records.reports()}
-        assert len(records) <= 4
+# Both ways
 
 
 @given(
@@ -259,16 +130,6 @@ def test_round_trip(status: Status7501, with_st: bool) -> None:
 
     assert osc7501.decode(only_sequence(data)) == status
     assert data[2:-2].isascii() and data[2:-2].decode().isprintable()
-
-
-def test_a_flood_of_records_is_cheap_to_hold() -> None:
-    """However many records a program invents, 256 are held."""
-    records = Records()
-    ids = itertools.islice(itertools.product("abcdefgh", repeat=4), 2000)
-    for id_ in ids:
-        records.apply(Status7501(state=State.WORKING, id="/".join(id_)))
-
-    assert len(records) == osc7501.RECORD_LIMIT
 
 
 def test_two_reports_in_one_chunk() -> None:

@@ -19,6 +19,7 @@ from tallylight.report import Report, Source
 from tallylight.status import Status
 from tallylight.wire import osc1338, pairs
 
+#: OSC 7501 asks for 64 and recommends 256.
 MAX_RECORDS = 256
 #: An identical report is told again this long after the last time, in seconds: in the host it holds off the fuse.
 REFRESH_S = 30.0

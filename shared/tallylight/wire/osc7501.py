@@ -3,8 +3,8 @@ OSC 7501, the Program Status Protocol: `OSC 7501 ; key=value : … ST`.
 https://superlogical.com/rex/docs/build/program-status
 
 In: one sequence. Out of `decode`: a `Status7501`, or DecodeError; `is_query` tells the one that asks whether the
-terminal speaks this. A report replaces its record entirely, so that each pane has `Records`, which turn statuses into
-Reports. At most 4096 bytes a sequence, 256 records a pane.
+terminal speaks this. A report replaces its record entirely, so that nothing is kept here. At most 4096 bytes a
+sequence.
 
 A malformed pair costs itself only and of two equal keys the last wins, but what breaks a limit, base64, UTF-8 or the
 ban on control characters costs the whole report, wherever it stands and even if it says `clear`. Where the page is
@@ -22,12 +22,10 @@ from binascii import b2a_base64
 import attrs
 
 from tallylight.errors import DecodeError
-from tallylight.report import Progress, Report, Source
 from tallylight.scanner import BEL, ST, Sequence, SequenceKind
 from tallylight.status import Kind, Status
 from tallylight.text import sanitise
 from tallylight.wire import base64, envelope
-from tallylight.wire.agent_name import agent_name
 
 NUMBER = 7501
 #: The page's limits, in bytes: the sequence with introducer and terminator, a key, a name, and texts in base64 and out.
@@ -37,8 +35,6 @@ APP_LIMIT = 32
 ID_LIMIT = 128
 TITLE_LIMITS = (256, 192)
 MESSAGE_LIMITS = (2732, 2048)
-#: The page asks for 64 and recommends 256.
-RECORD_LIMIT = 256
 #: What we keep of a message that is shown on one line.
 MESSAGE_CELLS = 512
 RULE = "osc-7501"
@@ -152,94 +148,6 @@ def encode(status: Status7501, *, st: bool = False) -> bytes:
         ("msg", _packed(status.message, MESSAGE_LIMITS[1])),
     ]
     return envelope.osc(NUMBER, ":".join([f"{key}={value}" for key, value in pairs if value]), st=st)
-
-
-class Records:
-    """
-    One pane's records.
-
-    Reports come out in the order in which they must be believed: one that withdraws a record takes all below it away
-    too, so that what is still there below an evicted record is reported anew after it.
-    """
-
-    def __init__(self, limit: int = RECORD_LIMIT) -> None:
-        self._limit = limit
-        #: The one that was reported least recently first.
-        self._records: dict[str, Status7501] = {}
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def reports(self) -> list[Report]:
-        """Everything these records say, the most recently reported last."""
-        return [self._report(status) for status in self._records.values()]
-
-    def apply(self, status: Status7501) -> list[Report]:
-        """Take one status in; return what changed. A clear of what is not there changes nothing."""
-        if status.state is State.CLEAR:
-            gone = [id_ for id_ in self._records if _within(id_, status.id)]
-            for id_ in gone:
-                del self._records[id_]
-            return [_withdrawal(status.id)] if gone else []
-        before = self._records.pop(status.id, None)
-        # Who inherits is asked only when there is something new to inherit.
-        heirs = {}
-        if (before.app if before else "") != status.app:
-            heirs = {id_: self._app(id_, before) for id_ in self._records if _within(id_, status.id)}
-        self._records[status.id] = status
-        reports = [self._report(status)]
-        reports += [self._report(self._records[id_]) for id_, app in heirs.items() if self._app(id_) != app]
-        if len(self._records) > self._limit:
-            reports += self._remove([next(iter(self._records))])
-        return reports
-
-    def program_ended(self) -> list[Report]:
-        """
-        The program has ended, or its shell draws a prompt (OSC 133;A): what nobody works on any more is withdrawn.
-
-        Working, blocked and idle records go; done and error stay until a person has seen them.
-        """
-        lasting = (State.DONE, State.ERROR)
-        return self._remove([status.id for status in self._records.values() if status.state not in lasting])
-
-    def _remove(self, gone: list[str]) -> list[Report]:
-        for id_ in gone:
-            del self._records[id_]
-        tops = [id_ for id_ in gone if not any(_within(id_, other) for other in gone if other != id_)]
-        below = [status for status in self._records.values() if any(_within(status.id, top) for top in tops)]
-        return [_withdrawal(top) for top in tops] + [self._report(status) for status in below]
-
-    def _app(self, id_: str, missing: Status7501 | None = None) -> str:
-        """The app of a record or of the nearest one above it; *missing* is one that was just taken out."""
-        while True:
-            status = missing if missing is not None and missing.id == id_ else self._records.get(id_)
-            if status is not None and status.app:
-                return status.app
-            if not id_:
-                return ""
-            id_ = id_.rpartition("/")[0]
-
-    def _report(self, status: Status7501) -> Report:
-        return Report(
-            source=Source.PROTOCOL,
-            rule=RULE,
-            status=STATUSES[status.state],
-            id=status.id,
-            kind=status.kind,
-            agent=agent_name(self._app(status.id)),
-            title=status.title,
-            message=status.message,
-            progress=None if status.progress is None else Progress(status.progress, 100),
-        )
-
-
-def _within(id_: str, top: str) -> bool:
-    """Whether a record is *top* or below it, by whole segments: `a` has `a/b`, not `ab`."""
-    return not top or id_ == top or id_.startswith(f"{top}/")
-
-
-def _withdrawal(id_: str) -> Report:
-    return Report(source=Source.PROTOCOL, rule=RULE, status=None, id=id_)
 
 
 def _pairs(body: bytes) -> list[tuple[bytes, bytes]]:

@@ -23,6 +23,7 @@ from tallylight.scanner import Sequence
 from tallylight.status import Kind, Status
 from tallylight.text import sanitise
 from tallylight.wire.agent_name import agent_name
+from tallylight.wire.frame import check_length
 
 NUMBER = 777
 PREFIX = b"notify;warp://cli-agent;"
@@ -80,8 +81,7 @@ def decode(sequence: Sequence) -> CliAgentEvent:
     """Read one event; `not-ours` for any other notification."""
     if sequence.number != NUMBER or not sequence.body.startswith(PREFIX):
         raise DecodeError("not-ours")
-    if len(sequence.raw) > FRAME_LIMIT:
-        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    check_length(sequence.raw, FRAME_LIMIT)
     fields = _read_json(sequence.body[len(PREFIX) :])
     version = fields.get("v")
     # True is 1 in Python and not in JSON.

@@ -21,6 +21,7 @@ from tallylight.errors import DecodeError
 from tallylight.scanner import Sequence
 from tallylight.text import sanitise
 from tallylight.wire import base64
+from tallylight.wire.frame import check_length, utf8
 
 NUMBERS = (9, 99, 777)
 #: kitty takes 4 KiB of base64 a chunk; nothing we show is longer.
@@ -63,19 +64,18 @@ def decode(sequence: Sequence) -> Notification | Chunk:
     """Read one sequence; `not-ours` for everything under these numbers that notifies nobody."""
     if sequence.number not in NUMBERS or b";" not in sequence.payload:
         raise DecodeError("not-ours")
-    if len(sequence.raw) > FRAME_LIMIT:
-        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    check_length(sequence.raw, FRAME_LIMIT)
     if sequence.number == 99:
         return _chunk(sequence.body)
     if sequence.number == 9:
         if _CONEMU.match(sequence.body):
             raise DecodeError("not-ours", "ConEmu's")
-        return _notification(sequence.body, b"")
+        return from_texts(utf8(sequence.body), "")
     command, _, texts = sequence.body.partition(b";")
     title, _, body = texts.partition(b";")
     if command != b"notify" or title.startswith(b"warp://"):
         raise DecodeError("not-ours")
-    return _notification(title, body)
+    return from_texts(utf8(title), utf8(body))
 
 
 class Notifications:
@@ -114,13 +114,6 @@ def from_texts(title: str, body: str) -> Notification:
     if not shown:
         raise DecodeError("malformed", "a notification without text")
     return Notification(*shown)
-
-
-def _notification(title: bytes, body: bytes) -> Notification:
-    try:
-        return from_texts(title.decode("utf-8"), body.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
 
 
 def _chunk(body: bytes) -> Chunk:

@@ -22,6 +22,7 @@ from tallylight.scanner import BEL, ST, Sequence
 from tallylight.status import Kind, Status
 from tallylight.text import sanitise
 from tallylight.wire import envelope, pairs
+from tallylight.wire.frame import check_length, utf8
 
 NUMBER = 1338
 #: vibeflow's limit for a whole frame, introducer and terminator included.
@@ -68,14 +69,13 @@ def decode_frame(data: bytes) -> Report:
     This is its one-shot parser: bytes after the terminator are ignored and a lone ESC inside is tolerated. A stream
     goes through the scanner first, which is stricter.
     """
-    if len(data) > FRAME_LIMIT:
-        raise DecodeError("too-long", f"{len(data)} bytes, {FRAME_LIMIT} at most")
+    check_length(data, FRAME_LIMIT)
     if not data.startswith(b"\x1b]"):
         raise DecodeError("not-ours", "not an OSC sequence")
     ends = [at for at in (data.find(BEL), data.find(ST)) if at >= 0]
     if not ends:
         raise DecodeError("malformed", "no terminator")
-    number, _, payload = _utf8(data[2 : min(ends)]).partition(b";")
+    number, _, payload = _checked(data[2 : min(ends)]).partition(b";")
     if number != b"1338":
         raise DecodeError("not-ours", "not OSC 1338")
     return _report(payload, "osc-1338")
@@ -84,9 +84,8 @@ def decode_frame(data: bytes) -> Report:
 def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
     """Read what follows `1338;`, as the `tally` user variable carries it. *rule* is for `tally why`."""
     data = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
-    if len(data) > PAYLOAD_LIMIT:
-        raise DecodeError("too-long", f"{len(data)} bytes, {PAYLOAD_LIMIT} at most")
-    return _report(_utf8(data), rule)
+    check_length(data, PAYLOAD_LIMIT)
+    return _report(_checked(data), rule)
 
 
 def read_fields(payload: bytes) -> dict[str, str]:
@@ -146,11 +145,8 @@ def encode_payload(report: Report) -> str:
     return payload.decode("ascii")
 
 
-def _utf8(data: bytes) -> bytes:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
+def _checked(data: bytes) -> bytes:
+    utf8(data)
     return data
 
 

@@ -20,6 +20,7 @@ from tallylight.report import Report, Source
 from tallylight.scanner import Sequence
 from tallylight.status import Status
 from tallylight.text import sanitise
+from tallylight.wire.frame import check_length, known_pairs, utf8
 
 NUMBER = 21337
 FRAME_LIMIT = 4096
@@ -45,20 +46,8 @@ def decode(sequence: Sequence) -> TabUpdate:
     """Read one frame; `not-ours` if it holds nothing of this protocol, `too-long` or `malformed` otherwise."""
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
-    if len(sequence.raw) > FRAME_LIMIT:
-        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
-    try:
-        text = sequence.body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
-    found = []
-    for token in _tokens(text):
-        key, equals, value = token.partition("=")
-        if equals and (read := _value(key, _ESCAPED.sub(r"\1", value))) is not None:
-            found.append((key, read))
-    if not found:
-        raise DecodeError("not-ours", "no pair that OSC 21337 knows")
-    return TabUpdate(tuple(found))
+    check_length(sequence.raw, FRAME_LIMIT)
+    return TabUpdate(known_pairs(_tokens(utf8(sequence.body)), _value))
 
 
 class TabStatus:
@@ -101,8 +90,9 @@ def _tokens(text: str) -> list[str]:
     return tokens
 
 
-def _value(key: str, value: str) -> str | None:
-    """Check one pair's value; None drops the pair."""
+def _value(key: str, escaped: str) -> str | None:
+    """Unescape and check one pair's value; None drops the pair."""
+    value = _ESCAPED.sub(r"\1", escaped)
     if key in ("status", "detail"):
         shown = sanitise(value, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
         # What is nothing but invisible characters would read as "clear": it is a bad value instead.

@@ -23,6 +23,7 @@ from tallylight.scanner import Sequence
 from tallylight.status import Kind, Status
 from tallylight.text import is_ascii_id, sanitise
 from tallylight.wire import base64
+from tallylight.wire.frame import check_length, known_pairs, utf8
 from tallylight.wire.osc1338 import progress
 
 NUMBER = 26
@@ -61,20 +62,9 @@ def decode(sequence: Sequence) -> Update:
     """Read one frame; `not-ours` if it holds nothing of this protocol, `too-long` or `malformed` otherwise."""
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
-    if len(sequence.raw) > FRAME_LIMIT:
-        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
-    try:
-        text = sequence.body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
-    found = []
-    for token in text.split(";", PAIR_LIMIT)[:PAIR_LIMIT]:
-        key, equals, value = token.partition("=")
-        if equals and (decoded := _value(key, value)) is not None:
-            found.append((key, decoded))
-    if not found:
-        raise DecodeError("not-ours", "no pair that OSC 26 knows")
-    return Update(tuple(found))
+    check_length(sequence.raw, FRAME_LIMIT)
+    tokens = utf8(sequence.body).split(";", PAIR_LIMIT)[:PAIR_LIMIT]
+    return Update(known_pairs(tokens, _value))
 
 
 class Accumulator:

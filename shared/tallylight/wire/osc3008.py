@@ -17,6 +17,7 @@ from tallylight.status import Status
 from tallylight.text import is_ascii_id
 from tallylight.wire import base64
 from tallylight.wire.agent_name import agent_name
+from tallylight.wire.frame import check_length
 from tallylight.wire.notification import Notification, from_texts
 
 NUMBER = 3008
@@ -36,8 +37,7 @@ def decode(sequence: Sequence) -> Report | Notification:
     """Read one frame; `not-ours` for systemd's."""
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
-    if len(sequence.raw) > FRAME_LIMIT:
-        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    check_length(sequence.raw, FRAME_LIMIT)
     first, *tokens = sequence.body.split(b";", PAIR_LIMIT)[:PAIR_LIMIT]
     what, _, name = first.partition(b"=")
     fields = {key: value for key, equals, value in [token.partition(b"=") for token in tokens] if equals}

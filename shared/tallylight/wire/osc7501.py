@@ -26,6 +26,7 @@ from tallylight.scanner import BEL, ST, Sequence, SequenceKind
 from tallylight.status import Kind, Status
 from tallylight.text import sanitise
 from tallylight.wire import base64, envelope
+from tallylight.wire.frame import check_length
 
 NUMBER = 7501
 #: The page's limits, in bytes: the sequence with introducer and terminator, a key, a name, and texts in base64 and out.
@@ -108,8 +109,7 @@ def decode(sequence: Sequence) -> Status7501:
     """Read one report. A query is none: `missing-state`."""
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
-    if len(sequence.raw) > FRAME_LIMIT:
-        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    check_length(sequence.raw, FRAME_LIMIT)
     pairs = _pairs(sequence.body)
     texts = {"title": "", "msg": ""}
     values: dict[bytes, bytes] = {}

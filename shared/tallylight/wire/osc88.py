@@ -22,6 +22,7 @@ from tallylight.errors import DecodeError
 from tallylight.scanner import Sequence
 from tallylight.text import sanitise
 from tallylight.wire import base64
+from tallylight.wire.frame import check_length
 
 NUMBER = 88
 #: The page gives no limits; these hold any command line we would ever show.
@@ -66,8 +67,7 @@ def decode(sequence: Sequence) -> Arm | Clear | Query:
     """Read one sequence; `not-ours` for an operation nobody knows."""
     if sequence.number != NUMBER:
         raise DecodeError("not-ours")
-    if len(sequence.raw) > FRAME_LIMIT:
-        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    check_length(sequence.raw, FRAME_LIMIT)
     operation, _, fields = sequence.body.partition(b";")
     if operation == b"arm":
         return _arm(fields)

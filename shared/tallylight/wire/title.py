@@ -12,6 +12,7 @@ import attrs
 from tallylight.errors import DecodeError
 from tallylight.scanner import Sequence
 from tallylight.text import sanitise
+from tallylight.wire.frame import utf8
 
 NUMBERS = (0, 2)
 #: vibeflow's cap; kitty and WezTerm have none of their own.
@@ -31,10 +32,7 @@ def decode(sequence: Sequence) -> Title:
         raise DecodeError("not-ours")
     if b";" not in sequence.payload:
         raise DecodeError("malformed", "a title without ;")
-    try:
-        text = sequence.body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
+    text = utf8(sequence.body)
     text = _capped(text)
     # Normalising makes a few characters longer; the second cut is of normalised text and final.
     return Title(text if len(text) <= TITLE_LIMIT else _capped(text))

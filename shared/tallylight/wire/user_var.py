@@ -17,6 +17,7 @@ import attrs
 from tallylight.errors import DecodeError
 from tallylight.scanner import Sequence
 from tallylight.wire import base64, envelope
+from tallylight.wire.frame import check_length
 
 NUMBER = 1337
 #: An OSC 26 frame of 8 KiB in base64 fits, with room.
@@ -37,8 +38,7 @@ def decode(sequence: Sequence) -> UserVar:
     """Read one SetUserVar; `not-ours`, `too-long`, `malformed` or `bad-encoding` otherwise."""
     if sequence.number != NUMBER or not sequence.body.startswith(b"SetUserVar="):
         raise DecodeError("not-ours")
-    if len(sequence.raw) > FRAME_LIMIT:
-        raise DecodeError("too-long", f"{len(sequence.raw)} bytes, {FRAME_LIMIT} at most")
+    check_length(sequence.raw, FRAME_LIMIT)
     name, equals, value = sequence.body[len(b"SetUserVar=") :].partition(b"=")
     text = name.decode("ascii", "replace")
     # WezTerm wants exactly two parameters, so that a raw `;` is wrong for it too.

@@ -1,0 +1,39 @@
+"""
+Frame: what codecs ask of a sequence before they read it.
+
+In: bytes, and a limit. Out: the same as text or as the pairs that somebody knows, or DecodeError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tallylight.errors import DecodeError
+
+
+def check_length(data: bytes, limit: int) -> None:
+    """Refuse what is longer than *limit* bytes: `too-long`."""
+    if len(data) > limit:
+        raise DecodeError("too-long", f"{len(data)} bytes, {limit} at most")
+
+
+def utf8(data: bytes) -> str:
+    """Decode UTF-8; `malformed` if it is none."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DecodeError("malformed", f"not UTF-8: {error.reason}") from None
+
+
+def known_pairs(tokens: Iterable[str], read: Callable[[str, str], str | None]) -> tuple[tuple[str, str], ...]:
+    """
+    Split `key=value` tokens, in order; `not-ours` if none is left.
+
+    *read* gives a value as it is kept, or None for a pair that costs itself only.
+    """
+    split = (token.partition("=") for token in tokens)
+    found = ((key, read(key, value)) for key, equals, value in split if equals)
+    known = tuple((key, value) for key, value in found if value is not None)
+    if not known:
+        raise DecodeError("not-ours", "no pair that is known")
+    return known

@@ -98,14 +98,8 @@ def is_alive(pid: int, birth: str) -> bool:
     now = birth_of(pid)
     if birth and now:
         return birth == now
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        # Alive or not, it is not ours, and our files are written by our processes.
-        return False
-    return True
+    # Alive or not, what is not ours has not written our files.
+    return bool(_is_ours(pid))
 
 
 @attrs.define
@@ -270,7 +264,8 @@ def sweep(folder: Path) -> list[Path]:
             if leftover := _LEFTOVER.match(path.name):
                 found = path.lstat()
                 # Half-written: there is nothing to read the writer's birth from, only the number of its process.
-                dead = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid() and not _exists(int(leftover[2]))
+                is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
+                dead = is_own and _is_ours(int(leftover[2])) is False
             elif _NAME.match(path.name):
                 snapshot = read(path)
                 dead = not is_alive(snapshot.pid, snapshot.birth)
@@ -284,11 +279,12 @@ def sweep(folder: Path) -> list[Path]:
     return swept
 
 
-def _exists(pid: int) -> bool:
+def _is_ours(pid: int) -> bool | None:
+    """Whether *pid* is a process of this user; False if there is none, None if it is somebody else's."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):
-        return True
+    except (PermissionError, OverflowError):
+        return None
     return True

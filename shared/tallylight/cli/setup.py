@@ -66,15 +66,8 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
         _tell_what_is_there(world, here, state)
         return DONE
     _show(world, state, edit)
-    if dry_run:
-        world.say("\nDry run: nothing was changed.")
-        return DONE
-    if not yes:
-        answer = world.ask("\nGo ahead?")
-        if not answer:
-            hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
-            world.say(f"Nothing was changed.{hint}")
-            return FAILED
+    if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
+        return refusal
     if not state.is_current and not environment.apply(world, source, python, state):
         world.say("psutil has no build for this machine; /proc is read instead.")
     if edit is not None:
@@ -88,6 +81,19 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
             "\nchecks the rest."
         )
     return DONE
+
+
+def _refusal(world: World, *, yes: bool, dry_run: bool) -> int | None:
+    """Ask whether to do what was shown; give the exit status if it is not to be done."""
+    if dry_run:
+        world.say("\nDry run: nothing was changed.")
+        return DONE
+    answer = yes or world.ask("\nGo ahead?")
+    if answer:
+        return None
+    hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
+    world.say(f"Nothing was changed.{hint}")
+    return FAILED
 
 
 def _show(world: World, state: environment.State, edit: wiring.Edit | None) -> None:
@@ -144,15 +150,8 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
         world.say(edits.diff(name, edits.decode(step.before), edits.decode(step.after)).rstrip("\n"))
     if everything:
         world.say(f"{world.short(place.data)} and the link {world.short(place.command)} go.")
-    if dry_run:
-        world.say("\nDry run: nothing was changed.")
-        return DONE
-    if not yes:
-        answer = world.ask("\nGo ahead?")
-        if not answer:
-            hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
-            world.say(f"Nothing was changed.{hint}")
-            return FAILED
+    if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
+        return refusal
     for step in steps:
         wiring.undo(world, step)
         world.say(_told(world, step))

@@ -79,6 +79,7 @@ class KittyHost:
         self._snapshot_error = ""
         self._tabs = TabLights(
             light=self.light,
+            refresh=self._roll_up,
             now=time.monotonic,
             failed=self.failed,
             colours=self.config.colours,
@@ -242,8 +243,7 @@ class KittyHost:
         for id_ in changed:
             self._publish(id_, self._panes[id_], now)
         if changed or anew or self._is_unsaved:
-            self._by_tab.clear()
-            self._by_tab.update(self._rolled_up())
+            self._roll_up()
             for manager in self.boss.all_tab_managers:
                 manager.mark_tab_bar_dirty()
             panes = [self._entry(id_, pane, now) for id_, pane in self._panes.items()]
@@ -282,15 +282,15 @@ class KittyHost:
                 window.set_user_var(name, value)
         self._shown[id_] = _Shown(decision, _more(pane), variables)
 
-    def _rolled_up(self) -> dict[int, Decision]:
-        """The decision of every tab, by its id: the most urgent of its panes."""
+    def _roll_up(self) -> None:
+        """Find the decision of every tab: the most urgent of its panes."""
         tabs: dict[int, Decision] = {}
         for manager in self.boss.all_tab_managers:
             for tab in manager:
                 decisions = [self._panes[w.id].decision for w in tab if w.id in self._panes]
                 if (urgent := rollup.most_urgent(decisions)) is not None:
                     tabs[tab.id] = urgent
-        return tabs
+        self._by_tab = tabs
 
     def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
         window = self.boss.window_id_map.get(id_)

@@ -34,13 +34,14 @@ _FIELD = "tab.tally"
 @attrs.define
 class TabLights:
     """
-    Draws what *light* says of a tab id.
+    Draws what *light* says of a tab id. *refresh* is called before each drawing: panes move between tabs.
 
     *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark*
     and *pulses* are the user's choice. `install` wraps kitty's tab bar, once a process.
     """
 
     light: Callable[[int], Decision | None]
+    refresh: Callable[[], None]
     now: Callable[[], float]
     failed: Callable[[str, Exception], None]
     colours: dict[Status, paint.RGB]
@@ -106,6 +107,7 @@ class TabLights:
         data = [tab._replace(title=_clean(tab.title)) for tab in data]
         if self.style == "off":
             return data
+        self.refresh()
         draw_data = bar.draw_data
         templates = {
             name: f"{{{_FIELD}}}{template}"

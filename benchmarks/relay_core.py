@@ -12,36 +12,33 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
+from timing import CHUNK, RECORDING, best, repeat
+
 from tallylight.relay.core import RelayCore
 from tallylight.scanner import Scanner
 
-RECORDING = Path(__file__).parents[1] / "tests/fuzz/seeds/claude.raw"
 SIZE = 4_000_000
-CHUNK = 65_536
 #: Plain text through the core, as a part of the speed of copying it.
 AIM = 0.5
-
-
-def repeat(unit: bytes, size: int = SIZE) -> bytes:
-    """*unit* again and again, cut at a whole one."""
-    return unit * max(1, size // len(unit))
 
 
 def inputs(recording: Path) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of each input."""
     picture = b"A" * 4096
-    yield "plain text", repeat("The quick brown fox jumps over the lazy dog. ✓ “quoted”\r\n".encode())
-    yield "agent (recorded)", repeat(recording.read_bytes())
-    yield "colours", repeat(b"\x1b[1;32mok\x1b[0m \x1b[38;5;9mfail\x1b[m some text\r\n")
-    yield "pictures", repeat(b"\x1b_Ga=T,f=100,m=1;" + picture + b"\x1b\\")
+    yield "plain text", repeat("The quick brown fox jumps over the lazy dog. ✓ “quoted”\r\n".encode(), SIZE)
+    yield "agent (recorded)", repeat(recording.read_bytes(), SIZE)
+    yield "colours", repeat(b"\x1b[1;32mok\x1b[0m \x1b[38;5;9mfail\x1b[m some text\r\n", SIZE)
+    yield "pictures", repeat(b"\x1b_Ga=T,f=100,m=1;" + picture + b"\x1b\\", SIZE)
     yield "one endless picture", b"\x1b_Ga=T,f=100;" + b"A" * SIZE
-    yield "titles and links", repeat(b"\x1b]0;a title\x07\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\ text\r\n")
+    yield (
+        "titles and links",
+        repeat(b"\x1b]0;a title\x07\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\ text\r\n", SIZE),
+    )
     yield "flood of ESC", repeat(b"\x1b", SIZE // 4)
     yield "flood of CSI", repeat(b"\x1b[31m", SIZE // 4)
     yield "flood of one status", repeat(b"\x1b]1338;state=waiting\x07", SIZE // 16)
@@ -75,17 +72,6 @@ def relay(pieces: list[bytes]) -> None:
         core.from_child(piece, turn / 1000)
         core.to_terminal()
         core.to_child()
-
-
-def best(work: Callable[[], object], seconds: float) -> float:
-    """The least processor time of as many runs as fit into *seconds*, two at least."""
-    times: list[float] = []
-    ends = time.perf_counter() + seconds
-    while len(times) < 2 or time.perf_counter() < ends:
-        started = time.process_time()
-        work()
-        times.append(max(time.process_time() - started, 1e-9))
-    return min(times)
 
 
 def measure(name: str, data: bytes, seconds: float) -> dict[str, float | str]:

@@ -15,27 +15,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
+from timing import CHUNK, RECORDING, best, repeat
+
 from tallylight import wire
 from tallylight.scanner import Scanner, Sequence
 
-RECORDING = Path(__file__).parents[1] / "tests/fuzz/seeds/claude.raw"
 SIZE = 2_000_000
-CHUNK = 65_536
 #: pyte interprets everything, at about a hundredth of the speed: it gets a part.
 PYTE_SIZE = 60_000
 #: Plain text within this factor of `bytes.find` is the aim.
 AIM = 2.0
-
-
-def repeat(unit: bytes, size: int = SIZE) -> bytes:
-    """*unit* again and again, cut at a whole one."""
-    return unit * (size // len(unit))
 
 
 def agent_output() -> bytes:
@@ -72,26 +66,15 @@ def read_recording(path: Path) -> bytes:
 
 def inputs(recording: Path | None) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of each input."""
-    yield "plain text", repeat("The quick brown fox jumps over the lazy dog. ✓ “quoted”\r\n".encode() * 20)
-    yield "agent (recorded)", repeat(read_recording(recording or RECORDING))
-    yield "agent (synthesised)", repeat(agent_output())
-    yield "colours", repeat(b"\x1b[1;32mok\x1b[0m \x1b[38;5;9mfail\x1b[m some text\r\n")
-    yield "flood of ESC", repeat(b"\x1b")
-    yield "flood of CSI", repeat(b"\x1b[31m")
-    yield "flood of OSC", repeat(b"\x1b]1338;state=waiting\x07")
-    yield "flood of broken OSC", repeat(b"\x1b]0;")
+    yield "plain text", repeat("The quick brown fox jumps over the lazy dog. ✓ “quoted”\r\n".encode() * 20, SIZE)
+    yield "agent (recorded)", repeat(read_recording(recording or RECORDING), SIZE)
+    yield "agent (synthesised)", repeat(agent_output(), SIZE)
+    yield "colours", repeat(b"\x1b[1;32mok\x1b[0m \x1b[38;5;9mfail\x1b[m some text\r\n", SIZE)
+    yield "flood of ESC", repeat(b"\x1b", SIZE)
+    yield "flood of CSI", repeat(b"\x1b[31m", SIZE)
+    yield "flood of OSC", repeat(b"\x1b]1338;state=waiting\x07", SIZE)
+    yield "flood of broken OSC", repeat(b"\x1b]0;", SIZE)
     yield "endless OSC", b"\x1b]0;" + b"x" * (SIZE - 4)
-
-
-def best(work: Callable[[], object], seconds: float) -> float:
-    """The least processor time of as many runs as fit into *seconds*, two at least."""
-    times: list[float] = []
-    ends = time.perf_counter() + seconds
-    while len(times) < 2 or time.perf_counter() < ends:
-        started = time.process_time()
-        work()
-        times.append(max(time.process_time() - started, 1e-9))
-    return min(times)
 
 
 def scan(data: bytes) -> None:

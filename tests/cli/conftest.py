@@ -17,3 +17,11 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("time.time", lambda: NOW)
     return tmp_path
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty home directory with a space in its name, for `tally setup` to be tried in."""
+    home = tmp_path / "home of me"
+    home.mkdir()
+    return home

@@ -55,13 +55,6 @@ class FakeWire:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    home = tmp_path / "somebody"
-    home.mkdir()
-    return home
-
-
-@pytest.fixture
 def world(home: Path) -> FakeWorld:
     """A machine on which `tally setup` has run."""
     world = make_world(home)

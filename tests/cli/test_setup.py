@@ -26,13 +26,6 @@ LINES = [
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    home = tmp_path / "home of me"
-    home.mkdir()
-    return home
-
-
-@pytest.fixture
 def conf(home: Path) -> Path:
     conf = home / ".config" / "kitty" / "kitty.conf"
     conf.parent.mkdir(parents=True)

@@ -21,6 +21,7 @@ PYTHON = Path(sys.executable)
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
+    """A home directory whose name a shell would read otherwise."""
     home = tmp_path / "home of $me"
     home.mkdir()
     return home

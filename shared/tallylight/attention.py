@@ -1,5 +1,5 @@
 """
-Attention: has a person looked at a pane, and has the agent been answered. Two facts, kept apart.
+Attention: has a person looked at a pane. Whether the agent has been answered is another fact, and the tracker's.
 
 Looking makes `done` old news; it never answers a question. A glance counts only after the pane was visible for
 `DWELL_S` without a break, so that flipping through tabs does not put every green light out.
@@ -10,7 +10,6 @@ from __future__ import annotations
 import attrs
 
 from tallylight.decision import Decision
-from tallylight.status import Status
 
 #: How long a pane has to be in front of a person, in seconds, before it counts as looked at.
 DWELL_S = 1.0
@@ -24,8 +23,6 @@ class Attention:
     visible_since: float | None = None
     #: When the person last had looked at what is shown now; None if never.
     seen_at: float | None = None
-    #: When a question last went away because the agent moved on; None if never.
-    answered_at: float | None = None
     _decision: Decision | None = None
     _since: float = 0.0
 
@@ -39,8 +36,6 @@ class Attention:
         before = self._decision
         if before is not None and before.status is decision.status and before.since == decision.since:
             return
-        if before is not None and before.status is Status.WAITING and decision.status is not Status.WAITING:
-            self.answered_at = now
         self._decision = decision
         self._since = now
         self.seen_at = None

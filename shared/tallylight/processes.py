@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -39,7 +39,6 @@ _T = TypeVar("_T")
 #: An argument list is read so far; what decides stands at its front.
 _MAX_CMDLINE = 1 << 16
 _MAX_ENVIRON = 1 << 20
-_MAX_ANCESTORS = 64
 #: Descendants looked at of one leader, and threads asked for their children.
 _MAX_DESCENDANTS = 64
 _MAX_THREADS = 64
@@ -95,9 +94,6 @@ class Table(Protocol):
 
     def start_time(self, pid: int) -> float | None:
         """The start of *pid* in seconds since the epoch, as exact as the system says."""
-
-    def ppid(self, pid: int) -> int | None:
-        """The parent of *pid*."""
 
     def cwd(self, pid: int) -> str:
         """The working directory of *pid*, or nothing."""
@@ -183,10 +179,6 @@ class ProcTable:
                 return next((int(line.split()[1]) for line in file if line.startswith(b"btime ")), None)
         except (OSError, ValueError, IndexError):
             return None
-
-    def ppid(self, pid: int) -> int | None:
-        stat = self.stat(pid)
-        return stat.ppid if stat else None
 
     def cwd(self, pid: int) -> str:
         link = self._link(pid, "cwd")
@@ -310,9 +302,6 @@ class PsutilTable:
     def start_time(self, pid: int) -> float | None:
         return self._try(lambda: self._psutil.Process(pid).create_time())
 
-    def ppid(self, pid: int) -> int | None:
-        return self._try(lambda: self._psutil.Process(pid).ppid())
-
     def cwd(self, pid: int) -> str:
         return self._try(lambda: self._psutil.Process(pid).cwd()) or ""
 
@@ -355,17 +344,6 @@ def table() -> Table:
     if _table is None:
         _table = ProcTable() if sys.platform == "linux" or Path("/proc/self/stat").exists() else PsutilTable()
     return _table
-
-
-def ancestors(pid: int, of: Table | None = None) -> Iterator[int]:
-    """The parent of *pid*, its parent, and so on, down to process 1 at most."""
-    source = of or table()
-    for _ in range(_MAX_ANCESTORS):
-        parent = source.ppid(pid)
-        if parent is None or parent < 1:
-            return
-        yield parent
-        pid = parent
 
 
 def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:

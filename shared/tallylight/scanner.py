@@ -61,11 +61,6 @@ class Text:
     raw: bytes
     drawn: bool = True
 
-    @property
-    def visible(self) -> bool:
-        """Whether a person would see anything of it: at least one byte that is not a control or a space."""
-        return self.drawn and _VISIBLE.search(self.raw) is not None
-
 
 @attrs.frozen
 class Sequence:
@@ -91,7 +86,6 @@ class Sequence:
 
 Item: TypeAlias = Text | Sequence
 
-_VISIBLE = re.compile(rb"[^\x00-\x20\x7f]")
 #: A whole CSI (C0 controls inside are carried out by a terminal without ending it) or a whole short escape.
 _SHORT = re.compile(
     rb"\x1b(?:"
@@ -316,11 +310,6 @@ class Scanner:
     def _broken(items: list[Item], raw: bytes) -> None:
         if raw:
             items.append(Text(raw, False))
-
-
-def visible(items: list[Item]) -> bool:
-    """Whether these items put anything on the screen that a person would see."""
-    return any(isinstance(item, Text) and item.visible for item in items)
 
 
 def raw(items: list[Item]) -> bytes:

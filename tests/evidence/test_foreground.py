@@ -6,7 +6,8 @@ import attrs
 import pytest
 
 from tallylight.agents import Agents, parse_agent
-from tallylight.evidence.foreground import Identity, candidates, identify
+from tallylight.evidence.commands import unwrap
+from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process, base_name, package_name, script_name
 from tests.evidence.agents import AGENTS
 
@@ -44,7 +45,8 @@ def name_of(identity: Identity) -> str:
 )
 def test_candidates(comm: str, argv: tuple[str, ...], expected: tuple[str, ...]) -> None:
     """Candidates are the programs that the argument list names, outermost first."""
-    assert candidates(process(argv, comm=comm)) == expected
+    names = [invocation.name for invocation in unwrap(argv, "", comm).invocations]
+    assert tuple(dict.fromkeys(names)) == expected
 
 
 # Rows of real agents: leader's comm, argv, executable; with Node 20 and with Node 24 where it differs.

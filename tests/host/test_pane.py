@@ -48,9 +48,6 @@ class HandTable:
     def start_time(self, pid: int) -> float | None:
         return None
 
-    def ppid(self, pid: int) -> int | None:
-        return None
-
     def cwd(self, pid: int) -> str:
         return ""
 
@@ -311,8 +308,8 @@ def test_looking_is_not_answering(pane: Pane) -> None:
     pane.carrier("state=waiting;tool=x", 0)
     pane.look(True, 1)
     pane.look(True, 3)
-    assert (pane.decision.status, pane.attention.seen, pane.attention.answered_at) == (Status.WAITING, True, None)
+    assert (pane.decision.status, pane.attention.seen) == (Status.WAITING, True)
 
     pane.carrier("state=working;tool=x", 9)
     pane.look(True, 9)
-    assert pane.attention.answered_at == 9
+    assert pane.decision.status is Status.WORKING

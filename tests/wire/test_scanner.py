@@ -18,7 +18,6 @@ from tallylight.scanner import (
     SequenceKind,
     Text,
     raw,
-    visible,
 )
 from tests.helpers import coalesce
 from tests.strategies import chunkings, streams
@@ -217,21 +216,6 @@ def test_overlong_csi() -> None:
     assert kinds(scan(over + b"x")) == [None, b"x"]
     assert kinds(scan(b"\x1b[".ljust(CSI_LIMIT, b"1") + b"mx")) == [None, b"x"]
     assert kinds(coalesce(items)) == [None, b"x"]
-
-
-@pytest.mark.parametrize(
-    ("data", "seen"),
-    [
-        (b"x", True), (b"\x1b[31mx", True), ("✓".encode(), True), (b"", False), (b" \r\n\t\x07\x00\x7f", False),
-        (b"\x1b[2J", False),
-        (b"\x1b]0;title\x07", False), (b"\x1b]0;abort\x18", False), (b"\x1bPq123\x1b\\", False),
-        (b"\x1b]0;" + b"x" * 200_000, False),
-        (b"\x1b]1338;state=working\x07\x07", False), (b"\x1b(B", False),
-    ],
-)  # fmt: skip
-def test_visible(data: bytes, seen: bool) -> None:
-    """Only text that a person would see counts as output: no sequence, whole or broken, no control and no space."""
-    assert visible(scan(data)) is seen
 
 
 @given(chunkings(streams()), st.booleans())

@@ -69,12 +69,6 @@ class Identity:
 NOBODY = Identity()
 
 
-def candidates(process: Process) -> tuple[str, ...]:
-    """The names under which *process* is looked up, most outward first."""
-    chain = unwrap(process.argv, process.exe, process.comm)
-    return tuple(dict.fromkeys(invocation.name for invocation in chain.invocations))
-
-
 def identify(processes: Sequence[Process], agents: Agents) -> Identity:
     """
     Say who holds the foreground of which *processes* are known: the group's leader, then whatever is behind it.

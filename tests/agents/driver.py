@@ -157,6 +157,9 @@ approval_policy = "on-request"
 sandbox_mode = "read-only"
 check_for_update_on_startup = false
 
+[analytics]
+enabled = false  # without a network it would wait for that at its end
+
 [model_providers.scripted]
 name = "Scripted"
 base_url = "http://127.0.0.1:{port}/v1"

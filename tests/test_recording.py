@@ -11,22 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.evidence.recorded import Exit, ForegroundChange
-from tallylight.recording import (
-    EVENT_LIMIT,
-    LINE_LIMIT,
-    TIME_LIMIT,
-    Encoder,
-    Event,
-    Header,
-    Input,
-    Mark,
-    Output,
-    Problem,
-    RecordingError,
-    Resize,
-    What,
-    decode,
-)
+from tallylight.recording import EVENT_LIMIT, Encoder, Event, Header, Input, Mark, Output, Resize, What
+from tallylight.recording_decoder import LINE_LIMIT, TIME_LIMIT, Problem, RecordingError, decode
 from tallylight.report import Progress, Report, Source
 from tallylight.status import Kind, Status
 from tallylight.tracker import Foreground

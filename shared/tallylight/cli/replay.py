@@ -24,7 +24,8 @@ from tallylight.decision import Decision
 from tallylight.errors import TallyError
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
-from tallylight.recording import Event, Header, Problem, RecordingError, decode
+from tallylight.recording import Event, Header
+from tallylight.recording_decoder import Problem, RecordingError, decode
 from tallylight.relay.core import RelayCore
 from tallylight.replay import Replay
 

@@ -29,6 +29,7 @@ from tallylight.hosts.worker import Worker
 from tallylight.snapshot import SnapshotWriter
 from tallylight.snapshot_schema import Pane as PaneEntry
 from tallylight.status import Status
+from tallylight.text import sanitise
 
 #: The variable whose value is an OSC 1338 payload; what hooks, `tally emit` and the relay set.
 CARRIER = "tally"
@@ -70,6 +71,7 @@ class KittyHost:
         self._shown: dict[int, _Shown] = {}
         self._by_tab: dict[int, Decision] = {}
         self._files_asked = False
+        #: Whether the snapshot lacks something that is no change of a decision: a pane that came or went.
         self._is_unsaved = False
         self._ticks = 0
         self._last_tick: float | None = None
@@ -153,9 +155,8 @@ class KittyHost:
 
     def on_close(self, window: Any) -> None:
         """The window is gone."""
-        now = time.monotonic()
         self._drop(window.id)
-        self._after(now, anew=True)
+        self._after(time.monotonic())
 
     # The timer -----------------------------------------------------------------------------------------------
 
@@ -165,7 +166,6 @@ class KittyHost:
         late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
         self._last_tick = now
         windows = self.boss.window_id_map
-        anew = self._panes.keys() != set(windows)
         for id_ in [id_ for id_ in self._panes if id_ not in windows]:
             self._drop(id_)
         self._ticks += 1
@@ -182,18 +182,20 @@ class KittyHost:
             pane.tick(now)
         self._read_files(self._panes)
         self._look_at_visible(now)
-        self._after(now, anew=anew)
+        self._after(now)
 
     def _pane(self, id_: int) -> Pane:
         pane = self._panes.get(id_)
         if pane is None:
             pane = self._panes[id_] = Pane(self.config.timing, self._reader, self._table)
+            self._is_unsaved = True
         return pane
 
     def _drop(self, id_: int) -> None:
         pane = self._panes.pop(id_, None)
         if pane is not None:
             pane.close()
+            self._is_unsaved = True
         self._shown.pop(id_, None)
 
     def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
@@ -237,12 +239,12 @@ class KittyHost:
 
     # What is shown -------------------------------------------------------------------------------------------
 
-    def _after(self, now: float, *, anew: bool = False) -> None:
+    def _after(self, now: float) -> None:
         """Show what has changed, and see to it that what will change soon is looked at in time."""
         changed = [id_ for id_, pane in self._panes.items() if self._has_changed(id_, pane)]
         for id_ in changed:
             self._publish(id_, self._panes[id_], now)
-        if changed or anew or self._is_unsaved:
+        if changed or self._is_unsaved:
             self._roll_up()
             for manager in self.boss.all_tab_managers:
                 manager.mark_tab_bar_dirty()
@@ -300,7 +302,7 @@ class KittyHost:
             id_=str(id_),
             tab=str(window.tab_id) if window is not None else "",
             os_window=str(window.os_window_id) if window is not None else "",
-            title=window.title if window is not None else "",
+            title=sanitise(window.title) if window is not None else "",
         )
 
     def _come_back(self, now: float) -> None:

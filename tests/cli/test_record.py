@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.cli import record
+from tallylight.cli import record, recorder
 from tallylight.evidence.recorded import Exit, ForegroundChange
 from tallylight.recording import Event, Header, Input, Output, Resize
 from tallylight.recording_decoder import Problem, decode
@@ -255,12 +255,12 @@ def test_inside_a_relay_it_only_listens(desk: Desk, terminal: Terminal) -> None:
 def test_writing_is_bounded(tmp_path: Path) -> None:
     """What waits to be written is never more than the buffer and one event."""
     path = tmp_path / "a.cast"
-    sink = record.Sink(record._create(str(path), overwrite=False), str(path), Header(), 0.0)
+    sink = recorder.Sink(record._create(str(path), overwrite=False), str(path), Header(), 0.0)
     most = 0
     for number in range(200):
         sink.write(Output(b"x" * 4096), number)
         most = max(most, len(sink._buffer))
     sink.close()
 
-    assert most < record.BUFFER + 5000
+    assert most < recorder.BUFFER + 5000
     assert path.stat().st_size > 200 * 4096

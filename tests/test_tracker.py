@@ -204,6 +204,10 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
         [(0, agent()), (1, registry("working")), (9, say(Source.REGISTRY, None)), (9.2, shell)],
         "active",
     ),
+    "nor is a title believed that is older than the goodbye": (
+        [(0, agent()), (1, title("done")), (2, registry("idle")), (9, say(Source.REGISTRY, None)), (9.2, shell)],
+        "active",
+    ),
     "and no guess lights between the two": (
         [(0, agent()), (1, registry("idle")), (9, say(Source.REGISTRY, None))],
         "idle",

@@ -219,7 +219,7 @@ class Replay:
             return
 
     def _read_title(self) -> None:
-        report = self._titles.read(self._title) if self._titles is not None else None
+        report = self._titles.read(self._title, self.now) if self._titles is not None else None
         if report is not None:
             self._report(report)
 

@@ -33,6 +33,8 @@ _KILLED = frozenset({134, 135, 136, 137, 139})
 _OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.PROTOCOL)
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.SCREEN)
 
+_POORER = (Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
+
 _CHANGES: dict[Status, str] = {
     Status.WORKING: "silence, the end of its turn, a question, or its exit",
     Status.WAITING: "the agent going on, a better source saying otherwise, or its exit; no timer and no look",
@@ -138,6 +140,10 @@ class Tracker:
             self._at_prompt = False
         if report.status is None:
             self._withdraw(report.id, source)
+            if not report.id and source in (Source.REGISTRY, Source.PROTOCOL):
+                # What poorer sources said before is older than the goodbye.
+                for poorer in _POORER:
+                    self._withdraw("", poorer)
         elif source is not Source.SCREEN or self._read_twice(report):
             self._claim(report, now)
         self._settle(now)

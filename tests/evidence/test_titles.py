@@ -89,34 +89,34 @@ def test_same_glyph_means_different_things() -> None:
     assert [r.status for r in reports if r] == [Status.IDLE, Status.WAITING]
 
 
+def said(name: str, *titles: tuple[float, str]) -> list[str]:
+    """The statuses that one run of an agent says by its titles, each set at a time; a dash where it says nothing."""
+    reader = TitleReader(agent(name))
+    return [str(report.status) if (report := reader.read(title, now)) else "-" for now, title in titles]
+
+
 def test_plain_title_is_idle_only_after_a_glyph() -> None:
     """A title without a glyph means idle only once this run of the agent has drawn one."""
-    reader = TitleReader(agent("codex"))
-
-    assert reader.read("u@host: ~") is None
-    assert (report := reader.read("⠋ codex")) is not None and report.status is Status.WORKING
-    assert (report := reader.read("codex")) is not None and report.status is Status.DONE
-    assert reader.read("") is None
+    assert said("codex", (0, "u@host: ~"), (1, "⠋ codex"), (9, "codex"), (10, "")) == ["-", "working", "done", "-"]
 
 
 def test_a_turn_that_ends_in_the_title_is_done() -> None:
     """Idle after work is done and stays so; idle after a question that was put away, or at the start, is idle."""
-    reader = TitleReader(agent("claude"))
-    titles = ("✳ a", "◐ a", "◑ a", "✳ a", "✳ b", "◐ b", "✳ b")
-    statuses = [report.status for title in titles if (report := reader.read(title)) is not None]
-    assert statuses == ["idle", "working", "working", "done", "done", "working", "done"]
+    titles = (0, "✳ a"), (1, "◐ a"), (2, "◑ a"), (3, "✳ a"), (4, "✳ b"), (5, "◐ b"), (6, "✳ b")
+    assert said("claude", *titles) == ["idle", "working", "working", "done", "done", "working", "done"]
 
-    asking = TitleReader(agent("codex"))
-    titles = ("⠋ codex", "[ ! ] Action Required | codex", "codex")
-    assert [r.status for t in titles if (r := asking.read(t)) is not None] == ["working", "waiting", "idle"]
+    asked = (0, "⠋ codex"), (5, "[ ! ] Action Required | codex"), (9, "codex")
+    assert said("codex", *asked) == ["working", "waiting", "idle"]
+
+
+def test_a_frame_of_a_spinner_is_no_turn() -> None:
+    """What was busy for less than a second has finished nothing."""
+    assert said("codex", (0, "⠋ codex"), (0.1, "codex")) == ["working", "idle"]
 
 
 def test_plain_title_never_idle_for_others() -> None:
     """An agent that always draws a glyph says nothing with a title that has none."""
-    reader = TitleReader(agent("claude"))
-    reader.read("◐ x")
-
-    assert reader.read("Claude Code") is None
+    assert said("claude", (0, "◐ x"), (9, "Claude Code")) == ["working", "-"]
 
 
 @pytest.mark.parametrize(

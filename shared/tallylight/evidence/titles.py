@@ -16,6 +16,8 @@ from tallylight.report import Report, Source
 from tallylight.status import Status
 from tallylight.text import sanitise
 
+#: No turn is shorter, in seconds. Codex draws a frame of its spinner when it starts.
+TURN_S = 1.0
 #: A title is looked at so far; agents write 240 characters at most.
 MAX_CHARS = 4096
 _SEPARATOR = " | "
@@ -71,21 +73,26 @@ class TitleReader:
     """
     `read_title` for one run of one agent: it remembers what was drawn before.
 
-    A title that says *idle* after it said *working* is a turn that ended: *done*, until the next one begins. (One that
-    a person broke off ends so too; but then the person is there, and a look makes it *idle*.)
+    A title that says *idle* after it said *working* for `TURN_S` is a turn that ended: *done*, until the next one
+    begins. (One that a person broke off ends so too; but then the person is there, and a look makes it *idle*.)
     """
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self._status: Status | None = None
+        self._since = 0.0
 
-    def read(self, title: str) -> Report | None:
+    def read(self, title: str, now: float) -> Report | None:
+        """The report that *title*, set at *now* (monotonic seconds), is worth; None if it says nothing."""
         report = read_title(self.agent, title, has_drawn=self._status is not None)
         if report is None:
             return None
-        if report.status is Status.IDLE and self._status in (Status.WORKING, Status.DONE):
+        if report.status is Status.IDLE and (
+            self._status is Status.DONE or (self._status is Status.WORKING and now - self._since >= TURN_S)
+        ):
             report = attrs.evolve(report, status=Status.DONE, rule=f"{report.rule}, after work")
-        self._status = report.status
+        if report.status is not self._status:
+            self._status, self._since = report.status, now
         return report
 
 

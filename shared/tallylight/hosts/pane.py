@@ -293,7 +293,7 @@ class Pane:
 
     def _read_title(self, now: float) -> None:
         if self._run is not None:
-            report = self._run.titles.read(self._title)
+            report = self._run.titles.read(self._title, now)
             if report is not None:
                 self.tracker.report(report, now)
 

@@ -71,7 +71,7 @@ def test_facts_the_engine_leans_on() -> None:
         "opencode",
         "qwen",
     }
-    assert {name for name, agent in by_name.items() if agent.title_status} == {"claude", "codex", "gemini", "qwen"}
+    assert {name for name, agent in by_name.items() if agent.title_rules} == {"claude", "codex", "gemini", "qwen"}
 
 
 def test_users_file_adds_and_overrides() -> None:
@@ -131,8 +131,6 @@ commands = ["serve"]
 options = ["-v"]
 takes = ["-m"]
 [title]
-status = true
-idle_may_wait = true
 plain_is_idle = true
 [[title.rules]]
 status = "waiting"

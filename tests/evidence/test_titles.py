@@ -75,11 +75,10 @@ def test_rules(name: str, title: str, expected: tuple[Status, Kind | None] | Non
 
 
 def test_waiting_is_never_derived_from_claude() -> None:
-    """No rule of Claude's makes it wait, and its data say that idle may hide a dialog."""
+    """No rule of Claude's title makes it wait: it has no glyph for that."""
     claude = agent("claude")
 
     assert all(rule.status is not Status.WAITING for rule in claude.title_rules)
-    assert claude.title_idle_may_wait
 
 
 def test_same_glyph_means_different_things() -> None:

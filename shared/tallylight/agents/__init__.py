@@ -105,10 +105,6 @@ class Agent:
     paths: tuple[str, ...] = ()
     sign: Sign = Sign()
     not_args: NotArgs = NotArgs()
-    #: Whether it draws its own status in the title.
-    title_status: bool = False
-    #: Whether its title says *idle* while it in truth waits for a person.
-    title_idle_may_wait: bool = False
     #: Whether, once it has drawn a glyph, a title without one says that it is idle.
     title_plain_is_idle: bool = False
     title_rules: tuple[TitleRule, ...] = ()
@@ -156,8 +152,6 @@ def _read(table: Table) -> Agent:
             frozenset(not_args.words("options")),
             frozenset(not_args.words("takes")),
         ),
-        title_status=title.boolean("status", False),
-        title_idle_may_wait=title.boolean("idle_may_wait", False),
         title_plain_is_idle=title.boolean("plain_is_idle", False),
         title_rules=parse_rules(title.tables("rules")),
         progress=table.text("progress", choices=PROGRESSES),

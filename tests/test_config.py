@@ -20,7 +20,6 @@ explicit_lasts = "tab"
 style = "icon"
 pulse = false
 mark = false
-notify = false
 [colours]
 working = "#010203"
 waiting = "#aabbcc"
@@ -43,12 +42,7 @@ def test_defaults() -> None:
         300,
         100,
     )
-    assert (config.kitty.style, config.kitty.pulse, config.kitty.mark, config.kitty.notify) == (
-        "stripe",
-        True,
-        True,
-        True,
-    )
+    assert (config.kitty.style, config.kitty.pulse, config.kitty.mark) == ("stripe", True, True)
     assert config.trust.explicit_lasts == "agent"
     assert config.colours == COLOURS
 
@@ -59,7 +53,6 @@ def test_every_key() -> None:
 
     assert errors == []
     assert (config.poll_ms, config.kitty.style, config.kitty.pulse, config.kitty.mark) == (500, "icon", False, False)
-    assert config.kitty.notify is False
     assert config.colours[Status.WORKING] == (1, 2, 3)
     assert config.colours[Status.WAITING] == (0xAA, 0xBB, 0xCC)
     assert config.colours[Status.DONE] == COLOURS[Status.DONE]

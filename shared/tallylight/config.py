@@ -39,7 +39,6 @@ class Kitty:
     pulse: bool = True
     #: Whether a mark that is not colour alone is drawn beside it.
     mark: bool = True
-    notify: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -96,7 +95,6 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
             style=kitty.text("style", default.kitty.style, choices=STYLES),
             pulse=kitty.boolean("pulse", default.kitty.pulse),
             mark=kitty.boolean("mark", default.kitty.mark),
-            notify=kitty.boolean("notify", default.kitty.notify),
         ),
         colours={status: _colour(colours, status) for status in COLOURS},
     )

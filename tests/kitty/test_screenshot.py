@@ -60,7 +60,8 @@ from tallylight.hosts.kitty import _host as host
 for id_, age in {ages}.items():
     tracker = host._panes[id_].tracker
     tracker._shown = attrs.evolve(tracker._shown, since=tracker._shown.since - age)
-host._after(time.monotonic(), anew=True)
+host._is_unsaved = True
+host._after(time.monotonic())
 """
 
 

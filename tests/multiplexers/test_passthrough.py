@@ -30,8 +30,12 @@ def script(folder: Path, *arguments: str, hook: bool = False) -> str:
     if hook:
         command = f"setsid -w {command} </dev/null >/dev/null 2>&1"
     path = folder / "pane.sh"
+    # tmux hands through only to clients, and starts the program before the first is attached.
+    attached = '[ -z "$TMUX" ] || until [ -n "$(tmux list-clients)" ]; do sleep .02; done'
     # The parts of END are put together only when it is drawn: it must not be found in a command line.
-    path.write_text(f"#!/bin/sh\n{command} || echo failed\nsleep .2\nprintf '%s-%s\\n' the-end of-it\nexec sleep 60\n")
+    path.write_text(
+        f"#!/bin/sh\n{attached}\n{command} || echo failed\nsleep .2\nprintf '%s-%s\\n' the-end of-it\nexec sleep 60\n"
+    )
     path.chmod(0o755)
     return str(path)
 

@@ -164,7 +164,7 @@ class Replay:
     def _foreground(self, foreground: Foreground | None, is_gone: bool) -> None:
         agent = self._agents.get(foreground.name) if foreground is not None and foreground.is_agent else None
         self._has_foreground = foreground is not None
-        self._titles = TitleReader(agent) if agent is not None else None
+        self._titles = TitleReader(agent, self.now) if agent is not None else None
         self._watch = ScreenWatch()
         self._watch_again()
         self.tracker.foreground(foreground, self.now, is_gone=is_gone)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tallylight import snapshot
+from tallylight.evidence.titles import START_S
 from tallylight.snapshot_schema import RecordEntry
 from tests.agents.driver import Launch, RemoteModel, StatusWatch, prepare_claude, prepare_codex, wait_until
 from tests.kitty.harness import Kitty
@@ -205,6 +206,8 @@ class Tab:
 
     def submit(self, prompt: str) -> float:
         """Type a prompt and press Enter; the time of Enter."""
+        # Nobody is so quick, and what an agent does while it starts is not taken for a turn.
+        time.sleep(max(0.0, self.started + START_S + 0.5 - time.monotonic()))
         start = prompt[:40]
         before = self.kitty.get_text(self.window).count(start)
         self.type(prompt)

@@ -26,7 +26,6 @@ def tab(request: pytest.FixtureRequest, borrow: Callable[[str, str], Tab]) -> Ta
     return borrow("codex", request.param)
 
 
-@pytest.mark.xfail(reason="one frame of its spinner, at the start, is believed to be a turn")
 def test_ready(desk: Desk) -> None:
     """Codex that has just come to its prompt has done nothing yet: it is not green."""
     tab = Tab(desk, "codex", "codex --no-daemon")

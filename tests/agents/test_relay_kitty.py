@@ -220,12 +220,9 @@ def test_exit(any_tab: Tab) -> None:
     assert not {"down", "done", "working"} & tab.names(left)
 
 
-def test_exit_after_interrupt(any_tab: Tab, request: pytest.FixtureRequest) -> None:
+def test_exit_after_interrupt(any_tab: Tab) -> None:
     """A turn that was broken off is not done because the agent was ended after it."""
     tab = any_tab
-    if tab.agent == "codex":
-        why = "when its own words are withdrawn, the older title is believed to say `done`"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=why))
     tab.submit(f"HOLD {tab.new('text')}")
     tab.shows("scripted model answers")
     pressed = tab.key("escape")

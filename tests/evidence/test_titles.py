@@ -90,7 +90,7 @@ def test_same_glyph_means_different_things() -> None:
 
 def said(name: str, *titles: tuple[float, str]) -> list[str]:
     """The statuses that one run of an agent says by its titles, each set at a time; a dash where it says nothing."""
-    reader = TitleReader(agent(name))
+    reader = TitleReader(agent(name), 0)
     return [str(report.status) if (report := reader.read(title, now)) else "-" for now, title in titles]
 
 
@@ -109,8 +109,10 @@ def test_a_turn_that_ends_in_the_title_is_done() -> None:
 
 
 def test_a_frame_of_a_spinner_is_no_turn() -> None:
-    """What was busy for less than a second has finished nothing."""
-    assert said("codex", (0, "⠋ codex"), (0.1, "codex")) == ["working", "idle"]
+    """What an agent was busy with for a moment when it started is no turn; a short turn later is one."""
+    assert said("codex", (0.1, "⠋ codex"), (0.2, "codex")) == ["working", "idle"]
+    assert said("codex", (0.1, "⠋ codex"), (1.2, "codex")) == ["working", "done"]
+    assert said("codex", (5, "⠋ codex"), (5.1, "codex")) == ["working", "done"]
 
 
 def test_plain_title_never_idle_for_others() -> None:

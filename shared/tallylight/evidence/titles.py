@@ -16,7 +16,9 @@ from tallylight.report import Report, Source
 from tallylight.status import Status
 from tallylight.text import sanitise
 
-#: No turn is shorter, in seconds. Codex draws a frame of its spinner when it starts.
+#: What an agent begins within so many seconds of its start is a turn only if it lasts so long. Codex draws a frame or
+#: two of its spinner when it starts.
+START_S = 3.0
 TURN_S = 1.0
 #: A title is looked at so far; agents write 240 characters at most.
 MAX_CHARS = 4096
@@ -73,12 +75,14 @@ class TitleReader:
     """
     `read_title` for one run of one agent: it remembers what was drawn before.
 
-    A title that says *idle* after it said *working* for `TURN_S` is a turn that ended: *done*, until the next one
-    begins. (One that a person broke off ends so too; but then the person is there, and a look makes it *idle*.)
+    A title that says *idle* after it said *working* is a turn that ended: *done*, until the next one begins. (One that
+    a person broke off ends so too; but then the person is there, and a look makes it *idle*.) Agents are busy with
+    themselves when they start: what begins within `START_S` of *started* is a turn only if it lasts `TURN_S`.
     """
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, started: float) -> None:
         self.agent = agent
+        self._started = started
         self._status: Status | None = None
         self._since = 0.0
 
@@ -87,13 +91,16 @@ class TitleReader:
         report = read_title(self.agent, title, has_drawn=self._status is not None)
         if report is None:
             return None
-        if report.status is Status.IDLE and (
-            self._status is Status.DONE or (self._status is Status.WORKING and now - self._since >= TURN_S)
-        ):
+        if report.status is Status.IDLE and (self._status is Status.DONE or self._was_turn(now)):
             report = attrs.evolve(report, status=Status.DONE, rule=f"{report.rule}, after work")
         if report.status is not self._status:
             self._status, self._since = report.status, now
         return report
+
+    def _was_turn(self, now: float) -> bool:
+        if self._status is not Status.WORKING:
+            return False
+        return self._since - self._started >= START_S or now - self._since >= TURN_S
 
 
 def clean_title(title: str) -> str:

@@ -263,7 +263,7 @@ class Pane:
         self._run = None
         foreground: Foreground | None = None
         if found.agent is not None and process is not None:
-            self._run = _Run(found, TitleReader(found.agent))
+            self._run = _Run(found, TitleReader(found.agent, now))
             self._find_status_file(self._run)
             foreground = Foreground(found.agent.name, process.pid, speaks=_speaks(found.agent, process))
         elif found.is_remote and process is not None:

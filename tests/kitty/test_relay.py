@@ -344,3 +344,25 @@ def test_after_kill_9_the_window_is_sane(bench: Bench, victim: str) -> None:
     shown = bench.kitty.wait_text(agent.window, "sane")
     assert "\n1\n" in shown
     bench.kitty.wait_until(lambda: bench.status(agent.window) != "working", what="the end of working")
+
+
+def test_after_kill_9_of_kitty_nothing_is_left(kitty_version: str) -> None:
+    """With its terminal the relay goes, its monitor and the program; the next kitty sweeps the snapshot of the dead."""
+    bench = Bench(kitty_version)
+    try:
+        agent = Agent(bench)
+        agent.say(b"\x1b]1338;state=working;tool=claude\x07")
+        bench.wait_status(agent.window, "working")
+        kitty = bench.kitty
+        dead = int(kitty.eval("import os\nreturn os.getpid()"))
+        kitty.run(["kill", "-9", str(dead)])
+        kitty.wait_until(
+            lambda: kitty.run(["pgrep", "-f", "tally run|bin/claude"], check=False).returncode, what="the end of all"
+        )
+        kitty.start_kitty()
+        kitty.wait_until(bench.snapshot, what="the snapshot of the new kitty")
+
+        names = [path.name for path in (kitty.runtime_dir / "tallylight").iterdir()]
+        assert f"kitty-{dead}.json" not in names
+    finally:
+        bench.close()

@@ -330,7 +330,8 @@ class Tab:
 
     def history(self) -> str:
         """What was written on the clock in this test, in words and in order of time."""
-        events, before = [], ()
+        events: list[tuple[float, str]] = []
+        before: tuple[object, ...] = ()
         for light in self.lights(self.since):
             words = (light.name, re.sub("glyph .", "glyph", light.reason), light.below)
             if words != before:

@@ -277,12 +277,17 @@ class Tab:
             raise AssertionError(f"{error}; the lights were\n{self.history()}\n{self.kitty.describe()}") from None
         return light
 
-    def at_once(self, light: Light, truth: float, what: str) -> None:
-        """Assert that a light came at once after the truth, as far as this machine is quick."""
+    def at_once(self, light: Light, truth: float, what: str = "", *, within: float = AT_ONCE) -> None:
+        """Assert that a light came so soon after the truth, as far as this machine is quick."""
         late = light.at - truth
         trip = max((seconds for at, seconds in self._trips if at >= truth - 0.5), default=0.0)
+        what = what or light.name
         sys.stdout.write(f"late {late * 1000:5.0f} ms  trip {trip * 1000:4.0f} ms  {self.command}: {what}\n")
-        assert late < AT_ONCE + STATIONS * trip, f"{what}: {late:.3f} s late, kitty answers in {trip:.3f} s"
+        assert late < within + STATIONS * trip, f"{what}: {late:.3f} s late, kitty answers in {trip:.3f} s"
+
+    def promptly(self, light: Light, truth: float) -> None:
+        """The same of a light that is made from looking on."""
+        self.at_once(light, truth, within=PROMPTLY)
 
     def truth(self, name: str, nth: int = 1) -> float:
         """When a mark of this tab's agent came for the `nth` time in this test."""

@@ -31,7 +31,7 @@ def test_ready(tab: Tab) -> None:
     """Claude at its prompt is idle, and known by its name."""
     light = tab.wait("idle", since=tab.ready)
 
-    assert light.at - tab.ready < PROMPTLY
+    tab.promptly(light, tab.ready)
     assert light.variables["tally_agent"] == "claude"
 
 
@@ -43,8 +43,8 @@ def test_answer(tab: Tab) -> None:
     tab.model.release(text)
     done = tab.wait("done", since=tab.truth("done"))
 
-    assert working.at - tab.truth("working") < PROMPTLY
-    assert done.at - tab.truth("done") < PROMPTLY
+    tab.promptly(working, tab.truth("working"))
+    tab.promptly(done, tab.truth("done"))
 
 
 def test_short_answer(tab: Tab) -> None:
@@ -52,7 +52,7 @@ def test_short_answer(tab: Tab) -> None:
     tab.submit("SLOW 0.3")
     done = tab.wait("done", since=tab.truth("done"))
 
-    assert done.at - tab.truth("done") < PROMPTLY
+    tab.promptly(done, tab.truth("done"))
 
 
 def test_permission(tab: Tab) -> None:
@@ -64,10 +64,10 @@ def test_permission(tab: Tab) -> None:
     working = tab.wait("working", since=pressed)
     done = tab.wait("done", since=tab.truth("done"))
 
-    assert waiting.at - asked < PROMPTLY
-    assert working.at - tab.made_at(made) < PROMPTLY
+    tab.promptly(waiting, asked)
+    tab.promptly(working, tab.made_at(made))
     assert working.at < tab.truth("done")
-    assert done.at - tab.truth("done") < PROMPTLY
+    tab.promptly(done, tab.truth("done"))
 
 
 def test_permission_dismissed(tab: Tab) -> None:
@@ -78,7 +78,7 @@ def test_permission_dismissed(tab: Tab) -> None:
     shown = tab.shows(CLAUDE.interrupted)
     idle = tab.wait("idle", since=pressed)
 
-    assert idle.at - shown < PROMPTLY
+    tab.promptly(idle, shown)
     assert "done" not in tab.names(pressed)
 
 
@@ -93,9 +93,9 @@ def test_question(tab: Tab) -> None:
     tab.model.release(more)
     done = tab.wait("done", since=tab.truth("done"))
 
-    assert waiting.at - asked < PROMPTLY
-    assert working.at - answered < PROMPTLY
-    assert done.at - tab.truth("done") < PROMPTLY
+    tab.promptly(waiting, asked)
+    tab.promptly(working, answered)
+    tab.promptly(done, tab.truth("done"))
 
 
 def test_interrupted(tab: Tab) -> None:
@@ -108,7 +108,7 @@ def test_interrupted(tab: Tab) -> None:
     interrupted = tab.truth("interrupted")
     time.sleep(PROMPTLY)  # nothing is awaited: that no green comes is the claim
 
-    assert idle.at - interrupted < PROMPTLY
+    tab.promptly(idle, interrupted)
     assert "done" not in tab.names(working.at)
 
 
@@ -125,9 +125,9 @@ def test_error(tab: Tab) -> None:
     tab.model.release(text)
     done = tab.wait("done", since=tab.truth("done"))
 
-    assert error.at - failed < PROMPTLY
+    tab.promptly(error, failed)
     assert working.at < done.at
-    assert done.at - tab.truth("done") < PROMPTLY
+    tab.promptly(done, tab.truth("done"))
 
 
 def test_background(tab: Tab) -> None:
@@ -138,8 +138,8 @@ def test_background(tab: Tab) -> None:
     background = tab.wait("background", since=over)
     done = tab.wait("done", since=tab.truth("done", 2), timeout=10)
 
-    assert background.at - over < PROMPTLY
-    assert done.at - tab.truth("done", 2) < PROMPTLY
+    tab.promptly(background, over)
+    tab.promptly(done, tab.truth("done", 2))
 
 
 def test_exit(tab: Tab) -> None:
@@ -151,7 +151,7 @@ def test_exit(tab: Tab) -> None:
     prompt = tab.leave()
     light = tab.unlit()
 
-    assert light.at - prompt < PROMPTLY
+    tab.promptly(light, prompt)
     assert light.status in {"", "idle", "active"}
     assert not {"down", "done"} & tab.names(left)
 
@@ -177,7 +177,7 @@ def test_killed(tab: Tab) -> None:
     killed = time.monotonic()
     down = tab.wait("down", since=killed)
 
-    assert down.at - killed < PROMPTLY
+    tab.promptly(down, killed)
 
 
 def test_nothing_of_claudes_was_changed(desk: Desk, tab: Tab) -> None:

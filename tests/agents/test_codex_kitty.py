@@ -45,8 +45,8 @@ def test_answer(tab: Tab) -> None:
     tab.model.release(text)
     done = tab.wait("done", since=tab.truth("done"))
 
-    assert working.at - tab.truth("working") < PROMPTLY
-    assert done.at - tab.truth("done") < PROMPTLY
+    tab.promptly(working, tab.truth("working"))
+    tab.promptly(done, tab.truth("done"))
     assert done.variables["tally_agent"] == "codex"
 
 
@@ -59,10 +59,10 @@ def test_permission(tab: Tab) -> None:
     working = tab.wait("working", since=pressed)
     done = tab.wait("done", since=tab.truth("done"))
 
-    assert waiting.at - asked < TITLE_LAG + PROMPTLY
-    assert working.at - tab.made_at(made) < PROMPTLY
+    tab.at_once(waiting, asked, within=TITLE_LAG + PROMPTLY)
+    tab.promptly(working, tab.made_at(made))
     assert working.at < tab.truth("done")
-    assert done.at - tab.truth("done") < PROMPTLY
+    tab.promptly(done, tab.truth("done"))
 
 
 def test_permission_dismissed(tab: Tab) -> None:
@@ -73,7 +73,7 @@ def test_permission_dismissed(tab: Tab) -> None:
     shown = tab.shows(CODEX.interrupted)
     over = tab.wait("done", since=shown)
 
-    assert over.at - shown < PROMPTLY
+    tab.promptly(over, shown)
 
 
 def test_question(tab: Tab) -> None:
@@ -84,8 +84,8 @@ def test_question(tab: Tab) -> None:
     tab.answer(CODEX.question, "1")
     done = tab.wait("done", since=tab.truth("done"))
 
-    assert waiting.at - asked < PROMPTLY
-    assert done.at - tab.truth("done") < PROMPTLY
+    tab.promptly(waiting, asked)
+    tab.promptly(done, tab.truth("done"))
 
 
 def test_interrupted(tab: Tab) -> None:
@@ -97,7 +97,7 @@ def test_interrupted(tab: Tab) -> None:
     interrupted = tab.truth("interrupted")
     over = tab.wait("done", since=interrupted)
 
-    assert over.at - interrupted < PROMPTLY
+    tab.promptly(over, interrupted)
 
 
 def test_error(tab: Tab) -> None:
@@ -107,7 +107,7 @@ def test_error(tab: Tab) -> None:
     tab.shows(CODEX.failed)
     over = tab.wait("done", since=failed)
 
-    assert over.at - failed < PROMPTLY
+    tab.promptly(over, failed)
 
 
 def test_exit(tab: Tab) -> None:
@@ -119,6 +119,6 @@ def test_exit(tab: Tab) -> None:
     prompt = tab.leave()
     light = tab.unlit()
 
-    assert light.at - prompt < PROMPTLY
+    tab.promptly(light, prompt)
     assert light.status in {"", "idle", "active"}
     assert not {"down", "done"} & tab.names(left)

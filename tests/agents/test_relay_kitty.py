@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.agents.desk import PROMPTLY, Desk, Light, Tab
+from tests.agents.desk import Desk, Light, Tab
 from tests.agents.driver import wait_until
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
@@ -147,9 +147,12 @@ def test_subagents(borrow: Borrow) -> None:
     ended = wait_until(
         lambda: next((x for x in tab.lights(finished) if "working" not in x.below.values()), None), 5, "its end"
     )
-    tab.model.release(outer)
-    tab.model.release(outer)
-    tab.wait("done", since=ended.at, timeout=10)
+
+    def over() -> bool:
+        tab.model.release(outer)  # Claude may ask once more, when it hears of its subagent's end
+        return any(light.name == "done" for light in tab.lights(ended.at))
+
+    wait_until(over, 20, "done", 0.2)
 
     tab.at_once(began, started, "subagent working")
     tab.at_once(ended, finished, "subagent done")
@@ -243,7 +246,7 @@ def test_killed(any_tab: Tab) -> None:
     killed = time.monotonic()
     down = tab.wait("down", since=killed)
 
-    assert down.at - killed < PROMPTLY  # nobody says so: it is seen
+    tab.promptly(down, killed)  # nobody says so: it is seen
 
 
 def test_kitty_is_spared(desk: Desk, borrow: Borrow) -> None:

@@ -12,10 +12,10 @@ from collections import OrderedDict
 
 import attrs
 
-from tallylight.claims import Claim, Timing, choose
+from tallylight.claims import Claim, Timing, choose, expires
 from tallylight.decision import Decision, Reason
 from tallylight.report import Report, Source
-from tallylight.rollup import most_urgent, urgency
+from tallylight.rollup import urgency
 from tallylight.status import Kind, Status
 
 #: What the OSC 7501 specification names as typical; it asks for 64 at least.
@@ -378,20 +378,31 @@ class Tracker:
     def _target(self, now: float) -> Decision:
         self._deadlines = []
         root = self._decide("", now)
-        children = [self._decide(id_, now) for id_ in list(self._records) if id_]
-        if not children:
+        if len(self._records) == 1:
             return root
-        busy = sum(c.status in (Status.WORKING, Status.BACKGROUND) for c in children)
+        # A flood may keep hundreds of them: only the one that is shown is decided in full.
+        children = [(self._below(record, now), id_) for id_, record in self._records.items() if id_ and record.claims]
+        busy = sum(status in (Status.WORKING, Status.BACKGROUND) for status, _ in children)
         if busy and root.status in (Status.DONE, Status.IDLE):
             reason = attrs.evolve(
                 root.reason, rule=f"{busy} of its subagents still run", changes=_CHANGES[Status.BACKGROUND]
             )
             report = attrs.evolve(root.report, status=Status.BACKGROUND, background=busy)
             root = attrs.evolve(root, status=Status.BACKGROUND, kind=None, reason=reason, report=report)
-        urgent = most_urgent(c for c in children if c.status in (Status.WAITING, Status.ERROR))
-        if urgent is not None and urgency(urgent.status) > urgency(root.status):
-            return attrs.evolve(urgent, losing=root.losing)
+        # The records are in the order in which they spoke: of equals the last is shown.
+        for urgent in (Status.WAITING, Status.ERROR):
+            id_ = next((id_ for status, id_ in reversed(children) if status is urgent), None)
+            if id_ is not None and urgency(urgent) > urgency(root.status):
+                return attrs.evolve(self._decide(id_, now), losing=root.losing)
         return root
+
+    def _below(self, record: _Record, now: float) -> Status:
+        """The status of a child, by its best source."""
+        claim = record.claims[max(record.claims)]
+        end = expires(claim, self.timing, self._last_output)
+        if end is None or now < end:
+            return claim.status
+        return Status.IDLE
 
     def _settle(self, now: float) -> None:
         target = self._target(now)

@@ -73,6 +73,9 @@ class KittyHost:
         self._files_asked = False
         #: Whether the snapshot lacks something that is no change of a decision: a pane that came or went.
         self._is_unsaved = False
+        self._saved_at: float | None = None
+        #: Whether the tabs are to be drawn anew for the same reason.
+        self._is_redrawn = False
         self._ticks = 0
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
@@ -188,14 +191,14 @@ class KittyHost:
         pane = self._panes.get(id_)
         if pane is None:
             pane = self._panes[id_] = Pane(self.config.timing, self._reader, self._table)
-            self._is_unsaved = True
+            self._is_unsaved = self._is_redrawn = True
         return pane
 
     def _drop(self, id_: int) -> None:
         pane = self._panes.pop(id_, None)
         if pane is not None:
             pane.close()
-            self._is_unsaved = True
+            self._is_unsaved = self._is_redrawn = True
         self._shown.pop(id_, None)
 
     def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
@@ -244,13 +247,17 @@ class KittyHost:
         changed = [id_ for id_, pane in self._panes.items() if self._has_changed(id_, pane)]
         for id_ in changed:
             self._publish(id_, self._panes[id_], now)
-        if changed or self._is_unsaved:
+        self._is_unsaved = self._is_unsaved or bool(changed)
+        if changed or self._is_redrawn:
+            self._is_redrawn = False
             self._roll_up()
             for manager in self.boss.all_tab_managers:
                 manager.mark_tab_bar_dirty()
+            self._pulse()
+        if self._is_unsaved and (self._saved_at is None or now - self._saved_at >= self._snapshot.min_interval):
+            self._saved_at = now
             panes = [self._entry(id_, pane, now) for id_, pane in self._panes.items()]
             self._is_unsaved = not self._worker.submit(lambda: self._snapshot.publish(panes, now))
-            self._pulse()
             # At once, so that a command that comes next reads of it.
             self._worker.lend()
         elif self._snapshot.due(now) is not None:

@@ -369,6 +369,26 @@ def test_deadline_tells_when_to_look_again() -> None:
     assert tracker.deadline() == pytest.approx(6.1)
 
 
+def test_a_child_that_is_silent_is_looked_at_in_time() -> None:
+    """A subagent that never ends burns its fuse too: the tracker asks for the tick at which it does."""
+    tracker = run([(0, agent()), (1, explicit("working", id="a")), (2, explicit("done"))])
+    assert tracker.decision.status is Status.BACKGROUND
+
+    deadline = tracker.deadline()
+    assert deadline == 301
+    tracker.tick(deadline)
+    assert tracker.decision.status is Status.DONE
+
+
+def test_of_equal_children_the_newest_question_is_shown() -> None:
+    """A question that is only asked again is not newer than the one that came after it."""
+    tracker = run(
+        [(0, explicit("waiting", id="a")), (1, explicit("waiting", id="b")), (2, explicit("waiting", id="a"))]
+    )
+
+    assert tracker.decision.report.id == "b"
+
+
 EVENTS: list[Step] = [
     *(explicit(s) for s in ("working", "waiting", "done", "error", "idle", "background")),
     *(registry(s) for s in ("working", "waiting", "done", "idle")),

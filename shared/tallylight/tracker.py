@@ -381,28 +381,30 @@ class Tracker:
         if len(self._records) == 1:
             return root
         # A flood may keep hundreds of them: only the one that is shown is decided in full.
-        children = [(self._below(record, now), id_) for id_, record in self._records.items() if id_ and record.claims]
-        busy = sum(status in (Status.WORKING, Status.BACKGROUND) for status, _ in children)
+        children = [(*self._below(record, now), id_) for id_, record in self._records.items() if id_ and record.claims]
+        busy = sum(status in (Status.WORKING, Status.BACKGROUND) for status, _, _ in children)
         if busy and root.status in (Status.DONE, Status.IDLE):
             reason = attrs.evolve(
                 root.reason, rule=f"{busy} of its subagents still run", changes=_CHANGES[Status.BACKGROUND]
             )
             report = attrs.evolve(root.report, status=Status.BACKGROUND, background=busy)
             root = attrs.evolve(root, status=Status.BACKGROUND, kind=None, reason=reason, report=report)
-        # The records are in the order in which they spoke: of equals the last is shown.
-        for urgent in (Status.WAITING, Status.ERROR):
-            id_ = next((id_ for status, id_ in reversed(children) if status is urgent), None)
-            if id_ is not None and urgency(urgent) > urgency(root.status):
-                return attrs.evolve(self._decide(id_, now), losing=root.losing)
+        asking = [child for child in children if child[0] in (Status.WAITING, Status.ERROR)]
+        urgent = max(asking, key=lambda child: (urgency(child[0]), child[1]), default=None)
+        if urgent is not None and urgency(urgent[0]) > urgency(root.status):
+            return attrs.evolve(self._decide(urgent[2], now), losing=root.losing)
         return root
 
-    def _below(self, record: _Record, now: float) -> Status:
-        """The status of a child, by its best source."""
+    def _below(self, record: _Record, now: float) -> tuple[Status, float]:
+        """The status of a child, by its best source, and since when."""
         claim = record.claims[max(record.claims)]
         end = expires(claim, self.timing, self._last_output)
-        if end is None or now < end:
-            return claim.status
-        return Status.IDLE
+        if end is None:
+            return claim.status, claim.changed
+        if now >= end:
+            return Status.IDLE, claim.changed
+        self._deadlines.append(end)
+        return claim.status, claim.changed
 
     def _settle(self, now: float) -> None:
         target = self._target(now)

@@ -371,7 +371,7 @@ def test_deadline_tells_when_to_look_again() -> None:
 
 def test_a_child_that_is_silent_is_looked_at_in_time() -> None:
     """A subagent that never ends burns its fuse too: the tracker asks for the tick at which it does."""
-    tracker = run([(0, agent()), (1, explicit("working", id="a")), (2, explicit("done"))])
+    tracker = run([(1, explicit("working", id="a")), (2, explicit("done"))])
     assert tracker.decision.status is Status.BACKGROUND
 
     deadline = tracker.deadline()

@@ -18,7 +18,6 @@ from tallylight import wire
 from tallylight.agents import Agents
 from tallylight.claims import Timing
 from tallylight.decision import Decision
-from tallylight.errors import DecodeError
 from tallylight.evidence.grid import Grid
 from tallylight.evidence.recorded import Exit, ForegroundChange
 from tallylight.evidence.screen import WINDOW, ScreenWatch
@@ -210,13 +209,9 @@ class Replay:
                     self.tracker.command_end(event.exit_code, self.now)
 
     def _carrier(self, value: str | None) -> None:
-        if value is None:
-            self._report(Report(source=Source.PROTOCOL, status=None, rule="user variable deleted"))
-            return
-        try:
-            self._report(osc1338.decode_payload(value, rule="user variable"))
-        except DecodeError:
-            return
+        report = osc1338.decode_variable(value)
+        if report is not None:
+            self._report(report)
 
     def _read_title(self) -> None:
         report = self._titles.read(self._title, self.now) if self._titles is not None else None

@@ -18,7 +18,6 @@ from tallylight.agents import Agent
 from tallylight.attention import Attention
 from tallylight.claims import Timing
 from tallylight.decision import Decision
-from tallylight.errors import DecodeError
 from tallylight.evidence import registry, transcript
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name
@@ -181,14 +180,9 @@ class Pane:
 
     def carrier(self, payload: str | None, now: float) -> None:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
-        if payload is None:
-            self.tracker.report(Report(source=Source.PROTOCOL, status=None, rule="user variable deleted"), now)
-            return
-        try:
-            report = osc1338.decode_payload(payload, rule="user variable")
-        except DecodeError:
-            return
-        self.tracker.report(report, now)
+        report = osc1338.decode_variable(payload)
+        if report is not None:
+            self.tracker.report(report, now)
 
     def look(self, visible: bool, now: float) -> None:
         """Whether the pane is in front of a person."""

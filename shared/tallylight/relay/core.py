@@ -26,7 +26,6 @@ from collections.abc import Callable
 import attrs
 
 from tallylight import wire
-from tallylight.errors import DecodeError
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.position import Position
@@ -243,12 +242,9 @@ class RelayCore:
     def _note(self, event: user_var.UserVar) -> None:
         if event.name != VARIABLE:
             return
-        report = records.withdrawal(rule=records.NOTED)
-        if event.value is not None:
-            try:
-                report = osc1338.decode_payload(event.value, rule=records.NOTED)
-            except DecodeError:
-                return
+        report = osc1338.decode_variable(event.value)
+        if report is None:
+            return
         self._records.noted(report, self._now)
         if self._observe:
             self._observe(report)

@@ -26,7 +26,7 @@ REFRESH_S = 30.0
 #: The host's own fuse for what a program says explicitly.
 FUSE_S = 300.0
 #: The rule of a report that the program itself wrote into the `tally` variable.
-NOTED = "user variable"
+NOTED = osc1338.VARIABLE_RULE
 
 #: How much each protocol can say, by the rule of its reports.
 _RANKS = {NOTED: 4, "osc-7501": 4, "cli-agent": 4, "osc-26": 3, "osc-1338": 2}

@@ -52,6 +52,8 @@ _EXTENDED = (*_TEXTS, "id", "kind", "progress", "background", "source")
 _NOTIFICATION = Source.NOTIFICATION.word
 #: What goes first when a report is too long for one frame.
 _EXPENDABLE = ("detail", "message", "worktree", "cwd", "title", "mode", "session", "project", "tool")
+#: The rule of what comes in the user variable.
+VARIABLE_RULE = "user variable"
 _ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
 _PROGRESS = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 _COUNT = re.compile(r"[0-9]{1,4}")
@@ -86,6 +88,16 @@ def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
     data = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
     check_length(data, PAYLOAD_LIMIT)
     return _report(_checked(data), rule)
+
+
+def decode_variable(value: str | None) -> Report | None:
+    """Read the `tally` user variable: deleted (None) it withdraws; None for what cannot be read and is ignored."""
+    if value is None:
+        return Report(source=Source.PROTOCOL, status=None, rule=VARIABLE_RULE)
+    try:
+        return decode_payload(value, rule=VARIABLE_RULE)
+    except DecodeError:
+        return None
 
 
 def read_fields(payload: bytes) -> dict[str, str]:

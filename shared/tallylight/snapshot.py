@@ -8,6 +8,7 @@ types are checked, and a file whose writer is dead is skipped. Text is sanitised
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -205,14 +206,10 @@ def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
     snapshots: list[Snapshot] = []
     problems: list[SnapshotError] = []
     try:
-        names = sorted(path.name for path in checked_directory(folder).iterdir() if _NAME.match(path.name))
-    except FileNotFoundError:
-        return [], []
-    except OSError as error:
-        return [], [SnapshotError(folder, error.strerror or str(error))]
+        names = stamps(folder)
     except SnapshotError as error:
         return [], [error]
-    for name in names[:MAX_FILES]:
+    for name in names:
         try:
             snapshot = read(folder / name)
         except FileNotFoundError:
@@ -223,6 +220,26 @@ def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
         if is_alive(snapshot.pid, snapshot.birth):
             snapshots.append(snapshot)
     return snapshots, problems
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """
+    The names of the snapshots in *folder*, each with what changes when it is written anew. No folder: none.
+
+    At most `MAX_FILES`. SnapshotError if the directory cannot be read or is not this user's alone.
+    """
+    found: dict[str, tuple[int, int, int]] = {}
+    try:
+        names = sorted(path.name for path in checked_directory(folder).iterdir() if _NAME.match(path.name))
+        for name in names[:MAX_FILES]:
+            with contextlib.suppress(FileNotFoundError):
+                status = (folder / name).lstat()
+                found[name] = status.st_mtime_ns, status.st_ino, status.st_size
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise SnapshotError(folder, error.strerror or str(error)) from None
+    return found
 
 
 def read(path: Path) -> Snapshot:

@@ -1,0 +1,103 @@
+"""The feed: what it notices, and that it reads no file twice."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight import snapshot
+from tallylight.feed import LIVENESS_S, Feed
+from tallylight.snapshot import SnapshotWriter
+from tallylight.snapshot_schema import Pane
+from tallylight.status import Status
+
+WORKING = Pane(id="3", status=Status.WORKING, agent="claude", since=50.0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "tallylight"
+    made.mkdir(mode=0o700)
+    return made
+
+
+def writer(folder: Path, pid: int | None = None) -> SnapshotWriter:
+    number = os.getpid() if pid is None else pid
+    return SnapshotWriter(folder / f"kitty-{number}.json", "kitty", lambda: 1000.0, min_interval=0.0, pid=number)
+
+
+def statuses(feed: Feed) -> list[Status]:
+    return [pane.status for found in feed.snapshots for pane in found.panes]
+
+
+def test_a_change_is_told_once(folder: Path) -> None:
+    """Each write of a host is one change, and nothing new is no change."""
+    host, feed = writer(folder), Feed(folder)
+    assert not feed.poll(0.0)
+    host.publish([WORKING], 0.0)
+    assert feed.poll(0.1)
+    assert not feed.poll(0.2)
+    host.publish([attrs.evolve(WORKING, status=Status.DONE)], 1.0)
+    assert feed.poll(0.3)
+    assert statuses(feed) == [Status.DONE]
+    host.close()
+    assert feed.poll(0.4)
+    assert feed.snapshots == ()
+
+
+def test_an_unchanged_file_is_not_read_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two writes a snapshot is read once, however often the feed is polled."""
+    read: list[str] = []
+    original = snapshot.read
+    monkeypatch.setattr(snapshot, "read", lambda path: read.append(path.name) or original(path))
+    writer(folder).publish([WORKING], 0.0)
+    feed = Feed(folder)
+    for step in range(50):
+        feed.poll(step * 0.1)
+    assert len(read) == 1
+
+
+def test_a_killed_host_goes_within_a_second(folder: Path) -> None:
+    """A writer that died without a goodbye is gone at the next look for the living."""
+    with subprocess.Popen([sys.executable, "-IS", "-c", "input()"], stdin=subprocess.PIPE) as process:
+        writer(folder, process.pid).publish([WORKING], 0.0)
+        feed = Feed(folder)
+        assert feed.poll(0.0)
+        process.kill()
+    assert not feed.poll(LIVENESS_S - 0.1)
+    assert feed.poll(LIVENESS_S)
+    assert feed.snapshots == ()
+    assert not feed.poll(LIVENESS_S + 0.1)
+
+
+def test_a_broken_file_is_a_problem_until_it_is_mended(folder: Path) -> None:
+    """What cannot be read is named once, what it held before is shown no longer, and a good write heals it."""
+    host, feed = writer(folder), Feed(folder)
+    host.publish([WORKING], 0.0)
+    feed.poll(0.0)
+    host.path.write_bytes(b"{")
+    assert feed.poll(0.1)
+    assert feed.snapshots == ()
+    assert "is not JSON" in str(feed.problems[0])
+    assert not feed.poll(5.0)
+    assert feed.problems
+    host.publish([attrs.evolve(WORKING, since=51.0)], 1.0)
+    assert feed.poll(5.1)
+    assert feed.problems == ()
+    assert statuses(feed) == [Status.WORKING]
+
+
+def test_a_folder_that_others_may_change_is_not_read(folder: Path) -> None:
+    """A directory that is open to others gives a problem, and no state."""
+    writer(folder).publish([WORKING], 0.0)
+    folder.chmod(0o777)
+    feed = Feed(folder)
+    assert feed.poll(0.0)
+    assert feed.snapshots == ()
+    assert "other users" in str(feed.problems[0])
+    assert not feed.poll(0.1)

@@ -24,7 +24,7 @@ LAYERS = {
     "scanner": 1, "wire": 1, "text": 1,
     "tracker": 2, "decision": 2, "claims": 2, "rollup": 2, "attention": 2, "evidence": 2, "agents": 2, "config": 2,
     "ledger": 2, "notify": 2,
-    "datafile": 2, "actions": 2, "paint": 2, "edits": 2, "snapshot_schema": 2,
+    "datafile": 2, "actions": 2, "paint": 2, "edits": 2, "snapshot_schema": 2, "snapshot_entries": 2, "snapshot_values": 2,
     "recording": 2, "recording_decoder": 2, "replay": 2,
     "hosts": 3, "processes": 3, "tty": 3, "relay": 3, "snapshot": 3, "feed": 3, "files": 3, "requests": 3, "setup": 3,
     "cli": 4, "kittens": 4, "__main__": 4,

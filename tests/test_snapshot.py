@@ -15,7 +15,16 @@ import pytest
 from tallylight import snapshot
 from tallylight.report import Progress, Report, Source
 from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
+from tallylight.snapshot_schema import (
+    MAX_CHOICES,
+    ConversationEntry,
+    LosingEntry,
+    Pane,
+    ReasonEntry,
+    RecordEntry,
+    Snapshot,
+)
+from tallylight.snapshot_values import MAX_PATH, MAX_TEXT, MAX_WORDS
 from tallylight.status import Kind, Status
 
 WAITING = Pane(id="3", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", since=50.0)
@@ -63,7 +72,25 @@ def test_what_is_published_is_read(folder: Path) -> None:
         reason=ReasonEntry(source="protocol", rule="osc-1338", at=49.5, changes="an answer"),
         records=(RecordEntry.of(report, Status.WAITING, 49.5),),
         losing=(LosingEntry(source="heuristic", rule="silence", status="waiting", at=40.0, why="explicit wins"),),
+        cwd="/home/x/p",
+        progress="1/4",
+        background=2,
+        question="Run ls?",
+        choices=(("1", "Yes"), ("\x1b", "No")),
+        prompt="5f3a",
+        resume=("--resume", "{session}"),
+        fork=("--fork-session",),
+        agent_pid=78,
+        conversation=ConversationEntry(agent="claude", session="s", cwd="/home/x/p", flags=("--yolo",)),
+        snoozed_until=99.0,
+        unread=True,
+        answered=True,
+        waited_s=7.5,
+        notified=True,
+        visible=True,
+        host_title="main",
     )
+    assert [field.name for field in attrs.fields(Pane) if getattr(pane, field.name) in (None, "", (), 0, False)] == []
 
     make_writer(folder).publish([pane], 0.0)
 
@@ -85,6 +112,8 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
     assert set(found["panes"][0]) == {
         *("id", "tab", "os_window", "title", "status", "kind", "agent", "project", "session", "message"),
         *("since", "seen", "pid", "reason", "records", "losing"),
+        *("cwd", "progress", "background", "question", "choices", "prompt", "resume", "fork", "agent_pid"),
+        *("conversation", "snoozed_until", "unread", "answered", "waited_s", "notified", "visible", "host_title"),
     }
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600
     assert [path.name for path in folder.iterdir()] == [writer.path.name]
@@ -221,6 +250,42 @@ def test_texts_are_capped(folder: Path) -> None:
     assert panes_in(folder)[0].message == "m" * 500
 
 
+@pytest.mark.parametrize(
+    ("field", "most", "more", "nothing"),
+    [
+        ("cwd", "/" * MAX_PATH, "/" * (MAX_PATH + 1), ""),
+        ("fork", ("x" * MAX_TEXT,), ("x" * (MAX_TEXT + 1),), ()),
+        ("resume", ("x",) * MAX_WORDS, ("x",) * (MAX_WORDS + 1), ()),
+        ("choices", (("k" * MAX_TEXT, "yes"),), (("k" * (MAX_TEXT + 1), "yes"),), ()),
+    ],
+)
+def test_what_would_mean_something_else_is_never_cut(
+    folder: Path, field: str, most: object, more: object, nothing: object
+) -> None:
+    """A directory, an argument list or keys beyond the limit are left out whole, by the writer and by the reader."""
+
+    def as_json(value: object) -> object:
+        return [as_json(entry) for entry in value] if isinstance(value, tuple) else value
+
+    make_writer(folder).publish([attrs.evolve(WAITING, **{field: value}) for value in (most, more)], 0.0)
+    written = [getattr(pane, field) for pane in panes_in(folder)]
+    raw = [{**WAITING.to_json(), field: as_json(value)} for value in (most, more)]
+    put(folder, HERE, document(panes=raw))
+
+    assert written == [most, nothing]
+    assert [getattr(pane, field) for pane in panes_in(folder)] == [most, nothing]
+
+
+def test_choices_are_capped(folder: Path) -> None:
+    """Of the answers of a question the first sixteen are written and read."""
+    choices = tuple((str(n), "yes") for n in range(MAX_CHOICES + 1))
+    make_writer(folder).publish([attrs.evolve(WAITING, choices=choices)], 0.0)
+    written = panes_in(folder)[0].choices
+    put(folder, HERE, document(panes=[{**WAITING.to_json(), "choices": [list(choice) for choice in choices]}]))
+
+    assert written == panes_in(folder)[0].choices == choices[:MAX_CHOICES]
+
+
 def test_lone_surrogates_do_not_break_the_file(folder: Path) -> None:
     """A title that is no valid Unicode is written and read."""
     make_writer(folder).publish([attrs.evolve(WAITING, title="a\udcffb")], 0.0)
@@ -289,6 +354,10 @@ def test_not_utf8_is_a_problem(folder: Path) -> None:
         {"id": "3", "status": "waiting", "kind": ["x"], "title": 5, "pid": -1, "since": "soon", "seen": "yes"},
         {"id": "3", "status": "waiting", "kind": "no-such", "pid": True, "since": True, "reason": [], "records": {}},
         {"id": "3", "status": "waiting", "since": 10**400, "records": [1, {}, {"status": []}], "losing": ["x"]},
+        {"id": "3", "status": "waiting", "resume": "ls", "fork": ["ls", 5], "choices": [["y"], "no", ["a", 5], 7]},
+        {"id": "3", "status": "waiting", "agent_pid": "7", "cwd": 7, "background": -1, "unread": 1, "waited_s": "no"},
+        {"id": "3", "status": "waiting", "conversation": {"agent": [], "session": 5, "cwd": {}, "flags": "--yolo"}},
+        {"id": "3", "status": "waiting", "conversation": ["claude"], "choices": {"y": "yes"}, "question": None},
     ],
 )
 def test_wrong_types_become_defaults(folder: Path, pane: dict[str, object]) -> None:

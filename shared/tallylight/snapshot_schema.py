@@ -8,179 +8,24 @@ may add keys, and a broken one can show nonsense, but it cannot break a reader.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
-
 import attrs
 
-from tallylight.report import Report
+from tallylight.snapshot_entries import ConversationEntry as ConversationEntry
+from tallylight.snapshot_entries import LosingEntry as LosingEntry
+from tallylight.snapshot_entries import ReasonEntry as ReasonEntry
+from tallylight.snapshot_entries import RecordEntry as RecordEntry
+from tallylight.snapshot_values import MAX_ID, MAX_LIST, Json, count, kind_of, listed, number, path, text, words
+from tallylight.snapshot_values import status_of as status_of
 from tallylight.status import Kind, Status
 
 VERSION = 1
-#: Of one text, in characters. Surfaces show far less; `tally why` shows this much.
-MAX_TEXT = 500
-#: Of one id or path. The id of a record is a path of up to a few levels.
-MAX_ID = 500
-#: Of records and of losing claims of one pane.
-MAX_LIST = 64
-
-T = TypeVar("T")
-Json = dict[str, Any]
-
-
-def text(value: object, cap: int = MAX_TEXT) -> str:
-    """Return *value* if it is text, cut to *cap* characters; `""` if it is not."""
-    return value[:cap] if isinstance(value, str) else ""
-
-
-def number(value: object) -> float:
-    """Return *value* if it is a finite number, else 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0.0
-    try:
-        return float(value) if math.isfinite(value) else 0.0
-    except OverflowError:
-        return 0.0
-
-
-def count(value: object) -> int | None:
-    """Return *value* if it is a number a process or a task count can have, else None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else None
-
-
-def status_of(value: object) -> Status | None:
-    try:
-        return Status(value)  # type: ignore[arg-type]  # any other type is a ValueError too
-    except ValueError:
-        return None
-
-
-def kind_of(value: object) -> Kind | None:
-    try:
-        return Kind(value)  # type: ignore[arg-type]
-    except ValueError:
-        return None
-
-
-def _listed(value: object, read: Callable[[Json], T | None], cap: int = MAX_LIST) -> tuple[T, ...]:
-    if not isinstance(value, list):
-        return ()
-    found = (read(entry) for entry in value[:cap] if isinstance(entry, dict))
-    return tuple(entry for entry in found if entry is not None)
-
-
-@attrs.frozen(kw_only=True)
-class ReasonEntry:
-    """Why a pane shows what it shows: *at* is seconds since the epoch, *changes* what would change it."""
-
-    source: str = ""
-    rule: str = ""
-    at: float = 0.0
-    changes: str = ""
-
-    @classmethod
-    def from_json(cls, value: object) -> ReasonEntry:
-        if not isinstance(value, dict):
-            return cls()
-        return cls(
-            source=text(value.get("source")),
-            rule=text(value.get("rule")),
-            at=number(value.get("at")),
-            changes=text(value.get("changes")),
-        )
-
-
-@attrs.frozen(kw_only=True)
-class LosingEntry:
-    """A claim that was put aside, and *why*: the trust rule."""
-
-    source: str = ""
-    rule: str = ""
-    status: str = ""
-    at: float = 0.0
-    why: str = ""
-
-    @classmethod
-    def from_json(cls, value: Json) -> LosingEntry:
-        return cls(
-            source=text(value.get("source")),
-            rule=text(value.get("rule")),
-            status=text(value.get("status")),
-            at=number(value.get("at")),
-            why=text(value.get("why")),
-        )
-
-
-#: The fields of a report that a record carries when they are not empty.
-REPORT_TEXTS = ("session", "title", "project", "cwd", "worktree", "mode", "message", "detail")
-
-
-@attrs.frozen(kw_only=True)
-class RecordEntry:
-    """One record of a pane: `""` is the pane itself, `a/b` a child of `a`. *fields* are the report's, non-empty."""
-
-    id: str = ""
-    status: Status
-    kind: Kind | None = None
-    agent: str = ""
-    source: str = ""
-    rule: str = ""
-    at: float = 0.0
-    fields: Mapping[str, str] = attrs.field(factory=dict)
-
-    @classmethod
-    def of(cls, report: Report, status: Status, at: float) -> RecordEntry:
-        """Make the entry of a record that *report* describes and whose status is *status*."""
-        fields = {name: text(getattr(report, name)) for name in REPORT_TEXTS if getattr(report, name)}
-        if report.progress is not None:
-            fields["progress"] = f"{report.progress.done}/{report.progress.total}"
-        if report.background:
-            fields["background"] = str(report.background)
-        return cls(
-            id=report.id,
-            status=status,
-            kind=report.kind,
-            agent=report.agent,
-            source=report.source.word,
-            rule=report.rule,
-            at=at,
-            fields=fields,
-        )
-
-    @classmethod
-    def from_json(cls, value: Json) -> RecordEntry | None:
-        status = status_of(value.get("status"))
-        if status is None:
-            return None
-        names = (*REPORT_TEXTS, "progress", "background")
-        return cls(
-            id=text(value.get("id"), MAX_ID),
-            status=status,
-            kind=kind_of(value.get("kind")),
-            agent=text(value.get("agent")),
-            source=text(value.get("source")),
-            rule=text(value.get("rule")),
-            at=number(value.get("at")),
-            fields={name: text(value[name]) for name in names if text(value.get(name))},
-        )
-
-    def to_json(self) -> Json:
-        return {
-            "id": self.id[:MAX_ID],
-            "status": self.status.value,
-            "kind": self.kind.value if self.kind else None,
-            "agent": text(self.agent),
-            "source": self.source,
-            "rule": text(self.rule),
-            "at": self.at,
-            **{name: text(value) for name, value in self.fields.items()},
-        }
+#: Of the choices of one question.
+MAX_CHOICES = 16
 
 
 @attrs.frozen(kw_only=True)
 class Pane:
-    """What a host shows for one pane. Times are seconds since the epoch."""
+    """What a host shows for one pane. Times are seconds since the epoch; texts are as the programs said them."""
 
     id: str
     status: Status
@@ -195,9 +40,40 @@ class Pane:
     since: float = 0.0
     seen: bool = False
     pid: int | None = None
-    reason: ReasonEntry = ReasonEntry()
+    reason: ReasonEntry = attrs.field(factory=ReasonEntry)
     records: tuple[RecordEntry, ...] = ()
     losing: tuple[LosingEntry, ...] = ()
+    #: Where the agent works, as it said itself.
+    cwd: str = ""
+    #: How far it is: `3/7`.
+    progress: str = ""
+    #: How many background tasks or subagents still run.
+    background: int = 0
+    #: The question on its screen, one line; the answers it takes, each as the keys to type and their label; and what
+    #: tells this prompt from every other.
+    question: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    prompt: str = ""
+    #: Argument lists as the agent said them, to be filled in and checked at the gate.
+    resume: tuple[str, ...] = ()
+    fork: tuple[str, ...] = ()
+    #: The process that the host knows to be the agent; None if none is.
+    agent_pid: int | None = None
+    conversation: ConversationEntry = attrs.field(factory=ConversationEntry)
+    #: Until when a person has put it off; 0 if they have not.
+    snoozed_until: float = 0.0
+    #: A person marked it as not read.
+    unread: bool = False
+    #: Whether the agent has gone on since it last asked.
+    answered: bool = False
+    #: How long it waited for a person today, in seconds.
+    waited_s: float = 0.0
+    #: Whether a notification was shown for what it now needs.
+    notified: bool = False
+    #: Whether it is in front of a person.
+    visible: bool = False
+    #: The name of the detached session or workspace it belongs to.
+    host_title: str = ""
 
     @classmethod
     def from_json(cls, value: Json) -> Pane | None:
@@ -208,47 +84,55 @@ class Pane:
             id=name,
             status=status,
             kind=kind_of(value.get("kind")),
-            tab=text(value.get("tab")),
-            os_window=text(value.get("os_window")),
-            title=text(value.get("title")),
-            agent=text(value.get("agent")),
-            project=text(value.get("project")),
-            session=text(value.get("session")),
-            message=text(value.get("message")),
-            since=number(value.get("since")),
-            seen=value.get("seen") is True,
             pid=count(value.get("pid")),
+            agent_pid=count(value.get("agent_pid")),
+            background=count(value.get("background")) or 0,
+            cwd=path(value.get("cwd")),
             reason=ReasonEntry.from_json(value.get("reason")),
-            records=_listed(value.get("records"), RecordEntry.from_json),
-            losing=_listed(value.get("losing"), LosingEntry.from_json),
+            conversation=ConversationEntry.from_json(value.get("conversation")),
+            records=listed(value.get("records"), RecordEntry.from_json),
+            losing=listed(value.get("losing"), LosingEntry.from_json),
+            choices=_choices(value.get("choices")),
+            resume=words(value.get("resume")),
+            fork=words(value.get("fork")),
+            **{name: text(value.get(name)) for name in _TEXTS},  # type: ignore[arg-type]
+            **{name: number(value.get(name)) for name in _NUMBERS},  # type: ignore[arg-type]
+            **{name: value.get(name) is True for name in _FLAGS},  # type: ignore[arg-type]
         )
 
     def to_json(self) -> Json:
         return {
             "id": self.id[:MAX_ID],
-            "tab": self.tab,
-            "os_window": self.os_window,
-            "title": text(self.title),
             "status": self.status.value,
             "kind": self.kind.value if self.kind else None,
-            "agent": text(self.agent),
-            "project": text(self.project),
-            "session": text(self.session),
-            "message": text(self.message),
-            "since": self.since,
-            "seen": self.seen,
+            **{name: text(getattr(self, name)) for name in _TEXTS},
+            **{name: getattr(self, name) for name in (*_NUMBERS, *_FLAGS)},
             "pid": self.pid,
-            "reason": {name: _capped(value) for name, value in attrs.asdict(self.reason).items()},
+            "agent_pid": self.agent_pid,
+            "background": self.background,
+            "cwd": path(self.cwd),
+            "reason": self.reason.to_json(),
+            "conversation": self.conversation.to_json(),
             "records": [record.to_json() for record in self.records[:MAX_LIST]],
-            "losing": [
-                {name: _capped(value) for name, value in attrs.asdict(entry).items()}
-                for entry in self.losing[:MAX_LIST]
-            ],
+            "losing": [entry.to_json() for entry in self.losing[:MAX_LIST]],
+            "choices": [list(choice) for choice in self.choices[:MAX_CHOICES] if words(choice)],
+            "resume": list(words(self.resume)),
+            "fork": list(words(self.fork)),
         }
 
 
-def _capped(value: object) -> object:
-    return text(value) if isinstance(value, str) else value
+_SAID = ("agent", "project", "session", "message", "progress", "question", "prompt")
+_TEXTS = ("tab", "os_window", "title", "host_title", *_SAID)
+_NUMBERS = ("since", "snoozed_until", "waited_s")
+_FLAGS = ("seen", "unread", "answered", "notified", "visible")
+
+
+def _choices(value: object) -> tuple[tuple[str, str], ...]:
+    """The answers a question takes. One that is not whole is left out: half of its keys would be another answer."""
+    if not isinstance(value, list):
+        return ()
+    pairs = (words(entry) for entry in value[:MAX_CHOICES])
+    return tuple((pair[0], pair[1]) for pair in pairs if len(pair) == 2)
 
 
 @attrs.frozen(kw_only=True)
@@ -275,7 +159,7 @@ class Snapshot:
             started=number(value.get("started")),
             birth=text(value.get("birth")),
             written=number(value.get("written")),
-            panes=_listed(value.get("panes"), Pane.from_json, max_panes),
+            panes=listed(value.get("panes"), Pane.from_json, max_panes),
         )
 
     def to_json(self) -> Json:

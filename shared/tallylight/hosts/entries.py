@@ -33,6 +33,12 @@ def pane_entry(
         since=epoch(decision.since),
         seen=pane.attention.seen,
         pid=pane.pid,
+        cwd=report.cwd,
+        progress=f"{report.progress.done}/{report.progress.total}" if report.progress is not None else "",
+        background=report.background,
+        resume=report.resume,
+        fork=report.fork,
+        agent_pid=pane.agent_pid,
         reason=ReasonEntry(
             source=reason.source.word if reason.source is not None else "",
             rule=reason.rule,

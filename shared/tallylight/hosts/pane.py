@@ -120,6 +120,12 @@ class Pane:
         process = self._identity.process
         return process.pid if process is not None else self._pgid or None
 
+    @property
+    def agent_pid(self) -> int | None:
+        """The process of the agent that holds the foreground, as far as it is known."""
+        process = self._run.identity.process if self._run is not None else None
+        return process.pid if process is not None else None
+
     # What the host sees --------------------------------------------------------------------------------------
 
     def foreground(self, pgid: int, now: float) -> None:

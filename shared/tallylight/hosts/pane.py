@@ -21,6 +21,7 @@ from tallylight.decision import Decision
 from tallylight.evidence import registry, transcript
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process, base_name
+from tallylight.evidence.prompts import Prompt, read_prompt
 from tallylight.evidence.screen import Change, ScreenWatch
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.turn import Turns
@@ -96,6 +97,8 @@ class Pane:
         self._table = table
         self._watch = ScreenWatch()
         self._unchanged = 0
+        #: The prompt that is on the screen as of the last look, for display and a person's own answer.
+        self.prompt: Prompt | None = None
         self._pgid = 0
         self._identity = NOBODY
         self._run: _Run | None = None
@@ -153,6 +156,8 @@ class Pane:
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
         if change.is_output:
             self.tracker.output(now)
+        prompt = read_prompt(self.agent, look.lines, look.cursor_row)
+        self.prompt = prompt if prompt is not None and prompt.status is Status.WAITING else None
 
     @property
     def is_calm(self) -> bool:

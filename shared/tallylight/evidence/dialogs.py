@@ -1,0 +1,220 @@
+"""
+Dialogs of agents that nobody has written rules for: how programs ask, whatever they are called.
+
+Read are the last rows of the screen. The rules, by the names that `tally why` shows:
+
+* `numbered choices`: `1. Yes`, `2. No`, … with a pointer at one of them, and nothing below but hints;
+* `pointed choices`: the same without numbers, below a question, and with a hint that names the keys;
+* `yes or no`: a last row that ends in `[y/N]`, `(Y)es/(N)o` or the like, with the cursor on it;
+* `password`: a last row that ends in `password:` or the like, with the cursor on it.
+
+A chat that talks about such a dialog, a transcript, a log: below each of them stands something else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from tallylight.evidence.question import MAX_CHOICES, Choice, Prompt, clean_lines
+from tallylight.evidence.tail import Row
+from tallylight.status import Kind, Status
+
+#: Rows between two choices, which hold the rest of a long label or what it means.
+_GAP = 5
+#: Rows of hints below the last choice, empty ones and edges of boxes not counted.
+_HINTS = 3
+#: Rows above the choices that may be the question's.
+_ABOVE = 24
+
+#: Pointers of dialogs; the last two are what `❯` and `›` become in a hardcopy of GNU Screen.
+_POINTERS = "❯›>→▶▸►➤➜◉●⏵*o:"
+_NUMBERED = re.compile(rf"(?:([{_POINTERS}]) ?)?(\d{{1,2}})[.):] {{1,3}}(\S.*)")
+_POINTED = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}(\S.*)")
+_HINT = re.compile(
+    r"\b(esc(ape)?|enter|return|tab|space|ctrl|shift|alt|arrows?|navigate|select|confirm|cancel|submit|dismiss|scroll|"
+    r"quit|exit|back|abort|skip|amend|edit|explain|toggle|choose|move|use|press)\b|[↑↓⏎↵⇥]",
+    re.IGNORECASE,
+)
+_KEYS_HINT = re.compile(
+    r"(?=.*(?:\b(?:enter|return|space)\b|[⏎↵]|\barrow))(?=.*(?:\b(?:select|confirm|choose|submit|move|navigate|toggle|accept)\b|[↑↓]))",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(
+    r"(?:[\[(] ?(?P<first>y(?:es)?) ?[/|] ?(?P<second>no?)(?: ?[/|] ?\w{1,12}){0,4} ?[\])]"
+    r"|\(Y\)es/\(N\)o\S{0,3}(?: ?/?\([A-Z]\)[\w' ]{1,24}){0,4})"
+    r"(?: ?\[[\w ]{1,12}\])? ?[:?>»]{0,2} ?\w{0,12}$",
+    re.IGNORECASE,
+)
+_LETTERED = re.compile(r"\(([A-Z])\)([\w' ]{1,24})")
+_SECRET = re.compile(
+    r"\b(pass ?word|pass ?phrase|pass ?code|pin|otp|2fa code|verification code|one-time (?:code|password)|api[ -]key|"
+    r"access token|auth(?:entication|orization) code)\b[^:?]{0,80}[:?] ?[*•●]{0,64}$",
+    re.IGNORECASE,
+)
+_PERMISSION = re.compile(
+    r"\b(allow|approve|permission|permit|proceed|trust|run|execute|apply|overwrite|delete|make this edit|grant)\b",
+    re.IGNORECASE,
+)
+_AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)
+
+
+@attrs.frozen
+class Choices:
+    """Choices that were found: the rows of them in the tail, first and last, and which of them is pointed at."""
+
+    first: int
+    last: int
+    labels: tuple[str, ...]
+    #: The number in front of each, or nothing.
+    numbers: tuple[str, ...]
+    pointed: int
+
+
+def read_dialog(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
+    """The dialog at the end of *rows*; the cursor is in row *cursor_row* of the screen. None if there is none."""
+    if not rows:
+        return None
+    found = numbered_choices(rows)
+    if found is not None:
+        return _with_choices(rows, found, "numbered choices")
+    found = _pointed_choices(rows)
+    if found is not None:
+        return _with_choices(rows, found, "pointed choices")
+    return _asked_in_a_row(rows, cursor_row)
+
+
+def numbered_choices(rows: Sequence[Row]) -> Choices | None:
+    """The numbered choices that *rows* end in, hints apart: from 1 up, one of them with a pointer."""
+    last = _above_hints(rows, lambda row: _NUMBERED.match(row.text) is not None)
+    if last is None:
+        return None
+    found: list[tuple[int, re.Match[str]]] = []
+    position, expected = last, None
+    while position >= 0 and last - position < 40:
+        match = _NUMBERED.match(rows[position].text)
+        number = int(match[2]) if match is not None else None
+        if match is not None and (expected is None or number == expected):
+            found.append((position, match))
+            expected = int(match[2]) - 1
+            if expected == 0:
+                break
+        elif found and found[-1][0] - position > _GAP:
+            return None
+        position -= 1
+    if expected != 0 or not 2 <= len(found) <= MAX_CHOICES:
+        return None
+    found.reverse()
+    pointed = [index for index, (_, match) in enumerate(found) if match[1]]
+    if len(pointed) != 1:
+        return None
+    labels = tuple(clean_lines([match[3]])[0] if clean_lines([match[3]]) else "" for _, match in found)
+    return Choices(found[0][0], last, labels, tuple(match[2] for _, match in found), pointed[0])
+
+
+def _pointed_choices(rows: Sequence[Row]) -> Choices | None:
+    """Choices without numbers: one with a pointer, the others beginning in the same column, below a question."""
+    hinted = [i for i, row in enumerate(rows) if _KEYS_HINT.match(row.text)]
+    if not hinted or hinted[-1] < len(rows) - 1 - _HINTS:
+        return None
+    pointed = next(
+        (i for i in range(hinted[-1] - 1, max(-1, hinted[-1] - MAX_CHOICES), -1) if _POINTED.match(rows[i].text)), None
+    )
+    if pointed is None:
+        return None
+    match = _POINTED.match(rows[pointed].text)
+    assert match is not None
+    column = rows[pointed].indent + match.start(1)
+    first = last = pointed
+    while last + 1 < hinted[-1] and rows[last + 1].text and rows[last + 1].indent == column:
+        last += 1
+    while first > 0 and rows[first - 1].text and rows[first - 1].indent == column:
+        first -= 1
+    question = next((rows[i] for i in range(first - 1, max(-1, first - 4), -1) if rows[i].text), None)
+    if last == first or question is None or not question.text.endswith(("?", ":")):
+        return None
+    labels = [match[1] if i == pointed else rows[i].text for i in range(first, last + 1)]
+    return Choices(first, last, clean_lines(labels), ("",) * len(labels), pointed - first)
+
+
+def _above_hints(rows: Sequence[Row], is_wanted: Callable[[Row], bool]) -> int | None:
+    """The last row that *is_wanted*, if nothing but hints stands below it."""
+    hints = 0
+    for position in range(len(rows) - 1, -1, -1):
+        row = rows[position]
+        if is_wanted(row):
+            return position
+        if not row.text:
+            continue
+        hints += 1
+        if hints > _HINTS or not _HINT.search(row.text):
+            return None
+    return None
+
+
+def arrows(distance: int) -> str:
+    """What to type to move the pointer down by *distance*, or up, and choose."""
+    return ("\x1b[B" if distance > 0 else "\x1b[A") * abs(distance) + "\r"
+
+
+def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
+    """The rows of the question above row *first*: where the prompt's text begins, and the row that asks."""
+    top = asking = first
+    for position in range(first - 1, max(-1, first - _ABOVE - 1), -1):
+        row = rows[position]
+        if row.is_edge:
+            if top < first:
+                break
+            continue
+        if row.text:
+            top = position
+            if asking == first and row.text.endswith("?"):
+                asking = position
+        elif top < first and position > 0 and not rows[position - 1].text:
+            break
+    return top, asking if asking != first else top
+
+
+def kind_of(text: str) -> Kind:
+    """Whether *text* asks for a permission, for a login, or something else."""
+    if _AUTH.search(text):
+        return Kind.AUTH
+    return Kind.PERMISSION if _PERMISSION.search(text) else Kind.QUESTION
+
+
+def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Prompt | None:
+    top, asking = question_above(rows, found.first)
+    if asking == found.first:
+        return None
+    lines = clean_lines([rows[i].text for i in range(top, found.last + 1) if not rows[i].is_edge])
+    question = clean_lines([rows[asking].text])
+    choices = tuple(
+        Choice(number or arrows(index - found.pointed), label)
+        for index, (number, label) in enumerate(zip(found.numbers, found.labels, strict=True))
+    )
+    text = question[0] if question else ""
+    return Prompt(Status.WAITING, kind_of(text), rule, text, lines, choices)
+
+
+def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
+    last = rows[-1]
+    if cursor_row != last.number:
+        return None
+    lines = clean_lines([last.text])
+    if not lines:
+        return None
+    if _SECRET.search(last.text):
+        return Prompt(Status.WAITING, Kind.AUTH, "password", lines[0], lines)
+    match = _YES_NO.search(last.text)
+    if match is None:
+        return None
+    lettered = _LETTERED.findall(match[0])
+    if lettered:
+        choices = [Choice(f"{letter.lower()}\r", f"{letter}{rest}".strip()) for letter, rest in lettered]
+    else:
+        choices = [Choice("y\r", "yes"), Choice("n\r", "no")]
+        if match["first"].lower() == "yes":
+            choices = [Choice("yes\r", "yes"), Choice("no\r", "no")]
+    return Prompt(Status.WAITING, kind_of(lines[0]), "yes or no", lines[0], lines, tuple(choices))

@@ -1,0 +1,57 @@
+"""
+The end of a screen: its last rows with text, made ready for reading. Whatever a dialog is, it stands there.
+
+Rows from the top go in. Of each that is near the last one with text, the frame of a box around it is taken away and its
+text is cut, so that reading costs the same on any screen: at most `REACH` rows of `WIDTH` characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import attrs
+
+#: Rows up from the last one with text. The tallest dialog seen (a plan with its choices) has 30.
+REACH = 48
+#: Characters of a row that are read.
+WIDTH = 240
+
+#: Sides of boxes, and the bars that some agents draw at the left of a dialog.
+_SIDES = "│┃║▌▐▎▏╎╏┆┊|"
+_FRAME = re.compile(f"[{_SIDES}]?")
+#: What a row of a box's edge consists of.
+_EDGE = frozenset("─━═╌┄┈╍┅┉╭╮╰╯┌┐└┘├┤┏┓┗┛╔╗╚╝▀▄▁▔_-╴╶╸╺╹╻╷╵ ")
+
+
+@attrs.frozen
+class Row:
+    """One row: where it stands on the screen, how far its text is indented, the text; *is_edge* of a box."""
+
+    number: int
+    indent: int
+    text: str
+    is_edge: bool = False
+
+
+def read_tail(lines: Sequence[str]) -> tuple[Row, ...]:
+    """The last rows of *lines*, from the top, up to the last one with text; none for an empty screen."""
+    last = len(lines) - 1
+    while last >= 0 and not lines[last].strip():
+        last -= 1
+    return tuple(_row(number, lines[number][:WIDTH]) for number in range(max(0, last - REACH + 1), last + 1))
+
+
+def _row(number: int, line: str) -> Row:
+    text = line.rstrip()
+    bare = text.lstrip()
+    if bare[:1] in _SIDES and bare[1:2] in ("", " ", "\u00a0"):
+        bare = bare[1:].lstrip()
+    if bare and bare[-1] in _SIDES and (len(bare) == 1 or bare[-2] in " \u00a0"):
+        text = text[:-1].rstrip()
+        bare = bare[:-1].rstrip()
+    if not bare:
+        return Row(number, 0, "")
+    if len(bare) >= 3 and _EDGE.issuperset(bare):
+        return Row(number, 0, "", is_edge=True)
+    return Row(number, len(text) - len(bare), bare)

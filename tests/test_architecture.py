@@ -26,6 +26,7 @@ LAYERS = {
     "ledger": 2, "notify": 2,
     "datafile": 2, "actions": 2, "paint": 2, "edits": 2, "snapshot_schema": 2, "snapshot_entries": 2, "snapshot_values": 2,
     "recording": 2, "recording_decoder": 2, "replay": 2,
+    "fleet": 2, "broker": 3,
     "hosts": 3, "processes": 3, "tty": 3, "relay": 3, "snapshot": 3, "feed": 3, "files": 3, "requests": 3, "setup": 3,
     "cli": 4, "kittens": 4, "__main__": 4,
 }  # fmt: skip
@@ -42,7 +43,8 @@ DIET = {
     "tallylight.wire.pairs": {"__future__", "collections.abc", "tallylight.errors"},
     "tallylight.wire.envelope": {"__future__", "binascii"},
 }
-THIRD_PARTY = {"attrs", "attr", "psutil", "kitty", "kittens"}
+#: The last ones are optional extras, which one module each imports.
+THIRD_PARTY = {"attrs", "attr", "psutil", "kitty", "kittens", "paho"}
 
 
 @attrs.frozen

@@ -15,6 +15,7 @@ import attrs
 from tallylight.claims import Timing
 from tallylight.datafile import Table, parse
 from tallylight.errors import DataFileError
+from tallylight.fleet.settings import Fleet, parse_fleet
 from tallylight.paint import COLOURS, RGB
 from tallylight.status import Status
 
@@ -53,6 +54,7 @@ class Config:
     debounce_ms: int = 100
     trust: Trust = Trust()
     kitty: Kitty = Kitty()
+    fleet: Fleet = Fleet()
     #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
     colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
 
@@ -96,6 +98,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
             pulse=kitty.boolean("pulse", default.kitty.pulse),
             mark=kitty.boolean("mark", default.kitty.mark),
         ),
+        fleet=parse_fleet(table.table("fleet")),
         colours={status: _colour(colours, status) for status in COLOURS},
     )
     for part in (trust, kitty, colours, table):

@@ -28,6 +28,7 @@ VERBS = {
     "record": "run a command and record the session with its evidence",
     "replay": "tell what the light of a recorded session was, and why",
     "status": "list the agents of every tab, most urgent first",
+    "publish": "tell the broker of a fleet what this machine's agents do",
     "why": "explain one tab's light: the source, the rule, what would change it",
 }
 

@@ -1,0 +1,92 @@
+"""
+`tally publish`: tells the broker of a fleet what this machine's agents do, until it is stopped.
+
+A process of its own that reads the snapshots the hosts write: no host ever waits for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+
+from tallylight import files, snapshot
+from tallylight.errors import TallyError
+from tallylight.feed import Feed
+from tallylight.fleet.messages import MachineTopic, Message, Presence, encode_presence
+from tallylight.fleet.outbox import Outbox
+from tallylight.fleet.settings import Fleet
+
+#: How often, in seconds, the snapshots are looked at.
+POLL_S = 0.2
+
+
+def main(argv: list[str]) -> int:
+    """Publish until a signal ends it."""
+    parser = argparse.ArgumentParser(prog="tally publish", description="Tell the fleet's broker what the agents do.")
+    parser.add_argument("--quiet", action="store_true", help="say nothing, not even that the broker is away")
+    options = parser.parse_args(argv)
+    config, problems = files.load_config(os.environ)
+    for problem in problems:
+        sys.stderr.write(f"tally publish: {problem}\n")
+    if not config.fleet.broker:
+        raise TallyError(f"no broker: set `broker` in [fleet] of {files.config_file()} (docs/fleet.md)")
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+    try:
+        publish(config.fleet, quiet=options.quiet)
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def publish(fleet: Fleet, *, quiet: bool) -> None:
+    """Publish until `KeyboardInterrupt`; then say goodbye."""
+    try:
+        from tallylight.broker import Link, machine_name
+    except ImportError:
+        raise TallyError("publishing needs the MQTT client: pip install 'tallylight[fleet]'") from None
+    machine = machine_name(fleet)
+    place = MachineTopic(machine).encode(fleet.prefix)
+    here = encode_presence(Presence(online=True, at=round(time.time(), 3)))
+    outbox = Outbox(fleet.prefix, machine)
+    outbox.show((), here)
+    feed = Feed(snapshot.directory(os.environ))
+
+    def take(topic: str, payload: bytes, is_stored: bool) -> None:
+        # What we send ourselves comes back too, and may be older than what has been acknowledged since.
+        if is_stored:
+            outbox.found(topic, payload)
+
+    link = Link(
+        fleet,
+        subscribe=f"{place.rpartition('/')[0]}/#",
+        take=take,
+        will=Message(place, encode_presence(Presence(online=False, at=0.0))),
+        acknowledged=outbox.acknowledged,
+        changed=lambda is_up: None if is_up else outbox.lost(),
+    )
+    said = ""
+    try:
+        while True:
+            now = time.monotonic()
+            if feed.poll(now):
+                outbox.show(feed.snapshots, here)
+            if link.is_up:
+                for message in outbox.take():
+                    link.send(message)
+            link.step(now, POLL_S)
+            if link.state != said and not quiet:
+                sys.stderr.write(f"tally publish: {fleet.broker}:{fleet.port}: {link.state}\n")
+                sys.stderr.flush()
+            said = link.state
+            if not link.is_up:
+                time.sleep(POLL_S)
+    finally:
+        link.close(Message(place, encode_presence(Presence(online=False, at=round(time.time(), 3)))))
+
+
+def _leave(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,84 @@
+"""Messages of the fleet: topics, payloads, and what is no message of ours."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.fleet import messages
+from tallylight.fleet.messages import MachineTopic, PaneTopic, Presence
+from tallylight.snapshot_schema import Pane
+from tallylight.status import Kind, Status
+
+names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
+PANE = Pane(id="3", status=Status.WAITING, kind=Kind.QUESTION, agent="claude", message="Which?", since=5.0)
+
+
+@given(names, names, names, names)
+def test_every_name_is_one_level(prefix: str, machine: str, host: str, pane: str) -> None:
+    """Whatever machines, hosts and panes are called, a topic holds no wildcard and leads back to the names."""
+    prefix = f"p{len(prefix)}"
+    topic = PaneTopic(machine, host, pane).encode(prefix)
+    assert not set(topic) & {"+", "#", "\0", "$"}
+    assert topic.count("/") == 4
+    assert messages.decode_topic(topic, prefix) == PaneTopic(machine, host, pane)
+    assert messages.decode_topic(MachineTopic(machine).encode(prefix), prefix) == MachineTopic(machine)
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "tallylight",
+        "tallylight/",
+        "tallylight/a",
+        "tallylight/a/machine/x",
+        "tallylight//machine",
+        "tallylight/a/pane/kitty-1",
+        "tallylight/a/pane/kitty-1/3/4",
+        "tallylightx/a/machine",
+        "other/a/machine",
+        "tallylight/" + "a" * 1100 + "/machine",
+    ],
+)
+def test_other_topics_are_nobodys(topic: str) -> None:
+    """A topic of another shape is none of ours."""
+    assert messages.decode_topic(topic, "tallylight") is None
+
+
+def test_a_pane_comes_back() -> None:
+    """A pane is the same after its way through a payload."""
+    assert messages.decode_pane(messages.encode_pane(PANE)) == PANE
+    assert messages.decode_presence(messages.encode_presence(Presence(True, 7.5))) == Presence(True, 7.5)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"version":2,"pane":{"id":"3","status":"working"}}',
+        b'{"version":1,"pane":{"id":"3","status":"thinking"}}',
+        b'{"version":1,"pane":{"id":"","status":"working"}}',
+        b'{"version":1,"pane":[]}',
+        b'{"version":1,"pane":{"id":"3","status":"working"}}' + b" " * messages.MAX_BYTES,
+        b'{"version":1,"online":1,"at":0}',
+        b'{"version":1,"online":true,"at":true}',
+        b'{"version":1,"online":true,"at":"now"}',
+    ],
+)
+def test_bad_payloads_say_nothing(payload: bytes) -> None:
+    """A payload that breaks a rule is no pane and no presence."""
+    assert messages.decode_pane(payload) is None
+    assert messages.decode_presence(payload) is None
+
+
+def test_a_payload_of_the_limit_is_read() -> None:
+    """The size limit is inclusive."""
+    body = json.dumps({"version": 1, "pane": PANE.to_json()}).encode()
+    assert messages.decode_pane(body + b" " * (messages.MAX_BYTES - len(body))) == PANE

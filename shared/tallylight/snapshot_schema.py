@@ -74,6 +74,8 @@ class Pane:
     visible: bool = False
     #: The name of the detached session or workspace it belongs to.
     host_title: str = ""
+    #: The argument list that attaches a terminal to it, for a pane that is in none; empty where there is no such thing.
+    attach: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, value: Json) -> Pane | None:
@@ -95,6 +97,7 @@ class Pane:
             choices=_choices(value.get("choices")),
             resume=words(value.get("resume")),
             fork=words(value.get("fork")),
+            attach=words(value.get("attach")),
             **{name: text(value.get(name)) for name in _TEXTS},  # type: ignore[arg-type]
             **{name: number(value.get(name)) for name in _NUMBERS},  # type: ignore[arg-type]
             **{name: value.get(name) is True for name in _FLAGS},  # type: ignore[arg-type]
@@ -118,6 +121,7 @@ class Pane:
             "choices": [list(choice) for choice in self.choices[:MAX_CHOICES] if words(choice)],
             "resume": list(words(self.resume)),
             "fork": list(words(self.fork)),
+            "attach": list(words(self.attach)),
         }
 
 

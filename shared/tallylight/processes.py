@@ -11,6 +11,7 @@ else, a zombie or a kernel thread is None or empty, never an error: tables chang
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from tallylight.evidence.process import Process
 
 __all__ = [
     "ForegroundReader",
+    "Groups",
     "ProcTable",
     "Process",
     "PsutilTable",
@@ -423,3 +425,46 @@ class ForegroundReader:
     def forget(self, pgid: int) -> None:
         """The pane that asked for *pgid* has another foreground now, or is gone."""
         self._seen.pop(pgid, None)
+
+
+class Groups:
+    """
+    The process group in the foreground of a process's terminal, for a host that does not hold the terminal itself.
+
+    From `/proc` where it is; else `ps` is asked for all of them at once, at most `1 / EVERY_S` times a second.
+    """
+
+    EVERY_S = 0.2
+    #: `ps` is waited for so long, in seconds.
+    _PATIENCE_S = 2.0
+
+    def __init__(self, of: Table | None = None) -> None:
+        self._table = of or table()
+        self._listed: dict[int, int] = {}
+        self._listed_at: float | None = None
+
+    def look(self, pid: int, now: float) -> int:
+        """The foreground group of the terminal of *pid* at monotonic *now*; 0 if it has none or *pid* is gone."""
+        if isinstance(self._table, ProcTable):
+            stat = self._table.stat(pid)
+            return (stat.tpgid or 0) if stat is not None else 0
+        if self._listed_at is None or not 0 <= now - self._listed_at < self.EVERY_S:
+            self._listed_at = now
+            self._listed = self._list()
+        return self._listed.get(pid, 0)
+
+    def _list(self) -> dict[int, int]:
+        try:
+            done = subprocess.run(
+                ["ps", "-A", "-o", "pid=", "-o", "tpgid="],
+                capture_output=True,
+                timeout=self._PATIENCE_S,
+                stdin=subprocess.DEVNULL,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return {}
+        pairs = (line.split() for line in done.stdout.splitlines())
+        return {
+            int(pair[0]): max(0, int(pair[1])) for pair in pairs if len(pair) == 2 and pair[1].lstrip(b"-").isdigit()
+        }

@@ -1,0 +1,123 @@
+"""
+Jobs: what a polling host does away from its loop, on a few threads, bounded in number and in time.
+
+One job a key at a time: a session that hangs keeps one thread for as long as its command may take, and the others go
+on. `run` is the only way to another program from there.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import select
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+import attrs
+
+#: Threads, and jobs that wait for one.
+MAX_THREADS = 4
+MAX_WAITING = 2048
+#: A command is given so long, in seconds, and so many bytes of output.
+PATIENCE_S = 3.0
+MAX_OUTPUT = 4 * 1024 * 1024
+
+
+class StuckError(Exception):
+    """A program that did not end in its time, or wrote more than it may. It was killed."""
+
+
+@attrs.frozen
+class Ran:
+    """How a program ended, and what it wrote on standard output."""
+
+    code: int
+    output: bytes
+
+
+def run(
+    argv: Sequence[str], env: Mapping[str, str], *, patience: float = PATIENCE_S, limit: int = MAX_OUTPUT
+) -> Ran | None:
+    """
+    Run a program to its end; None if there is no such program. What it says on standard error goes nowhere.
+
+    `StuckError` after *patience* seconds, or *limit* bytes.
+    """
+    try:
+        child = subprocess.Popen(
+            list(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(env)
+        )
+    except (OSError, ValueError):
+        return None
+    assert child.stdout is not None
+    end = time.monotonic() + patience
+    output = bytearray()
+    try:
+        poller = select.poll()
+        poller.register(child.stdout, select.POLLIN | select.POLLHUP)
+        while True:
+            left = end - time.monotonic()
+            if left <= 0 or not poller.poll(left * 1000):
+                raise StuckError(argv[0])
+            chunk = os.read(child.stdout.fileno(), 65_536)
+            if not chunk:
+                break
+            output += chunk
+            if len(output) > limit:
+                raise StuckError(argv[0])
+        return Ran(child.wait(max(0.01, end - time.monotonic())), bytes(output))
+    except (StuckError, subprocess.TimeoutExpired):
+        child.kill()
+        child.wait()
+        raise StuckError(argv[0]) from None
+    finally:
+        child.stdout.close()
+
+
+class Jobs:
+    """*deliver* takes what is to be done on the loop: it is called on the threads, and must be safe there."""
+
+    def __init__(self, deliver: Callable[[Callable[[], None]], None]) -> None:
+        self._deliver = deliver
+        self._queue: queue.Queue[tuple[Hashable, Callable[[], object], Callable[[object], None]]] = queue.Queue(
+            MAX_WAITING
+        )
+        self._busy: set[Hashable] = set()
+        self._threads = 0
+
+    def is_busy(self, key: Hashable) -> bool:
+        """Whether a job of *key* waits or is being done."""
+        return key in self._busy
+
+    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+        """
+        Do *job* on a thread; *done* gets its result, or the exception it raised, on the loop.
+
+        False, and nothing is done, while a job of the same *key* is not delivered, or too many wait.
+        """
+        if key in self._busy:
+            return False
+        try:
+            self._queue.put_nowait((key, job, done))
+        except queue.Full:
+            return False
+        self._busy.add(key)
+        if self._threads < min(MAX_THREADS, len(self._busy)):
+            self._threads += 1
+            threading.Thread(target=self._work, name=f"tallylight-{self._threads}", daemon=True).start()
+        return True
+
+    def _work(self) -> None:
+        while True:
+            key, job, done = self._queue.get()
+            try:
+                result: object = job()
+            except Exception as error:  # whatever it is, it is the caller's to judge
+                result = error
+            self._deliver(lambda key=key, done=done, result=result: self._delivered(key, done, result))  # type: ignore[misc]
+
+    def _delivered(self, key: Hashable, done: Callable[[object], None], result: object) -> None:
+        self._busy.discard(key)
+        done(result)

@@ -1,0 +1,201 @@
+"""Attention: seen, answered, snoozed and unread are four facts, each with its own end; and the time waited adds up."""
+
+from __future__ import annotations
+
+import pytest
+
+from tallylight.attention import DWELL_S, Attention
+from tallylight.decision import Decision, Reason
+from tallylight.ledger import Ledger, Waited
+from tallylight.report import Report, Source
+from tallylight.status import Kind, Status
+
+
+def decision(status: Status, since: float, kind: Kind | None = None) -> Decision:
+    report = Report(source=Source.PROTOCOL, status=status, kind=kind)
+    return Decision(status, kind, Reason(Source.PROTOCOL, "test", since, ""), since, report)
+
+
+def attention(status: Status = Status.WAITING, since: float = 0.0) -> Attention:
+    made = Attention()
+    made.shown(decision(status, since), since)
+    return made
+
+
+def test_a_look_is_no_answer_and_an_answer_no_look() -> None:
+    """A question that was looked at is seen and not answered; one answered from elsewhere is answered and not seen."""
+    looked = attention()
+    looked.look(True, 1)
+    assert looked.look(True, 1 + DWELL_S)
+    assert (looked.seen, looked.answered) == (True, False)
+
+    answered = attention()
+    answered.shown(decision(Status.WORKING, 5), 5)
+    assert (answered.seen, answered.answered) == (False, True)
+
+
+def test_the_next_question_is_not_answered() -> None:
+    """`answered` is about the last question: the next one begins unanswered."""
+    it = attention()
+    it.shown(decision(Status.WORKING, 1), 1)
+    it.shown(decision(Status.WAITING, 2), 2)
+
+    assert not it.answered
+
+
+def test_who_never_asked_was_not_answered() -> None:
+    """An agent that only worked has no answer to its name."""
+    it = attention(Status.WORKING)
+    it.shown(decision(Status.DONE, 1), 1)
+
+    assert not it.answered
+
+
+def test_a_glance_is_no_look() -> None:
+    """Visible for less than the dwell, twice, is not seen; for the dwell in one go it is."""
+    it = attention()
+    for at in (1, 3):
+        assert not it.look(True, at)
+        assert not it.look(True, at + DWELL_S - 0.01)
+        assert not it.look(False, at + DWELL_S)
+    assert not it.look(True, 10) and it.deadline() == 10 + DWELL_S
+    assert it.look(True, 10 + DWELL_S)
+    assert not it.look(True, 20), "once for each status"
+
+
+def test_a_snooze_ends_at_its_time() -> None:
+    """Snoozed for a minute is snoozed at 59.9 s and not at 60."""
+    it = attention()
+    it.snooze(60, 10)
+    it.look(False, 69.9)
+    assert it.snoozed and it.snoozed_until == 70
+    it.look(False, 70)
+    assert not it.snoozed
+
+
+@pytest.mark.parametrize("then", [decision(Status.WORKING, 5), decision(Status.WAITING, 5, Kind.QUESTION)])
+def test_a_snooze_ends_with_the_status(then: Decision) -> None:
+    """What comes after the snoozed status is heard of, another question too."""
+    it = attention()
+    it.snooze(600, 1)
+    it.shown(then, 5)
+
+    assert not it.snoozed
+
+
+def test_a_snooze_survives_the_same_status_said_again() -> None:
+    """That the agent repeats itself is no news."""
+    it = attention()
+    it.snooze(600, 1)
+    it.shown(decision(Status.WAITING, 0), 5)
+
+    assert it.snoozed
+
+
+def test_a_snooze_of_nothing_ends_it() -> None:
+    """Zero takes a snooze back."""
+    it = attention()
+    it.snooze(600, 1)
+    it.snooze(0, 2)
+
+    assert not it.snoozed
+
+
+def test_a_mark_made_in_passing_stays() -> None:
+    """A pane marked unread while one is in it stays so until one has left it and come back for a look."""
+    it = attention(Status.IDLE)
+    it.look(True, 1)
+    assert it.look(True, 3)
+    it.mark_unread()
+    assert not it.look(True, 10) and it.unread and not it.seen and it.deadline() is None
+    it.look(False, 11)
+    it.look(True, 12)
+    assert it.unread
+    assert it.look(True, 12 + DWELL_S)
+    assert it.seen and not it.unread
+
+
+def test_a_mark_made_from_elsewhere_ends_with_the_next_look() -> None:
+    """A pane marked from the list, while it was not visible, is read at the first look."""
+    it = attention(Status.IDLE)
+    it.mark_unread()
+    it.look(True, 1)
+
+    assert it.look(True, 1 + DWELL_S) and not it.unread
+
+
+def test_a_new_status_needs_no_mark() -> None:
+    """What has not been seen at all is not marked as if it had been."""
+    it = attention(Status.IDLE)
+    it.mark_unread()
+    it.notified = True
+    it.shown(decision(Status.WORKING, 1), 1)
+
+    assert not it.unread and not it.notified
+
+
+def test_waits_add_up() -> None:
+    """The time waited is the sum of all waits; a change of what is waited for does not cut one."""
+    it = attention(Status.WORKING)
+    assert it.waited(100) == 0
+    it.shown(decision(Status.WAITING, 100, Kind.PERMISSION), 100)
+    it.shown(decision(Status.WAITING, 110, Kind.QUESTION), 110)
+    assert it.waiting and it.waited_s == 0 and it.waited(115) == 15
+    it.shown(decision(Status.WORKING, 120), 120)
+    assert not it.waiting and it.waited_s == it.waited(500) == 20
+    it.shown(decision(Status.WAITING, 600), 600)
+    assert it.waited(601) == 21
+
+
+def test_midnight() -> None:
+    """A wait through midnight counts for either day as long as it lasted in it."""
+    ledger = Ledger()
+    it, done = attention(Status.WAITING, 0), attention(Status.WAITING, 0)
+    ledger.tick("2026-11-21", [it, done], 0)
+    done.shown(decision(Status.WORKING, 50), 50)
+    ledger.tick("2026-11-21", [it, done], 90)
+    assert ledger.sum([it, done], 100, 5000.0) == Waited(day="2026-11-21", waited_s=150, waiting=1, written=5000)
+    ledger.tick("2026-11-22", [it, done], 110)
+
+    assert ledger.sum([it, done], 115, 5015.0) == Waited(day="2026-11-22", waited_s=5, waiting=1, written=5015)
+
+
+def test_a_closed_pane_counts() -> None:
+    """What was waited in a pane that is gone still was waited today; not tomorrow."""
+    ledger = Ledger()
+    it = attention(Status.WAITING, 0)
+    ledger.tick("2026-11-21", [it], 0)
+    ledger.closed(it, 30)
+    assert ledger.sum([], 100, 0.0).waited_s == 30
+    ledger.tick("2026-11-22", [], 200)
+
+    assert ledger.sum([], 200, 0.0).waited_s == 0
+
+
+def test_a_run_goes_on_from_the_last() -> None:
+    """A host that was started again the same day goes on from what it left; on another day it does not."""
+    for day, expected in (("2026-11-21", 40.0), ("2026-11-22", 0.0)):
+        ledger = Ledger("2026-11-21", 40.0)
+        ledger.tick(day, [], 0)
+        assert ledger.sum([], 1, 0.0).waited_s == expected
+
+
+def test_a_reader_counts_on() -> None:
+    """Two agents that wait since the sum was written wait twice as long; a clock set back takes nothing away."""
+    waited = Waited(day="2026-11-21", waited_s=10, waiting=2, written=1000)
+
+    assert waited.at(1005) == 20 and waited.at(900) == 10
+    assert Waited.from_json(waited.to_json()) == waited
+
+
+@pytest.mark.parametrize("value", [None, [], {}, {"version": 2}, "x"])
+def test_what_is_no_sum(value: object) -> None:
+    """A file of another version, or of something else, is no sum."""
+    assert Waited.from_json(value) is None
+
+
+def test_a_hostile_sum() -> None:
+    """A sum with nonsense in it is zero, not a crash."""
+    value = {"version": 1, "day": 7, "waited_s": "x", "waiting": -3, "written": float("nan")}
+
+    assert Waited.from_json(value) == Waited(day="")

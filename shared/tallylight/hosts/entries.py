@@ -19,6 +19,7 @@ def pane_entry(
     """The entry of *pane*; *epoch* turns monotonic seconds into seconds since the epoch."""
     decision = pane.decision
     report, reason = decision.report, decision.reason
+    attention = pane.attention
     return PaneEntry(
         id=id_,
         tab=tab,
@@ -31,7 +32,7 @@ def pane_entry(
         session=report.session,
         message=report.message,
         since=epoch(decision.since),
-        seen=pane.attention.seen,
+        seen=attention.seen,
         pid=pane.pid,
         cwd=report.cwd,
         progress=f"{report.progress.done}/{report.progress.total}" if report.progress is not None else "",
@@ -39,6 +40,12 @@ def pane_entry(
         resume=report.resume,
         fork=report.fork,
         agent_pid=pane.agent_pid,
+        snoozed_until=epoch(attention.snoozed_until) if attention.snoozed_until is not None else 0.0,
+        unread=attention.unread,
+        answered=attention.answered,
+        waited_s=round(attention.waited_s, 1),
+        notified=attention.notified,
+        visible=attention.visible,
         reason=ReasonEntry(
             source=reason.source.word if reason.source is not None else "",
             rule=reason.rule,

@@ -212,6 +212,14 @@ class Tracker:
                     claim.seen = True
         self._settle(now)
 
+    def unseen(self, now: float) -> None:
+        """A person wants to come back to this: what was `done` before a look is `done` again."""
+        now = self._advance(now)
+        for record in self._records.values():
+            for claim in record.claims.values():
+                claim.seen = False
+        self._settle(now)
+
     def tick(self, now: float) -> None:
         """Let time pass: silence, decay, debounce."""
         now = self._advance(now)

@@ -80,6 +80,7 @@ def test_what_is_published_is_read(folder: Path) -> None:
         prompt="5f3a",
         resume=("--resume", "{session}"),
         fork=("--fork-session",),
+        attach=("screen", "-r", "4711.build"),
         agent_pid=78,
         conversation=ConversationEntry(agent="claude", session="s", cwd="/home/x/p", flags=("--yolo",)),
         snoozed_until=99.0,
@@ -112,7 +113,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
     assert set(found["panes"][0]) == {
         *("id", "tab", "os_window", "title", "status", "kind", "agent", "project", "session", "message"),
         *("since", "seen", "pid", "reason", "records", "losing"),
-        *("cwd", "progress", "background", "question", "choices", "prompt", "resume", "fork", "agent_pid"),
+        *("cwd", "progress", "background", "question", "choices", "prompt", "resume", "fork", "attach", "agent_pid"),
         *("conversation", "snoozed_until", "unread", "answered", "waited_s", "notified", "visible", "host_title"),
     }
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600

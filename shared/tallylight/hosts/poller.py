@@ -1,0 +1,419 @@
+"""
+A polling host: a process beside the terminal programs, which owns panes it can only ask about from outside.
+
+What a multiplexer or a terminal is asked, and how, is a `Source`'s; it answers with a `Sight` a pane. Everything else
+is done here: the foreground of each pane from the process table, titles, screens, the agents' own files, the snapshot,
+and the requests of other processes.
+
+    poller = Poller("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
+    poller.run(until=lambda: parent_is_gone())     # or poller.step(now) from a loop of one's own
+
+Threads: `run` and `step` belong to one thread, the loop. A source's `look` and a sight's `read` are called on
+others, and may take as long as `jobs.run` lets a program take: one that hangs holds up nobody else, and is asked again
+after longer and longer times. `post`, `refresh` and `stop` may be called from anywhere, also from a signal handler.
+
+Errors cost what they are in: a look that raises leaves the panes as they were until it works again; what was wrong
+stands in `problems`, and nothing is written to standard error.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import queue
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import attrs
+
+from tallylight import files, processes
+from tallylight.decision import Decision
+from tallylight.hosts.entries import pane_entry
+from tallylight.hosts.jobs import Jobs
+from tallylight.hosts.pane import Look, Pane, Wanted
+from tallylight.requests import Request, Spool
+from tallylight.snapshot import MAX_PANES, SnapshotWriter
+from tallylight.snapshot_schema import Pane as PaneEntry
+
+#: How soon, in seconds, to look again where a transcript is about to tell how a turn ended.
+SOON_S = 0.05
+#: A pane without an agent is looked at in every so many ticks.
+SELDOM = 3
+#: A screen that has not changed of late is read in every so many of the times it could be.
+CALM_EVERY = 2
+#: After a failure a source or a screen is left alone for so long, doubled each time up to the last.
+RETRY_S, RETRY_MAX_S = 1.0, 60.0
+#: A step this late, in seconds, means that the process was stopped or the machine suspended.
+SUSPENDED_S = 3.0
+#: The longest sleep between two steps.
+_IDLE_S = 1.0
+
+
+@attrs.frozen(kw_only=True)
+class Sight:
+    """
+    One pane as its source saw it. Only *id* must be given: unique in this host, and the same for the pane's whole life.
+
+    *leader* is a process on the pane's terminal, normally the shell; 0 if the source itself says which *group* is in
+    the foreground. *title* is what the program in the pane set, None if that cannot be told. *read* returns the
+    screen, or None if it is gone; it is called on another thread, only for a pane whose screen would be evidence, at
+    most every *read_every* seconds. The rest goes into the snapshot; *visible* is whether a person sees the pane now.
+    """
+
+    id: str
+    leader: int = 0
+    group: int = 0
+    title: str | None = None
+    read: Callable[[], Look | None] | None = attrs.field(default=None, eq=False)
+    read_every: float = 0.5
+    tab: str = ""
+    os_window: str = ""
+    host_title: str = ""
+    attach: tuple[str, ...] = ()
+    visible: bool = False
+
+
+class Source(Protocol):
+    """Where panes come from: one kind of multiplexer or terminal."""
+
+    #: Seconds between two looks.
+    every: float
+
+    def look(self) -> Sequence[Sight] | None:
+        """All panes there are now; None if nothing can be said of them, so that they stay. On another thread."""
+
+    def shown(self, entries: Mapping[str, PaneEntry]) -> None:
+        """What its panes show now, by id, after any of that has changed. On another thread."""
+
+    def act(self, request: Request) -> None:
+        """Do what was asked of a pane of this source: `focus` and `jump`. On another thread."""
+
+    def close(self) -> None:
+        """The host ends: leave nothing behind. On the loop."""
+
+
+class _UnreadError(Exception):
+    """The screen is wanted, and has to be read first."""
+
+
+@attrs.define(eq=False)
+class _Held:
+    """One pane and what is known of it."""
+
+    pane: Pane
+    source: Source
+    sight: Sight
+    read_at: float = 0.0
+    failures: int = 0
+    reads: int = 0
+    told: tuple[object, ...] | None = None
+    entry: PaneEntry | None = None
+
+
+@attrs.define(eq=False)
+class _Asked:
+    """One source and when it was asked."""
+
+    source: Source
+    due: float = 0.0
+    failures: int = 0
+    #: What it was last told, by the ids of its panes.
+    shown: dict[str, PaneEntry] = attrs.field(factory=dict)
+    is_told: bool = True
+
+
+class Poller:
+    """All panes of one polling host, whose snapshot is `<host>-<pid>.json`."""
+
+    def __init__(
+        self,
+        host: str,
+        sources: Sequence[Source],
+        environ: Mapping[str, str] = os.environ,
+        *,
+        table: processes.Table | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.config, problems = files.load_config(environ)
+        agents, more = files.load_agents(environ)
+        #: What is wrong at the moment, by what it is about.
+        self.problems: dict[str, str] = {str(n): str(error) for n, error in enumerate((*problems, *more))}
+        self._clock = clock
+        self._table = table or processes.table()
+        self._reader = processes.ForegroundReader(agents, self._table)
+        self._groups = processes.Groups(self._table)
+        self._asked = [_Asked(source) for source in sources]
+        self._held: dict[str, _Held] = {}
+        self._posted: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._jobs = Jobs(self._posted.put)
+        self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
+        self._spool = Spool(host, environ=environ)
+        self._tick_due = 0.0
+        self._ticks = 0
+        self._is_changed = True
+        self._is_over = False
+
+    # For a host that has more to tell -------------------------------------------------------------------------
+
+    def pane(self, id_: str) -> Pane | None:
+        """The pane *id_*, to tell it what a `Sight` cannot. On the loop only, which `post` leads to."""
+        held = self._held.get(id_)
+        return held.pane if held is not None else None
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Have *call* made on the loop, soon, and look afterwards at what it changed."""
+        self._posted.put(call)
+
+    def refresh(self, source: Source) -> None:
+        """Something has changed at *source*: look at it at once."""
+
+        def hurry() -> None:
+            for asked in self._asked:
+                if asked.source is source:
+                    asked.due = 0.0
+
+        self.post(hurry)
+
+    def stop(self) -> None:
+        """End `run`."""
+        self._is_over = True
+        self.post(lambda: None)
+
+    # The loop -------------------------------------------------------------------------------------------------
+
+    def run(self, until: Callable[[], bool] = lambda: False) -> None:
+        """Step until *until* is true or `stop` was called, then leave nothing behind."""
+        try:
+            while not self._is_over and not until():
+                wait = self.step(self._clock())
+                try:
+                    call = self._posted.get(timeout=wait)
+                except queue.Empty:
+                    continue
+                call()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """The host ends: take back the snapshot and the spool."""
+        for held in self._held.values():
+            held.pane.close()
+        self._held.clear()
+        for asked in self._asked:
+            asked.source.close()
+        self._snapshot.close()
+        self._spool.close()
+
+    def step(self, now: float) -> float:
+        """Do what is due at monotonic *now*; the seconds until something is again."""
+        while True:
+            try:
+                call = self._posted.get_nowait()
+            except queue.Empty:
+                break
+            call()
+        for asked in self._asked:
+            if now >= asked.due and self._jobs.submit(asked, asked.source.look, functools.partial(self._looked, asked)):
+                asked.due = now + asked.source.every
+        if now >= self._tick_due:
+            self._tick(now)
+        for held in self._held.values():
+            held.pane.tick(now)
+        if any(held.pane.is_undecided for held in self._held.values()):
+            self._read_files()
+        self._publish(now)
+        return self._wait(now)
+
+    def _tick(self, now: float) -> None:
+        """Look at every pane."""
+        late = now - self._tick_due if self._ticks else 0.0
+        self._tick_due = now + self.config.poll_s
+        self._ticks += 1
+        for number, held in enumerate(self._held.values()):
+            if late > SUSPENDED_S:
+                held.pane.tracker.pause(late)
+            is_of_interest = held.pane.agent is not None or held.pane.decision.is_lit or held.entry is None
+            if is_of_interest or (number + self._ticks) % SELDOM == 0:
+                self._look_at(held, now)
+        self._read_files()
+        self._take_requests(now)
+
+    def _wait(self, now: float) -> float:
+        dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
+        dues += [d for held in self._held.values() if (d := held.pane.tracker.deadline()) is not None]
+        if any(held.pane.is_undecided for held in self._held.values()):
+            dues.append(now + SOON_S)
+        dues.append(self._tick_due)
+        if (due := self._snapshot.due(now)) is not None:
+            dues.append(due)
+        return min(max(min(dues, default=now + _IDLE_S) - now, 0.01), _IDLE_S)
+
+    # Panes ----------------------------------------------------------------------------------------------------
+
+    def _looked(self, asked: _Asked, result: object) -> None:
+        """A source has told which panes there are, or why it could not."""
+        name = type(asked.source).__name__
+        if isinstance(result, Exception):
+            asked.failures += 1
+            asked.due = self._clock() + _backoff(asked.failures)
+            self.problems[name] = f"{type(result).__name__}: {result}"
+            return
+        asked.failures = 0
+        self.problems.pop(name, None)
+        if result is None:
+            return
+        now = self._clock()
+        found = result if isinstance(result, Sequence) else ()
+        sights = {sight.id: sight for sight in found if isinstance(sight, Sight)}
+        for id_ in [i for i, held in self._held.items() if held.source is asked.source and i not in sights]:
+            self._held.pop(id_).pane.close()
+            self._is_changed = True
+        for id_, sight in sights.items():
+            held = self._held.get(id_)
+            if held is None and len(self._held) < MAX_PANES:
+                pane = Pane(self.config.timing, self._reader, self._table)
+                held = self._held[id_] = _Held(pane, asked.source, sight)
+                self._title(held, now)
+            elif held is not None:
+                before, held.sight = held.sight, sight
+                if sight.title != before.title:
+                    self._title(held, now)
+
+    def _title(self, held: _Held, now: float) -> None:
+        if held.sight.title is not None:
+            self._foreground(held, now)
+            held.pane.title(held.sight.title, now)
+
+    def _foreground(self, held: _Held, now: float) -> None:
+        sight = held.sight
+        held.pane.foreground(self._groups.look(sight.leader, now) if sight.leader else sight.group, now)
+
+    def _look_at(self, held: _Held, now: float) -> None:
+        self._foreground(held, now)
+        if held.sight.read is not None and now >= held.read_at:
+            try:
+                held.pane.screen(_refuse, now)
+            except _UnreadError:
+                self._read_screen(held, held.sight.read, now)
+        held.pane.look(held.sight.visible, now)
+
+    def _read_screen(self, held: _Held, read: Callable[[], Look | None], now: float) -> None:
+        if self._jobs.submit(("screen", held.sight.id), read, functools.partial(self._screen_read, held)):
+            held.reads += 1
+            held.read_at = now + held.sight.read_every * (CALM_EVERY if held.pane.is_calm else 1)
+
+    def _screen_read(self, held: _Held, result: object) -> None:
+        now = self._clock()
+        if isinstance(result, Look):
+            held.failures = 0
+            if self._held.get(held.sight.id) is held:
+                held.pane.screen(lambda: result, now)
+        elif isinstance(result, Exception):
+            held.failures += 1
+            held.read_at = now + _backoff(held.failures)
+
+    # The agents' own files ------------------------------------------------------------------------------------
+
+    def _read_files(self) -> None:
+        if self._jobs.is_busy("files"):
+            return
+        wanted = {id_: w for id_, held in self._held.items() if (w := held.pane.wanted_files()) is not None}
+        if wanted:
+            self._jobs.submit(
+                "files",
+                lambda: {id_: one.read() for id_, one in wanted.items()},
+                lambda result: self._files_read(wanted, result),
+            )
+
+    def _files_read(self, wanted: dict[str, Wanted], result: object) -> None:
+        if isinstance(result, dict):
+            now = self._clock()
+            for id_, (status_file, tail) in result.items():
+                held = self._held.get(id_)
+                if held is not None:
+                    held.pane.files(wanted[id_].status_file, status_file, tail, now)
+
+    # Requests -------------------------------------------------------------------------------------------------
+
+    def _take_requests(self, now: float) -> None:
+        if self._spool.is_empty():
+            return
+        for request in self._spool.take():
+            held = self._held.get(request.pane)
+            if held is None:
+                continue
+            if request.verb == "seen":
+                held.pane.tracker.seen(now)
+                held.pane.attention.seen_at = now
+            elif request.verb in ("focus", "jump"):
+                source = held.source
+                self._jobs.submit(("act", id(request)), lambda r=request, s=source: s.act(r), lambda _: None)  # type: ignore[misc]
+
+    # What is shown --------------------------------------------------------------------------------------------
+
+    def _publish(self, now: float) -> None:
+        """Write what has changed, and tell the sources."""
+        for held in self._held.values():
+            held.pane.attention.shown(held.pane.decision, now)
+            told = (_words(held.pane), held.sight)
+            if told != held.told:
+                held.told = told
+                entry = self._entry(held, now)
+                self._is_changed = self._is_changed or entry != held.entry
+                held.entry = entry
+        if self._is_changed:
+            self._is_changed = False
+            self._snapshot.publish([held.entry for held in self._held.values() if held.entry is not None], now)
+            for asked in self._asked:
+                asked.is_told = False
+        else:
+            self._snapshot.flush(now)
+        for asked in self._asked:
+            if not asked.is_told:
+                self._tell(asked)
+
+    def _tell(self, asked: _Asked) -> None:
+        entries = {i: h.entry for i, h in self._held.items() if h.source is asked.source and h.entry is not None}
+        if entries == asked.shown:
+            asked.is_told = True
+        elif self._jobs.submit(("shown", id(asked)), lambda: asked.source.shown(entries), lambda _: None):
+            asked.is_told, asked.shown = True, entries
+
+    def _entry(self, held: _Held, now: float) -> PaneEntry:
+        sight = held.sight
+        entry = pane_entry(
+            held.pane,
+            lambda at: self._snapshot.epoch(at, now),
+            id_=sight.id,
+            tab=sight.tab,
+            os_window=sight.os_window,
+            title=held.pane.clean_title,
+        )
+        return attrs.evolve(entry, host_title=sight.host_title, attach=sight.attach, visible=sight.visible)
+
+
+def _refuse() -> Look:
+    raise _UnreadError
+
+
+def _words(pane: Pane) -> tuple[object, ...]:
+    """What of a pane is told to others. When a source last repeated itself is not."""
+    decision: Decision = pane.decision
+    reason = decision.reason
+    return (
+        decision.status,
+        decision.kind,
+        reason.source,
+        reason.rule,
+        decision.report,
+        decision.since,
+        pane.attention.seen,
+        pane.tracker.revision,
+        pane.clean_title,
+        pane.pid,
+    )
+
+
+def _backoff(failures: int) -> float:
+    return min(RETRY_MAX_S, RETRY_S * 2.0 ** min(failures - 1, 10))

@@ -28,6 +28,8 @@ from tallylight.fleet.settings import Fleet
 
 FIRST_RETRY_S = 1.0
 LAST_RETRY_S = 30.0
+#: How often, in seconds, mosquitto looks for clients that have fallen silent.
+LOOK_S = 5.0
 #: A level no machine has: the mark by which a subscriber knows that it has been told everything.
 SYNC = ".sync"
 #: Seconds without a message after which it takes everything for told.
@@ -71,6 +73,11 @@ class Link:
     _retry_at: float = attrs.field(init=False, default=0.0)
     _retry_s: float = attrs.field(init=False, default=FIRST_RETRY_S)
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last attempt has failed and the next is still to come."""
+        return self._client is None and self._retry_at > 0
+
     def step(self, now: float, timeout: float) -> None:
         """Take and send what there is; return after *timeout* seconds at most, but for an attempt to connect."""
         if self._client is None:
@@ -110,8 +117,9 @@ class Link:
         client = self._make()
         fleet = self.fleet
         try:
-            # A broker takes a client for dead after one and a half times what the client promises.
-            client.connect(fleet.broker, fleet.port, keepalive=max(2, math.floor(fleet.keepalive_s / 1.5)))
+            # A broker takes a client for dead after one and a half times what the client promises, as soon as it looks.
+            promise = math.floor((fleet.keepalive_s - LOOK_S) / 1.5)
+            client.connect(fleet.broker, fleet.port, keepalive=promise)
         except (OSError, ValueError, ssl.SSLError) as error:
             self._lost(now, str(error) or type(error).__name__)
             return

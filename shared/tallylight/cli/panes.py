@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import attrs
 
@@ -45,19 +45,28 @@ class Found:
 
 @attrs.frozen
 class Panes:
-    """All panes, most urgent first, the names of the *hosts* they are from, and *problems* of files not read."""
+    """
+    All panes, most urgent first, the names of the *hosts* they are from, and *problems* of files not read.
+
+    *machines*: of a fleet, each with whether it is there.
+    """
 
     panes: tuple[Found, ...]
     hosts: tuple[str, ...]
     problems: tuple[SnapshotError, ...] = ()
+    machines: Mapping[str, bool] = attrs.field(factory=dict)
+
+
+def in_order(panes: Iterable[Found]) -> tuple[Found, ...]:
+    """*panes*, most urgent first."""
+    return tuple(sorted(panes, key=lambda found: (-urgency(found.pane.status), -found.pane.since, found.address)))
 
 
 def read_panes(environ: Mapping[str, str]) -> Panes:
     """Read the snapshots of all living hosts."""
     snapshots, problems = snapshot.read_snapshots(snapshot.directory(environ))
     panes = [Found(host.name, pane) for host in snapshots for pane in host.panes]
-    panes.sort(key=lambda found: (-urgency(found.pane.status), -found.pane.since, found.address))
-    return Panes(tuple(panes), tuple(host.name for host in snapshots), tuple(problems))
+    return Panes(in_order(panes), tuple(host.name for host in snapshots), tuple(problems))
 
 
 def pick(panes: Panes, wanted: str, environ: Mapping[str, str]) -> Found:

@@ -9,6 +9,7 @@ import sys
 import time
 
 from tallylight import paint
+from tallylight.cli.fleet import read_fleet
 from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
 from tallylight.cli.panes import Found, Panes, read_panes
 from tallylight.status import Status
@@ -27,14 +28,17 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object, with every pane and every field")
     parser.add_argument("--waiting", action="store_true", help="only the panes that wait for you")
     parser.add_argument("--all", action="store_true", help="also shells and plain commands")
+    parser.add_argument("--broker", action="store_true", help="of every machine of the fleet, as its broker tells it")
     options = parser.parse_args(argv)
-    panes = read_panes(os.environ)
+    panes = read_fleet() if options.broker else read_panes(os.environ)
     shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
     if options.json:
         sys.stdout.write(json.dumps(to_json(panes, shown), indent=2) + "\n")
         return 0
     for problem in panes.problems:
         sys.stderr.write(f"tally status: {clean(str(problem))}\n")
+    for machine in (name for name, is_there in panes.machines.items() if not is_there):
+        sys.stderr.write(f"tally status: {clean(machine)} is gone\n")
     output = Output.to(sys.stdout, os.environ)
     lit = [found for found in shown if found.is_lit or options.all]
     if lit:
@@ -46,7 +50,7 @@ def main(argv: list[str]) -> int:
 
 def nothing(panes: Panes) -> str:
     """Word why there is nothing to list."""
-    return _NOTHING if panes.hosts else _NO_HOST
+    return _NOTHING if panes.hosts or panes.machines else _NO_HOST
 
 
 def draw(output: Output, panes: list[Found], now: float, *, with_host: bool) -> None:
@@ -79,6 +83,7 @@ def to_json(panes: Panes, shown: list[Found]) -> dict[str, object]:
     return {
         "version": JSON_VERSION,
         "hosts": list(panes.hosts),
+        **({"machines": dict(panes.machines)} if panes.machines else {}),
         "panes": [{"address": found.address, "host": found.host, **found.pane.to_json()} for found in shown],
         "problems": [str(problem) for problem in panes.problems],
     }

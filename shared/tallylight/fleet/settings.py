@@ -11,7 +11,7 @@ import attrs
 from tallylight.datafile import Table
 
 #: Below this many seconds a busy network would make a machine come and go.
-MIN_KEEPALIVE_S = 5.0
+MIN_KEEPALIVE_S = 10.0
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 

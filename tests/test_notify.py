@@ -1,0 +1,356 @@
+"""Notifications on a time-line: each need told once, where the person is not, and taken back when it is over."""
+
+from __future__ import annotations
+
+import itertools
+
+import attrs
+import pytest
+
+from tallylight.decision import Decision, Reason
+from tallylight.notify import (
+    AGAIN_S,
+    BODY_CELLS,
+    GAP_S,
+    GUESS_GAP_S,
+    OWN_S,
+    SETTLE_S,
+    STATUSES,
+    TITLE_CELLS,
+    Notice,
+    Notifier,
+    Settings,
+    View,
+    Withdrawal,
+)
+from tallylight.report import Report, Source
+from tallylight.status import Kind, Status
+
+NOON = 720
+STEP = 0.25
+
+
+@attrs.define
+class Line:
+    """One pane on a time-line, looked at four times a second; what was told is noted with its time."""
+
+    settings: Settings = attrs.Factory(Settings)
+    minute: int = NOON
+    now: float = 100.0
+    status: Status = Status.IDLE
+    kind: Kind | None = None
+    since: float = 0.0
+    message: str = ""
+    source: Source = Source.PROTOCOL
+    visible: bool = False
+    seen: bool = False
+    snoozed: bool = False
+    told: list[tuple[float, Notice | Withdrawal]] = attrs.Factory(list)
+    notifier: Notifier = attrs.Factory(lambda self: Notifier(self.settings), takes_self=True)
+
+    def be(self, status: Status, seconds: float, message: str = "", kind: Kind | None = None) -> Line:
+        """Show *status* from now on, and let *seconds* pass."""
+        if (status, kind) != (self.status, self.kind):
+            self.status, self.kind, self.since, self.seen = status, kind, self.now, False
+        self.message = message
+        return self.wait(seconds)
+
+    def wait(self, seconds: float) -> Line:
+        end = self.now + seconds
+        while self.now < end:
+            report = Report(
+                source=self.source,
+                status=self.status,
+                kind=self.kind,
+                agent="claude",
+                cwd="/w/api",
+                message=self.message,
+            )
+            reason = Reason(self.source, "test", self.since, "")
+            decision = Decision(self.status, self.kind, reason, self.since, report)
+            view = View(decision=decision, visible=self.visible, seen=self.seen, snoozed=self.snoozed)
+            found = self.notifier.look("7", view, self.now, self.minute)
+            if found is not None:
+                self.told.append((self.now, found))
+            self.now += STEP
+        return self
+
+    @property
+    def shown(self) -> list[Notice]:
+        return [what for _, what in self.told if isinstance(what, Notice)]
+
+    @property
+    def words(self) -> list[str]:
+        """What was told, in short."""
+        return ["taken back" if isinstance(what, Withdrawal) else what.body for _, what in self.told]
+
+
+def test_a_question_in_a_hidden_pane_is_told_once() -> None:
+    """One notification with the question, soon, and no other however long it stays."""
+    line = Line().be(Status.WORKING, 60).be(Status.WAITING, 3600, "Run the migration?", Kind.PERMISSION)
+
+    assert [(what.title, what.body) for what in line.shown] == [
+        ("claude asks for permission · api", "Run the migration?")
+    ]
+    assert len(line.told) == 1 and SETTLE_S <= line.told[0][0] - 160 < SETTLE_S + 2 * STEP
+
+
+def test_nothing_is_told_of_what_is_in_front() -> None:
+    """A question in the pane one is looking at is no news, nor when one leaves it unanswered after a look."""
+    line = Line(visible=True).be(Status.WORKING, 60).be(Status.WAITING, 5, "Go on?")
+    line.seen = True
+    line.wait(1)
+    line.visible = False
+    line.wait(600)
+
+    assert line.told == []
+
+
+def test_a_glance_does_not_count() -> None:
+    """Who leaves before having looked is told."""
+    line = Line(visible=True).be(Status.WORKING, 60).be(Status.WAITING, 0.5, "Go on?")
+    line.visible = False
+    line.wait(600)
+
+    assert line.words == ["Go on?"]
+
+
+def test_it_is_taken_back_when_answered() -> None:
+    """The agent goes on, and within two seconds the notification is gone."""
+    line = Line().be(Status.WORKING, 60).be(Status.WAITING, 60, "Go on?")
+    answered = line.now
+    line.be(Status.WORKING, 60)
+
+    assert line.words == ["Go on?", "taken back"]
+    assert line.told[1][0] - answered <= AGAIN_S + STEP
+
+
+def test_it_is_taken_back_when_the_person_comes() -> None:
+    """At the moment the pane is in front, the notification is gone, and does not come back after."""
+    line = Line().be(Status.WAITING, 60, "Go on?")
+    line.visible, came = True, line.now
+    line.wait(3)
+    line.seen = True
+    line.visible = False
+    line.wait(60)
+
+    assert line.words == ["Go on?", "taken back"] and line.told[1][0] == came
+
+
+def test_it_is_taken_back_when_said_to_be_seen() -> None:
+    """`tally seen` from elsewhere is a look."""
+    line = Line().be(Status.WAITING, 60, "Go on?")
+    line.seen = True
+    line.wait(60)
+
+    assert line.words == ["Go on?", "taken back"]
+
+
+def test_the_next_question_is_told_again() -> None:
+    """Another question after an answer is another need, even in the same words."""
+    line = Line()
+    for _ in range(2):
+        line.be(Status.WAITING, 20, "Go on?").be(Status.WORKING, 20)
+
+    assert line.words == ["Go on?", "taken back"] * 2
+
+
+def test_a_flicker_is_neither_told_nor_taken_back() -> None:
+    """Sources that disagree for a moment do not make a second notification of one question."""
+    line = Line().be(Status.WAITING, 20, "Go on?").be(Status.WORKING, AGAIN_S - STEP).be(Status.WAITING, 600, "Go on?")
+    assert line.words == ["Go on?"]
+
+    short = Line().be(Status.WORKING, 20).be(Status.WAITING, SETTLE_S - STEP, "Go on?").be(Status.WORKING, 600)
+    assert short.told == []
+
+
+def test_its_kind_may_become_clear_later() -> None:
+    """A wait whose kind or question is known a moment later is one need, told with what is known by then."""
+    line = Line().be(Status.WAITING, 0.5).be(Status.WAITING, 0.25, "", Kind.QUESTION)
+    line.be(Status.WAITING, 600, "Which one?", Kind.QUESTION)
+
+    assert [what.title for what in line.shown] == ["claude asks you something · api"]
+    assert line.words == ["Which one?"]
+
+
+def test_a_question_after_the_question_is_told() -> None:
+    """A different question in one wait is told when the first has had its time; a number that counts is no question."""
+    line = Line().be(Status.WAITING, 20, "Run a?")
+    line.be(Status.WAITING, 20, "Run b? (1 s)").be(Status.WAITING, 20, "Run b? (2 s)")
+
+    assert line.words == ["Run a?", "Run b? (1 s)"]
+
+
+def test_one_pane_does_not_chatter() -> None:
+    """However fast an agent asks and goes on, its notifications keep their distance."""
+    line = Line()
+    for n in range(100):
+        line.be(Status.WAITING, 2, f"{'abcdefghij'[n % 10]}?").be(Status.WORKING, 2)
+    times = [at for at, what in line.told if isinstance(what, Notice)]
+
+    assert len(times) > 10
+    assert all(b - a >= GAP_S for a, b in itertools.pairwise(times))
+
+
+def test_guesses_are_told_seldom() -> None:
+    """An agent that says nothing and falls silent again and again is told of once a minute, no more."""
+    line = Line(source=Source.HEURISTIC)
+    for _ in range(60):
+        line.be(Status.WAITING, 3).be(Status.WORKING, 3)
+    times = [at for at, what in line.told if isinstance(what, Notice)]
+
+    assert len(times) >= 5
+    assert all(b - a >= GUESS_GAP_S for a, b in itertools.pairwise(times))
+
+
+@pytest.mark.parametrize(("turn", "told"), [(29, False), (30, True), (3600, True)])
+def test_the_end_of_a_long_turn_is_told(turn: float, told: bool) -> None:
+    """A turn's end is told from the minimum length on; waits in the middle of it belong to it."""
+    line = Line(settings=Settings(when=frozenset({Status.DONE}))).be(Status.WORKING, turn / 2)
+    line.be(Status.WAITING, 1).be(Status.WORKING, turn / 2 - 1).be(Status.DONE, 60, "Fixed it")
+
+    assert line.words == (["Fixed it"] if told else [])
+
+
+def test_the_end_of_a_turn_nobody_saw_is_not_told() -> None:
+    """How long it took is not known: of a pane that was `done` when we came, or was marked unread."""
+    line = Line().be(Status.DONE, 60).be(Status.IDLE, 60).be(Status.DONE, 60)
+
+    assert line.told == []
+
+
+def test_turns_are_timed_one_by_one() -> None:
+    """A long turn does not lend its length to the short one after it."""
+    line = Line().be(Status.WORKING, 60).be(Status.DONE, 10, "long").be(Status.WORKING, 5).be(Status.DONE, 10, "short")
+
+    assert line.words == ["long", "taken back"]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_each_status_is_a_choice(status: Status) -> None:
+    """What is not chosen is not told; what is, is."""
+    for when in (frozenset({status}), frozenset(STATUSES) - {status}, frozenset[Status]()):
+        line = Line(settings=Settings(when=when, min_turn_s=0)).be(Status.WORKING, 10).be(status, 60)
+        assert len(line.shown) == (status in when)
+
+
+def test_what_is_told_by_default() -> None:
+    """Waiting, errors and the end of a long turn; not that an agent vanished."""
+    assert Settings().when == {Status.WAITING, Status.ERROR, Status.DONE} and Settings().min_turn_s == 30
+
+
+QUIET = ((22 * 60, 7 * 60), (720, 780))
+
+
+@pytest.mark.parametrize(
+    ("minute", "quiet"),
+    [(1319, False), (1320, True), (1439, True), (0, True), (419, True), (420, False), (719, False), (720, True)],
+)
+def test_quiet_hours(minute: int, quiet: bool) -> None:
+    """From the first minute to before the last, over midnight too, nothing is told; nor after, of what began in it."""
+    settings = Settings(quiet=QUIET)
+    assert settings.is_quiet(minute) is quiet
+    line = Line(settings=settings, minute=minute).be(Status.WAITING, 60, "Go on?")
+    line.minute = 600
+    line.wait(60)
+
+    assert line.words == ([] if quiet else ["Go on?"])
+
+
+def test_quiet_hours_take_back_too() -> None:
+    """What was told before them is withdrawn in them when it is answered."""
+    line = Line(settings=Settings(quiet=QUIET)).be(Status.WAITING, 60, "Go on?")
+    assert line.words == []
+    line = Line(settings=Settings(quiet=QUIET), minute=600).be(Status.WAITING, 60, "Go on?")
+    line.minute = 720
+    line.be(Status.WORKING, 60)
+
+    assert line.words == ["Go on?", "taken back"]
+
+
+def test_an_empty_span_is_never() -> None:
+    """A span from a minute to itself is no day of silence."""
+    assert not any(Settings(quiet=((600, 600),)).is_quiet(minute) for minute in range(1440))
+
+
+def test_snoozed_is_silent_and_then_told_once_more() -> None:
+    """A snooze takes the notification away, and its end brings it back once, if it is still so."""
+    line = Line().be(Status.WAITING, 20, "Go on?")
+    line.seen = line.snoozed = True
+    line.wait(600)
+    line.snoozed, over = False, line.now
+    line.wait(600)
+
+    assert line.words == ["Go on?", "taken back", "Go on?"]
+    assert line.told[2][0] - over <= SETTLE_S + STEP
+
+
+def test_a_snooze_that_ends_in_front_is_not_told() -> None:
+    """Who is there when the snooze ends sees it."""
+    line = Line(snoozed=True).be(Status.WAITING, 20, "Go on?")
+    line.visible = True
+    line.wait(20)
+    line.snoozed = False
+    line.wait(5)
+    line.seen, line.visible = True, False
+    line.wait(600)
+
+    assert line.told == []
+
+
+@pytest.mark.parametrize(("before", "told"), [(OWN_S - STEP, False), (OWN_S + 2 * STEP, True)])
+def test_the_agents_own_notification_is_enough(before: float, told: bool) -> None:
+    """What an agent has just told the person itself is not told again; an older word of it is about something else."""
+    line = Line().be(Status.WORKING, 60)
+    line.notifier.told_itself("7", line.now)
+    line.wait(before).be(Status.WAITING, 60, "Go on?")
+
+    assert line.words == (["Go on?"] if told else [])
+
+
+def test_the_agents_own_notification_covers_one_need() -> None:
+    """The next question is told by us again."""
+    line = Line().be(Status.WORKING, 60)
+    line.notifier.told_itself("7", line.now)
+    line.be(Status.WAITING, 20, "a?").be(Status.WORKING, 20).be(Status.WAITING, 20, "b?")
+
+    assert line.words == ["b?"]
+
+
+def test_whether_the_person_was_notified_is_known() -> None:
+    """Of what is needed now: not before the notification, then yes, also when it was put away; not of what was."""
+    line = Line().be(Status.WAITING, SETTLE_S, "Go on?")
+    assert not line.notifier.was_notified("7")
+    line.wait(1)
+    assert line.notifier.was_notified("7")
+    line.notifier.put_away("7")
+    assert line.notifier.was_notified("7")
+    line.be(Status.WORKING, 60)
+    assert not line.notifier.was_notified("7") and line.words == ["Go on?"], "nothing to take back"
+
+
+def test_a_closed_pane_takes_its_notification_along() -> None:
+    """A pane that goes has its notification withdrawn, and leaves nothing behind."""
+    line = Line().be(Status.WAITING, 20, "Go on?")
+
+    assert line.notifier.close("7") == Withdrawal("7")
+    assert line.notifier.close("7") is None and not line.notifier.was_notified("7")
+
+
+def test_the_words_are_harmless() -> None:
+    """What a program says comes out as one short line each without anything in it that acts."""
+    message = "a\n\x1b]0;x\x07\u202eb<b>" + "x" * 5000
+    (told,) = Line().be(Status.WAITING, 20, message).shown
+
+    assert told.body.startswith("a ]0;xb<b>") and len(told.body) <= BODY_CELLS and len(told.title) <= TITLE_CELLS
+
+
+def test_every_kind_has_its_words() -> None:
+    """A person reads from the title alone what is wanted."""
+    titles = {}
+    for kind in (None, *Kind):
+        (told,) = Line().be(Status.WAITING, 20, "", kind).shown
+        titles[kind] = told.title
+    assert titles[Kind.AUTH] == "claude wants you to log in · api"
+    assert titles[None] == titles[Kind.INPUT] == "claude waits for you · api"
+    assert len(set(titles.values())) == 4

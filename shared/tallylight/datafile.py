@@ -8,6 +8,7 @@ so that one bad key costs that key alone. Text goes in, values and a list of err
 from __future__ import annotations
 
 import re
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -39,10 +40,17 @@ def parse(text: str, path: str) -> Table:
     return Table(data, text, path)
 
 
-def line_of(text: str, key: str) -> int | None:
-    """The line that sets the dotted *key*, or that of the nearest table above it."""
+def line_of(text: str, key: str, between: tuple[int, int] | None = None) -> int | None:
+    """
+    The line that sets the dotted *key*, or that of the nearest table above it.
+
+    *between*: only lines from the first up to the second number are asked, counted from 1.
+    """
     header, best, best_length = "", None, -1
+    first, end = between or (1, sys.maxsize)
     for number, line in enumerate(text.splitlines(), 1):
+        if not first <= number < end:
+            continue
         if (found := _HEADER.match(line)) is not None:
             name = header = _plain(found[1])
         elif (found := _KEY.match(line)) is not None:
@@ -54,6 +62,16 @@ def line_of(text: str, key: str) -> int | None:
         elif name.startswith(f"{key}.") and best is None:
             best, best_length = number, 0
     return best
+
+
+def _item_lines(text: str, key: str) -> list[tuple[int, int]]:
+    """Where each `[[key]]` of a list of tables begins, and where the next one does."""
+    starts = []
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _HEADER.match(line) if line.lstrip().startswith("[[") else None
+        if found is not None and _plain(found[1]) == key:
+            starts.append(number)
+    return list(zip(starts, [*starts[1:], sys.maxsize], strict=True)) if starts else []
 
 
 def _plain(name: str) -> str:
@@ -70,11 +88,14 @@ class Table:
         path: str,
         prefix: str = "",
         errors: list[DataFileError] | None = None,
+        lines: tuple[int, int] | None = None,
     ) -> None:
         self._data = data
         self._text = text
         self._path = path
         self._prefix = prefix
+        #: Where in the text it stands, for one of a list of tables.
+        self._lines = lines
         self._taken: set[str] = set()
         self.errors: list[DataFileError] = [] if errors is None else errors
 
@@ -83,7 +104,8 @@ class Table:
 
     def complain(self, key: str, problem: str) -> None:
         dotted = self._prefix + key
-        self.errors.append(DataFileError(self._path, problem, key=dotted, line=line_of(self._text, dotted)))
+        line = line_of(self._text, dotted, self._lines)
+        self.errors.append(DataFileError(self._path, problem, key=dotted, line=line))
 
     def _take(self, key: str) -> Any:
         self._taken.add(key)
@@ -144,7 +166,7 @@ class Table:
         if value is not None and not isinstance(value, dict):
             self.complain(key, f"must be a table, not {_shown(value)}")
             value = None
-        return Table(value or {}, self._text, self._path, f"{self._prefix}{key}.", self.errors)
+        return Table(value or {}, self._text, self._path, f"{self._prefix}{key}.", self.errors, self._lines)
 
     def tables(self, key: str) -> list[Table]:
         value = self._take(key)
@@ -153,7 +175,14 @@ class Table:
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value) or len(value) > MAX_ITEMS:
             self.complain(key, f"must be a list of tables, not {_shown(value)}")
             return []
-        return [Table(item, self._text, self._path, f"{self._prefix}{key}.", self.errors) for item in value]
+        prefix = f"{self._prefix}{key}"
+        lines = _item_lines(self._text, prefix)
+        # A list that is written in one line has no headers.
+        places = lines if len(lines) == len(value) else [self._lines] * len(value)
+        return [
+            Table(item, self._text, self._path, f"{prefix}.", self.errors, place)
+            for item, place in zip(value, places, strict=True)
+        ]
 
     def close(self) -> None:
         for key in self._data:

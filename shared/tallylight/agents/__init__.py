@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from tallylight.agents.screens import ScreenRule, parse_screen_rules
 from tallylight.agents.titles import TitleRule, parse_rules
 from tallylight.datafile import Table, parse
 from tallylight.errors import DataFileError
@@ -108,6 +109,9 @@ class Agent:
     #: Whether, once it has drawn a glyph, a title without one says that it is idle.
     title_plain_is_idle: bool = False
     title_rules: tuple[TitleRule, ...] = ()
+    #: What its screen says, the rules of a higher priority first; and whether dialogs that none of them knows count.
+    screen_rules: tuple[ScreenRule, ...] = ()
+    screen_generic: bool = True
     #: `busy`: a progress bar (`OSC 9;4`) is shown while it works and taken away when its turn ends.
     progress: str = ""
     #: Which status file of its own it keeps; see `evidence.registry`.
@@ -133,6 +137,7 @@ def _read(table: Table) -> Agent:
     if not _NAME.fullmatch(name):
         table.complain("name", "is needed: small ASCII letters, digits, dot, dash and underscore, at most 64")
     sign, not_args, title = table.table("sign"), table.table("not_args"), table.table("title")
+    screen = table.table("screen")
     agent = Agent(
         name=name,
         display=table.text("display", name),
@@ -154,6 +159,8 @@ def _read(table: Table) -> Agent:
         ),
         title_plain_is_idle=title.boolean("plain_is_idle", False),
         title_rules=parse_rules(title.tables("rules")),
+        screen_rules=parse_screen_rules(screen.tables("rules")),
+        screen_generic=screen.boolean("generic", True),
         progress=table.text("progress", choices=PROGRESSES),
         registry=table.text("registry", choices=REGISTRIES),
         resume=_template(table.table("resume")),
@@ -164,7 +171,7 @@ def _read(table: Table) -> Agent:
         table.complain("processes", "is needed: by what names is this agent to be known?")
     if agent.generic and agent.sign == Sign():
         table.complain("generic", "needs a [sign] table: what tells this agent from others of the same name?")
-    for nested in (sign, not_args, title):
+    for nested in (sign, not_args, title, screen):
         nested.close()
     return agent
 

@@ -80,8 +80,8 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
     found = numbered_choices(rows)
     if found is not None:
         return _with_choices(rows, found, "numbered choices")
-    found = _pointed_choices(rows)
-    if found is not None:
+    found = pointed_choices(rows)
+    if found is not None and _is_asked(rows, found):
         return _with_choices(rows, found, "pointed choices")
     return _asked_in_a_row(rows, cursor_row)
 
@@ -114,8 +114,8 @@ def numbered_choices(rows: Sequence[Row]) -> Choices | None:
     return Choices(found[0][0], last, labels, tuple(match[2] for _, match in found), pointed[0])
 
 
-def _pointed_choices(rows: Sequence[Row]) -> Choices | None:
-    """Choices without numbers: one with a pointer, the others beginning in the same column, below a question."""
+def pointed_choices(rows: Sequence[Row]) -> Choices | None:
+    """Choices without numbers: one with a pointer, the others beginning in the same column, and a hint at the keys."""
     hinted = [i for i, row in enumerate(rows) if _KEYS_HINT.match(row.text)]
     if not hinted or hinted[-1] < len(rows) - 1 - _HINTS:
         return None
@@ -132,11 +132,16 @@ def _pointed_choices(rows: Sequence[Row]) -> Choices | None:
         last += 1
     while first > 0 and rows[first - 1].text and rows[first - 1].indent == column:
         first -= 1
-    question = next((rows[i] for i in range(first - 1, max(-1, first - 4), -1) if rows[i].text), None)
-    if last == first or question is None or not question.text.endswith(("?", ":")):
+    if last == first:
         return None
     labels = [match[1] if i == pointed else rows[i].text for i in range(first, last + 1)]
     return Choices(first, last, clean_lines(labels), ("",) * len(labels), pointed - first)
+
+
+def _is_asked(rows: Sequence[Row], found: Choices) -> bool:
+    """Whether a question stands right above *found*."""
+    above = next((rows[i] for i in range(found.first - 1, max(-1, found.first - 4), -1) if rows[i].text), None)
+    return above is not None and above.text.endswith(("?", ":"))
 
 
 def _above_hints(rows: Sequence[Row], is_wanted: Callable[[Row], bool]) -> int | None:
@@ -146,7 +151,7 @@ def _above_hints(rows: Sequence[Row], is_wanted: Callable[[Row], bool]) -> int |
         row = rows[position]
         if is_wanted(row):
             return position
-        if not row.text:
+        if not row.text or row.is_edge:
             continue
         hints += 1
         if hints > _HINTS or not _HINT.search(row.text):

@@ -9,14 +9,31 @@ never raises, and takes a bounded time on any screen.
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Sequence
 
 from tallylight.agents import Agent
-from tallylight.evidence.dialogs import read_dialog
-from tallylight.evidence.question import Choice, Prompt
-from tallylight.evidence.tail import read_tail
+from tallylight.agents.screens import ScreenRule
+from tallylight.evidence.dialogs import (
+    Choices,
+    arrows,
+    numbered_choices,
+    pointed_choices,
+    question_above,
+    read_dialog,
+)
+from tallylight.evidence.question import Choice, Prompt, clean_lines
+from tallylight.evidence.tail import Row, read_tail
+from tallylight.status import Status
 
 __all__ = ["Choice", "Prompt", "read_prompt"]
+
+#: Rows with text that may stand below an input box.
+_BELOW_BOX = 5
+#: The key that a choice names at its end: `(y)`, `(esc)`, `(shift+tab)`.
+_HINT = re.compile(r".*\((\w|esc|enter|tab|shift\+tab)\)$", re.IGNORECASE)
+_KEYS = {"esc": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z"}
 
 
 def read_prompt(agent: Agent | None, lines: Sequence[str], cursor_row: int) -> Prompt | None:
@@ -27,4 +44,126 @@ def read_prompt(agent: Agent | None, lines: Sequence[str], cursor_row: int) -> P
     """
     if agent is None:
         return None
-    return read_dialog(read_tail(lines), cursor_row)
+    screen = _Screen(read_tail(lines), cursor_row)
+    if not screen.rows:
+        return None
+    for rule in agent.screen_rules:
+        found = _apply(rule, screen)
+        if found is not None:
+            return found
+    return read_dialog(screen.rows, cursor_row) if agent.screen_generic else None
+
+
+class _Screen:
+    """The end of one screen, and what several rules want to know of it."""
+
+    def __init__(self, rows: tuple[Row, ...], cursor_row: int) -> None:
+        self.rows = rows
+        self.cursor_row = cursor_row
+        self._places: dict[str, list[Row]] = {}
+
+    def place(self, where: str) -> list[Row]:
+        """The rows with text at one of `PLACES`; see there."""
+        if where not in self._places:
+            self._places[where] = [row for row in self._all_at(where) if row.text]
+        return self._places[where]
+
+    def _all_at(self, where: str) -> Sequence[Row]:
+        if where == "cursor":
+            return [row for row in self.rows if row.number <= self.cursor_row]
+        if where == "end":
+            return self.rows
+        if self._box is None:
+            return ()
+        top, bottom = self._box
+        return self.rows[top + 1 : bottom] if where == "box" else self.rows[:top]
+
+    @functools.cached_property
+    def _box(self) -> tuple[int, int] | None:
+        """The edges of the last box, unless there is much below it."""
+        below = 0
+        bottom: int | None = None
+        for position in range(len(self.rows) - 1, -1, -1):
+            row = self.rows[position]
+            if row.is_edge and bottom is not None and position < bottom - 1:
+                return position, bottom
+            if row.is_edge:
+                bottom = position
+            elif bottom is None and row.text:
+                below += 1
+                if below > _BELOW_BOX:
+                    return None
+        return None
+
+    @functools.cached_property
+    def numbered(self) -> Choices | None:
+        return numbered_choices(self.rows)
+
+    @functools.cached_property
+    def pointed(self) -> Choices | None:
+        return pointed_choices(self.rows)
+
+
+def _apply(rule: ScreenRule, screen: _Screen) -> Prompt | None:
+    rows = screen.place(rule.where)[-rule.last :]
+    if not rows:
+        return None
+    for pattern in rule.lines:
+        if not any(pattern.match(row.text) for row in rows):
+            return None
+    for pattern in rule.without:
+        if any(pattern.match(row.text) for row in rows):
+            return None
+    choices: Choices | None = None
+    if rule.choices:
+        choices = screen.numbered if rule.choices == "numbered" else screen.pointed
+        if choices is None:
+            return None
+    if rule.status is not Status.WAITING:
+        return Prompt(rule.status, None, rule.name)
+    if choices is not None:
+        return _with_choices(rule, screen.rows, choices)
+    return _without_choices(rule, rows)
+
+
+def _with_choices(rule: ScreenRule, rows: Sequence[Row], found: Choices) -> Prompt:
+    top, asking = question_above(rows, found.first)
+    question = rows[asking].text if asking < found.first else ""
+    if rule.question is not None:
+        for position in range(found.first - 1, -1, -1):
+            match = rule.question.match(rows[position].text)
+            if match is not None:
+                question = match[1] if match.re.groups and match[1] else match[0]
+                top = min(top, position)
+                break
+    lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
+    choices = tuple(Choice(_keys(rule.choose, found, index), label) for index, label in enumerate(found.labels))
+    return Prompt(rule.status, rule.kind, rule.name, _first(question), lines, choices)
+
+
+def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Prompt:
+    asks = rule.question or (rule.lines[0] if rule.lines else None)
+    for position in range(len(rows) - 1, -1, -1):
+        match = asks.match(rows[position].text) if asks is not None else None
+        if match is not None:
+            question = match[1] if match.re.groups and match[1] else rows[position].text
+            lines = clean_lines([row.text for row in rows[position:]])
+            return Prompt(rule.status, rule.kind, rule.name, _first(question), lines)
+    return Prompt(rule.status, rule.kind, rule.name)
+
+
+def _first(text: str) -> str:
+    cleaned = clean_lines([text.strip()])
+    return cleaned[0] if cleaned else ""
+
+
+def _keys(way: str, found: Choices, index: int) -> str:
+    number = found.numbers[index]
+    if way == "hint":
+        named = _HINT.match(found.labels[index])
+        return _KEYS.get(named[1].lower(), named[1]) if named is not None else number
+    if way == "arrows":
+        return arrows(index - found.pointed)
+    if way == "number":
+        return number
+    return f"{number}\r" if way == "number enter" and number else ""

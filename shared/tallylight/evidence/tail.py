@@ -7,26 +7,30 @@ text is cut, so that reading costs the same on any screen: at most `REACH` rows 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import attrs
 
+from tallylight.agents.patterns import WIDTH
+
 #: Rows up from the last one with text. The tallest dialog seen (a plan with its choices) has 30.
 REACH = 48
-#: Characters of a row that are read.
-WIDTH = 240
-
 #: Sides of boxes, and the bars that some agents draw at the left of a dialog.
 _SIDES = "│┃║▌▐▎▏╎╏┆┊|"
-_FRAME = re.compile(f"[{_SIDES}]?")
 #: What a row of a box's edge consists of.
 _EDGE = frozenset("─━═╌┄┈╍┅┉╭╮╰╯┌┐└┘├┤┏┓┗┛╔╗╚╝▀▄▁▔_-╴╶╸╺╹╻╷╵ ")
+#: An edge may have a title in it: what it is drawn with then, and the least length of it.
+_LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
+_TITLED = 24
 
 
 @attrs.frozen
 class Row:
-    """One row: where it stands on the screen, how far its text is indented, the text; *is_edge* of a box."""
+    """
+    One row: where it stands on the screen, how far its text is indented, the text.
+
+    *is_edge*: it is a line across, the edge of a box; its text is its title, if it has one.
+    """
 
     number: int
     indent: int
@@ -54,4 +58,6 @@ def _row(number: int, line: str) -> Row:
         return Row(number, 0, "")
     if len(bare) >= 3 and _EDGE.issuperset(bare):
         return Row(number, 0, "", is_edge=True)
+    if len(bare) >= _TITLED and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
+        return Row(number, 0, bare.strip("".join(_EDGE)), is_edge=True)
     return Row(number, len(text) - len(bare), bare)

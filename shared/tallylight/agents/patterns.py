@@ -1,0 +1,149 @@
+"""
+Patterns of agent files: regular expressions that cannot be slow. https://docs.python.org/3/library/re.html#regular-expression-syntax
+
+A pattern is matched from the first character of a row, which is cut to `WIDTH`. Python's `re` tries one way through a
+pattern after the other, and there may be exponentially many. So only a part of its language is allowed, for which the
+ways can be counted beforehand: text, escapes, classes, groups, alternatives and repeats; no look-around, no
+back-reference, no repeat of a repeat. The ways multiply, one factor for each repeat, and more than `MOST_WAYS` are
+refused: that allows two unbounded repeats in a row, such as `.*` twice.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Characters of a row that are read.
+WIDTH = 240
+MAX_CHARS = 200
+MOST_WAYS = 60_000
+#: Groups in groups; nobody writes more.
+_DEPTH = 8
+
+_COUNTS = re.compile(r"\{(\d{1,4})?(?:(,)(\d{1,4})?)?\}", re.ASCII)
+_GROUP = re.compile(r"\?(?::|P<[A-Za-z_]\w{0,30}>)", re.ASCII)
+
+
+class PatternError(ValueError):
+    """A pattern that is not allowed, and why."""
+
+
+def compile_pattern(text: str) -> re.Pattern[str]:
+    """The regular expression *text*, for `Pattern.match` on a row; `PatternError` if it is not allowed."""
+    if len(text) > MAX_CHARS:
+        raise PatternError(f"is longer than {MAX_CHARS} characters")
+    flags, rest = (re.IGNORECASE, text[4:]) if text.startswith("(?i)") else (0, text)
+    ways = _Parser(rest).parse()
+    if ways > MOST_WAYS:
+        raise PatternError(
+            "could take long on some rows: use fewer repeats (`*`, `+`, `{}`), two at most without a limit"
+        )
+    try:
+        return re.compile(rest, flags)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise PatternError(f"is no regular expression: {error}") from None
+
+
+class _Parser:
+    """Counts the ways through a pattern."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def parse(self) -> int:
+        ways = self._alternatives(0)
+        if self._at < len(self._text):
+            raise PatternError("has a `)` too many")
+        return ways
+
+    def _alternatives(self, depth: int) -> int:
+        if depth > _DEPTH:
+            raise PatternError(f"has groups more than {_DEPTH} deep")
+        ways = self._sequence(depth)
+        while self._next() == "|":
+            self._at += 1
+            ways += self._sequence(depth)
+        return ways
+
+    def _sequence(self, depth: int) -> int:
+        ways = 1
+        while (character := self._next()) not in ("", "|", ")"):
+            start = self._at
+            inner = self._item(character, depth)
+            # No more than is asked about: the number could have thousands of digits.
+            ways = min(ways * self._repeated(inner, self._text[start : self._at]), MOST_WAYS + 1)
+        return ways
+
+    def _item(self, character: str, depth: int) -> int:
+        self._at += 1
+        if character == "\\":
+            self._escape()
+        elif character == "[":
+            self._class()
+        elif character == "(":
+            if self._next() == "?":
+                found = _GROUP.match(self._text, self._at)
+                if found is None:
+                    raise PatternError(
+                        "has a group that is not allowed; there are (…), (?:…), (?P<name>…), (?i) in front"
+                    )
+                self._at = found.end()
+            ways = self._alternatives(depth + 1)
+            if self._next() != ")":
+                raise PatternError("lacks a `)`")
+            self._at += 1
+            return ways
+        elif character in "*+?{":
+            raise PatternError(
+                f"has a `{character}` that repeats nothing, or a repeat; write \\{character} for the character"
+            )
+        return 1
+
+    def _escape(self) -> None:
+        escaped = self._next()
+        if not escaped:
+            raise PatternError("ends in a backslash")
+        if escaped.isdigit():
+            raise PatternError("has a back-reference")
+        self._at += 1
+        if escaped in "xuU":
+            self._at += {"x": 2, "u": 4, "U": 8}[escaped]
+
+    def _class(self) -> None:
+        if self._next() == "^":
+            self._at += 1
+        if self._next() == "]":
+            self._at += 1
+        while (character := self._next()) != "]":
+            if not character:
+                raise PatternError("lacks a `]`")
+            self._at += 2 if character == "\\" else 1
+        self._at += 1
+
+    def _repeated(self, inner: int, what: str) -> int:
+        """The ways through an item that was just read, with the repeat that follows it, if one does."""
+        sign = self._next()
+        counts = _COUNTS.match(self._text, self._at) if sign == "{" else None
+        if sign == "?":
+            least, most = 0, 1
+            self._at += 1
+        elif sign in ("*", "+"):
+            least, most = int(sign == "+"), WIDTH
+            self._at += 1
+        elif counts is not None and counts[0] != "{}":
+            least = int(counts[1] or 0)
+            most = (int(counts[3]) if counts[3] else WIDTH) if counts[2] else least
+            self._at = counts.end()
+        else:
+            return inner
+        if self._next() in ("?", "+") and sign:
+            self._at += 1  # lazy or possessive: the same ways or fewer
+        most = min(most, WIDTH)
+        if inner == 1:
+            return max(most - least, 0) + 1
+        if most > 1:
+            raise PatternError(f"repeats {what}, which can match in more than one way")
+        return inner + 1
+
+    def _next(self) -> str:
+        return self._text[self._at : self._at + 1]

@@ -1,0 +1,120 @@
+"""
+Screen rules as data: which rows at the end of an agent's screen mean which status, and how its dialogs are answered.
+
+The tables of an agent file go in, `ScreenRule`s come out, the first to be asked first; `evidence.prompts` applies them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import attrs
+
+from tallylight.agents.patterns import PatternError, compile_pattern
+from tallylight.datafile import Table
+from tallylight.status import Kind, Status
+
+MAX_RULES = 40
+MAX_PATTERNS = 16
+#: Rows that are looked at unless a rule says how many, and the most it may say.
+LAST = 12
+MAX_LAST = 48
+
+#: Which rows: the last ones; those up to the cursor's; those in the last box (two lines across, little below it);
+#: those above that box.
+PLACES = ("end", "cursor", "box", "above box")
+#: What stands at the end of a dialog; see `evidence.dialogs`.
+CHOICES = ("numbered", "pointed")
+#: How a choice is typed: its number; the same and Enter; the key in parentheses at its end, else its number; the
+#: pointer moved to it, and Enter; or not known.
+WAYS = ("number", "number enter", "hint", "arrows", "unknown")
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9 _-]{0,39}", re.ASCII)
+#: What a screen may say. `down` and `active` are ours to conclude.
+_STATUSES = tuple(status.value for status in Status if status not in (Status.DOWN, Status.ACTIVE))
+
+
+@attrs.frozen(kw_only=True)
+class ScreenRule:
+    """
+    One rule. Of the rows at *where*, the *last* so many with text are looked at; each of *lines* must match one of
+    them, and none of *without* any. With *choices*, such choices must stand at the end of the screen as well.
+    """
+
+    name: str
+    status: Status
+    kind: Kind | None = None
+    lines: tuple[re.Pattern[str], ...] = ()
+    without: tuple[re.Pattern[str], ...] = ()
+    where: str = "end"
+    last: int = LAST
+    choices: str = ""
+    choose: str = "unknown"
+    #: The row that asks; its first group, if it has one, is the question.
+    question: re.Pattern[str] | None = None
+    priority: float = 0
+
+
+def parse_screen_rules(tables: Iterable[Table]) -> tuple[ScreenRule, ...]:
+    """The rules of an agent, those of a higher priority first. What is wrong with one is noted in its table."""
+    rules: list[ScreenRule] = []
+    for number, table in enumerate(tables):
+        if number == MAX_RULES:
+            table.complain("name", f"is of rule {MAX_RULES + 1}; more than {MAX_RULES} are not read")
+            break
+        rules.append(_parse(table))
+    return tuple(sorted(rules, key=lambda rule: -rule.priority))
+
+
+def _parse(table: Table) -> ScreenRule:
+    name = table.text("name")
+    if not _NAME.fullmatch(name):
+        table.complain("name", "is needed, for `tally why`: small letters, digits, spaces and dashes, at most 40")
+    status = table.text("status", choices=_STATUSES)
+    if not status:
+        table.complain("status", "is needed: what does this screen mean?")
+    kind = table.text("kind", choices=[kind.value for kind in Kind])
+    if kind and status and status != Status.WAITING:
+        table.complain("kind", "is only for waiting: what does the agent wait for?")
+    lines, without = _patterns(table, "lines"), _patterns(table, "without")
+    choices = table.text("choices", choices=CHOICES)
+    if not lines and not choices:
+        table.complain("lines", "or choices is needed: what is to be found on the screen?")
+    choose = table.text("choose", "number" if choices == "numbered" else "unknown", choices=WAYS)
+    if not choices and "choose" in table:
+        table.complain("choose", "is for choices; this rule reads none")
+    question = table.text("question")
+    rule = ScreenRule(
+        name=name,
+        status=Status(status or Status.IDLE),
+        kind=Kind(kind) if kind else None,
+        lines=lines,
+        without=without,
+        where=table.text("where", "end", choices=PLACES),
+        last=int(table.number("last", LAST, 1, MAX_LAST)),
+        choices=choices,
+        choose=choose if choices != "pointed" or choose != "unknown" else "arrows",
+        question=_pattern(table, "question", question) if question else None,
+        priority=table.number("priority", 0, -100, 100),
+    )
+    table.close()
+    return rule
+
+
+def _patterns(table: Table, key: str) -> tuple[re.Pattern[str], ...]:
+    words = table.words(key)
+    if len(words) > MAX_PATTERNS:
+        table.complain(key, f"has {len(words)} patterns; at most {MAX_PATTERNS} are read")
+        return ()
+    found = [_pattern(table, key, word) for word in words]
+    return tuple(pattern for pattern in found if pattern is not None)
+
+
+def _pattern(table: Table, key: str, text: str) -> re.Pattern[str] | None:
+    try:
+        return compile_pattern(text)
+    except PatternError as error:
+        shown = text if len(text) <= 60 else text[:57] + "..."
+        table.complain(key, f"has {shown!r}, which {error}")
+        return None

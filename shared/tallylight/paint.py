@@ -86,3 +86,10 @@ def readable_on(background: RGB) -> RGB:
 def sgr_foreground(colour: RGB) -> str:
     """The SGR sequence that sets *colour* as the foreground (ITU T.416, colon form)."""
     return f"\x1b[38:2:{colour[0]}:{colour[1]}:{colour[2]}m"
+
+
+def nearest(rgb: RGB) -> int:
+    """Return the nearest colour of the 6x6x6 cube of 256-colour terminals."""
+    levels = (0, 95, 135, 175, 215, 255)
+    red, green, blue = (min(range(6), key=lambda n: abs(levels[n] - channel)) for channel in rgb)
+    return 16 + 36 * red + 6 * green + blue

@@ -56,7 +56,7 @@ class Output:
         if not self.colour:
             return text
         # Semicolons: more terminals know them than the standard's colons, and this may be any terminal.
-        code = f"2;{rgb[0]};{rgb[1]};{rgb[2]}" if self.full_colour else f"5;{_nearest(rgb)}"
+        code = f"2;{rgb[0]};{rgb[1]};{rgb[2]}" if self.full_colour else f"5;{paint.nearest(rgb)}"
         return f"\x1b[38;{code}m{text}\x1b[39m"
 
     def strong(self, text: str) -> str:
@@ -72,10 +72,3 @@ def _columns(stream: TextIO, environ: Mapping[str, str]) -> int:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
         return 80
-
-
-def _nearest(rgb: paint.RGB) -> int:
-    """Return the nearest colour of the 6x6x6 cube of 256-colour terminals."""
-    levels = (0, 95, 135, 175, 215, 255)
-    red, green, blue = (min(range(6), key=lambda n: abs(levels[n] - channel)) for channel in rgb)
-    return 16 + 36 * red + 6 * green + blue

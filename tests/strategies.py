@@ -70,6 +70,12 @@ def progresses() -> st.SearchStrategy[Progress]:
     return st.integers(1, 999_999).flatmap(lambda total: st.integers(0, total).map(lambda done: Progress(done, total)))
 
 
+def argument_lists() -> st.SearchStrategy[tuple[str, ...]]:
+    """A program and its arguments, or nothing. What could not be shown as it is does not travel."""
+    words = st.lists(_labels(10), max_size=4)
+    return st.none().map(lambda _: ()) | words.map(lambda arguments: ("claude", *arguments))
+
+
 @st.composite
 def wire_reports(draw: st.DrawFn) -> Report:
     """A report that OSC 1338 can carry in one frame."""
@@ -84,5 +90,7 @@ def wire_reports(draw: st.DrawFn) -> Report:
         id=draw(st.sampled_from(["", "a", "a/b", "tmux:%3@1".replace("%", "-"), "x/y/z"])),
         progress=draw(st.none() | progresses()),
         background=draw(st.integers(0, 9999)),
+        resume=draw(argument_lists()),
+        fork=draw(argument_lists()),
         **{name: draw(_labels(20)) for name in names},
     )

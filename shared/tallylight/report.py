@@ -80,6 +80,6 @@ class Report:
     tasks: tuple[str, ...] = ()
     #: How many background tasks or subagents still run.
     background: int = 0
-    #: Argument templates, already split; filled and checked only at the gate.
+    #: Argument lists, the program first, already split; filled and checked only at the gate.
     resume: tuple[str, ...] = ()
     fork: tuple[str, ...] = ()

@@ -188,8 +188,8 @@ class RelayCore:
 
         The arguments of the latter are templates: placeholders are filled at the gate.
         """
-        roots = (report for report in self._records.current() if not report.id and report.resume and report.agent)
-        derived = (osc88.Arm(command=root.agent, arguments=root.resume, cwd=root.cwd) for root in roots)
+        roots = (report for report in self._records.current() if not report.id and report.resume)
+        derived = (osc88.Arm(command=root.resume[0], arguments=root.resume[1:], cwd=root.cwd) for root in roots)
         return self._protocols.arm or next(derived, None)
 
     # What is done with a sequence ----------------------------------------------------------------------------
@@ -213,6 +213,9 @@ class RelayCore:
         if (attention := self._protocols.attention(event)) is not None:
             self._notify(attention)
         reports = self._protocols.read(event, self._records.status())
+        if isinstance(event, osc88.Arm | osc88.Clear):
+            arm = self._protocols.arm
+            self._records.armed(arm.argv if arm else (), arm.cwd if arm else "")
         for report in reports or ():
             self._report(report)
         return reports is not None

@@ -61,6 +61,8 @@ class Records:
         self._records: OrderedDict[str, _Record] = OrderedDict()
         #: What the host knows: the payload last told of a record (nothing for one to be told anew), and when.
         self._told: dict[str, tuple[str, float]] = {}
+        #: What OSC 88 asked for: the argument list, and its directory. It goes out with the root record.
+        self._arm: tuple[tuple[str, ...], str] = ((), "")
         #: Ids to be looked at by `take`, in the order in which they changed.
         self._changed: dict[str, None] = {}
 
@@ -115,6 +117,16 @@ class Records:
                 self._told.pop(id_, None)
         if report.id in self._records:
             self._told[report.id] = (self._payload(report.id), now)
+            if not report.id and self._arm[0]:  # which the program does not put into the variable itself
+                self._told[report.id] = ("", now)
+                self._change("")
+
+    def armed(self, argv: tuple[str, ...], cwd: str) -> None:
+        """The program asked to be resumed by *argv* in *cwd*, which wins over what a report says; nothing: it does not."""
+        if self._arm != (argv, cwd):
+            self._arm = (argv, cwd)
+            if "" in self._records:
+                self._change("")
 
     def replace(self, report: Report, now: float) -> None:
         """Let *report* be all there is to say of its record."""
@@ -184,6 +196,9 @@ class Records:
 
     def _merged(self, id_: str) -> Report:
         report = self._records[id_].merged()
+        argv, cwd = self._arm
+        if argv and not id_:
+            report = attrs.evolve(report, resume=argv, cwd=report.cwd or cwd)
         if report.agent:
             return report
         above = id_

@@ -6,9 +6,10 @@ DecodeError. At most 4096 bytes are looked at. `state`, `tool` and `project` are
 them: a bad one kills the frame.
 
 Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `background`, and `clear`, which
-withdraws; the keys `id kind session title cwd worktree mode message detail progress background`. A bad value of
-those is dropped alone, but for `id`: without it the report would be about another record. Numbers other programs
-put under 1338 fail the rule that `state` must be known.
+withdraws; the keys `id kind session title cwd worktree mode message detail progress background resume fork`. A bad
+value of those is dropped alone, but for `id`: without it the report would be about another record. `resume` and `fork`
+are argument lists, the program first, a word a line (`%0A`). Numbers other programs put under 1338 fail the rule that
+`state` must be known.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ _STRICT = ("state", "tool", "project")
 _TEXTS = {
     "tool": ("agent", 64),
     "project": ("project", 128),
-    "session": ("session", 256),
+    # One more than a session id may have: what is too long must not become another id.
+    "session": ("session", 257),
     "title": ("title", 256),
     "cwd": ("cwd", 1024),
     "worktree": ("worktree", 1024),
@@ -47,11 +49,15 @@ _TEXTS = {
     "message": ("message", 512),
     "detail": ("detail", 256),
 }
-_EXTENDED = (*_TEXTS, "id", "kind", "progress", "background", "source")
+_METHODS = ("resume", "fork")
+_EXTENDED = (*_TEXTS, *_METHODS, "id", "kind", "progress", "background", "source")
 #: The one other source whose word the carrier brings: it raises attention and is believed no further.
 _NOTIFICATION = Source.NOTIFICATION.word
 #: What goes first when a report is too long for one frame.
-_EXPENDABLE = ("detail", "message", "worktree", "cwd", "title", "mode", "session", "project", "tool")
+_EXPENDABLE = ("detail", "message", "worktree", "cwd", "title", "mode", "fork", "resume", "session", "project", "tool")
+#: Of an argument list, in words, and of one of its words, in characters.
+MAX_WORDS = 64
+MAX_WORD = 500
 #: The rule of what comes in the user variable.
 VARIABLE_RULE = "user variable"
 _ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
@@ -145,9 +151,11 @@ def encode_payload(report: Report) -> str:
         "kind": report.kind.value if report.kind else "",
         "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",
         "background": str(report.background) if report.background else "",
+        "resume": _lines(report.resume),
+        "fork": _lines(report.fork),
         "source": _NOTIFICATION if report.source is Source.NOTIFICATION else "",
     }
-    order = ("state", "tool", "project", "id", "kind", *list(_TEXTS)[2:], "progress", "background", "source")
+    order = ("state", "tool", "project", "id", "kind", *list(_TEXTS)[2:], *_METHODS, "progress", "background", "source")
     for dropped in range(len(_EXPENDABLE) + 1):  # pragma: no branch - with all of them gone it fits
         gone = _EXPENDABLE[:dropped]
         payload = pairs.join((key, fields[key]) for key in order if fields[key] and key not in gone)
@@ -179,8 +187,23 @@ def _report(payload: bytes, rule: str) -> Report:
         kind=_KINDS.get(fields.get("kind", "")) if status is Status.WAITING else None,
         progress=progress(fields.get("progress", "")),
         background=int(fields["background"]) if _COUNT.fullmatch(fields.get("background", "")) else 0,
+        resume=_argument_list(fields.get("resume", "")),
+        fork=_argument_list(fields.get("fork", "")),
         **texts,
     )
+
+
+def _lines(words: tuple[str, ...]) -> str:
+    return "" if any("\n" in word for word in words) else "\n".join(words)
+
+
+def _argument_list(text: str) -> tuple[str, ...]:
+    """Read a word a line. What is too long, or could not be shown as it is, is no argument list: it must not be run."""
+    words = text.split("\n") if text else []
+    is_whole = len(words) <= MAX_WORDS and all(
+        len(word) <= MAX_WORD and word == sanitise(word, cells=2 * MAX_WORD, graphemes=MAX_WORD) for word in words
+    )
+    return tuple(words) if is_whole else ()
 
 
 def progress(text: str) -> Progress | None:

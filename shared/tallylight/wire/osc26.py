@@ -117,9 +117,17 @@ class Accumulator:
             progress=progress(get("TaskProgress", "")),
             tasks=tuple(get("TaskList", "").split("\n")) if get("TaskList") else (),
             # Split before any placeholder is filled: a session id can never become two arguments.
-            resume=tuple(get("MethodResume", "").split(" ")) if get("MethodResume") else (),
-            fork=tuple(get("MethodFork", "").split(" ")) if get("MethodFork") else (),
+            resume=self._method("MethodResume"),
+            fork=self._method("MethodFork"),
         )
+
+    def _method(self, key: str) -> tuple[str, ...]:
+        """The argument list of a method, the agent's name in front: the page's examples have only its arguments."""
+        if key not in self._values:
+            return ()
+        words = self._values[key].split(" ")
+        agent = self._values["CodeAgent"]
+        return tuple(words) if words[0] == agent else (agent, *words)
 
 
 def _value(key: str, value: str) -> str | None:
@@ -191,7 +199,8 @@ _READERS: dict[str, Callable[[str], str | None]] = {
     "Status": _read_status,
     "TaskProgress": _read_progress,
     "Version": _read_version,
-    "SessionId": _label(256),
+    # One more than the gate lets pass: what is too long must not become another id.
+    "SessionId": _label(257),
     "SessionTitle": _label(256),
     "ProjectFolder": _label(1024),
     "WorkTree": _label(1024),

@@ -1,0 +1,222 @@
+"""
+A plan: which argument list continues a pane's conversation, where, and how that is known; or the rule that forbids it.
+
+`plan` looks at a `Scene`: what the process table says of the pane at this moment, what the host remembers of the agents
+whose processes it saw there, and what the program asked for. The order, for a fork and for a resume:
+
+1. what the program asked for itself: OSC 88 before OSC 26; if the gate refuses that, nothing else is tried;
+2. the agent's data file with the session id, which its own status file, a hook or a report told;
+3. the data file's list for the latest conversation of the directory, said to be that.
+
+A fork needs a living agent. A resume may also continue one that is gone, if the host had seen its process.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+import attrs
+
+from tallylight.actions.gate import (
+    Refusal,
+    check_dangerous,
+    check_program,
+    check_said,
+    dangerous_flags,
+    fill,
+    is_denied,
+)
+from tallylight.agents import Agent, Agents, Template
+from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.process import Process
+from tallylight.snapshot_schema import ConversationEntry
+from tallylight.text import sanitise
+
+#: How a title begins that marks a fork, and a resumed conversation.
+MARKS = {"fork": "⑂", "resume": "↻"}
+#: Cells of the title of the new pane.
+TITLE_CELLS = 60
+
+
+class Verb(enum.StrEnum):
+    """What is asked for."""
+
+    FORK = "fork"
+    RESUME = "resume"
+
+    @property
+    def mark(self) -> str:
+        """How the title of the new pane begins."""
+        return MARKS[self.value]
+
+
+class Method(enum.StrEnum):
+    """How the argument list is known, in the words a person reads."""
+
+    SAID = "as the program itself asked"
+    SESSION = "by its session id"
+    LATEST = "the latest conversation of this directory"
+
+
+@attrs.frozen(kw_only=True)
+class Plan:
+    """
+    What would run. `argv[0]` is the agent's name until the world has found the program of that name.
+
+    *pid* and *start* are the process that was identified, None for an agent that is gone. *notes* are sentences a
+    person should read first; *env* goes into the new program's environment.
+    """
+
+    verb: Verb
+    argv: tuple[str, ...]
+    cwd: str
+    agent: str
+    session: str
+    method: Method
+    title: str
+    pid: int | None = None
+    start: int = 0
+    notes: tuple[str, ...] = ()
+    env: dict[str, str] = attrs.field(factory=dict)
+
+
+@attrs.frozen(kw_only=True)
+class Scene:
+    """
+    A pane at one moment.
+
+    *identity* is what the process table says of its foreground, *in_tree* whether that process is below the pane's own;
+    *process_cwd* its working directory. *agent*, *session* and *said* (argument lists for fork and resume, command
+    first) are what reports said, and prove nothing. *name* is what the pane is called.
+    """
+
+    identity: Identity = NOBODY
+    in_tree: bool = True
+    process_cwd: str = ""
+    conversation: ConversationEntry = attrs.field(factory=ConversationEntry)
+    agent: str = ""
+    session: str = ""
+    said_resume: tuple[str, ...] = ()
+    said_fork: tuple[str, ...] = ()
+    name: str = ""
+
+    @property
+    def process(self) -> Process | None:
+        """The agent's process, if it is sure which one that is."""
+        return self.identity.process if self.identity.agent is not None and self.identity.is_direct else None
+
+
+def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
+    """Plan *verb* for the pane of *scene*."""
+    agent = _identified(verb, scene, agents)
+    if isinstance(agent, Refusal):
+        return agent
+    process = scene.process
+    running = process.argv[1:] if process is not None else ()
+    flags = dangerous_flags(running, agent) if process is not None else scene.conversation.flags
+    session = _session(scene, agent)
+    cwd = _cwd(scene, agent)
+    if not cwd:
+        return Refusal("directory", "the directory of this conversation is not known")
+    chosen = _choose(verb, scene, agent, session, cwd)
+    if isinstance(chosen, Refusal):
+        return chosen
+    argv, method = chosen
+    refusal = check_program(argv[0], agent)
+    refusal = refusal or check_dangerous(argv[1:], agent, flags)
+    if method is Method.SAID:
+        refusal = refusal or check_said(argv[1:], agent, running)
+    if refusal is not None:
+        return refusal
+    return Plan(
+        verb=verb,
+        argv=argv,
+        cwd=cwd,
+        agent=agent.name,
+        session=session if method is Method.SESSION else "",
+        method=method,
+        title=_title(verb, scene, agent),
+        pid=process.pid if process is not None else None,
+        start=process.start if process is not None else 0,
+        notes=tuple(_notes(verb, scene, agent, method)),
+    )
+
+
+def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
+    """The agent whose process is there, or, to resume, was there."""
+    found = scene.identity
+    if found.is_remote:
+        where = found.rule.partition(" ")[0]
+        return Refusal("remote", f"{where} is in the foreground: what runs there is not of this machine")
+    if found.agent is not None:
+        if scene.process is None:
+            return Refusal("process", f"{found.agent.display} is named here, but its own process was not found")
+        if not scene.in_tree:
+            return Refusal("process", f"the process of {found.agent.display} does not belong to this pane")
+        return _allowed(found.agent)
+    known = agents.get(scene.conversation.agent)
+    if verb is Verb.FORK:
+        if known is not None:
+            return Refusal("process", f"{known.display} no longer runs in this pane; resume continues what it left")
+        return Refusal("process", "no agent runs in this pane")
+    if known is None:
+        return Refusal("process", "no agent runs in this pane, and none has as far as was seen")
+    return _allowed(known)
+
+
+def _allowed(agent: Agent) -> Agent | Refusal:
+    denied = next((name for name in (*agent.processes, *agent.generic) if is_denied(name)), "")
+    if denied:
+        return Refusal("deny-list", f"{denied} runs other programs; it is never started for an agent")
+    return agent
+
+
+def _session(scene: Scene, agent: Agent) -> str:
+    """What the host remembers of this agent's own run; else what a report of the same agent says."""
+    if scene.conversation.agent == agent.name and scene.conversation.session:
+        return scene.conversation.session
+    return scene.session if scene.agent == agent.name else ""
+
+
+def _cwd(scene: Scene, agent: Agent) -> str:
+    recorded = scene.conversation.cwd if scene.conversation.agent == agent.name else ""
+    return recorded or scene.process_cwd
+
+
+def _choose(verb: Verb, scene: Scene, agent: Agent, session: str, cwd: str) -> tuple[tuple[str, ...], Method] | Refusal:
+    said = scene.said_fork if verb is Verb.FORK else scene.said_resume
+    template: Template = agent.fork if verb is Verb.FORK else agent.resume
+    values = {"session": session, "cwd": cwd}
+    words: Sequence[str]
+    if said:
+        refusal = check_program(said[0], agent)
+        if refusal is not None:
+            return refusal
+        words, method = said, Method.SAID
+    elif session and template.by_id:
+        words, method = template.by_id, Method.SESSION
+    elif template.latest:
+        words, method = template.latest, Method.LATEST
+    elif template.by_id:
+        return Refusal("session", f"the session id is not known, and {agent.display} has no other way to {verb}")
+    else:
+        return Refusal("method", f"{agent.display} has no way to {verb} from the command line")
+    filled = fill(words, values)
+    return filled if isinstance(filled, Refusal) else (filled, method)
+
+
+def _title(verb: Verb, scene: Scene, agent: Agent) -> str:
+    name = sanitise(scene.name, cells=TITLE_CELLS, graphemes=TITLE_CELLS).strip()
+    for mark in MARKS.values():
+        name = name.removeprefix(mark).strip()
+    return f"{verb.mark} {name or agent.display}"
+
+
+def _notes(verb: Verb, scene: Scene, agent: Agent, method: Method) -> list[str]:
+    notes = []
+    if method is Method.LATEST:
+        notes.append(f"It is the latest conversation of this directory; another {agent.display} there may have had it.")
+    if verb is Verb.RESUME and scene.process is not None:
+        notes.append(f"{agent.display} still runs in this pane: both would go on with one conversation.")
+    return notes

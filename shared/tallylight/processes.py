@@ -32,6 +32,7 @@ __all__ = [
     "PsutilTable",
     "Stat",
     "Table",
+    "children",
     "foreground",
     "parse_stat",
     "table",
@@ -213,6 +214,11 @@ class ProcTable:
                     queue.append(child)
         return tuple(found[:_MAX_DESCENDANTS])
 
+    def children(self, pid: int) -> tuple[int, ...]:
+        """The children of *pid*, in order."""
+        found = self._children(pid)
+        return tuple(self._parents().get(pid, ()) if found is None else found)
+
     def _children(self, pid: int) -> list[int] | None:
         """The children of *pid*, in order; None if this kernel does not list them."""
         try:
@@ -335,6 +341,13 @@ def _environ(data: bytes) -> dict[str, str]:
         if equals:
             found.setdefault(name, value)
     return found
+
+
+def children(pid: int, of: Table) -> tuple[int, ...]:
+    """The processes that *pid* started and that still run, oldest number first."""
+    if isinstance(of, ProcTable):
+        return of.children(pid)
+    return tuple(process.pid for process in of.descendants(pid) if process.ppid == pid)
 
 
 _table: Table | None = None

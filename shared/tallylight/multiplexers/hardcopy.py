@@ -1,0 +1,84 @@
+"""
+GNU Screen's hardcopy: the visible rows of a window, as far as its file kept them.
+https://www.gnu.org/software/screen/manual/html_node/Hardcopy.html
+
+Screen 5 writes UTF-8. Screen 4 writes one byte a cell, the low one of its code point (tried with 4.9.0 and 4.9.1): `─`
+arrives as NUL, `●` as CF, `❯` as the letter `o`. ASCII and Latin-1 are right, everything else is lost, but not all of
+it beyond repair: agents draw with few characters, in few places. What is put back is only what could not well be text
+where it stands, so that a rule written for a terminal's text holds for a hardcopy too, and no word is ever changed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
+
+#: Box drawing and block elements, whose low bytes no text has.
+_DRAWN = {
+    0x00: "─", 0x01: "━", 0x02: "│", 0x03: "┃", 0x0C: "┌", 0x10: "┐", 0x14: "└", 0x18: "┘", 0x1C: "├",
+    **{byte: chr(0x2500 + byte) for byte in range(0x80, 0xA0)},
+    # Spinners, and marks of what went well or not.
+    0x0B: "⠋", 0x19: "⠙", 0x13: "✓", 0x17: "✗",
+}  # fmt: skip
+#: Other controls but the line end.
+_UNDRAWN = {byte: " " for byte in range(32) if byte not in _DRAWN and byte != 0x0A}
+#: Dashes and quotes, told from lines and spinners by the words beside them.
+_WRITTEN = [
+    (re.compile(r"(?<= )\x14(?= )"), "—"),
+    (re.compile(r"(?<=\d)\x13(?=\d)"), "–"),
+    (re.compile(r"(?<=\w)\x19"), "’"),
+    (re.compile(r"\x18(?=\w)"), "‘"),
+    (re.compile(r"\x1c(?=\w)"), "“"),
+    (re.compile(r"(?<=[\w.,!?])\x1d"), "”"),
+]
+
+#: In this order: a character that a letter may be, where it stands, and what it was.
+_REPAIRS = [
+    (re.compile(pattern, re.MULTILINE), whole)
+    for pattern, whole in (
+        # The corners of a rounded box, beside its lines.
+        (r"m(?=─{3})", "╭"),
+        (r"(?<=─{3})n", "╮"),
+        (r"p(?=─{3})", "╰"),
+        (r"(?<=─{3})o", "╯"),
+        # What points at the chosen answer of a list: `❯ 1. Yes`, and Codex's `›`.
+        (r"(?:(?<=^)|(?<=[│┃ ]))o(?=[ \xa0]+\d{1,2}[.)] )", "❯"),
+        (r"(?:(?<=^)|(?<=[│┃ ])):(?=[ \xa0]+\d{1,2}[.)] )", "›"),
+        # A prompt below a line drawn across.
+        (r"(?<=─{3}\n)o(?=[ \xa0]|$)", "❯"),
+        (r"(?<=─{3}\n│ )o(?=[ \xa0]|$)", "❯"),
+        # The bullets in front of what an agent says and does.
+        (r"(?<=^)\xcf(?= )", "●"),
+        (r"(?<=^)\xfa(?= )", "⏺"),
+        (r"^( *)\xbf(?=[ \xa0])", r"\1⎿"),
+        # `✻ Mending… (3s · esc to interrupt)`: both ends of the word that says that it works.
+        (r'^[";=36\xb7*](?= \w[\w ]{0,40}& \()', "✻"),
+        (r"(?<=^✻ )(\w[\w ]{0,40})&(?= \()", r"\1…"),
+    )
+]
+
+
+def decode(data: bytes, *, keeps_text: bool) -> list[str]:
+    """
+    The rows in the file's *data*, from the top; at most `MAX_ROWS` of `MAX_COLUMNS`.
+
+    *keeps_text*: it was written by Screen 5 or later. What is not UTF-8 all the same is read as an older one's.
+    """
+    limited = data[: 4 * MAX_ROWS * MAX_COLUMNS]
+    if keeps_text:
+        try:
+            return _rows(limited.decode("utf-8"))
+        except UnicodeDecodeError:
+            pass
+    text = limited.decode("latin-1")
+    for pattern, whole in _WRITTEN:
+        text = pattern.sub(whole, text)
+    text = text.translate(_DRAWN).translate(_UNDRAWN)
+    for pattern, whole in _REPAIRS:
+        text = pattern.sub(whole, text)
+    return _rows(text)
+
+
+def _rows(text: str) -> list[str]:
+    return [row[:MAX_COLUMNS] for row in text.removesuffix("\n").split("\n")[:MAX_ROWS]]

@@ -1,0 +1,70 @@
+"""
+Notifications as evidence: what a program says to the person through its terminal, OSC 9, 99 and 777, as reports.
+
+A notification raises attention and never clears any: that an agent goes on, or starts, is left to better sources. Only
+the root record is meant, and only that of an agent: who is in the foreground is for the host to know.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.report import Report, Source
+from tallylight.scanner import Sequence, SequenceKind
+from tallylight.status import Status
+from tallylight.wire import cli_agent, notification, terax
+
+RULE = "notification"
+#: What may be raised. The end of a turn is not, while the agent is known to wait.
+_RAISED = (Status.WAITING, Status.ERROR, Status.DONE)
+
+
+def is_machine_talk(number: int, payload: str) -> bool:
+    """Whether a notification is one program's message to another, in words that no person wants to read."""
+    return _spoken(_sequence(number, payload), None) is not None
+
+
+def spoken(number: int, payload: str, present: Status) -> Report | None:
+    """
+    The report of a message between programs, `warp://cli-agent` or Terax's; None if it is none, or raises nothing.
+
+    *payload* is what follows `OSC number ;`; *present* is the status of the pane's agent.
+    """
+    found = _spoken(_sequence(number, payload), present)
+    if not isinstance(found, Report) or found.status not in _RAISED:
+        return None
+    if found.status is Status.DONE and present is Status.WAITING:
+        return None
+    return attrs.evolve(found, source=Source.NOTIFICATION)
+
+
+def plain(number: int, title: str, body: str) -> Report | None:
+    """The report of a notification for a person; None for one without text, and for other uses of these numbers."""
+    if title.startswith("warp://"):
+        return None
+    try:
+        if number == 9:
+            notification.decode(_sequence(number, title))
+        shown = notification.from_texts(title, body)
+    except DecodeError:
+        return None
+    text = f"{shown.title}: {shown.body}" if shown.body else shown.title
+    return Report(source=Source.NOTIFICATION, status=Status.WAITING, rule=RULE, message=text)
+
+
+def _spoken(sequence: Sequence, present: Status | None) -> Report | cli_agent.CliAgentEvent | None:
+    try:
+        return terax.decode(sequence)
+    except DecodeError:
+        pass
+    try:
+        event = cli_agent.decode(sequence)
+    except DecodeError:
+        return None
+    return cli_agent.to_report(event, present) or event
+
+
+def _sequence(number: int, payload: str) -> Sequence:
+    body = b"%d;%b" % (number, payload.encode("utf-8", "replace"))
+    return Sequence(SequenceKind.OSC, body, b"\x1b\\", b"\x1b]%b\x1b\\" % body, number)

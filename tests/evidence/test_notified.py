@@ -1,0 +1,117 @@
+"""Notifications as evidence: they raise attention, and only that; with the vectors of their protocols."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tallylight.evidence.notified import RULE, is_machine_talk, plain, spoken
+from tallylight.report import Source
+from tallylight.scanner import Scanner, Sequence
+from tallylight.status import Kind, Status
+from tallylight.wire import notification
+from tests.helpers import Vector, load_vectors
+
+RAISES = {
+    "permission_request": (Status.WAITING, Kind.PERMISSION),
+    "question_asked": (Status.WAITING, Kind.QUESTION),
+    "stop": (Status.DONE, None),
+    "stop_failure": (Status.ERROR, None),
+}
+
+
+def sequence(vector: Vector) -> Sequence | None:
+    """The one sequence of a vector, if it has one that a terminal would read."""
+    scanner = Scanner()
+    found = [item for item in [*scanner.feed(vector.data)] if isinstance(item, Sequence) and item.number]
+    return found[0] if len(found) == 1 and found[0].number in (9, 99, 777) else None
+
+
+def heard(name: str, *numbers: int) -> list[Any]:
+    """The vectors of one sequence that a terminal passes on; it makes text of all bytes, so UTF-8 is no matter."""
+    found = [(vector, sequence(vector)) for vector in load_vectors(name) if not vector.id.endswith("not-utf8")]
+    return [pytest.param(vector, id=vector.id) for vector, one in found if one is not None and one.number in numbers]
+
+
+def payload(found: Sequence) -> tuple[int, str]:
+    assert found.number is not None
+    return found.number, found.body.decode("utf-8", "replace")
+
+
+@pytest.mark.parametrize("vector", heard("cli_agent", 777))
+def test_warps_events(vector: Vector) -> None:
+    """Of each vector, what it raises and no more: not a start, not a prompt, nothing of what is malformed."""
+    found = sequence(vector)
+    assert found is not None
+    number, text = payload(found)
+    moment = vector.events[0]["cli_agent"]["moment"] if vector.events else ""
+    report = spoken(number, text, Status.WORKING)
+
+    assert is_machine_talk(number, text) == bool(vector.events)
+    assert (report is not None) == (moment in RAISES)
+    if report is not None:
+        assert (report.status, report.kind) == RAISES[moment]
+        assert report.source is Source.NOTIFICATION and report.id == ""
+
+
+def test_there_are_vectors() -> None:
+    """Most of them reach a terminal as one sequence, so that there is something to test."""
+    assert len(heard("cli_agent", 777)) > 25 and len(heard("notification", 9, 777)) > 25
+
+
+@pytest.mark.parametrize("event", ["tool_complete", "permission_replied", "prompt_submit", "stop", "idle_prompt"])
+def test_nothing_is_cleared(event: str) -> None:
+    """While the agent is known to wait, no notification says that it does not."""
+    text = f'notify;warp://cli-agent;{{"event":"{event}"}}'
+
+    assert spoken(777, text, Status.WAITING) is None and is_machine_talk(777, text)
+
+
+@pytest.mark.parametrize(
+    ("word", "status"), [("attention", Status.WAITING), ("finished", Status.DONE), ("working", None), ("dancing", None)]
+)
+def test_terax(word: str, status: Status | None) -> None:
+    """Terax's words raise attention likewise."""
+    report = spoken(777, f"notify;Terax;claude;{word}", Status.WORKING)
+
+    assert (report.status if report is not None else None) is status
+    assert is_machine_talk(777, f"notify;Terax;claude;{word}") == (word != "dancing")
+
+
+@pytest.mark.parametrize("vector", heard("notification", 9, 777))
+def test_plain_notifications(vector: Vector) -> None:
+    """A vector with a notification of one sequence raises attention with its text; any other raises none."""
+    found = sequence(vector)
+    assert found is not None
+    number, text = payload(found)
+    # kitty reads nothing under 777 but `notify`, and what it is of.
+    title, _, body = text.removeprefix("notify;").partition(";") if number == 777 else (text, "", "")
+    report = plain(number, title, body) if number == 9 or text.startswith("notify;") else None
+
+    expected = vector.events[0].get("notification") if vector.events else None
+    assert (report.message if report is not None else None) == (": ".join(expected.values()) if expected else None)
+    if report is not None:
+        assert (report.status, report.source, report.rule) == (Status.WAITING, Source.NOTIFICATION, RULE)
+
+
+@pytest.mark.parametrize("title", ["4;1;50", "1;x", "12"])
+def test_other_uses_of_osc_9(title: str) -> None:
+    """ConEmu's numbers are no notifications, whatever a terminal makes of them."""
+    assert plain(9, title, "") is None
+    assert plain(99, title, "") is not None
+
+
+def test_texts_are_harmless() -> None:
+    """What comes out has been sanitised, and nothing without text comes out."""
+    report = plain(99, "a\x1b[31m\u202eb", "\x07")
+
+    assert report is not None and report.message == "a[31mb"
+    assert plain(99, "\u200b", "\x07") is None
+
+
+def test_long_texts_are_cut() -> None:
+    """Nobody needs a megabyte of attention."""
+    report = plain(99, "x" * 1_000_000, "y" * 1_000_000)
+
+    assert report is not None and len(report.message) <= 2 * notification.TEXT_CELLS + 2

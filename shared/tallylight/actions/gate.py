@@ -125,8 +125,7 @@ def check_dangerous(words: Sequence[str], agent: Agent, flags: Sequence[str]) ->
 def dangerous_flags(words: Sequence[str], agent: Agent) -> tuple[str, ...]:
     """Which of its dangerous options an agent was given: `--mode=yolo` also as two words, `-y` also in `-xy`."""
     found: list[str] = []
-    following = [*words[1:], ""]
-    for word, after in zip(words, following, strict=True):
+    for word, after in itertools.pairwise((*words, "")):
         for flag in agent.dangerous:
             name, equals, value = flag.partition("=")
             is_short = len(flag) == 2 and flag[0] == "-" and word[:1] == "-" and word[1:2] != "-"

@@ -26,6 +26,7 @@ from tallylight.evidence.screen import Change, ScreenWatch
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.turn import Turns
 from tallylight.files import home
+from tallylight.hosts.conversation import Conversation
 from tallylight.processes import ForegroundReader, Table
 from tallylight.report import Report, Source
 from tallylight.status import Status
@@ -93,6 +94,7 @@ class Pane:
     def __init__(self, timing: Timing, reader: ForegroundReader, table: Table) -> None:
         self.tracker = Tracker(timing)
         self.attention = Attention()
+        self.conversation = Conversation()
         self._reader = reader
         self._table = table
         self._watch = ScreenWatch()
@@ -193,6 +195,7 @@ class Pane:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
         report = osc1338.decode_variable(payload)
         if report is not None:
+            self.conversation.heard(report)
             self.tracker.report(report, now)
 
     def look(self, visible: bool, now: float) -> None:
@@ -251,6 +254,7 @@ class Pane:
         reading = registry.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
         report = run.turns.read(reading, tail, now)
         if report is not None:
+            self.conversation.heard(report)
             self.tracker.report(report, now)
 
     # Who is in the foreground --------------------------------------------------------------------------------
@@ -260,15 +264,18 @@ class Pane:
         process = found.process or found.leader
         if before is not None and found.agent is not None and _same_run(before.identity, found):
             before.identity = found
+            self._remember(found)
             self._find_status_file(before)
             return
         is_gone = before is None or not self._is_alive(before.identity)
         if before is not None and is_gone:
             self._last_words(before, now)
         self._run = None
+        self.conversation.ended()
         foreground: Foreground | None = None
         if found.agent is not None and process is not None:
             self._run = _Run(found, TitleReader(found.agent, now))
+            self._remember(found)
             self._find_status_file(self._run)
             foreground = Foreground(found.agent.name, process.pid, speaks=_speaks(found.agent, process))
         elif found.is_remote and process is not None:
@@ -277,6 +284,10 @@ class Pane:
         self.tracker.foreground(foreground, now, is_gone=is_gone)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:
             self._read_title(now)
+
+    def _remember(self, found: Identity) -> None:
+        process = found.process or found.leader
+        self.conversation.began(found, self._table.cwd(process.pid) if process is not None else "")
 
     def _is_alive(self, identity: Identity) -> bool:
         process = identity.process

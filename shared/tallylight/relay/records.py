@@ -122,7 +122,7 @@ class Records:
                 self._change("")
 
     def armed(self, argv: tuple[str, ...], cwd: str) -> None:
-        """The program asked to be resumed by *argv* in *cwd*, which wins over what a report says; nothing: it does not."""
+        """The program asked to be resumed by *argv* in *cwd*, which wins over what a report says; or took that back."""
         if self._arm != (argv, cwd):
             self._arm = (argv, cwd)
             if "" in self._records:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from tallylight.agents.hooks import Hooks, parse_hooks
 from tallylight.agents.screens import ScreenRule, parse_screen_rules
 from tallylight.agents.titles import TitleRule, parse_rules
 from tallylight.datafile import Table, parse
@@ -120,6 +121,8 @@ class Agent:
     fork: Template = Template()
     #: Options a resumed or forked run may have only if the running one has them.
     dangerous: tuple[str, ...] = ()
+    #: Its hooks; None if nothing is known of any.
+    hooks: Hooks | None = None
 
 
 def parse_agent(text: str, path: str) -> Agent:
@@ -166,6 +169,7 @@ def _read(table: Table) -> Agent:
         resume=_template(table.table("resume")),
         fork=_template(table.table("fork")),
         dangerous=table.words("dangerous"),
+        hooks=parse_hooks(table.table("hooks")),
     )
     if not (agent.processes or agent.generic or agent.packages):
         table.complain("processes", "is needed: by what names is this agent to be known?")

@@ -1,0 +1,194 @@
+"""
+The `[hooks]` table of an agent file: which events its hooks have, what each says, and where they are written down.
+
+A `Table` goes in, `Hooks` come out; what is wrong is noted in the table, with its line. `hooking.compact` makes of it
+what `tally hook` starts with, and `setup.hooks` edits the agent's own file by it. docs/hooks.md describes the keys.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import attrs
+
+from tallylight.datafile import Table
+from tallylight.status import Kind, Status
+
+#: How the agent's file holds hooks. `groups`: JSON, each event a list of groups, each with a list of hooks. `list`: JSON,
+#: each event a list of hooks. `plugin`: a program of ours in a file of its own.
+FORMS = ("groups", "list", "plugin")
+#: `clear`: the agent takes its leave. `nothing`: the event says nothing, and later rules are not asked.
+STATUSES = (*(status.value for status in Status if status is not Status.DOWN), "clear", "nothing")
+KINDS = tuple(kind.value for kind in Kind)
+
+_EVENT = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}", re.ASCII)
+_FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*", re.ASCII)
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*", re.ASCII)
+
+
+@attrs.frozen(kw_only=True)
+class Fields:
+    """Where a payload has what: dotted names, a number for a place in a list. An empty one is not looked for."""
+
+    event: str = "hook_event_name"
+    session: str = "session_id"
+    cwd: str = "cwd"
+    title: str = "session_title"
+    mode: str = "permission_mode"
+    #: The subagent that the event is of, and what to call it. Absent: the event is of the agent itself.
+    child: str = "agent_id"
+    child_title: str = "agent_type"
+    tool: str = "tool_name"
+    input: str = "tool_input"
+    #: A list of background tasks that still run; with any of them `done` becomes `background`.
+    tasks: str = "background_tasks"
+
+
+@attrs.frozen(kw_only=True)
+class Rule:
+    """What an event says. The first rule decides that has the event and one of the *values* of each field named."""
+
+    events: tuple[str, ...]
+    status: str
+    kind: str = ""
+    values: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    #: Fields of which the first that is there is the message; `tool` stands for the tool and what it is to do.
+    message: tuple[str, ...] = ()
+    #: It repeats what another event says better, and counts only where that one did not arrive.
+    weak: bool = False
+    #: It ends one tool: a wait for another tool's permission goes on.
+    ends_tool: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Hooks:
+    """The hooks of one agent. Without a *form* there are none that could be installed, and *why* says why."""
+
+    form: str = ""
+    why: str = ""
+    #: Where the file is: *file* below *folder*, which the variable *folder_env* may put elsewhere.
+    folder: str = ""
+    folder_env: str = ""
+    file: str = ""
+    #: What one hook is there, as JSON; its text `{command}` becomes the command.
+    entry: str = ""
+    #: What a new file has for `version`; 0 for nothing.
+    version: int = 0
+    #: A variable that names the agent's process.
+    pid_env: str = ""
+    #: A process with one of these words among its arguments serves many terminals: none of them is meant.
+    daemon: tuple[str, ...] = ()
+    #: What a person has to know after the installation.
+    note: str = ""
+    fields: Fields = Fields()
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Every event that a rule has, in the order of the rules."""
+        return tuple(dict.fromkeys(event for rule in self.rules for event in rule.events))
+
+
+def parse_hooks(table: Table) -> Hooks | None:
+    """Read the `[hooks]` table; None if it is not there."""
+    form = table.text("form", choices=("", *FORMS))
+    why = table.text("why")
+    fields = table.table("fields")
+    hooks = Hooks(
+        form=form,
+        why=why,
+        folder=table.text("folder"),
+        folder_env=_matching(table, "folder_env", _VARIABLE, "is no name of a variable"),
+        file=table.text("file"),
+        entry=table.text("entry"),
+        version=int(table.number("version", 0, 0, 99)),
+        pid_env=_matching(table, "pid_env", _VARIABLE, "is no name of a variable"),
+        daemon=table.words("daemon"),
+        note=table.text("note"),
+        fields=Fields(**{name: _field(fields, name, default) for name, default in _defaults().items()}),
+        rules=tuple(_rule(rule) for rule in table.tables("rules")),
+    )
+    fields.close()
+    table.close()
+    if not form and not why:
+        return None
+    if form and not (hooks.folder and hooks.file and hooks.rules):
+        table.complain("form", "needs a folder, a file and rules")
+    if form and not hooks.folder.startswith("~/"):
+        table.complain("folder", "must begin with ~/")
+    if hooks.file.startswith("/") or ".." in hooks.file.split("/"):
+        table.complain("file", "must lie below the folder")
+    if form in ("groups", "list") and not _is_entry(hooks.entry):
+        table.complain("entry", 'must be a JSON object with the text "{command}": where is the command to go?')
+    return hooks
+
+
+def _defaults() -> dict[str, str]:
+    return {field.name: str(field.default) for field in attrs.fields(Fields)}
+
+
+def _field(table: Table, key: str, default: str) -> str:
+    value = table.text(key, default)
+    if value and not _FIELD.fullmatch(value):
+        table.complain(key, f"is {value!r}, no name of a field: letters, digits, _ and dots between")
+        return default
+    return value
+
+
+def _matching(table: Table, key: str, pattern: re.Pattern[str], problem: str) -> str:
+    value = table.text(key)
+    if value and not pattern.fullmatch(value):
+        table.complain(key, problem)
+        return ""
+    return value
+
+
+def _is_entry(text: str) -> bool:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and "{command}" in found.values()
+
+
+def _rule(table: Table) -> Rule:
+    events = table.words("events")
+    for event in events:
+        if not _EVENT.fullmatch(event):
+            table.complain("events", f"has {event!a}, no name of an event")
+    if not events:
+        table.complain("events", "is needed: which events does this rule read?")
+    status = table.text("status", "nothing", choices=STATUSES)
+    kind = table.text("kind", choices=KINDS)
+    if kind and status != "waiting":
+        table.complain("kind", "goes with waiting only")
+    rule = Rule(
+        events=events,
+        status=status,
+        kind=kind,
+        values=_values(table),
+        message=_fields(table),
+        weak=table.boolean("weak", False),
+        ends_tool=table.boolean("ends_tool", False),
+    )
+    table.close()
+    return rule
+
+
+def _values(table: Table) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    found: dict[str, list[str]] = {}
+    for word in table.words("values"):
+        field, equals, value = word.partition("=")
+        if not equals or not _FIELD.fullmatch(field):
+            table.complain("values", f"has {word!r}; it must be field=value")
+        found.setdefault(field, []).append(value)
+    return tuple((field, tuple(values)) for field, values in found.items())
+
+
+def _fields(table: Table) -> tuple[str, ...]:
+    words = table.words("message")
+    for word in words:
+        if not _FIELD.fullmatch(word):
+            table.complain("message", f"has {word!r}, no name of a field")
+    return words

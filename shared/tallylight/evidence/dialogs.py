@@ -14,7 +14,7 @@ A chat that talks about such a dialog, a transcript, a log: below each of them s
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -25,7 +25,9 @@ from tallylight.status import Kind, Status
 #: Rows between two choices, which hold the rest of a long label or what it means.
 _GAP = 5
 #: Rows of hints below the last choice, empty ones and edges of boxes not counted.
-_HINTS = 3
+_HINTS = 4
+#: The last choice is looked for in so many rows from the end.
+_LOW = 16
 #: Rows above the choices that may be the question's.
 _ABOVE = 24
 
@@ -38,6 +40,10 @@ _HINT = re.compile(
     r"quit|exit|back|abort|skip|amend|edit|explain|toggle|choose|move|use|press)\b|[↑↓⏎↵⇥]",
     re.IGNORECASE,
 )
+#: An input line: what stands above it is no dialog that waits.
+_INPUT = re.compile(r"[❯›>](?: |$)")
+#: Two spaces or more: what follows stands in a column of its own.
+_COLUMN = re.compile(r" {2,}")
 _KEYS_HINT = re.compile(
     r"(?=.*(?:\b(?:enter|return|space)\b|[⏎↵]|\barrow))(?=.*(?:\b(?:select|confirm|choose|submit|move|navigate|toggle|accept)\b|[↑↓]))",
     re.IGNORECASE,
@@ -68,6 +74,8 @@ class Choices:
     first: int
     last: int
     labels: tuple[str, ...]
+    #: The labels with all that is said about them.
+    texts: tuple[str, ...]
     #: The number in front of each, or nothing.
     numbers: tuple[str, ...]
     pointed: int
@@ -88,30 +96,58 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
 
 def numbered_choices(rows: Sequence[Row]) -> Choices | None:
     """The numbered choices that *rows* end in, hints apart: from 1 up, one of them with a pointer."""
-    last = _above_hints(rows, lambda row: _NUMBERED.match(row.text) is not None)
-    if last is None:
+    last = next((i for i in range(len(rows) - 1, max(-1, len(rows) - _LOW), -1) if _NUMBERED.match(rows[i].text)), None)
+    if last is None or not _only_hints(rows, last):
         return None
     found: list[tuple[int, re.Match[str]]] = []
-    position, expected = last, None
-    while position >= 0 and last - position < 40:
+    expected: int | None = None
+    for position in range(last, -1, -1):
         match = _NUMBERED.match(rows[position].text)
-        number = int(match[2]) if match is not None else None
-        if match is not None and (expected is None or number == expected):
+        if match is not None and expected in (None, int(match[2])):
             found.append((position, match))
             expected = int(match[2]) - 1
-            if expected == 0:
+            if expected < 1:
                 break
         elif found and found[-1][0] - position > _GAP:
             return None
-        position -= 1
-    if expected != 0 or not 2 <= len(found) <= MAX_CHOICES:
+    pointed = [index for index, (_, match) in enumerate(reversed(found)) if match[1]]
+    if expected != 0 or not 2 <= len(found) <= MAX_CHOICES or len(pointed) != 1:
         return None
     found.reverse()
-    pointed = [index for index, (_, match) in enumerate(found) if match[1]]
-    if len(pointed) != 1:
-        return None
-    labels = tuple(clean_lines([match[3]])[0] if clean_lines([match[3]]) else "" for _, match in found)
-    return Choices(found[0][0], last, labels, tuple(match[2] for _, match in found), pointed[0])
+    ends = [*(position for position, _ in found[1:]), _end_of_choice(rows, last)]
+    return Choices(
+        first=found[0][0],
+        last=last,
+        labels=tuple(_label(match[3]) for _, match in found),
+        texts=tuple(
+            " ".join([match[3], *(row.text for row in rows[position + 1 : end] if not row.is_edge)])
+            for (position, match), end in zip(found, ends, strict=True)
+        ),
+        numbers=tuple(match[2] for _, match in found),
+        pointed=pointed[0],
+    )
+
+
+def _label(text: str) -> str:
+    """The label without what stands in a column of its own beside it."""
+    cleaned = clean_lines([_COLUMN.split(text, maxsplit=1)[0]])
+    return cleaned[0] if cleaned else ""
+
+
+def _end_of_choice(rows: Sequence[Row], position: int) -> int:
+    """The row after the choice at *position*, whose text may go on in the rows below it."""
+    match = _NUMBERED.match(rows[position].text)
+    column = rows[position].indent + (match.start(2) if match is not None else 0)
+    end = position + 1
+    while end < len(rows) and rows[end].text and not rows[end].is_edge and rows[end].indent > column:
+        end += 1
+    return end
+
+
+def _only_hints(rows: Sequence[Row], last: int) -> bool:
+    """Whether nothing but hints stands below the choice at *last*."""
+    below = [row.text for row in rows[_end_of_choice(rows, last) :] if row.text and not row.is_edge]
+    return len(below) <= _HINTS and all(_HINT.search(text) and not _INPUT.match(text) for text in below)
 
 
 def pointed_choices(rows: Sequence[Row]) -> Choices | None:
@@ -135,28 +171,13 @@ def pointed_choices(rows: Sequence[Row]) -> Choices | None:
     if last == first:
         return None
     labels = [match[1] if i == pointed else rows[i].text for i in range(first, last + 1)]
-    return Choices(first, last, clean_lines(labels), ("",) * len(labels), pointed - first)
+    return Choices(first, last, tuple(map(_label, labels)), tuple(labels), ("",) * len(labels), pointed - first)
 
 
 def _is_asked(rows: Sequence[Row], found: Choices) -> bool:
     """Whether a question stands right above *found*."""
     above = next((rows[i] for i in range(found.first - 1, max(-1, found.first - 4), -1) if rows[i].text), None)
     return above is not None and above.text.endswith(("?", ":"))
-
-
-def _above_hints(rows: Sequence[Row], is_wanted: Callable[[Row], bool]) -> int | None:
-    """The last row that *is_wanted*, if nothing but hints stands below it."""
-    hints = 0
-    for position in range(len(rows) - 1, -1, -1):
-        row = rows[position]
-        if is_wanted(row):
-            return position
-        if not row.text or row.is_edge:
-            continue
-        hints += 1
-        if hints > _HINTS or not _HINT.search(row.text):
-            return None
-    return None
 
 
 def arrows(distance: int) -> str:

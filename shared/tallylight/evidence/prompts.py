@@ -134,11 +134,22 @@ def _with_choices(rule: ScreenRule, rows: Sequence[Row], found: Choices) -> Prom
             match = rule.question.match(rows[position].text)
             if match is not None:
                 question = match[1] if match.re.groups and match[1] else match[0]
+                question += _wrapped(rows[position + 1 : found.first], question)
                 top = min(top, position)
                 break
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
     choices = tuple(Choice(_keys(rule.choose, found, index), label) for index, label in enumerate(found.labels))
     return Prompt(rule.status, rule.kind, rule.name, _first(question), lines, choices)
+
+
+def _wrapped(below: Sequence[Row], question: str) -> str:
+    """The rest of a *question* that is wrapped onto the rows below it."""
+    rest = ""
+    for row in below[:4]:
+        if not row.text or row.is_edge or (question + rest).endswith(("?", ":", ".")):
+            break
+        rest += f" {row.text}"
+    return rest if rest.endswith("?") else ""
 
 
 def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Prompt:
@@ -160,7 +171,7 @@ def _first(text: str) -> str:
 def _keys(way: str, found: Choices, index: int) -> str:
     number = found.numbers[index]
     if way == "hint":
-        named = _HINT.match(found.labels[index])
+        named = _HINT.match(found.texts[index])
         return _KEYS.get(named[1].lower(), named[1]) if named is not None else number
     if way == "arrows":
         return arrows(index - found.pointed)

@@ -47,11 +47,12 @@ def read_tail(lines: Sequence[str]) -> tuple[Row, ...]:
 
 
 def _row(number: int, line: str) -> Row:
-    text = line.rstrip()
+    # Agents put no-break spaces where nothing is to be wrapped.
+    text = line.replace("\u00a0", " ").rstrip()
     bare = text.lstrip()
-    if bare[:1] in _SIDES and bare[1:2] in ("", " ", "\u00a0"):
+    if bare[:1] in _SIDES and bare[1:2] in ("", " "):
         bare = bare[1:].lstrip()
-    if bare and bare[-1] in _SIDES and (len(bare) == 1 or bare[-2] in " \u00a0"):
+    if bare and bare[-1] in _SIDES and (len(bare) == 1 or bare[-2] == " "):
         text = text[:-1].rstrip()
         bare = bare[:-1].rstrip()
     if not bare:

@@ -27,6 +27,8 @@ VERBS = {
     "emit": "send a status to this terminal's tab",
     "record": "run a command and record the session with its evidence",
     "replay": "tell what the light of a recorded session was, and why",
+    "agents": "the live list of every agent: go there, answer, snooze, ask why",
+    "jump": "go to the next pane that needs you, and back after the last",
     "status": "list the agents of every tab, most urgent first",
     "publish": "tell the broker of a fleet what this machine's agents do",
     "why": "explain one tab's light: the source, the rule, what would change it",

@@ -1,0 +1,55 @@
+"""`tally agents`: every agent of every tab, live; in kitty also what the key binding of the list opens."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+
+from tallylight.errors import TallyError
+from tallylight.feed import Feed
+from tallylight.list.rows import Row
+from tallylight.listing import loop
+from tallylight.listing.actions import SELECTED, InKitty, Requests
+from tallylight.listing.terminal import Terminal, depth
+from tallylight.snapshot import directory
+
+
+class NoTerminalError(TallyError):
+    """There is no terminal to draw the list in."""
+
+    def __init__(self) -> None:
+        super().__init__("the list needs a terminal; `tally status` writes one line a pane anywhere")
+
+
+def main(argv: list[str]) -> int:
+    """Show the list until the person leaves it."""
+    parser = argparse.ArgumentParser(
+        prog="tally agents", description="Every agent of every tab, live: go there, filter, snooze, ask why. ? helps."
+    )
+    parser.parse_args(argv)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise NoTerminalError
+    environ = dict(os.environ)
+    loop.run(
+        Terminal(sys.stdin.fileno(), sys.stdout.fileno()),
+        Feed(directory(environ)),
+        InKitty.of(environ) or Requests(environ),
+        explain,
+        own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
+        selected=environ.get(SELECTED, ""),
+        depth=depth(environ),
+    )
+    return 0
+
+
+def explain(row: Row, columns: int, now: float) -> list[str]:
+    """What `tally why` says of a row."""
+    from tallylight.cli import why
+    from tallylight.cli.output import Output
+    from tallylight.cli.panes import Found
+
+    stream = io.StringIO()
+    why.draw(Output(stream, columns=columns), Found(row.host, row.pane), now)
+    return stream.getvalue().splitlines()

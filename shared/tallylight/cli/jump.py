@@ -1,0 +1,63 @@
+"""`tally jump`: to the next pane that needs a person, as the key binding does."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Mapping
+
+from tallylight import requests
+from tallylight.cli.output import Output, age, clean, status_words
+from tallylight.cli.panes import Panes, read_panes
+from tallylight.cli.status import nothing
+from tallylight.list.jump import stops
+from tallylight.requests import Request
+
+
+def main(argv: list[str]) -> int:
+    """Ask the terminal to jump."""
+    parser = argparse.ArgumentParser(
+        prog="tally jump",
+        description="To the next pane that needs you: waiting, oldest first; then errors; then what is over. After the "
+        "last one, back to where you were.",
+    )
+    parser.add_argument("--previous", action="store_true", help="the other way round")
+    parser.add_argument("--any", action="store_true", help="to the next agent, whether it needs you or not")
+    parser.add_argument("--dry-run", action="store_true", help="list where the jumps go, in order, and stay here")
+    options = parser.parse_args(argv)
+    panes = read_panes(os.environ)
+    for problem in panes.problems:
+        sys.stderr.write(f"tally jump: {clean(str(problem))}\n")
+    output = Output.to(sys.stdout, os.environ)
+    now = time.time()
+    host = find_host(panes, os.environ, now, is_any=options.any)
+    if not host:
+        output.line("nothing needs you" if panes.hosts else nothing(panes))
+        return 0 if panes.hosts else 1
+    if not options.dry_run:
+        chosen = tuple(f"--{name}" for name in ("previous", "any") if getattr(options, name))
+        requests.send(host, Request("jump", "", chosen), os.environ)
+        return 0
+    order = stops([found.pane for found in panes.panes if found.host == host], now, is_any=options.any)
+    for pane in reversed(order) if options.previous else order:
+        words = [f"{host}:{pane.id}", status_words(pane.status, pane.kind), age(now - pane.since), pane.project]
+        output.line(clean("  ".join(word for word in words if word), output.columns))
+    if not order:
+        output.line("nothing needs you")
+    return 0
+
+
+def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: bool) -> str:
+    """
+    Name the host that is to jump; `""` for none.
+
+    The terminal we are in. From elsewhere: the one whose pane needs a person most, of those that can show a pane.
+    """
+    own = f"kitty-{environ.get('KITTY_PID', '')}"
+    if own in panes.hosts:
+        return own
+    hosts = {id(found.pane): found.host for found in panes.panes if not found.pane.attach}
+    order = stops([found.pane for found in panes.panes if not found.pane.attach], now, is_any=is_any)
+    return hosts[id(order[0])] if order else ""

@@ -1,0 +1,243 @@
+"""
+Draw: a state as lines of styled text, for any surface; `ansi` makes them sequences.
+
+Everything that a program said goes through `clean`. A line has at most as many cells as the screen has columns, and
+there are as many lines as the screen has.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight import paint
+from tallylight.layout import GAP, age, clean, pad, status_words
+from tallylight.list.rows import NEEDS, Row, is_snoozed
+from tallylight.list.state import Mode, State, areas, offered
+from tallylight.snapshot_schema import Pane
+from tallylight.status import Status
+from tallylight.text import width
+
+#: From this many columns on the agent's name has a column and there are bars; from that many the status is written out.
+MIDDLING = 56
+WIDE = 80
+#: From this many lines of details on there is a rule above them.
+ROOMY = 4
+#: Cells of a progress bar, where there is room for one.
+BAR = 6
+#: How a person sees keys that draw nothing.
+KEY_NAMES = {"\r": "⏎", "\n": "⏎", "\x1b": "Esc", "\t": "Tab", " ": "Space", "\x7f": "Backspace",
+             "\x1b[A": "Up", "\x1b[B": "Down", "\x1b[C": "Right", "\x1b[D": "Left"}  # fmt: skip
+
+
+@attrs.frozen
+class Span:
+    """Text of one look. *chip* is drawn on the colour of that status, in black or white, whatever the theme."""
+
+    text: str
+    chip: Status | None = None
+    is_bold: bool = False
+    is_dim: bool = False
+    is_reverse: bool = False
+
+
+Line = tuple[Span, ...]
+
+
+def draw(state: State) -> list[Line]:
+    """All lines of the screen."""
+    parts = areas(state)
+    if state.mode is Mode.TEXT:
+        texts = state.text[state.scroll : state.scroll + parts.rows]
+        lines = [_head_of_text(state)] + [(Span(clean(text, state.columns)),) for text in texts]
+        lines += [()] * (parts.rows - len(texts))
+        lines.append((Span(clean("up, down: scroll   any other key: back", state.columns), is_dim=True),))
+    else:
+        lines = [_head(state), *_rows(state, parts.rows), *_details(state, parts.details), _foot(state)]
+    return lines[: state.lines]
+
+
+def keys_named(keys: str) -> str:
+    """*keys* as a person reads what will be typed: `y ⏎`."""
+    if keys in KEY_NAMES:
+        return KEY_NAMES[keys]
+    names = (KEY_NAMES.get(key) or (f"ctrl+{chr(ord(key) | 0x60)}" if key < " " else clean(key, 4)) for key in keys)
+    return " ".join(names)
+
+
+# The head --------------------------------------------------------------------------------------------------------
+
+
+def _head(state: State) -> Line:
+    if state.mode is Mode.FILTER or state.filter:
+        cursor = "▏" if state.mode is Mode.FILTER else ""
+        found = f"{len(state.shown)} of {len(state.rows)}"
+        room = max(1, state.columns - len(found) - 4)
+        typed = state.filter
+        while width(typed) > room - 1:
+            # What was typed last is what a person looks at.
+            typed = typed[1:]
+        return (Span(pad(clean(f"/{typed}{cursor}", room), room), is_bold=True), Span(f"  {found}"[: state.columns]))
+    counts = dict.fromkeys(NEEDS, 0)
+    for row in state.rows:
+        if row.pane.status in counts and not is_snoozed(row.pane, state.now):
+            counts[row.pane.status] += 1
+    told = [f"{count} {status}" for status, count in counts.items() if count]
+    total = f"{len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}"
+    return (Span(clean(", ".join([total, *told]), state.columns), is_bold=True),)
+
+
+def _head_of_text(state: State) -> Line:
+    row, title = state.row, state.title
+    if title == "why" and row is not None:
+        title = f"why {row.address} is {status_words(row.pane.status, row.pane.kind)}"
+    return (Span(clean(title, state.columns), is_bold=True),)
+
+
+# The rows --------------------------------------------------------------------------------------------------------
+
+
+def _rows(state: State, height: int) -> list[Line]:
+    if not state.shown:
+        text = "no agent matches" if state.rows else "no agent runs in any pane"
+        return ([(), (Span(clean(f"  {text}", state.columns), is_dim=True),)] + [()] * height)[:height]
+    several = len({row.host for row in state.rows}) > 1
+    columns = [_fields(row, state, with_host=several) for row in state.shown]
+    widths = [max(map(width, column)) for column in zip(*columns, strict=True)]
+    lines: list[Line] = []
+    window = slice(state.top, state.top + height)
+    for row, fields in zip(state.shown[window], columns[window], strict=True):
+        text = GAP.join(pad(field, cells) for field, cells in zip(fields, widths, strict=True) if cells)
+        lines.append(_row(row, f"{text}{GAP}{_says(row.pane, state)}", state))
+    return lines + [()] * (height - len(lines))
+
+
+def _row(row: Row, text: str, state: State) -> Line:
+    pane = row.pane
+    is_selected, snoozed = row.address == state.selected, is_snoozed(pane, state.now)
+    room = max(1, state.columns - 5)
+    return (
+        Span("▸" if is_selected else " "),
+        Span(
+            f" {paint.mark(pane.status, pane.kind)} ",
+            chip=None if snoozed else pane.status,
+            is_dim=snoozed,
+            is_bold=pane.status in NEEDS and not snoozed,
+        ),
+        Span(" "),
+        Span(
+            pad(clean(text, room), room),
+            is_bold=pane.unread,
+            is_dim=snoozed and not is_selected,
+            is_reverse=is_selected,
+        ),
+    )
+
+
+def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
+    """What stands in columns. On a narrow screen only the name and the age, so that the question has room."""
+    pane = row.pane
+    name = pane.project or pane.title or pane.agent or row.address
+    return [
+        (pane.kind or pane.status) if state.columns >= WIDE else "",
+        clean(pane.agent, 14) if state.columns >= MIDDLING else "",
+        clean(pane.host_title or row.host, 16) if with_host and state.columns >= WIDE else "",
+        clean(name, min(24, max(6, state.columns * 3 // 10))),
+        f"{age(state.now - pane.since) if pane.since else '':>3}",
+    ]
+
+
+def _says(pane: Pane, state: State) -> str:
+    """The one line that tells most: the question, else the last message, else the title."""
+    asked = pane.question if pane.status is Status.WAITING else ""
+    said = clean(asked or pane.message or (pane.title if pane.title != pane.project else ""))
+    before = []
+    if is_snoozed(pane, state.now):
+        before.append(f"snoozed {age(pane.snoozed_until - state.now)}")
+    if pane.background and pane.status is Status.BACKGROUND:
+        before.append(f"{pane.background} in the background")
+    if bar := _bar(pane.progress, with_bar=state.columns >= MIDDLING):
+        before.append(bar)
+    return GAP.join([*before, said])
+
+
+def _bar(progress: str, *, with_bar: bool) -> str:
+    """A bar for `3/7`; nothing for what is no such thing."""
+    done, _, total = progress.partition("/")
+    if not (done.isascii() and done.isdigit() and total.isascii() and total.isdigit()) or len(progress) > 15:
+        return ""
+    if int(total) < 1:
+        return ""
+    full = min(BAR, int(done) * BAR // int(total))
+    bar = f"{'█' * full}{'░' * (BAR - full)} " if with_bar else ""
+    return f"{bar}{min(int(done), int(total))}/{int(total)}"
+
+
+# The details -----------------------------------------------------------------------------------------------------
+
+
+def _details(state: State, height: int) -> list[Line]:
+    row = state.row
+    if height < 1:
+        return []
+    if row is None:
+        return [()] * height
+    count = offered(state) if state.mode is Mode.ANSWER else 0
+    lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= max(count + 2, ROOMY) else []
+    if state.mode is Mode.ANSWER:
+        lines.append((Span(clean(row.pane.question, state.columns), is_bold=True),))
+        for number, (keys, label) in enumerate(row.pane.choices[:count], 1):
+            types = f"  types {keys_named(keys)}"
+            room = max(1, state.columns - 4 - width(types))
+            lines.append((Span(f"{number}  ", is_bold=True), Span(clean(label, room)), Span(types, is_dim=True)))
+    else:
+        pane = row.pane
+        facts = [pane.question if pane.status is Status.WAITING else "", pane.message, _who(row, state.now)]
+        facts += [pane.title, pane.cwd]
+        seen: set[str] = {pane.project}
+        for fact in facts:
+            if fact and fact not in seen:
+                seen.add(fact)
+                lines.append((Span(clean(fact, state.columns)),))
+    return (lines + [()] * height)[:height]
+
+
+def _who(row: Row, now: float) -> str:
+    pane = row.pane
+    words = [status_words(pane.status, pane.kind), pane.agent, pane.project, row.address]
+    if is_snoozed(pane, now):
+        words.append(f"snoozed for {age(pane.snoozed_until - now)}")
+    if pane.waited_s >= 1:
+        words.append(f"waited {age(pane.waited_s)} today")
+    return ", ".join(word for word in words if word)
+
+
+# The foot --------------------------------------------------------------------------------------------------------
+
+_HINTS = {
+    Mode.LIST: (
+        "? help",
+        "Enter go",
+        "a answer",
+        "/ filter",
+        "s snooze",
+        "w why",
+        "f fork",
+        "r resume",
+        "u unread",
+        "q",
+    ),
+    Mode.FILTER: ("type to filter", "Enter keep", "Esc all"),
+    Mode.ANSWER: ("a number answers", "Esc leave"),
+}
+
+
+def _foot(state: State) -> Line:
+    if state.message:
+        return (Span(clean(state.message, state.columns), is_bold=True),)
+    hints = ""
+    for hint in _HINTS[state.mode]:
+        longer = f"{hints}   {hint}" if hints else hint
+        if len(longer) > state.columns:
+            break
+        hints = longer
+    return (Span(hints, is_dim=True),)

@@ -1,0 +1,165 @@
+"""
+Keys: what a terminal sends for keys, the mouse and a paste, as events.
+
+Bytes go in as they come, in any pieces; events come out. What is not known is dropped whole, and nothing is buffered
+without a bound. Sequences: ECMA-48, xterm's SGR mouse (1006) and bracketed paste (2004),
+https://invisible-island.net/xterm/ctlseqs/ctlseqs.html .
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+#: What a terminal is asked for, and what takes it back: mouse buttons and wheel, in SGR form; bracketed paste.
+ENABLE = "\x1b[?1000h\x1b[?1006h\x1b[?2004h"
+DISABLE = "\x1b[?2004l\x1b[?1006l\x1b[?1000l"
+#: Of one paste, in bytes; what is over it is dropped.
+MAX_PASTE = 4096
+#: Of one sequence. The longest that is known has some 20 bytes.
+MAX_SEQUENCE = 64
+
+
+@attrs.frozen
+class Key:
+    """A key: its name, `up`, `enter`, `ctrl+c`; or, if it makes text, that character."""
+
+    name: str
+
+
+@attrs.frozen
+class Paste:
+    """Text that was pasted and not typed."""
+
+    text: str
+
+
+@attrs.frozen
+class Mouse:
+    """What the mouse did, `press`, `wheel_up` or `wheel_down`, and in which cell, from 0."""
+
+    what: str
+    line: int
+    column: int
+
+
+Event = Key | Paste | Mouse
+
+_CONTROL = {0x0D: "enter", 0x0A: "enter", 0x09: "tab", 0x7F: "backspace", 0x08: "backspace", 0x1B: "escape"}
+_LETTERS = {
+    "A": "up", "B": "down", "C": "right", "D": "left", "H": "home", "F": "end", "Z": "shift+tab",
+}  # fmt: skip
+_TILDE = {"1": "home", "7": "home", "4": "end", "8": "end", "5": "page_up", "6": "page_down", "3": "delete"}
+_CSI = re.compile(rb"\x1b\[([0-?]*)[ -/]*([@-~])")
+_SS3 = re.compile(rb"\x1bO(.)", re.DOTALL)
+_SGR_MOUSE = re.compile(r"<([0-9]{1,4});([0-9]{1,5});([0-9]{1,5})")
+_OLD_MOUSE = b"\x1b[M"
+_PASTE, _PASTE_END = b"\x1b[200~", b"\x1b[201~"
+_WHEEL = {64: "wheel_up", 65: "wheel_down"}
+
+
+class Decoder:
+    """The bytes of one terminal."""
+
+    def __init__(self) -> None:
+        self._data = b""
+        self._paste: bytes | None = None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a lone ESC, or the start of a sequence, waits for what follows: after a moment, call `flush`."""
+        return bool(self._data) and self._paste is None
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Take bytes, and return the events that are whole."""
+        self._data += data
+        events: list[Event] = []
+        while self._data:
+            used = self._next(events)
+            if not used:
+                break
+            self._data = self._data[used:]
+        return events
+
+    def flush(self) -> list[Event]:
+        """No more will follow: a lone ESC was the key of that name, half a sequence was nothing. A paste may go on."""
+        if not self.is_pending:
+            return []
+        data, self._data = self._data, b""
+        return [Key("escape")] if data == b"\x1b" else []
+
+    def _next(self, events: list[Event]) -> int:
+        """Read one event off the front; return how many bytes it took, 0 if more are needed."""
+        data = self._data
+        if self._paste is not None:
+            return self._pasted(events)
+        if data.startswith(_PASTE):
+            self._paste = b""
+            return len(_PASTE)
+        if data[0] == 0x1B:
+            return self._sequence(events)
+        if data[0] < 0x20 or data[0] == 0x7F:
+            events.append(Key(_CONTROL.get(data[0]) or f"ctrl+{chr(data[0] | 0x60)}"))
+            return 1
+        length = 1 if data[0] < 0x80 else 2 if data[0] < 0xE0 else 3 if data[0] < 0xF0 else 4
+        if len(data) < length:
+            return 0
+        try:
+            events.append(Key(data[:length].decode("utf-8")))
+        except UnicodeDecodeError:
+            return 1
+        return length
+
+    def _sequence(self, events: list[Event]) -> int:
+        data = self._data
+        if len(data) == 1:
+            return 0
+        if data[1] == 0x1B:
+            events.append(Key("escape"))
+            return 1
+        if data[1:2] == b"O":
+            if (found := _SS3.match(data)) is None:
+                return 0
+            if name := _LETTERS.get(chr(found[1][0])):
+                events.append(Key(name))
+            return found.end()
+        if data[1:2] != b"[":
+            return 2  # alt and a key
+        if data.startswith(_OLD_MOUSE):
+            # A terminal without the SGR form. Its three bytes look like keys, and must not be taken for any.
+            return len(_OLD_MOUSE) + 3 if len(data) >= len(_OLD_MOUSE) + 3 else 0
+        if (found := _CSI.match(data)) is not None:
+            self._csi(found[1].decode("ascii"), chr(found[2][0]), events)
+            return found.end()
+        return min(len(data), MAX_SEQUENCE) if len(data) >= MAX_SEQUENCE or _is_broken(data) else 0
+
+    def _csi(self, parameters: str, final: str, events: list[Event]) -> None:
+        if mouse := _SGR_MOUSE.fullmatch(parameters):
+            button, column, line = (int(number) for number in mouse.groups())
+            what = _WHEEL.get(button) or ("press" if button == 0 else "")
+            if final == "M" and what and line and column:
+                events.append(Mouse(what, line - 1, column - 1))
+            return
+        number, _, modifiers = parameters.partition(";")
+        name = _TILDE.get(number, "") if final == "~" else _LETTERS.get(final, "")
+        if name and modifiers in ("", "1"):
+            events.append(Key(name))
+
+    def _pasted(self, events: list[Event]) -> int:
+        assert self._paste is not None
+        end = self._data.find(_PASTE_END)
+        if end < 0:
+            # The last bytes may be the start of the end.
+            used = max(0, len(self._data) - len(_PASTE_END) + 1)
+            self._paste = (self._paste + self._data[:used])[:MAX_PASTE]
+            return used
+        text = (self._paste + self._data[:end])[:MAX_PASTE].decode("utf-8", "replace")
+        self._paste = None
+        events.append(Paste(text))
+        return end + len(_PASTE_END)
+
+
+def _is_broken(data: bytes) -> bool:
+    """Whether no continuation makes *data* a control sequence."""
+    return any(byte < 0x20 or byte > 0x7E for byte in data[2:])

@@ -1,0 +1,111 @@
+"""
+The loop of the list: waits for a key or for a snapshot to change, and draws what has changed.
+
+A key is drawn at once, a changed snapshot within `POLL_S` of its writing; ages go on once a second. An idle list costs
+a look at one directory in each `POLL_S`, a closed one nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from tallylight.feed import Feed
+from tallylight.list import ansi, draw, rows, state
+from tallylight.list.keys import Decoder
+from tallylight.list.rows import Row
+from tallylight.list.state import State
+from tallylight.listing.actions import Actions
+from tallylight.listing.terminal import Terminal
+
+POLL_S = 0.05
+#: How long, in seconds, a lone ESC may wait for the rest of a sequence.
+ESCAPE_S = 0.05
+#: How often ages are drawn anew.
+CLOCK_S = 1.0
+
+#: Makes the explanation of a row, at most so many columns wide, at this time.
+Explain = Callable[[Row, int, float], list[str]]
+
+
+def run(
+    terminal: Terminal,
+    feed: Feed,
+    actions: Actions,
+    explain: Explain,
+    *,
+    own: str = "",
+    selected: str = "",
+    depth: ansi.Depth = ansi.Depth.FULL,
+) -> None:
+    """Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in."""
+    shown = _List(terminal, feed, actions, explain, own, depth)
+    shown.state = State(selected=selected)
+    with terminal.opened():
+        shown.run()
+
+
+class _List:
+    def __init__(
+        self, terminal: Terminal, feed: Feed, actions: Actions, explain: Explain, own: str, depth: ansi.Depth
+    ) -> None:
+        self.state = State()
+        self._terminal, self._feed, self._actions, self._explain = terminal, feed, actions, explain
+        self._own, self._depth = own, depth
+        self._screen = ansi.Screen()
+        self._decoder = Decoder()
+        self._is_open = True
+
+    def run(self) -> None:
+        refreshed_at = float("-inf")
+        while self._is_open:
+            now = time.monotonic()
+            self._resize()
+            if self._feed.poll(now) or now - refreshed_at >= CLOCK_S:
+                refreshed_at, wall = now, time.time()
+                self.state = state.refreshed(self.state, rows.build(self._feed.snapshots, self._own, wall), wall)
+            lines = [ansi.sgr(line, self._depth) for line in draw.draw(self.state)]
+            if written := self._screen.update(lines):
+                self._terminal.write(written)
+            read = self._terminal.read(ESCAPE_S if self._decoder.is_pending else POLL_S)
+            if read is None:
+                return
+            events = self._decoder.feed(read) if read else self._decoder.flush()
+            for event in events:
+                if self._is_open:
+                    self.state, effects = state.press(self.state, event)
+                    for effect in effects:
+                        self._carry_out(effect)
+
+    def _resize(self) -> None:
+        size = self._terminal.size()
+        if size != (self.state.columns, self.state.lines):
+            self._screen.clear()
+            self.state = state.resized(self.state, *size)
+
+    def _carry_out(self, effect: state.Effect) -> None:
+        match effect:
+            case state.Quit():
+                self._is_open = False
+            case state.Go(row):
+                self._leave(self._actions.start("go", row))
+            case state.Fork(row):
+                self._leave(self._actions.start("fork", row))
+            case state.Resume(row):
+                self._leave(self._actions.start("resume", row))
+            case state.Ask(row, verb, args):
+                self._tell(self._actions.ask(row, verb, args))
+            case state.Answer():
+                self._tell(self._actions.answer(effect) or f"answered: {draw.keys_named(effect.keys)}")
+            case state.Why(row):
+                text = self._explain(row, self.state.columns, time.time())
+                self.state = state.explained(self.state, "why", tuple(text))
+
+    def _leave(self, problem: str) -> None:
+        if problem:
+            self._tell(problem)
+        else:
+            self._is_open = False
+
+    def _tell(self, message: str) -> None:
+        self.state = state.told(self.state, message)

@@ -30,6 +30,7 @@ VERBS = {
     "agents": "the live list of every agent: go there, answer, snooze, ask why",
     "jump": "go to the next pane that needs you, and back after the last",
     "status": "list the agents of every tab, most urgent first",
+    "host": "carry the sessions of GNU Screen and tmux to the light and the lists",
     "publish": "tell the broker of a fleet what this machine's agents do",
     "why": "explain one tab's light: the source, the rule, what would change it",
 }

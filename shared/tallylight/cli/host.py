@@ -1,0 +1,84 @@
+"""
+`tally host`: a process that carries panes which no terminal carries itself into the same list and the same light.
+
+`tally host sessions` is one for all of GNU Screen and tmux of this user. It says nothing while all is well, and ends
+when it is told to, or when the process that started it has ended and `--with-parent` was given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+
+from tallylight.cli.output import clean
+from tallylight.errors import TallyError
+from tallylight.feed import Feed
+from tallylight.snapshot import directory
+
+
+def main(argv: list[str]) -> int:
+    """Run one host until it is told to end."""
+    parser = argparse.ArgumentParser(
+        prog="tally host", description="Carry panes that no terminal carries itself to the light and the lists."
+    )
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+    for name, (what, add, _) in KINDS.items():
+        add(kinds.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}."))
+    options = parser.parse_args(argv)
+    return KINDS[options.kind][2](options, os.environ)
+
+
+def _add_sessions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-screen", action="store_true", help="leave GNU Screen alone")
+    parser.add_argument("--no-tmux", action="store_true", help="leave tmux alone")
+    parser.add_argument("--no-tmux-option", action="store_true", help="set no option in the windows of tmux")
+    parser.add_argument(
+        "--socket", action="append", default=[], metavar="PATH", help="one more tmux server; repeatable"
+    )
+    parser.add_argument("--with-parent", action="store_true", help="end with the process that started this one")
+
+
+def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from tallylight.hosts.gnu_screen import ScreenSource
+    from tallylight.hosts.poller import Poller, Source
+    from tallylight.hosts.tmux import TmuxSource
+
+    if (other := _running("sessions", environ)) is not None:
+        raise TallyError(f"the sessions are looked after already, by {other}")
+    sources: list[Source] = []
+    tmux = None if options.no_tmux else TmuxSource(environ, options.socket, shows_lights=not options.no_tmux_option)
+    if tmux is not None:
+        sources.append(tmux)
+    if not options.no_screen:
+        sources.append(ScreenSource(environ))
+    poller = Poller("sessions", sources, environ)
+    for problem in poller.problems.values():
+        sys.stderr.write(f"tally host: {clean(problem, 500)}\n")
+    if tmux is not None:
+        tmux.changed = lambda: poller.refresh(tmux)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: poller.stop())
+    parent = os.getppid()
+    poller.run(until=lambda: options.with_parent and os.getppid() != parent)
+    return 0
+
+
+def _running(host: str, environ: Mapping[str, str]) -> str | None:
+    """The name of a living host of this kind, if there is one: two would show every session twice."""
+    feed = Feed(directory(environ))
+    feed.poll(0.0)
+    return next((found.name for found in feed.snapshots if found.host == host), None)
+
+
+#: Each kind: what it is, its options, and how it is run.
+KINDS: dict[
+    str,
+    tuple[
+        str,
+        Callable[[argparse.ArgumentParser], None],
+        Callable[[argparse.Namespace, Mapping[str, str]], int],
+    ],
+] = {"sessions": ("the sessions of GNU Screen and tmux, attached or not", _add_sessions, _sessions)}

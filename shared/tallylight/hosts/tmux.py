@@ -1,0 +1,290 @@
+"""
+tmux as a source of panes: those of every server of this user. https://man.openbsd.org/tmux.1
+
+Servers are the sockets in `$TMUX_TMPDIR/tmux-<uid>` (what `-L` makes lies there too, and so does a tmux inside a
+tmux), the one of `$TMUX`, and those named with *sockets*. A server nobody is attached to is asked for its panes once a
+look, by one short command. Where a person is attached, a control client tells of changes instead.
+
+The screen of a pane is captured only while it would be evidence. The light goes into the options `@tally` (the status),
+`@tally_mark` and `@tally_colour` of the window, for the person's own `window-status-format`; nothing a program wrote is
+ever put there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from tallylight import paint, rollup
+from tallylight.hosts.jobs import StuckError, run
+from tallylight.hosts.pane import Look
+from tallylight.hosts.poller import Sight
+from tallylight.hosts.tmux_control import ControlClient
+from tallylight.multiplexers.tmux_list import Client, Form, TmuxPane
+from tallylight.requests import Request
+from tallylight.snapshot_schema import Pane as PaneEntry
+from tallylight.status import Status
+
+#: Seconds between two looks at a server without, and with, a client that tells of changes.
+EVERY_S, TOLD_EVERY_S = 0.5, 10.0
+#: From so many panes on the first is stretched: a list costs the server 50 µs a pane.
+MANY = 100
+#: Seconds between two captures of one screen.
+READ_S = 0.3
+#: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
+RETRY_S = 30.0
+MAX_SERVERS = 32
+OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
+#: What the control client has evaluated once a second; it tells when it is another text.
+_WATCHED = "#{S:#{W:#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pane_title}}}}"
+
+
+@attrs.define(eq=False)
+class _Server:
+    """One server, by the path of its socket."""
+
+    socket: str
+    panes: list[TmuxPane] = attrs.Factory(list)
+    clients: list[Client] = attrs.Factory(list)
+    control: ControlClient | None = None
+    #: Whether a control client has told of a change that was not looked at.
+    is_changed: bool = True
+    looked_at: float = float("-inf")
+    silent_until: float = 0.0
+    stamp: object = None
+    #: The lights that were put into its windows.
+    lights: dict[str, str] = attrs.Factory(dict)
+
+
+class TmuxSource:
+    """
+    The panes of all servers. *shows_lights*: whether windows get the options that a status line can show.
+
+    *changed* may be set to what is to be called, on any thread, when a look would see something new.
+    """
+
+    every = EVERY_S
+
+    def __init__(self, environ: Mapping[str, str], sockets: Sequence[str] = (), *, shows_lights: bool = True) -> None:
+        self._env = {name: value for name, value in environ.items() if name not in ("TMUX", "TMUX_PANE")}
+        self._inner = environ.get("TMUX", "").rsplit(",", 2)[0]
+        self._named = tuple(sockets)
+        self._shows_lights = shows_lights
+        self._servers: dict[str, _Server] = {}
+        self._form = Form(secrets.token_hex(8))
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self.changed: Callable[[], None] = lambda: None
+
+    # What there is --------------------------------------------------------------------------------------------
+
+    def look(self) -> Sequence[Sight] | None:
+        """A sight for every pane of every server that answers."""
+        if shutil.which("tmux", path=self._env.get("PATH")) is None:
+            return []
+        paths = self._sockets()
+        with self._lock:
+            for gone in self._servers.keys() - paths.keys():
+                self._leave(self._servers.pop(gone))
+            for path, stamp in paths.items():
+                server = self._servers.setdefault(path, _Server(path))
+                if stamp != server.stamp:
+                    server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
+            servers = list(self._servers.values())
+        now = time.monotonic()
+        for server in servers:
+            self._look_at(server, now)
+        return [sight for server in servers for sight in _sights(server, self._capture)]
+
+    def _sockets(self) -> dict[str, object]:
+        """The sockets of this user, and of each what changes when somebody attaches to it."""
+        folder = Path(self._env.get("TMUX_TMPDIR") or "/tmp", f"tmux-{os.getuid()}")  # noqa: S108 - where tmux has it
+        paths = [*self._named, *([self._inner] if self._inner else [])]
+        with contextlib.suppress(OSError):
+            found = folder.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+                paths += sorted(str(path) for path in folder.iterdir())[:MAX_SERVERS]
+        sockets: dict[str, object] = {}
+        for path in dict.fromkeys(paths):
+            with contextlib.suppress(OSError, ValueError):
+                found = os.stat(path)  # noqa: PTH116
+                if stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid():
+                    sockets[path] = (found.st_ino, found.st_mode)
+        return sockets
+
+    def _look_at(self, server: _Server, now: float) -> None:
+        """Ask a server for its panes, if they can be others by now."""
+        if now < server.silent_until:
+            return
+        if server.control is not None and server.control.is_over:
+            self._leave(server)
+        every = TOLD_EVERY_S if server.control is not None else max(EVERY_S, EVERY_S * len(server.panes) / MANY)
+        if not server.is_changed and now - server.looked_at < every:
+            return
+        server.is_changed, server.looked_at = False, now
+        try:
+            text = self._list(server)
+        except StuckError:
+            # It hangs; what it had stays, because it may well go on.
+            server.silent_until = now + RETRY_S
+            return
+        if text is None:
+            server.panes, server.clients, server.silent_until = [], [], now + RETRY_S
+            return
+        server.panes, server.clients = self._form.read_panes(text), self._form.read_clients(text)
+        self._attach_or_leave(server)
+
+    def _list(self, server: _Server) -> str | None:
+        commands = (["list-panes", "-a", "-F", self._form.panes], ["list-clients", "-F", self._form.clients])
+        if server.control is not None:
+            try:
+                panes, clients = (server.control.ask(command) for command in commands)
+                if panes and clients is not None:
+                    return f"{panes}\n{clients}"
+            except StuckError:
+                pass
+            self._leave(server)
+        done = self._run(server, *commands[0], ";", *commands[1])
+        return done if done else None
+
+    def _run(self, server: _Server, *command: str) -> str:
+        """What a command printed; nothing if it failed."""
+        done = run(["tmux", "-u", "-S", server.socket, *command], self._env)
+        return done.output.decode("utf-8", "surrogateescape") if done is not None else ""
+
+    def _attach_or_leave(self, server: _Server) -> None:
+        """Have a control client where, and only where, a person is attached."""
+        theirs = [client.session_id for client in server.clients if not client.is_control]
+        if not theirs:
+            self._leave(server)
+        elif server.control is None and not self._is_closed:
+
+            def changed() -> None:
+                server.is_changed = True
+                self.changed()
+
+            with contextlib.suppress(StuckError, OSError):
+                server.control = ControlClient(server.socket, theirs[0], self._env, changed)
+                server.control.ask(["refresh-client", "-B", f"tallylight::{_WATCHED}"])
+
+    def _leave(self, server: _Server) -> None:
+        if server.control is not None:
+            server.control.close()
+            server.control = None
+
+    # A screen -------------------------------------------------------------------------------------------------
+
+    def _capture(self, server: _Server, pane_id: str) -> Look | None:
+        """
+        The screen of one pane; None if it is gone.
+
+        Without `-J`, which would join what was wrapped: the cursor's row counts rows as they are. Not through the
+        control client: a screen can hold what looks like the end of a reply.
+        """
+        text = self._run(
+            server, "display-message", "-p", "-t", pane_id, self._form.screen, ";", "capture-pane", "-p", "-t", pane_id
+        )
+        found = self._form.read_screen(text)
+        if found is None or found[0].is_dead:
+            return None
+        cursor, rows = found
+        return Look(rows, cursor.row, cursor.column, cursor.columns, cursor.is_visible)
+
+    # What is shown --------------------------------------------------------------------------------------------
+
+    def shown(self, entries: Mapping[str, PaneEntry]) -> None:
+        """Put the light of every window, the most urgent of its panes, into its options."""
+        if not self._shows_lights:
+            return
+        with self._lock:
+            servers = list(self._servers.values())
+        for server in servers:
+            lights: dict[str, PaneEntry] = {}
+            for pane in server.panes:
+                entry = entries.get(_id(pane))
+                if entry is not None and _is_lit(entry):
+                    best = lights.get(pane.window_id)
+                    if best is None or rollup.urgency(entry.status) > rollup.urgency(best.status):
+                        lights[pane.window_id] = entry
+            with contextlib.suppress(StuckError):
+                self._light(server, lights)
+
+    def _light(self, server: _Server, lights: Mapping[str, PaneEntry]) -> None:
+        there = {pane.window_id: pane.light for pane in server.panes if pane.light} | server.lights
+        commands: list[str] = []
+        for window, entry in lights.items():
+            if there.get(window) != entry.status.value:
+                colour = "#{:02X}{:02X}{:02X}".format(*paint.COLOURS.get(entry.status, paint.COLOURS[Status.IDLE]))
+                values = (entry.status.value, paint.mark(entry.status, None), colour)
+                for option, value in zip((OPTION, MARK_OPTION, COLOUR_OPTION), values, strict=True):
+                    commands += ["set-option", "-wq", "-t", window, option, value, ";"]
+        for window in there.keys() - lights.keys():
+            if any(pane.window_id == window for pane in server.panes):
+                for option in (OPTION, MARK_OPTION, COLOUR_OPTION):
+                    commands += ["set-option", "-wqu", "-t", window, option, ";"]
+        server.lights = {window: entry.status.value for window, entry in lights.items()}
+        if commands:
+            self._run(server, *commands[:-1])
+
+    def act(self, request: Request) -> None:
+        """Make the pane the one its session shows, and bring a person who is attached to the server there."""
+        for server in list(self._servers.values()):
+            for pane in server.panes:
+                if _id(pane) == request.pane:
+                    select = ["select-window", "-t", f"{pane.session_id}:{pane.window_id}", ";"]
+                    self._run(server, *select, "select-pane", "-t", pane.id)
+                    person = next((c for c in server.clients if not c.is_control and c.tty), None)
+                    if person is not None and person.session_id != pane.session_id:
+                        self._run(server, "switch-client", "-c", person.tty, "-t", pane.session_id)
+
+    def close(self) -> None:
+        """Leave the servers, and take the lights out of their windows."""
+        self._is_closed = True
+        for server in self._servers.values():
+            self._leave(server)
+            with contextlib.suppress(StuckError):
+                self._light(server, {})
+
+
+def _is_lit(entry: PaneEntry) -> bool:
+    """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
+    return entry.status is not Status.ACTIVE and (entry.status is not Status.IDLE or bool(entry.agent))
+
+
+def _id(pane: TmuxPane) -> str:
+    return f"tmux/{pane.server}/{pane.id}"
+
+
+def _sights(server: _Server, capture: Callable[[_Server, str], Look | None]) -> list[Sight]:
+    shown = {client.window_id for client in server.clients if not client.is_control and client.is_focused}
+    return [
+        Sight(
+            id=_id(pane),
+            leader=0 if pane.is_dead else pane.pid,
+            title=pane.title,
+            read=None if pane.is_dead else lambda id_=pane.id: capture(server, id_),  # type: ignore[misc]
+            read_every=READ_S,
+            tab=f"{pane.session}:{pane.window}",
+            os_window=pane.session_id,
+            host_title=pane.session,
+            attach=(
+                "tmux",
+                "-S",
+                server.socket,
+                "attach-session",
+                "-t",
+                f"{pane.session_id}:{pane.window_id}.{pane.id}",
+            ),
+            visible=pane.window_id in shown and (pane.is_active or not pane.is_zoomed),
+        )
+        for pane in server.panes
+    ]

@@ -1,0 +1,68 @@
+"""
+tmux's control mode: replies and notifications, line by line. https://github.com/tmux/tmux/wiki/Control-Mode
+
+A reply stands between `%begin TIME NUMBER FLAGS` and `%end` (or `%error`) with the same three words; anything else that
+starts with `%` is a notification. Lines go in, `Reply`, `Change` and `End` come out. What a reply may hold is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+#: Of one reply, in lines and in characters; a longer one is cut.
+MAX_LINES = 20_000
+MAX_CHARS = 4 * 1024 * 1024
+#: What tells that the list of panes, or what is in it, is another one now.
+_CHANGES = re.compile(
+    r"%(?:sessions-changed|session-(?:renamed|changed|window-changed)|client-(?:session-changed|detached)"
+    r"|(?:unlinked-)?window-(?:add|close|renamed|pane-changed)|layout-change|pane-mode-changed|subscription-changed)\b"
+)
+_FRAME = re.compile(r"%(begin|end|error) (\d+ \d+ \d+)\s*\Z")
+
+
+@attrs.frozen
+class Reply:
+    """The answer to a command; *is_error* if it failed."""
+
+    text: str
+    is_error: bool
+
+
+@attrs.frozen
+class Change:
+    """Something has changed."""
+
+
+@attrs.frozen
+class End:
+    """The session or the server has gone, or sent us away."""
+
+
+@attrs.define
+class ControlReader:
+    """Reads the lines of one control client."""
+
+    _frame: str = ""
+    _lines: list[str] = attrs.Factory(list)
+    _size: int = 0
+
+    def line(self, line: str) -> Reply | Change | End | None:
+        """What *line*, without its end, completes; None if nothing."""
+        match = _FRAME.match(line)
+        if self._frame:
+            if match is not None and match[1] != "begin" and match[2] == self._frame:
+                reply = Reply("\n".join(self._lines), match[1] == "error")
+                self._frame, self._lines, self._size = "", [], 0
+                return reply
+            if len(self._lines) < MAX_LINES and self._size + len(line) <= MAX_CHARS:
+                self._lines.append(line)
+                self._size += len(line) + 1
+            return None
+        if match is not None and match[1] == "begin":
+            self._frame = match[2]
+            return None
+        if line.startswith("%exit"):
+            return End()
+        return Change() if _CHANGES.match(line) else None

@@ -1,0 +1,143 @@
+"""
+tmux's list of panes, and what to ask it for. https://man.openbsd.org/tmux.1#FORMATS
+
+Names, titles and paths may hold anything, also what looks like a separator, and old versions print line ends in them
+as they are. So rows and fields are kept apart by a word that nobody can guess: `Form(secret)` is both the format to ask
+with and the reader of the answer.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+#: More panes than a snapshot holds.
+MAX_PANES = 1000
+#: In the order in which they are asked for. What is free text comes with the others: the secret keeps it apart.
+_FIELDS = (
+    "pid", "pane_id", "pane_pid", "session_id", "session_name", "window_id", "window_index", "pane_active",
+    "window_zoomed_flag", "pane_dead", "pane_title", "@tally",
+)  # fmt: skip
+_CLIENT = ("client_control_mode", "session_id", "window_id", "client_flags", "client_tty")
+_SCREEN = ("cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
+
+
+@attrs.frozen
+class TmuxPane:
+    """One pane. Ids are tmux's own: `%3`, `$1`, `@2`. *light* is what its window's `@tally` option holds."""
+
+    #: The process of the server.
+    server: int
+    id: str
+    #: Its first process; 0 if it has ended.
+    pid: int
+    session_id: str
+    session: str
+    window_id: str
+    window: str
+    is_active: bool
+    is_zoomed: bool
+    is_dead: bool
+    title: str
+    light: str
+
+
+@attrs.frozen
+class Client:
+    """A terminal that is attached: the session and window it shows, and whether a person could see it."""
+
+    is_control: bool
+    session_id: str
+    window_id: str
+    is_focused: bool
+    tty: str
+
+
+@attrs.frozen
+class Cursor:
+    """Where the cursor of a pane is, from 0, and the pane's size."""
+
+    column: int
+    row: int
+    is_visible: bool
+    columns: int
+    rows: int
+    is_dead: bool
+
+
+@attrs.frozen
+class Form:
+    """The formats to ask with, and the readers of what comes back. *secret* is a word of letters and digits."""
+
+    secret: str
+
+    def _format(self, kind: str, names: tuple[str, ...]) -> str:
+        return f"{kind}{self.secret}" + self.secret.join(f"#{{{name}}}" for name in names) + f"{self.secret};"
+
+    @property
+    def panes(self) -> str:
+        """For `list-panes -a -F`."""
+        return self._format("P", _FIELDS)
+
+    @property
+    def clients(self) -> str:
+        """For `list-clients -F`."""
+        return self._format("C", _CLIENT)
+
+    @property
+    def screen(self) -> str:
+        """For `display-message -p`, before `capture-pane`."""
+        return self._format("S", _SCREEN)
+
+    def _rows(self, kind: str, text: str, size: int) -> list[list[str]]:
+        rows = (part.split(self.secret) for part in text.split(f"{kind}{self.secret}")[1 : 2 * MAX_PANES])
+        return [row[:size] for row in rows if len(row) == size + 1 and row[size].startswith(";")]
+
+    def read_panes(self, text: str) -> list[TmuxPane]:
+        """The panes in *text*, each once: of a window that is linked to several sessions, the first."""
+        found: dict[str, TmuxPane] = {}
+        for row in self._rows("P", text, len(_FIELDS)):
+            field = dict(zip(_FIELDS, row, strict=True))
+            name = field["pane_id"]
+            if name[:1] == "%" and name not in found and len(found) < MAX_PANES:
+                found[name] = TmuxPane(
+                    server=_number(field["pid"]),
+                    id=name,
+                    pid=_number(field["pane_pid"]),
+                    session_id=field["session_id"],
+                    session=field["session_name"],
+                    window_id=field["window_id"],
+                    window=field["window_index"],
+                    is_active=field["pane_active"] == "1",
+                    is_zoomed=field["window_zoomed_flag"] == "1",
+                    is_dead=field["pane_dead"] == "1",
+                    title=field["pane_title"],
+                    light=field["@tally"],
+                )
+        return list(found.values())
+
+    def read_clients(self, text: str) -> list[Client]:
+        """The attached terminals in *text*."""
+        found = []
+        for control, session_id, window_id, flags, tty in self._rows("C", text, len(_CLIENT)):
+            words = flags.split(",")
+            # Before 3.3 nobody could tell.
+            is_focused = "focused" in words or not flags
+            found.append(Client(control == "1" or "control-mode" in words, session_id, window_id, is_focused, tty))
+        return found
+
+    def read_screen(self, text: str) -> tuple[Cursor, list[str]] | None:
+        """The cursor and the visible rows in *text*: what `screen` gave, then what `capture-pane -p` did."""
+        head, mark, rest = text.partition(f"{self.secret};")
+        numbers = head.removeprefix(f"S{self.secret}").split(self.secret)
+        if not mark or len(numbers) != len(_SCREEN) or not all(n.isascii() and n.isdigit() for n in numbers[:5]):
+            return None
+        column, row, visible, columns, rows = (int(number[:6]) for number in numbers[:5])
+        lines = rest.removeprefix("\n").removesuffix("\n").split("\n")
+        # tmux leaves out the empty rows at the end.
+        lines += [""] * (rows - len(lines))
+        return Cursor(column, row, visible != 0, columns, rows, numbers[5] == "1"), lines[:rows]
+
+
+def _number(text: str) -> int:
+    """A pid; 0 where there is none, as new versions say of a dead pane."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 11 else 0

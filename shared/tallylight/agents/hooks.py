@@ -15,7 +15,7 @@ import attrs
 from tallylight.datafile import Table
 from tallylight.status import Kind, Status
 
-#: How the agent's file holds hooks. `groups`: JSON, each event a list of groups, each with a list of hooks. `list`: JSON,
+#: How the file holds hooks. `groups`: JSON, each event a list of groups, each with a list of hooks. `list`: JSON,
 #: each event a list of hooks. `plugin`: a program of ours in a file of its own.
 FORMS = ("groups", "list", "plugin")
 #: `clear`: the agent takes its leave. `nothing`: the event says nothing, and later rules are not asked.
@@ -59,6 +59,8 @@ class Rule:
     weak: bool = False
     #: It ends one tool: a wait for another tool's permission goes on.
     ends_tool: bool = False
+    #: It is of a subagent, and says nothing where the payload names none.
+    child: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -171,6 +173,7 @@ def _rule(table: Table) -> Rule:
         message=_fields(table),
         weak=table.boolean("weak", False),
         ends_tool=table.boolean("ends_tool", False),
+        child=table.boolean("child", False),
     )
     table.close()
     return rule

@@ -1,0 +1,140 @@
+"""
+The mapping: what one event of an agent says, in the keys of the carrier (OSC 1338).
+
+In: the agent's compact table, the event, the members of the payload. Out: the keys and values, or None if the event
+says nothing. A payload of any shape is taken; what has not the shape we look for is as if it were not there. Texts are
+cut to a line and are not sanitised: whoever decodes the carrier does that.
+
+Two keys are for `hooking.order` alone: `of` names the tool that a wait or an end is about, `weak` marks an event that
+repeats what another says better.
+"""
+
+from __future__ import annotations
+
+from binascii import crc32
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+#: Characters of a message and of any other text that are kept.
+MESSAGE = 200
+TEXT = 1024
+MAX_ID = 64
+_ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@+-")
+#: What a tool is to do, in the order in which its input is searched.
+_INPUTS = ("command", "cmd", "file_path", "path", "absolute_path", "url", "query", "pattern", "description", "prompt")
+
+
+def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> dict[str, str] | None:
+    """The keys of the report for one event; *event* may be empty where the payload names it."""
+    names = table["fields"]
+    event = event or _text(_find(payload, names["event"]))
+    rule = _rule(table["events"].get(event, ()), payload)
+    if rule is None:
+        return None
+    _, status, kind, messages, weak, ends_tool, of_child = rule
+    if status == "nothing":
+        return None
+    child = _id(_find(payload, names["child"]))
+    made = {"state": status, "kind": kind}
+    if child is None or (of_child and not child):
+        return None  # it is of a subagent, and we cannot say of which
+    if child:
+        made["id"] = child
+        made["title"] = _line(_text(_find(payload, names["child_title"])), TEXT)
+    else:
+        made["title"] = _line(_text(_find(payload, names["title"])), TEXT)
+        if status == "clear":
+            return made | {"title": ""}
+    tasks = _find(payload, names["tasks"])
+    if status == "done" and not child and isinstance(tasks, list) and tasks:
+        made["state"] = "background"
+        made["background"] = str(min(len(tasks), 9999))
+    made["session"] = _line(_text(_find(payload, names["session"])), TEXT)
+    made["cwd"] = _line(_text(_find(payload, names["cwd"])), TEXT)
+    made["mode"] = _line(_text(_find(payload, names["mode"])), TEXT)
+    tool = _tool(_find(payload, names["tool"]), _find(payload, names["input"]))
+    for source in messages:
+        text = tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE)
+        if text:
+            made["message"] = text
+            break
+    if tool and (ends_tool or status == "waiting"):
+        made["of"] = f"{crc32(tool.encode('utf-8', 'replace')):08x}"
+    if weak:
+        made["weak"] = "1"
+    return made
+
+
+def _rule(rules: Any, payload: Mapping[str, Any]) -> Any:
+    """The first rule whose fields all have one of the values it names."""
+    for rule in rules:
+        if all(_plain(_find(payload, field)) in allowed for field, allowed in rule[0]):
+            return rule
+    return None
+
+
+def _find(payload: Any, name: str) -> Any:
+    """The value at the dotted *name*, or None. A text that holds an object (Copilot's arguments) is not opened."""
+    if not name:
+        return None
+    for part in name.split("."):
+        if isinstance(payload, dict):
+            payload = payload.get(part)
+        elif isinstance(payload, list) and part.isdigit() and int(part) < len(payload):
+            payload = payload[int(part)]
+        else:
+            return None
+    return payload
+
+
+def _plain(value: Any) -> str:
+    """A value as a rule writes it."""
+    if value is True or value is False:
+        return "true" if value else "false"
+    return _text(value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return str(value) if type(value) is int and abs(value) < 1 << 63 else ""
+
+
+def _line(text: str, most: int) -> str:
+    """The first line of *text* with something on it, cut to *most* characters."""
+    text = text[: 16 * most].strip()
+    for end in "\n\r":
+        text = text.partition(end)[0].rstrip()
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _tool(name: Any, given: Any) -> str:
+    """`Bash: npm test`: a tool, and what it is to do."""
+    tool = _line(_text(name), 64)
+    if not tool:
+        return ""
+    what = ""
+    if isinstance(given, str):
+        what = given if not given.startswith(("{", "[")) else ""
+    elif isinstance(given, dict):
+        for key in _INPUTS:
+            value = given.get(key)
+            if isinstance(value, list):
+                value = " ".join(part for part in value if isinstance(part, str))
+            if isinstance(value, str) and value.strip():
+                what = value
+                break
+    what = _line(what, MESSAGE - len(tool) - 2)
+    return f"{tool}: {what}" if what else tool
+
+
+def _id(value: Any) -> str | None:
+    """A subagent's id as a name of an id path; empty for none, None for one that is no name."""
+    text = _text(value)
+    if not text:
+        return ""
+    made = "".join(character if character in _ID else "-" for character in text[:MAX_ID])
+    return made if made.strip("-") else None

@@ -1,0 +1,82 @@
+"""
+Payloads: the JSON object that an agent hands its hook, read as far as it can be read.
+
+In: bytes, as many as were taken of it. Out: a dict of its members up to the first that is broken or cut off; an empty
+one if there is no object. It never raises. The agents put what matters first (session, event, subagent) and long
+things last, so that a payload cut at our limit still tells its status.
+
+The scanner is the C one behind the `json` module, which costs as much to import as everything else together.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+#: A payload is not read on behind so many bytes.
+LIMIT = 1 << 20
+_SPACE = " \t\n\r"
+
+
+class _Context:
+    """What `_json.make_scanner` asks for. Not strict: a raw control character in a text is no reason to fail."""
+
+    strict = False
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+
+    @staticmethod
+    def parse_constant(_name: str) -> None:
+        return None
+
+    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner wants it there
+
+
+def _scanner() -> Callable[[str, int], tuple[Any, int]]:
+    try:
+        from _json import make_scanner  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        from json.decoder import JSONDecoder
+
+        return JSONDecoder(strict=False).scan_once  # type: ignore[no-any-return, attr-defined, unused-ignore]
+    made: Callable[[str, int], tuple[Any, int]] = make_scanner(_Context)  # type: ignore[arg-type, unused-ignore]
+    return made
+
+
+def members(data: bytes) -> dict[str, Any]:
+    """The members of the object in *data* that are whole."""
+    text = data[:LIMIT].decode("utf-8", "replace")
+    found: dict[str, Any] = {}
+    scan = _scanner()
+    at = _skip(text, 1 if text.startswith("\ufeff") else 0)
+    if text[at : at + 1] != "{":
+        return found
+    try:
+        at = _skip(text, at + 1)
+        while text[at] == '"':
+            key, at = scan(text, at)
+            at = _skip(text, at)
+            if text[at] != ":":
+                break
+            value, at = scan(text, _skip(text, at + 1))
+            # A number that the text ends in may have been longer.
+            if at >= len(text) and not isinstance(value, str | dict | list):
+                break
+            found[key] = value
+            at = _skip(text, at)
+            if text[at] != ",":
+                break
+            at = _skip(text, at + 1)
+    except (StopIteration, ValueError, IndexError, RecursionError):
+        pass
+    return found
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at : at + 1] and text[at] in _SPACE:
+        at += 1
+    return at

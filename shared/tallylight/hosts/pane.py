@@ -26,6 +26,7 @@ from tallylight.evidence.screen import Change, ScreenWatch
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.turn import Turns
 from tallylight.files import home
+from tallylight.hooking.order import Order
 from tallylight.hosts.conversation import Conversation
 from tallylight.processes import ForegroundReader, Table
 from tallylight.report import Report, Source
@@ -94,6 +95,7 @@ class Pane:
     def __init__(self, timing: Timing, reader: ForegroundReader, table: Table) -> None:
         self.tracker = Tracker(timing)
         self.attention = Attention()
+        self._order = Order()
         self.conversation = Conversation()
         self._reader = reader
         self._table = table
@@ -193,8 +195,8 @@ class Pane:
 
     def carrier(self, payload: str | None, now: float) -> None:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
-        report = osc1338.decode_variable(payload)
-        if report is not None:
+        said = osc1338.decode_variable(payload)
+        for report in self._order.admit(payload, said) if said is not None else ():
             self.conversation.heard(report)
             self.tracker.report(report, now)
 

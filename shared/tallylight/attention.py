@@ -63,6 +63,11 @@ class Attention:
         """Whether the agent waits."""
         return self._waiting_since is not None
 
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """All that others are told: equal as long as nothing of it changes."""
+        return self.seen, self.visible, self.unread, self.answered, self.snoozed_until, self.notified, self.waited_s
+
     def shown(self, decision: Decision, now: float) -> None:
         """Take note that *decision* is what the pane shows from *now* on. A new status ends a snooze and a mark."""
         before = self._decision

@@ -16,11 +16,14 @@ from tallylight.claims import Timing
 from tallylight.datafile import Table, parse
 from tallylight.errors import DataFileError
 from tallylight.fleet.settings import Fleet, parse_fleet
+from tallylight.notify import STATUSES
+from tallylight.notify import Settings as Notify
 from tallylight.paint import COLOURS, RGB
 from tallylight.status import Status
 
 STYLES = ("stripe", "colour", "icon", "off")
 EXPLICIT_LASTS = ("agent", "tab")
+_SPAN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
@@ -54,7 +57,8 @@ class Config:
     debounce_ms: int = 100
     trust: Trust = Trust()
     kitty: Kitty = Kitty()
-    fleet: Fleet = Fleet()
+    notify: Notify = attrs.Factory(Notify)
+    fleet: Fleet = attrs.Factory(Fleet)
     #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
     colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
 
@@ -98,12 +102,44 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
             pulse=kitty.boolean("pulse", default.kitty.pulse),
             mark=kitty.boolean("mark", default.kitty.mark),
         ),
+        notify=_notify(table.table("notify")),
         fleet=parse_fleet(table.table("fleet")),
         colours={status: _colour(colours, status) for status in COLOURS},
     )
     for part in (trust, kitty, colours, table):
         part.close()
     return config, table.errors
+
+
+def _notify(table: Table) -> Notify:
+    default = Notify()
+    settings = Notify(
+        when=_statuses(table) if "when" in table else default.when,
+        min_turn_s=table.number("min_turn_s", default.min_turn_s, 0, 3600),
+        quiet=tuple(span for word in table.words("quiet") if (span := _span(table, word)) is not None),
+        command=table.words("command"),
+        snooze_min=table.number("snooze_min", default.snooze_min, 1, 1440),
+    )
+    table.close()
+    return settings
+
+
+def _statuses(table: Table) -> frozenset[Status]:
+    allowed = {status.value: status for status in STATUSES}
+    words = table.words("when")
+    for word in words:
+        if word not in allowed:
+            table.complain("when", f"names {word!r:.40}; it may name {', '.join(allowed)}")
+    return frozenset(allowed[word] for word in words if word in allowed)
+
+
+def _span(table: Table, word: str) -> tuple[int, int] | None:
+    found = _SPAN.fullmatch(word)
+    if found is None:
+        table.complain("quiet", f'has {word!r:.40}; a span of the day is written "22:00-07:00"')
+        return None
+    hours = [int(part) for part in found.groups()]
+    return 60 * hours[0] + hours[1], 60 * hours[2] + hours[3]
 
 
 def _colour(table: Table, status: Status) -> RGB:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import attrs
 
 from tallylight.attention import Attention
-from tallylight.snapshot_schema import Json, count, number, text
+from tallylight.snapshot_values import Json, count, number, text
 
 VERSION = 1
 

@@ -50,13 +50,15 @@ class Settings:
     What a person wants to be told of: the statuses of *when*; a turn's end only if it took *min_turn_s* seconds.
 
     *quiet* are spans of the day, from and to in minutes after midnight, in which nothing is told, then or later; one
-    may go over midnight. *command* is run instead of a notification, if there is one.
+    may go over midnight. *command* is run instead of a notification, if there is one. *snooze_min* is how many minutes
+    a snooze lasts that names none.
     """
 
     when: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DONE})
     min_turn_s: float = 30.0
     quiet: tuple[tuple[int, int], ...] = ()
     command: tuple[str, ...] = ()
+    snooze_min: float = 15.0
 
     def is_quiet(self, minute: int) -> bool:
         """Whether nothing is told at this minute of the day."""

@@ -22,10 +22,13 @@ from kitty.utils import log_error
 
 from tallylight import files, paint, processes, rollup
 from tallylight.decision import Decision
+from tallylight.hosts import kitty_requests, waited
 from tallylight.hosts.entries import pane_entry
+from tallylight.hosts.kitty_notify import Notices
 from tallylight.hosts.kitty_tabs import TabLights
 from tallylight.hosts.pane import Look, Pane, Wanted
 from tallylight.hosts.worker import Worker
+from tallylight.requests import Request, Spool
 from tallylight.snapshot import SnapshotWriter
 from tallylight.snapshot_schema import Pane as PaneEntry
 from tallylight.status import Status
@@ -70,7 +73,12 @@ class KittyHost:
         self._panes: dict[int, Pane] = {}
         self._shown: dict[int, _Shown] = {}
         self._by_tab: dict[int, Decision] = {}
+        #: The tabs whose waiting agents are all snoozed: their light is steady.
+        self._snoozed_tabs: set[int] = set()
         self._files_asked = False
+        self._spool = Spool("kitty")
+        self._waited_file = waited.WaitedFile("kitty")
+        self._ledger = self._waited_file.open(waited.today(time.time()))
         #: Whether the snapshot lacks something that is no change of a decision: a pane that came or went.
         self._is_unsaved = False
         self._saved_at: float | None = None
@@ -91,8 +99,21 @@ class KittyHost:
             style=self.config.kitty.style,
             with_mark=self.config.kitty.mark,
             pulses=self.config.kitty.pulse,
+            is_steady=lambda tab_id: tab_id in self._snoozed_tabs,
         )
         self._tabs.install()
+        self._notices = Notices(
+            boss=boss,
+            settings=self.config.notify,
+            panes=self._panes,
+            name_of=self._name,
+            heard=lambda _: self._after(time.monotonic()),
+            failed=self.failed,
+            host=f"kitty-{os.getpid()}",
+        )
+        self.guarded("notifications of programs", self._notices.listen)()
+        if self._spool.error:
+            log_error(f"tallylight: requests: {self._spool.error}")
         add_timer(self.guarded("timer", lambda _: self.tick()), self.config.poll_s, True)
 
     def light(self, tab_id: int) -> Decision | None:
@@ -185,6 +206,9 @@ class KittyHost:
             pane.tick(now)
         self._read_files(self._panes)
         self._look_at_visible(now)
+        self.guarded("requests", self._take_requests)()
+        self.guarded("notifications", self._notices.look)(now)
+        self.guarded("ledger", self._keep_ledger)(now)
         self._after(now)
 
     def _pane(self, id_: int) -> Pane:
@@ -197,7 +221,10 @@ class KittyHost:
     def _drop(self, id_: int) -> None:
         pane = self._panes.pop(id_, None)
         if pane is not None:
+            now = time.monotonic()
             pane.close()
+            self._ledger.closed(pane.attention, now)
+            self.guarded("notifications", self._notices.close)(id_, now)
             self._is_unsaved = self._is_redrawn = True
         self._shown.pop(id_, None)
 
@@ -217,6 +244,35 @@ class KittyHost:
         visible = {w.id for w in tab if w.is_visible_in_layout} if tab is not None else set()
         for id_, pane in self._panes.items():
             pane.look(id_ in visible, now)
+
+    # What a person wants -------------------------------------------------------------------------------------
+
+    def _take_requests(self) -> None:
+        """Do what other processes ask."""
+        if not self._spool.is_empty():
+            self._worker.submit(self._spool.take, self.guarded("requests", self._carry_out))
+            self._worker.lend()
+
+    def _carry_out(self, requests: object) -> None:
+        now = time.monotonic()
+        for request in requests if isinstance(requests, list) else ():
+            if isinstance(request, Request):
+                kitty_requests.carry_out(request, self.boss, self._panes, self.config.notify.snooze_min, now)
+        self._look_at_visible(now)
+        self._after(now)
+
+    def _keep_ledger(self, now: float) -> None:
+        """Add up what agents wait today."""
+        clock = time.time()
+        ledgers = [pane.attention for pane in self._panes.values()]
+        self._ledger.tick(waited.today(clock), ledgers, now)
+        found = self._ledger.sum(ledgers, now, clock)
+        if self._waited_file.is_due(found):
+            self._worker.submit(lambda: self._waited_file.save(found))
+
+    def _name(self, id_: int) -> str:
+        window = self.boss.window_id_map.get(id_)
+        return sanitise(window.title) if window is not None else ""
 
     # Files, away from the main thread ------------------------------------------------------------------------
 
@@ -294,12 +350,15 @@ class KittyHost:
     def _roll_up(self) -> None:
         """Find the decision of every tab: the most urgent of its panes."""
         tabs: dict[int, Decision] = {}
+        snoozed: set[int] = set()
         for manager in self.boss.all_tab_managers:
             for tab in manager:
-                decisions = [self._panes[w.id].decision for w in tab if w.id in self._panes]
-                if (urgent := rollup.most_urgent(decisions)) is not None:
+                panes = [self._panes[w.id] for w in tab if w.id in self._panes]
+                if (urgent := rollup.most_urgent([pane.decision for pane in panes])) is not None:
                     tabs[tab.id] = urgent
-        self._by_tab = tabs
+                if all(pane.attention.snoozed for pane in panes if pane.decision.status is Status.WAITING):
+                    snoozed.add(tab.id)
+        self._by_tab, self._snoozed_tabs = tabs, snoozed
 
     def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
         window = self.boss.window_id_map.get(id_)
@@ -309,7 +368,7 @@ class KittyHost:
             id_=str(id_),
             tab=str(window.tab_id) if window is not None else "",
             os_window=str(window.os_window_id) if window is not None else "",
-            title=sanitise(window.title) if window is not None else "",
+            title=self._name(id_),
         )
 
     def _come_back(self, now: float) -> None:
@@ -335,7 +394,8 @@ class KittyHost:
         """The tab managers whose tab bar shows a light that waits."""
         if not self.config.kitty.pulse or self.config.kitty.style == "off":
             return []
-        waiting = {id_ for id_, decision in self._by_tab.items() if decision.status is Status.WAITING}
+        lit = {id_ for id_, decision in self._by_tab.items() if decision.status is Status.WAITING}
+        waiting = lit - self._snoozed_tabs
         return [
             manager
             for manager in (self.boss.all_tab_managers if waiting else ())
@@ -364,7 +424,7 @@ def _words(decision: Decision) -> tuple[object, ...]:
 
 
 def _more(pane: Pane) -> tuple[object, ...]:
-    return pane.attention.seen, pane.tracker.revision, pane.clean_title
+    return pane.attention.facts, pane.tracker.revision, pane.clean_title
 
 
 def _look(window: Any) -> Look:

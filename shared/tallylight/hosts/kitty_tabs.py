@@ -37,7 +37,8 @@ class TabLights:
     Draws what *light* says of a tab id. *refresh* is called before each drawing: panes move between tabs.
 
     *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark*
-    and *pulses* are the user's choice. `install` wraps kitty's tab bar, once a process.
+    and *pulses* are the user's choice; a tab that *is_steady* does not pulse. `install` wraps kitty's tab bar, once a
+    process.
     """
 
     light: Callable[[int], Decision | None]
@@ -48,6 +49,7 @@ class TabLights:
     style: str = "stripe"
     with_mark: bool = True
     pulses: bool = True
+    is_steady: Callable[[int], bool] = lambda _: False
     _was_read: bool = False
     _is_broken: bool = False
 
@@ -67,10 +69,10 @@ class TabLights:
         TabBar.update = update
         TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
 
-    def colour(self, decision: Decision, background: paint.RGB) -> paint.RGB:
-        """The colour of a light at this moment, over *background*."""
+    def colour(self, tab_id: int, decision: Decision, background: paint.RGB) -> paint.RGB:
+        """The colour of a tab's light at this moment, over *background*."""
         colour = self.colours[decision.status]
-        if decision.status is Status.WAITING and self.pulses:
+        if decision.status is Status.WAITING and self.pulses and not self.is_steady(tab_id):
             return paint.blend(colour, background, paint.pulse_level(self.now()))
         return colour
 
@@ -96,7 +98,7 @@ class TabLights:
             if not coloured:
                 return plain
             background = _rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
-            colour = paint.sgr_foreground(self.colour(decision, background))
+            colour = paint.sgr_foreground(self.colour(tab_id, decision, background))
             return f"{colour}{coloured}{Formatter.fg.tab}{plain}"
         except Exception as error:
             self.failed("title template", error)
@@ -126,7 +128,7 @@ class TabLights:
         decision = self.light(tab.tab_id)
         if decision is None or not decision.is_lit:
             return tab
-        background = self.colour(decision, _rgb(draw_data.tab_bg(tab)))
+        background = self.colour(tab.tab_id, decision, _rgb(draw_data.tab_bg(tab)))
         back, fore = _int(background), _int(paint.readable_on(background))
         return tab._replace(active_bg=back, inactive_bg=back, active_fg=fore, inactive_fg=fore)
 
@@ -152,7 +154,7 @@ class TabLights:
                 screen.cursor.x, screen.cursor.y = x, y
                 screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
             coloured, plain = self.texts(decision)
-            screen.cursor.fg = _as_sgr_int(self.colour(decision, _rgb(draw_data.tab_bg(tab))))
+            screen.cursor.fg = _as_sgr_int(self.colour(tab.tab_id, decision, _rgb(draw_data.tab_bg(tab))))
             screen.draw(coloured)
             screen.cursor.fg = look[0]
             screen.draw(plain)

@@ -1,0 +1,95 @@
+"""
+A user's own command, run in the place of a notification: an argument list, its data in the environment, no shell.
+
+It is started away from the terminal's main thread, with nothing on its standard streams and in a session of its own;
+at most `MAX_RUNNING` run at once, each for at most `LIMIT_S`, and `tick` sees to it that they end and leave no zombie.
+
+    TALLY_TITLE TALLY_MESSAGE              what a notification would say: one harmless line each
+    TALLY_STATUS TALLY_KIND TALLY_AGENT TALLY_PROJECT
+    TALLY_PANE                             the pane's address, `kitty-4711:3`, as `tally jump` and `tally why` take it
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from tallylight import files
+from tallylight.hosts.worker import Worker
+from tallylight.notify import Notice
+
+MAX_RUNNING = 4
+#: How long, in seconds, a command may run.
+LIMIT_S = 10.0
+
+
+def data(notice: Notice, host: str) -> dict[str, str]:
+    """What the command is told of *notice*; *host* is the name of this one, `kitty-4711`."""
+    return {
+        "TALLY_TITLE": notice.title,
+        "TALLY_MESSAGE": notice.body,
+        "TALLY_STATUS": notice.status.value,
+        "TALLY_KIND": notice.kind.value if notice.kind is not None else "",
+        "TALLY_AGENT": notice.agent,
+        "TALLY_PROJECT": notice.project,
+        "TALLY_PANE": f"{host}:{notice.pane}",
+    }
+
+
+@attrs.define
+class Command:
+    """The command *argv* of a host; *failed* is told once why it cannot be started. *now* is monotonic seconds."""
+
+    argv: tuple[str, ...]
+    host: str
+    failed: Callable[[Exception], None]
+    environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
+    _worker: Worker = attrs.field(factory=Worker)
+    _starting: int = 0
+    _running: list[tuple[subprocess.Popen[bytes], float]] = attrs.field(factory=list)
+
+    def run(self, notice: Notice, now: float) -> bool:
+        """Start it for *notice*; False where so many run already that this one is dropped."""
+        if self._starting + len(self._running) >= MAX_RUNNING:
+            return False
+        environ = {**self.environ, **data(notice, self.host)}
+        if self._worker.submit(lambda: self._start(environ), lambda result: self._started(result, now)):
+            self._starting += 1
+        self._worker.lend()
+        return True
+
+    def tick(self, now: float) -> None:
+        """Take the ended away, and end those that run for too long."""
+        self._worker.lend()
+        for process, since in list(self._running):
+            if process.poll() is None and now - since < LIMIT_S:
+                continue
+            if process.returncode is None:
+                with contextlib.suppress(OSError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.05)
+            self._running.remove((process, since))
+
+    def _start(self, environ: dict[str, str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self.argv,
+            env=environ,
+            cwd=files.home(environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def _started(self, result: object, now: float) -> None:
+        self._starting -= 1
+        if isinstance(result, subprocess.Popen):
+            self._running.append((result, now))
+        elif isinstance(result, Exception):
+            self.failed(result)

@@ -1,0 +1,99 @@
+"""Fixtures: a fake WezTerm of either profile, with two tabs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.wezterm import api
+from tests.wezterm.fake import Fake, Pane, Tab, Window, World
+
+CONFIG = """
+local wezterm = require 'wezterm'
+local config = wezterm.config_builder()
+{before}
+require('tallylight').apply_to_config(config, {opts})
+{after}
+return config
+"""
+
+
+class Bench:
+    """A WezTerm with a window of two tabs, a pane each; the first is in front."""
+
+    def __init__(self, profile: str, folder: Path) -> None:
+        self.profile = profile
+        self.folder = folder
+        self.world = World()
+        self.window: Window = self.world.window(focused=True)
+        self.tabs: list[Tab] = [self.world.tab(self.window), self.world.tab(self.window)]
+        self.panes: list[Pane] = [self.world.pane(tab) for tab in self.tabs]
+        self.answers: dict[str, Any] = {}
+        self.has_tally = True
+        self.fake = self.start()
+
+    def start(self, **more: Any) -> Fake:
+        """A new Lua state in the same world, as a reload makes."""
+        now = self.fake.now if hasattr(self, "fake") else None
+        self.fake = Fake(self.profile, self.world, run=self._run, **more)
+        self.fake.now = now or self.fake.now
+        self.fake.living_pids.add(99)
+        return self.fake
+
+    @property
+    def snapshot(self) -> Path:
+        return self.folder / "wezterm-4711.json"
+
+    @property
+    def feed(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "wezterm-4711.feed.json").read_text())
+        return found
+
+    def _run(self, argv: list[str]) -> tuple[bool, str, str]:
+        if not self.has_tally or argv[0].startswith("/home/u/"):
+            raise FileNotFoundError(f"{argv[0]}: No such file or directory")
+        if argv[1:3] == ["host", "wezterm"]:
+            paths = {"snapshot": str(self.snapshot), "feed": str(self.folder / "wezterm-4711.feed.json")}
+            return True, json.dumps({"version": 1, "pid": 99, **paths}), ""
+        code, answer = self.answers[argv[1]]
+        return code, answer, ""
+
+    def config(self, opts: str = "{}", before: str = "", after: str = "") -> Any:
+        return self.fake.evaluate(CONFIG.format(opts=opts, before=before, after=after))
+
+    def say(self, pane: Pane, payload: str) -> None:
+        """A hook sets the variable."""
+        self.fake.now += 1
+        self.fake.set_var(pane, "tally", payload)
+        self.fake.pump()
+
+    def tick(self, seconds: int = 1) -> None:
+        self.fake.now += seconds
+        self.fake.tick(self.window)
+        self.fake.pump()
+
+    def write_snapshot(self, *panes: dict[str, Any], pid: int = 4711, written: float | None = None) -> None:
+        """The sidecar writes, at the fake's time."""
+        rows = [{"tab": "", "kind": None, "since": 0, "reason": {"source": "title"}, **pane} for pane in panes]
+        head = {"version": 1, "host": "wezterm", "pid": pid, "started": 1.0, "birth": "b"}
+        data = {**head, "written": self.fake.now + 0.5 if written is None else written, "panes": rows}
+        self.snapshot.write_text(json.dumps(data, separators=(",", ":")))
+
+    def title(self, pane: Pane) -> Any:
+        """The title of a pane's tab, made now."""
+        return self.fake.format_tab(pane.tab, 40)
+
+    def light(self, pane: Pane) -> str:
+        """The first text of the title: the light; nothing where WezTerm's own title stays."""
+        items = self.title(pane)
+        if not isinstance(items, list):
+            return ""
+        return next(item["Text"] for item in items if isinstance(item, dict) and "Text" in item)
+
+
+@pytest.fixture(params=api.PROFILES)
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
+    return Bench(request.param, tmp_path)

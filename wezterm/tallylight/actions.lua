@@ -1,0 +1,265 @@
+--- What a person does at a key: jump to the pane that waits, list the agents, fork or resume one into a split.
+---
+--- Each action is an event of our own with one handler, which `act.EmitEvent` emits: an `action_callback` would add a
+--- handler for ever at each use. What is run in a split comes from `tally fork --json`, as an argument list; nothing
+--- that a program printed becomes a command here.
+
+local wezterm = require('wezterm')
+local panes = require('tallylight.panes')
+local sidecar = require('tallylight.sidecar')
+local text = require('tallylight.text')
+local watch = require('tallylight.watch')
+local words = require('tallylight.words')
+
+local M = {}
+
+---@type tallylight.Options
+M.options = nil
+
+M.NAMES = { 'jump', 'list', 'fork', 'resume' }
+local TOAST_MS = 8000
+
+---@class tallylight.Lit
+---@field state tallylight.State
+---@field pane table # Pane
+---@field tab table # MuxTab
+---@field window table # MuxWindow
+
+--- Every pane that is lit, the most urgent first; of equals the one that has waited longest.
+---@return tallylight.Lit[]
+local function lit()
+  local found = {}
+  watch.each_pane(function(pane, tab, window)
+    local state = panes.state(pane:pane_id(), pane:get_user_vars())
+    if state then
+      found[#found + 1] = { state = state, pane = pane, tab = tab, window = window }
+    end
+  end)
+  table.sort(found, function(a, b)
+    local first, second = words.URGENCY[a.state.status], words.URGENCY[b.state.status]
+    if first ~= second then
+      return first > second
+    elseif a.state.since ~= b.state.since then
+      return a.state.since < b.state.since
+    end
+    return a.state.pane_id < b.state.pane_id
+  end)
+  return found
+end
+
+--- Bring a pane to the front: its workspace, its tab, and its window where the system lets us.
+---@param target tallylight.Lit
+local function show(target)
+  local workspace = target.window:get_workspace()
+  if workspace ~= wezterm.mux.get_active_workspace() then
+    wezterm.mux.set_active_workspace(workspace)
+  end
+  local active = target.tab:active_pane()
+  if active and active:pane_id() ~= target.pane:pane_id() then
+    -- A zoomed pane would hide it.
+    target.tab:set_zoomed(false)
+  end
+  target.pane:activate()
+  pcall(function()
+    target.window:gui_window():focus()
+  end)
+end
+
+--- The pane to jump to from *here*: the next that waits, else the next that ended in some way.
+---@param found tallylight.Lit[]
+---@param here integer
+---@return tallylight.Lit|nil
+function M.next_of(found, here)
+  local wanted = {}
+  for _, each in ipairs(found) do
+    local status = each.state.status
+    local is_same_rank = wanted[1] == nil or (status == 'waiting') == (wanted[1].state.status == 'waiting')
+    if words.URGENCY[status] >= words.URGENCY.done and is_same_rank then
+      wanted[#wanted + 1] = each
+    end
+  end
+  for index, each in ipairs(wanted) do
+    if each.state.pane_id == here then
+      return wanted[index % #wanted + 1]
+    end
+  end
+  return wanted[1]
+end
+
+---@param seconds number
+---@return string
+function M.age(seconds)
+  seconds = math.max(0, math.floor(seconds))
+  if seconds < 60 then
+    return seconds .. ' s'
+  elseif seconds < 3600 then
+    return seconds // 60 .. ' min'
+  end
+  return seconds // 3600 .. ' h'
+end
+
+---@param state tallylight.State
+---@param now number
+---@return string
+function M.label(state, now)
+  local parts = { words.mark(state.status, state.kind) .. ' ' .. (state.agent ~= '' and state.agent or 'agent') }
+  if state.project ~= '' then
+    parts[#parts + 1] = state.project
+  end
+  parts[#parts + 1] = state.message ~= '' and state.message or (state.kind or state.status)
+  if state.since > 0 then
+    parts[#parts + 1] = M.age(now - state.since)
+  end
+  return text.sanitise(table.concat(parts, '  '), 120)
+end
+
+---@param window table
+---@param message string
+local function tell(window, message)
+  window:toast_notification('tallylight', text.sanitise(message, 300), nil, TOAST_MS)
+end
+
+---@param window table
+---@param pane table
+function M.jump(window, pane)
+  local target = M.next_of(lit(), pane:pane_id())
+  if target then
+    show(target)
+  else
+    tell(window, 'nobody waits')
+  end
+end
+
+---@param window table
+---@param pane table
+function M.list(window, pane)
+  local choices = {}
+  local now = os.time()
+  for _, each in ipairs(lit()) do
+    choices[#choices + 1] = { id = tostring(each.state.pane_id), label = M.label(each.state, now) }
+  end
+  if #choices == 0 then
+    tell(window, 'there are no agents')
+    return
+  end
+  window:perform_action(
+    wezterm.action.InputSelector({
+      title = 'Agents',
+      choices = choices,
+      fuzzy = true,
+      action = wezterm.action.EmitEvent('tallylight.chosen'),
+    }),
+    pane
+  )
+end
+
+--- A line of the list was chosen; nil if none was.
+---@param id string|nil
+function M.chosen(_, _, id)
+  for _, each in ipairs(id and lit() or {}) do
+    if tostring(each.state.pane_id) == id then
+      show(each)
+      return
+    end
+  end
+end
+
+--- The plan in the answer of `tally fork --json`; nil and the refusal otherwise.
+---@param out string|nil
+---@param problem string
+---@return { argv: string[], cwd: string|nil }|nil, string
+function M.read_plan(out, problem)
+  local is_json, found = pcall(wezterm.json_parse, out or '')
+  if not is_json or type(found) ~= 'table' then
+    return nil, problem ~= '' and problem or 'tally gave no answer'
+  end
+  if found.refused then
+    return nil, type(found.text) == 'string' and found.text or tostring(found.refused)
+  end
+  if found.version ~= 1 or type(found.argv) ~= 'table' or #found.argv == 0 then
+    return nil, 'tally gave an answer of another version'
+  end
+  local argv = {}
+  for index, word in ipairs(found.argv) do
+    if type(word) ~= 'string' or word:find('\0', 1, true) then
+      return nil, 'tally gave an answer that is none'
+    end
+    argv[index] = word
+  end
+  local cwd = type(found.cwd) == 'string' and found.cwd:sub(1, 1) == '/' and found.cwd or nil
+  return { argv = argv, cwd = cwd }, ''
+end
+
+---@param verb 'fork'|'resume'
+---@param window table
+---@param pane table
+local function split(verb, window, pane)
+  if not M.options.tally then
+    tell(window, verb .. ' needs the program tally')
+    return
+  end
+  local address = string.format('wezterm-%d:%d', wezterm.procinfo.pid(), pane:pane_id())
+  local plan, problem = M.read_plan(sidecar.run(M.options.tally, { verb, '--json', address }))
+  if not plan then
+    tell(window, problem)
+    return
+  end
+  pane:split({ args = plan.argv, cwd = plan.cwd, direction = 'Right' })
+end
+
+function M.fork(window, pane)
+  split('fork', window, pane)
+end
+
+function M.resume(window, pane)
+  split('resume', window, pane)
+end
+
+--- Register the events. A fault is one toast and one line in the log.
+function M.register()
+  for _, name in ipairs({ 'jump', 'list', 'fork', 'resume', 'chosen' }) do
+    wezterm.on('tallylight.' .. name, function(window, pane, ...)
+      local is_good, problem = pcall(M[name], window, pane, ...)
+      if not is_good then
+        wezterm.log_error('tallylight: ' .. name .. ': ' .. tostring(problem))
+        pcall(tell, window, name .. ' failed; the log tells why')
+      end
+    end)
+  end
+end
+
+--- Append our keys to the user's, but for those that are bound already.
+---@param config table
+---@param keys table<string, tallylight.Key|false>|false
+function M.bind(config, keys)
+  if not keys then
+    return
+  end
+  local bound = {}
+  local taken = {}
+  for _, binding in ipairs(config.keys or {}) do
+    bound[#bound + 1] = binding
+    taken[M.chord(binding)] = true
+  end
+  for _, name in ipairs(M.NAMES) do
+    local key = keys[name]
+    if key and not taken[M.chord(key)] then
+      bound[#bound + 1] = { key = key.key, mods = key.mods, action = wezterm.action.EmitEvent('tallylight.' .. name) }
+    end
+  end
+  config.keys = bound
+end
+
+--- A key with its modifiers in one order, to compare.
+---@param binding table
+---@return string
+function M.chord(binding)
+  local mods = {}
+  for mod in tostring(binding.mods or 'NONE'):upper():gmatch('[%w_]+') do
+    mods[#mods + 1] = mod
+  end
+  table.sort(mods)
+  return table.concat(mods, '|') .. ' ' .. tostring(binding.key):lower()
+end
+
+return M

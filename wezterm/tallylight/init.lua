@@ -1,0 +1,58 @@
+--- Tallylight in WezTerm: a truthful light on every tab that runs a coding agent.
+---
+---     local tallylight = require 'tallylight'
+---     tallylight.apply_to_config(config)
+---
+--- Loading does nothing. WezTerm evaluates a configuration several times, and its mux server evaluates it too, without
+--- a GUI: `apply_to_config` only registers handlers and appends keys, once in each Lua state.
+
+local wezterm = require('wezterm')
+local actions = require('tallylight.actions')
+local options = require('tallylight.options')
+local titles = require('tallylight.titles')
+local watch = require('tallylight.watch')
+
+local M = {}
+
+titles.options = options.DEFAULTS
+
+--- Light the tabs. *opts* are described in docs/wezterm.md; `config` is returned, too.
+---@param config table
+---@param opts tallylight.Options|table|nil
+---@return table
+function M.apply_to_config(config, opts)
+  -- In the Lua state, not in GLOBAL, which survives a reload; and not in a local, for these files may have been loaded
+  -- under two names, `plugin.require` and `require`.
+  if package.loaded['tallylight.applied'] then
+    return config
+  end
+  package.loaded['tallylight.applied'] = true
+  local merged, problems = options.merge(opts)
+  for _, problem in ipairs(problems) do
+    wezterm.log_warn('tallylight: ' .. problem)
+  end
+  titles.options, watch.options, actions.options = merged, merged, merged
+  if not wezterm.gui then
+    return config
+  end
+  titles.look = {
+    index = config.show_tab_index_in_tab_bar ~= false,
+    zero_based = config.tab_and_split_indices_are_zero_based == true,
+  }
+  if merged.title == 'auto' or merged.title == 'own' then
+    titles.register()
+  end
+  watch.register()
+  actions.register()
+  actions.bind(config, merged.keys)
+  return config
+end
+
+--- For a `format-tab-title` handler of your own; all of these are pure.
+M.tab_state = titles.tab_state
+M.decorate = titles.decorate
+M.wrap = titles.wrap
+--- For tabline.wez: `tab_active = { require('tallylight').component, 'index', … }`.
+M.component = titles.component
+
+return M

@@ -1,0 +1,288 @@
+--- What is known of every pane: what its `tally` variable said, and what the sidecar's snapshot says.
+---
+--- Plain tables in memory; nothing here touches a file, a process or a clock, so a title handler may ask. Where both
+--- speak, the sidecar is right, because it has heard the variable too and weighs it against everything else; but not
+--- before it has: a word it has not answered yet is shown at once.
+
+local carrier = require('tallylight.carrier')
+local words = require('tallylight.words')
+
+---@class tallylight.State
+---@field status tallylight.Status
+---@field kind tallylight.Kind|nil
+---@field agent string
+---@field project string
+---@field message string
+---@field source string
+---@field since number # seconds since the epoch; 0 if unknown
+---@field pane_id integer|nil
+---@field snoozed_until number|nil
+
+---@class tallylight.Heard
+---@field last string|nil # the payload that was heard last
+---@field records table<string, tallylight.Report>
+---@field at table<string, number>
+---@field count integer
+---@field said { n: integer, value: string }[] # for the sidecar, the newest last
+---@field is_fresh boolean # the sidecar has not answered yet
+---@field fresh_at number
+
+local M = {}
+
+--- Of one pane's records, and of the payloads kept for the sidecar.
+M.MAX_RECORDS = 64
+M.MAX_SAID = 16
+--- How long a state that says it is busy is believed without another word, in seconds.
+M.FUSE_S = 300
+--- How long the sidecar may take to answer, in seconds.
+M.ANSWER_S = 3
+local MAX_DECODED = 256
+
+---@type table<integer, tallylight.Heard>
+local heard = {}
+---@type table<string, tallylight.State>
+local entries = {}
+---@type table<string, tallylight.Report|false>
+local decoded = {}
+local decoded_count = 0
+
+---@param payload string
+---@return tallylight.Report|nil
+local function decode(payload)
+  local found = decoded[payload]
+  if found == nil then
+    if decoded_count >= MAX_DECODED then
+      decoded, decoded_count = {}, 0
+    end
+    found = carrier.decode((carrier.without_beat(payload))) or false
+    decoded[payload] = found
+    decoded_count = decoded_count + 1
+  end
+  return found or nil
+end
+
+---@param pane_id integer
+---@return tallylight.Heard
+local function of(pane_id)
+  local pane = heard[pane_id]
+  if not pane then
+    pane = { records = {}, at = {}, count = 0, said = {}, is_fresh = false, fresh_at = 0 }
+    heard[pane_id] = pane
+  end
+  return pane
+end
+
+--- Whether *id* is *parent* or below it.
+local function is_within(id, parent)
+  return parent == '' or id == parent or id:sub(1, #parent + 1) == parent .. '/'
+end
+
+---@param records table<string, any>
+local function count_of(records)
+  local count = 0
+  for _ in pairs(records) do
+    count = count + 1
+  end
+  return count
+end
+
+--- Take note of a value of the variable. A repetition that only reminds is none, unless it is news to us.
+---@param pane_id integer
+---@param payload any
+---@param now number # seconds since the epoch
+---@param is_new boolean # whether it was set just now, even if to the same value
+---@return boolean # whether there is something new
+function M.hear(pane_id, payload, now, is_new)
+  if type(payload) ~= 'string' then
+    return false
+  end
+  local bare, is_beat = carrier.without_beat(payload)
+  if payload == '' then
+    bare = 'state=clear'
+  end
+  local report = decode(bare)
+  if not report then
+    return false
+  end
+  local pane = heard[pane_id]
+  local is_known = pane ~= nil and (pane.last == bare or (is_beat and pane.records[report.id] == report))
+  if is_known and (is_beat or not is_new) then
+    return false
+  end
+  if not pane and report.status == 'clear' then
+    return false
+  end
+  pane = of(pane_id)
+  pane.last = bare
+  if report.status == 'clear' then
+    for id in pairs(pane.records) do
+      if is_within(id, report.id) then
+        pane.records[id], pane.at[id] = nil, nil
+      end
+    end
+  elseif pane.records[report.id] or count_of(pane.records) < M.MAX_RECORDS then
+    local before = pane.records[report.id]
+    if not before or before.status ~= report.status then
+      pane.at[report.id] = now
+    end
+    pane.records[report.id] = report
+  end
+  pane.count = pane.count + 1
+  pane.said[#pane.said + 1] = { n = pane.count, value = bare }
+  if #pane.said > M.MAX_SAID then
+    table.remove(pane.said, 1)
+  end
+  pane.is_fresh, pane.fresh_at = true, now
+  return true
+end
+
+--- What the pane has said for the sidecar to hear.
+---@param pane_id integer
+---@return { n: integer, value: string }[]
+function M.said(pane_id)
+  return heard[pane_id] and heard[pane_id].said or {}
+end
+
+--- Let time pass: an answer that does not come is not waited for, and who says no more is not busy for ever.
+---@param now number
+---@param is_answered boolean # a snapshot has come in that is newer than all that was heard
+---@return boolean # whether something changed that is drawn
+function M.tick(now, is_answered)
+  local is_changed = false
+  for id, pane in pairs(heard) do
+    if pane.is_fresh and (is_answered or now - pane.fresh_at > M.ANSWER_S or now < pane.fresh_at) then
+      pane.is_fresh = false
+      is_changed = is_changed or entries[tostring(id)] ~= nil
+    end
+    for record, report in pairs(pane.records) do
+      if report.status == 'working' and now - pane.fresh_at > M.FUSE_S then
+        pane.records[record] = { status = 'idle', id = record, source = 'protocol', agent = report.agent }
+        is_changed = true
+      end
+    end
+  end
+  return is_changed
+end
+
+--- When a pane was last heard, in seconds since the epoch.
+---@return number
+function M.last_heard()
+  local last = 0
+  for _, pane in pairs(heard) do
+    last = math.max(last, pane.is_fresh and pane.fresh_at or 0)
+  end
+  return last
+end
+
+--- Take what the snapshot says, by pane id.
+---@param found table<string, tallylight.State>
+function M.set_entries(found)
+  entries = found
+end
+
+---@return table<string, tallylight.State>
+function M.entries()
+  return entries
+end
+
+--- Forget the panes that are gone.
+---@param living table<integer, boolean>
+function M.keep(living)
+  for id in pairs(heard) do
+    if not living[id] then
+      heard[id] = nil
+    end
+  end
+end
+
+function M.reset()
+  heard, entries, decoded, decoded_count = {}, {}, {}, 0
+end
+
+---@param report tallylight.Report
+---@param since number
+---@return tallylight.State
+local function state_of(report, since)
+  return {
+    status = report.status,
+    kind = report.kind,
+    agent = report.agent or '',
+    project = report.project or '',
+    message = report.message or '',
+    source = report.source,
+    since = since,
+  }
+end
+
+--- Whether *a* is shown rather than *b*.
+---@param a tallylight.State
+---@param b tallylight.State|nil
+---@return boolean
+function M.is_before(a, b)
+  if not b then
+    return true
+  end
+  local first, second = words.URGENCY[a.status], words.URGENCY[b.status]
+  return first > second or (first == second and a.since > b.since)
+end
+
+--- What the variable alone says of a pane. *payload* is its value now: it may not have been heard yet.
+---@param pane_id integer
+---@param payload any
+---@return tallylight.State|nil
+local function own_state(pane_id, payload)
+  local pane = heard[pane_id]
+  local best
+  local now_said = type(payload) == 'string' and decode(payload) or nil
+  if pane then
+    for id, report in pairs(pane.records) do
+      local is_replaced = now_said and pane.last ~= carrier.without_beat(payload) and is_within(id, now_said.id)
+      if not is_replaced then
+        local state = state_of(report, pane.at[id] or 0)
+        if M.is_before(state, best) then
+          best = state
+        end
+      end
+    end
+    if pane.last == (type(payload) == 'string' and carrier.without_beat(payload) or nil) then
+      return best
+    end
+  end
+  if now_said and now_said.status ~= 'clear' then
+    local state = state_of(now_said, 0)
+    if M.is_before(state, best) then
+      best = state
+    end
+  end
+  return best
+end
+
+--- What is shown for a pane; nil where there is nothing to say.
+---@param pane_id integer
+---@param user_vars table<string, string>|nil
+---@return tallylight.State|nil
+function M.state(pane_id, user_vars)
+  local payload = user_vars and user_vars.tally
+  local entry = entries[tostring(pane_id)]
+  local pane = heard[pane_id]
+  local is_unheard = type(payload) == 'string'
+    and payload ~= ''
+    and (pane == nil or pane.last ~= carrier.without_beat(payload))
+  local shown = entry
+  if not entry or is_unheard or (pane and pane.is_fresh) then
+    local own = own_state(pane_id, payload)
+    if own and (not entry or words.RANKS[own.source] >= (words.RANKS[entry.source] or 0)) then
+      shown = own
+    end
+  end
+  if not shown or shown.status == 'active' or (shown.status == 'idle' and shown.source == 'shell') then
+    return nil
+  end
+  local state = { pane_id = pane_id }
+  for key, value in pairs(shown) do
+    state[key] = value
+  end
+  return state
+end
+
+return M

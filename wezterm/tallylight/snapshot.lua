@@ -1,0 +1,92 @@
+--- The sidecar's snapshot: one JSON file, replaced as a whole. Called in asynchronous events only.
+---
+--- Lua cannot ask for a file's date, so the head of the file is read, which holds the time of writing; the rest only if
+--- that is another one. Nothing in the file is believed: types are checked, sizes bounded, texts sanitised.
+
+local wezterm = require('wezterm')
+local text = require('tallylight.text')
+local words = require('tallylight.words')
+
+local M = {}
+
+--- Of the head, in bytes: `written` stands before the panes.
+M.HEAD = 512
+--- Of the whole file: a pane has about 1 kB.
+M.LIMIT = 1024 * 1024
+M.MAX_PANES = 1000
+
+---@param value any
+---@return number
+local function number(value)
+  return type(value) == 'number' and value == value and math.abs(value) < 1e15 and value or 0
+end
+
+---@param pane any
+---@return string|nil, tallylight.State|nil
+local function entry_of(pane)
+  if type(pane) ~= 'table' or type(pane.id) ~= 'string' or not words.URGENCY[pane.status] then
+    return nil
+  end
+  local reason = type(pane.reason) == 'table' and pane.reason or {}
+  local question = text.sanitise(pane.question)
+  return pane.id,
+    {
+      status = pane.status,
+      kind = words.KINDS[pane.kind] and pane.kind or nil,
+      agent = text.sanitise(pane.agent, 64),
+      project = text.sanitise(pane.project, 128),
+      message = question ~= '' and question or text.sanitise(pane.message),
+      source = words.RANKS[reason.source] and reason.source or 'heuristic',
+      since = number(pane.since),
+      snoozed_until = number(pane.snoozed_until),
+    }
+end
+
+--- The panes in the text of a snapshot of the sidecar of this very WezTerm; nil if it is none.
+---@param data string
+---@param pid integer
+---@return table<string, tallylight.State>|nil
+function M.parse(data, pid)
+  local is_json, found = pcall(wezterm.json_parse, data)
+  if not is_json or type(found) ~= 'table' then
+    return nil
+  end
+  if found.version ~= 1 or found.host ~= 'wezterm' or found.pid ~= pid or type(found.panes) ~= 'table' then
+    return nil
+  end
+  local entries = {}
+  for index = 1, math.min(#found.panes, M.MAX_PANES) do
+    local id, entry = entry_of(found.panes[index])
+    if id then
+      entries[id] = entry
+    end
+  end
+  return entries
+end
+
+--- Read the file if it was written anew since *written*.
+---@param path string
+---@param pid integer
+---@param written string|nil # as returned before
+---@return table<string, tallylight.State>|nil # nil where there is nothing new, or nothing to be read
+---@return string|nil # when it was written; nil if there is no file
+function M.read(path, pid, written)
+  local file = io.open(path, 'r')
+  if not file then
+    return nil, nil
+  end
+  local head = file:read(M.HEAD) or ''
+  local now = head:match('"written":([%d.]+)')
+  if now == nil or now == written then
+    file:close()
+    return nil, written
+  end
+  local data = head .. (file:read(M.LIMIT) or '')
+  file:close()
+  if #data > M.LIMIT then
+    return nil, now
+  end
+  return M.parse(data, pid), now
+end
+
+return M

@@ -1,0 +1,75 @@
+--- Statuses and sources: their order, colours and marks. The same words as in `status.py`, `report.py` and `paint.py`.
+---
+--- Pure data. A test compares every table here with Python's.
+
+---@alias tallylight.Status 'working'|'waiting'|'background'|'done'|'error'|'down'|'idle'|'active'
+---@alias tallylight.Kind 'permission'|'question'|'input'|'auth'
+
+local M = {}
+
+--- How urgent a status is; a tab shows the most urgent of its panes.
+---@type table<tallylight.Status, integer>
+M.URGENCY = { waiting = 8, error = 7, down = 6, done = 5, background = 4, working = 3, idle = 2, active = 1 }
+
+---@type table<tallylight.Kind, boolean>
+M.KINDS = { permission = true, question = true, input = true, auth = true }
+
+--- How far a source is believed.
+---@type table<string, integer>
+M.RANKS = {
+  heuristic = 1,
+  screen = 2,
+  notification = 3,
+  shell = 4,
+  progress = 5,
+  title = 6,
+  registry = 7,
+  protocol = 8,
+}
+
+---@type table<tallylight.Status, string>
+M.COLOURS = {
+  working = '#3399FF',
+  waiting = '#FFAA00',
+  background = '#1F5C99',
+  done = '#22CC66',
+  error = '#E5484D',
+  down = '#E5484D',
+  idle = '#888888',
+}
+
+--- What tells statuses apart without their colour.
+---@type table<tallylight.Status, string>
+M.MARKS = {
+  working = '●',
+  waiting = '!',
+  background = '◌',
+  done = '✓',
+  error = '✗',
+  down = '○',
+  idle = '·',
+  active = ' ',
+}
+
+M.STRIPE = '▌'
+M.HOLLOW_STRIPE = '▯'
+--- The dim half of a pulse, as a share of the full colour.
+M.PULSE_FLOOR = 0.4
+
+---@param status tallylight.Status
+---@param kind tallylight.Kind|nil
+---@return string # one cell
+function M.mark(status, kind)
+  if status == 'waiting' and kind == 'question' then
+    return '?'
+  end
+  return M.MARKS[status]
+end
+
+---@param status tallylight.Status
+---@return string # one cell
+function M.stripe(status)
+  return status == 'down' and M.HOLLOW_STRIPE or M.STRIPE
+end
+
+return M

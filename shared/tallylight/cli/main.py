@@ -30,7 +30,10 @@ VERBS = {
     "agents": "the live list of every agent: go there, answer, snooze, ask why",
     "jump": "go to the next pane that needs you, and back after the last",
     "status": "list the agents of every tab, most urgent first",
+    "watch": "one JSON line for every change, for bars, prompts and scripts",
+    "top": "the same list as `agents`, under another name",
     "host": "carry the sessions of GNU Screen and tmux to the light and the lists",
+    "serve": "serve all of it over HTTP and a WebSocket, with a page for a browser",
     "publish": "tell the broker of a fleet what this machine's agents do",
     "why": "explain one tab's light: the source, the rule, what would change it",
 }

@@ -1,0 +1,114 @@
+"""
+`tally watch`: the state of every pane, and from then on one JSON line a change, for bars, prompts and scripts.
+
+The first line is everything (`"event": "state"`); then comes a line for each pane that changed (`"pane"`) or went
+(`"gone"`), and for each host that came or went (`"host"`). Every line carries the counts by status, so that who only
+wants those need not keep a table. It costs a `stat` a host ten times a second, and ends when nobody reads any more.
+docs/sessions.md has the fields.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import select
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+import attrs
+
+from tallylight import paint
+from tallylight.cli.panes import Found
+from tallylight.feed import Feed
+from tallylight.rollup import urgency
+from tallylight.snapshot import directory
+from tallylight.snapshot_schema import Pane
+from tallylight.status import URGENCY, Status
+
+#: Of every line. A key that goes or changes its meaning makes it 2; a new key or event does not.
+JSON_VERSION = 1
+POLL_S = 0.1
+
+Line = dict[str, Any]
+
+
+def main(argv: list[str]) -> int:
+    """Write lines until nobody reads them, or ctrl-C."""
+    parser = argparse.ArgumentParser(
+        prog="tally watch", description="The state of every pane as one JSON line, then a line for every change."
+    )
+    parser.add_argument("--once", action="store_true", help="end after the first line, which is the whole state")
+    options = parser.parse_args(argv)
+    feed, watch = Feed(directory(os.environ)), Watch()
+    try:
+        while True:
+            feed.poll(time.monotonic())
+            for line in watch.changes({found.name: found.panes for found in feed.snapshots}):
+                sys.stdout.write(json.dumps({"version": JSON_VERSION, "at": round(time.time(), 3), **line}) + "\n")
+            sys.stdout.flush()
+            if options.once or not _is_read(sys.stdout, POLL_S):
+                return 0
+    except BrokenPipeError:
+        # Nobody reads: that is how it is meant to end. What is not written yet would be complained about at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _is_read(stream: TextIO, seconds: float) -> bool:
+    """Wait so long; tell whether somebody still reads *stream*: a pipe says so without anything being written."""
+    try:
+        poller = select.poll()
+        poller.register(stream.fileno(), 0)
+        return not poller.poll(seconds * 1000)
+    except (OSError, ValueError):
+        time.sleep(seconds)
+        return True
+
+
+@attrs.define
+class Watch:
+    """What was last told: the panes of each host by their addresses."""
+
+    _hosts: frozenset[str] = frozenset()
+    _panes: dict[str, Found] = attrs.Factory(dict)
+    _has_begun: bool = False
+
+    def changes(self, hosts: Mapping[str, tuple[Pane, ...]]) -> Iterator[Line]:
+        """The lines that lead from what was last told to *hosts*, the panes of every living host."""
+        panes = {found.address: found for host, those in hosts.items() for found in (Found(host, p) for p in those)}
+        before, self._panes = self._panes, panes
+        hosts_before, self._hosts = self._hosts, frozenset(hosts)
+        counted = _counts(panes)
+        if not self._has_begun:
+            self._has_begun = True
+            ordered = sorted(panes.values(), key=lambda f: (-urgency(f.pane.status), -f.pane.since, f.address))
+            yield {"event": "state", **counted, "hosts": sorted(hosts), "panes": [_pane(found) for found in ordered]}
+            return
+        for host in sorted(hosts_before ^ self._hosts):
+            yield {"event": "host", **counted, "host": host, "up": host in self._hosts}
+        for address in sorted(before.keys() - panes.keys()):
+            yield {"event": "gone", **counted, "address": address}
+        for address, found in panes.items():
+            old = before.get(address)
+            if old is None or old.pane != found.pane:
+                yield {
+                    "event": "pane",
+                    **counted,
+                    "before": old.pane.status.value if old is not None else None,
+                    **_pane(found),
+                }
+
+
+def _pane(found: Found) -> Line:
+    return {"address": found.address, "host": found.host, "lit": found.is_lit, "pane": found.pane.to_json()}
+
+
+def _counts(panes: Mapping[str, Found]) -> Line:
+    """How many panes there are of each status, most urgent first, and the same as a short text: `▲2 ●1`."""
+    lit = [found.pane.status for found in panes.values() if found.is_lit]
+    counts = {status: lit.count(status) for status in URGENCY if status is not Status.ACTIVE}
+    text = " ".join(f"{paint.mark(status)}{count}" for status, count in counts.items() if count)
+    return {"counts": {status.value: count for status, count in counts.items()}, "text": text}

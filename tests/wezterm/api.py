@@ -13,10 +13,11 @@ VERSION = {"stable": "20240203-110809-5046fc22", "nightly": "20250209-182623-448
 #: Of the module itself. Those of `ASYNC` suspend their handler.
 MODULE = {
     "GLOBAL", "action", "action_callback", "add_to_config_reload_watch_list", "background_child_process", "color",
-    "column_width", "config_builder", "config_dir", "config_file", "emit", "executable_dir", "font", "format", "glob",
-    "gui", "has_action", "home_dir", "hostname", "json_encode", "json_parse", "log_error", "log_info", "log_warn",
-    "mux", "nerdfonts", "on", "open_with", "pad_left", "pad_right", "plugin", "procinfo", "read_dir", "run_child_process",
-    "sleep_ms", "strftime", "target_triple", "time", "to_string", "truncate_left", "truncate_right", "url", "version",
+    "column_width", "config_builder", "config_dir", "config_file", "emit", "executable_dir", "font", "format",
+    "glob", "gui", "has_action", "home_dir", "hostname", "json_encode", "json_parse", "log_error", "log_info",
+    "log_warn", "mux", "nerdfonts", "on", "open_with", "pad_left", "pad_right", "plugin", "procinfo", "read_dir",
+    "run_child_process", "sleep_ms", "strftime", "target_triple", "time", "to_string", "truncate_left",
+    "truncate_right", "url", "version",
 }  # fmt: skip
 NIGHTLY_MODULE = {"serde"}
 

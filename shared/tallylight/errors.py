@@ -36,3 +36,7 @@ class DataFileError(TallyError):
         self.problem = problem
         self.key = key
         self.line = line
+
+
+class SessionError(TallyError):
+    """A detached session that cannot be read or typed into now: it is gone, or its multiplexer does not answer."""

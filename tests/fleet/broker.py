@@ -73,7 +73,7 @@ class Machine:
         runtime, config = self.folder / "run", self.folder / "config" / "tallylight"
         (runtime / "tallylight").mkdir(parents=True, mode=0o700)
         config.mkdir(parents=True)
-        keys = {name: value for name, value in attrs.asdict(attrs.evolve(self.fleet, machine=self.name)).items()}
+        keys = attrs.asdict(attrs.evolve(self.fleet, machine=self.name))
         config.joinpath("config.toml").write_text(
             "[fleet]\n" + "".join(f"{name} = {toml(value)}\n" for name, value in keys.items() if value != "")
         )

@@ -25,6 +25,8 @@ VERBS = {
     "run": "run an agent behind the relay, which reads what this terminal would drop",
     "shell-init": "print what makes a shell run the known agents so",
     "emit": "send a status to this terminal's tab",
+    "hook": "report an event of an agent: what its hooks call",
+    "hooks": "install, remove or show the hooks of agents",
     "record": "run a command and record the session with its evidence",
     "replay": "tell what the light of a recorded session was, and why",
     "agents": "the live list of every agent: go there, answer, snooze, ask why",

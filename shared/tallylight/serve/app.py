@@ -1,0 +1,317 @@
+"""
+The ASGI application: REST and a WebSocket over the state of all hosts. https://fastapi.tiangolo.com
+
+`make_app` wires a `Guard`, a source of snapshots and a `Typist`; nothing in here opens a socket. Reading files and
+asking a multiplexer happens on other threads, so that one slow answer holds up nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from importlib import resources
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, HTTPException, Query, Security, WebSocket
+from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tallylight import __version__
+from tallylight.cli.panes import Found, in_order
+from tallylight.errors import SessionError
+from tallylight.serve import model
+from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused, offered
+from tallylight.serve.hub import Hub, TooManyError
+from tallylight.serve.typist import Typist, forbidden
+from tallylight.snapshot_schema import Snapshot
+
+#: Of a request's body.
+MAX_BODY = 64 * 1024
+#: How often, in seconds, the hosts' snapshots are looked at.
+POLL_S = 0.1
+#: A listener that does not take what it is sent for so long is dropped.
+SEND_S = 20.0
+#: Questions put to multiplexers at a time.
+MAX_ASKED = 8
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {"model": model.Problem, "description": why}
+    for code, why in (
+        (400, "it cannot be read"),
+        (401, "the token is missing or wrong"),
+        (403, "another origin"),
+        (413, "the body is too large"),
+        (421, "another host"),
+        (429, "too much"),
+        (503, "too many listeners or requests"),
+    )
+}
+_NO_SESSION: dict[int | str, dict[str, Any]] = {
+    404: {"model": model.Problem, "description": "there is no such session"},
+    409: {"model": model.Problem, "description": "this session cannot be read or typed into"},
+}
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+ReadAll = Callable[[], Sequence[Snapshot] | None]
+Address = Annotated[str, Query(min_length=1, max_length=400, description="as `sessions` says: `kitty-4711:3`")]
+
+
+def make_app(guard: Guard, read_all: ReadAll, typist: Typist) -> ASGIApp:
+    """
+    The application.
+
+    *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
+    """
+    server = _Server(guard, read_all, typist)
+    app = FastAPI(
+        title="Tallylight",
+        version=__version__,
+        description="What all coding agents of this machine do, and what they ask.",
+        lifespan=server.lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
+    server.add_routes(app)
+    return _Doorkeeper(app, guard)
+
+
+class _Doorkeeper:
+    """Turns away what is not for us before anything of it is read: other hosts and origins, and bodies too large."""
+
+    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+        self._app = app
+        self._guard = guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refused = self._guard.check_origin(headers.get("host"), headers.get("origin"))
+        length = headers.get("content-length", "0")
+        if refused is None and (not length.isdecimal() or int(length) > MAX_BODY):
+            refused = Refused(413, f"a body has {MAX_BODY} bytes at most")
+        if refused is not None:
+            await _refuse(refused, scope, receive, send)
+            return
+        taken = 0
+
+        async def bounded() -> Message:
+            nonlocal taken
+            message = await receive()
+            if message["type"] == "http.request":
+                taken += len(message.get("body", b""))
+                if taken > MAX_BODY:
+                    raise HTTPException(413, f"a body has {MAX_BODY} bytes at most")
+            return message
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.lower().encode(), value.encode()) for name, value in _HEADERS.items()),
+                ]
+            await send(message)
+
+        await self._app(scope, bounded, dressed)
+
+
+async def _refuse(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": refused.why})
+        return
+    # The rest of a body too large is not read: the connection ends with the answer.
+    response = JSONResponse({"detail": refused.why}, refused.status, headers={"Connection": "close"})
+    await response(scope, receive, send)
+
+
+class _Server:
+    """One server's state and routes."""
+
+    def __init__(self, guard: Guard, read_all: ReadAll, typist: Typist) -> None:
+        self._guard = guard
+        self._read_all = read_all
+        self._typist = typist
+        self._found: dict[str, Found] = {}
+        self._hub = Hub(_encode_state, _encode_change)
+        self._asked = asyncio.Semaphore(MAX_ASKED)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
+        """Follow the hosts for as long as the server runs."""
+        await self._look()
+        task = asyncio.create_task(self._follow())
+        yield
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    async def _follow(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_S)
+            await self._look()
+
+    async def _look(self) -> None:
+        snapshots = await asyncio.to_thread(self._read_all)
+        if snapshots is not None:
+            panes = in_order(Found(host.name, pane) for host in snapshots for pane in host.panes)
+            self._found = {found.address: found for found in panes if found.is_lit}
+            self._hub.publish({address: self._session(found) for address, found in self._found.items()})
+
+    def _session(self, found: Found) -> model.Session:
+        can_type = self._typist.can_type(found.host, found.pane)
+        return model.session_of(found.host, found.pane, can_type=can_type)
+
+    # Routes --------------------------------------------------------------------------------------------------
+
+    def add_routes(self, app: FastAPI) -> None:
+        """Everything that can be asked."""
+
+        async def with_token(
+            given: Annotated[HTTPAuthorizationCredentials | None, Security(HTTPBearer(auto_error=False))],
+        ) -> None:
+            _raise(self._guard.check_token(given.credentials if given is not None else None, time.monotonic()))
+
+        guarded: dict[str, Any] = {"dependencies": [Security(with_token)], "responses": _PROBLEMS}
+        one: dict[str, Any] = {**guarded, "responses": {**_PROBLEMS, **_NO_SESSION}}
+        app.get("/api/v1/sessions", response_model=model.Sessions, **guarded)(self.sessions)
+        app.get("/api/v1/waiting", response_model=model.Sessions, **guarded)(self.waiting)
+        app.get("/api/v1/counts", response_model=model.Counts, **guarded)(self.counts)
+        app.get("/api/v1/session", response_model=model.Session, **one)(self.session)
+        app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
+        app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
+        app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
+        app.websocket("/api/v1/changes")(self.changes)
+        app.get("/", include_in_schema=False)(lambda: HTMLResponse(_page("page.html")))
+        app.get("/page.js", include_in_schema=False)(lambda: _asset("page.js", "text/javascript"))
+        app.get("/page.css", include_in_schema=False)(lambda: _asset("page.css", "text/css"))
+
+    async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
+        """Every session with an agent, most urgent first; those of one *status* if it is given."""
+        found = [self._session(found) for found in self._found.values()]
+        return model.Sessions(sessions=[session for session in found if status in (None, session.status)])
+
+    async def waiting(self) -> model.Sessions:
+        """The sessions that wait for a person, the longest first."""
+        found = (await self.sessions("waiting")).sessions
+        return model.Sessions(sessions=sorted(found, key=lambda session: session.since))
+
+    async def counts(self) -> model.Counts:
+        """How many sessions have each status."""
+        counts = dict.fromkeys(model.STATUSES.values(), 0)
+        for found in self._found.values():
+            counts[model.STATUSES[found.pane.status]] += 1
+        return model.Counts(counts=counts, total=len(self._found))
+
+    async def session(self, address: Address) -> model.Session:
+        """One session."""
+        return self._session(self._pick(address))
+
+    async def buffer(self, address: Address) -> model.Buffer:
+        """What is on the screen of one detached session at this moment, and what it asks."""
+        found = self._pick(address)
+        lines = await self._ask(lambda: self._typist.read(found.host, found.pane), found)
+        return model.Buffer(address=address, question=self._session(found).question, lines=lines)
+
+    async def text(self, address: Address, text: Annotated[model.Text, Body()]) -> model.Done:
+        """Type text into one detached session."""
+        _raise(self._guard.check_write(time.monotonic()))
+        if bad := forbidden(text.text):
+            raise HTTPException(400, f"{bad} is no text: control characters are not typed")
+        found = self._pick(address)
+        await self._ask(lambda: self._typist.type(found.host, found.pane, text.text, enter=text.enter), found)
+        return model.Done(address=address)
+
+    async def interrupt(self, address: Address) -> model.Done:
+        """Press Escape in one detached session: the agent stops what it does."""
+        _raise(self._guard.check_write(time.monotonic()))
+        found = self._pick(address)
+        await self._ask(lambda: self._typist.interrupt(found.host, found.pane), found)
+        return model.Done(address=address)
+
+    async def changes(self, socket: WebSocket) -> None:
+        """Every change, as it happens: `model.Event` as JSON, the first with every session."""
+        protocols = [name.strip() for name in socket.headers.get("sec-websocket-protocol", "").split(",")]
+        refused = self._guard.check_token(offered(protocols), time.monotonic())
+        if refused is not None:
+            await socket.close(1008, refused.why)
+            return
+        wake = asyncio.Event()
+        try:
+            listener = self._hub.join(wake.set)
+        except TooManyError:
+            await socket.close(1013, "too many listeners")
+            return
+        try:
+            await socket.accept(SUBPROTOCOL)
+            wake.set()
+            deaf = asyncio.create_task(_hear(socket))
+            while not deaf.done():
+                woken = asyncio.create_task(wake.wait())
+                await asyncio.wait((woken, deaf), return_when=asyncio.FIRST_COMPLETED)
+                woken.cancel()
+                wake.clear()
+                for message in self._hub.take(listener):
+                    await asyncio.wait_for(socket.send_text(message), SEND_S)
+        except (TimeoutError, RuntimeError, OSError):
+            with contextlib.suppress(RuntimeError, OSError):
+                await socket.close(1008, "too slow")
+        finally:
+            self._hub.leave(listener)
+
+    def _pick(self, address: str) -> Found:
+        found = self._found.get(address)
+        if found is None:
+            raise HTTPException(404, "there is no such session")
+        return found
+
+    async def _ask(self, question: Callable[[], Any], found: Found) -> Any:
+        if not self._typist.can_type(found.host, found.pane):
+            raise HTTPException(409, "only detached sessions of tmux and GNU Screen can be read and typed into")
+        if self._asked.locked():
+            raise HTTPException(503, "too many requests at once")
+        async with self._asked:
+            try:
+                return await asyncio.to_thread(question)
+            except SessionError as error:
+                raise HTTPException(409, str(error)) from None
+
+
+async def _hear(socket: WebSocket) -> None:
+    """Until the listener leaves. What it says is of no interest."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
+
+
+def _raise(refused: Refused | None) -> None:
+    if refused is not None:
+        raise HTTPException(refused.status, refused.why)
+
+
+def _encode_state(state: Mapping[str, object]) -> str:
+    sessions = [session for session in state.values() if isinstance(session, model.Session)]
+    return model.Event(type="state", sessions=sessions).model_dump_json()
+
+
+def _encode_change(address: str, value: object | None) -> str:
+    if isinstance(value, model.Session):
+        return model.Event(type="change", session=value).model_dump_json()
+    return model.Event(type="gone", address=address).model_dump_json()
+
+
+def _page(name: str) -> str:
+    return resources.files("tallylight.serve").joinpath("page", name).read_text("utf-8")
+
+
+def _asset(name: str, kind: str) -> HTMLResponse:
+    return HTMLResponse(_page(name), media_type=kind)

@@ -1,0 +1,206 @@
+"""The application: what it says, what it refuses, and what is typed at whose word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+import pytest
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from tallylight.serve.app import MAX_BODY
+from tests.serve.serving import PANES, TOKEN, Served
+
+AUTH = {"Authorization": f"Bearer {TOKEN}"}
+CHANGES = "ws://127.0.0.1:8787/api/v1/changes"
+PROTOCOLS = ["tally.v1", f"tally.token.{TOKEN}"]
+
+
+@pytest.fixture
+def served() -> Served:
+    made = Served()
+    made.shows("sessions", *PANES)
+    return made
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[TestClient]:
+    with TestClient(served.app(), base_url="http://127.0.0.1:8787", headers=AUTH) as made:
+        yield made
+
+
+def test_sessions_are_listed_most_urgent_first(client: TestClient) -> None:
+    """Agents are listed by urgency, plain commands are not, and text of programs is cleaned."""
+    found = client.get("/api/v1/sessions").json()
+    assert found["version"] == 1
+    assert [session["id"] for session in found["sessions"]] == ["%1", "%4", "%3", "%2"]
+    first = found["sessions"][0]
+    assert (first["address"], first["status"], first["kind"]) == ("sessions-1:%1", "waiting", "permission")
+    assert first["question"] == "Run the migration?"
+    assert first["choices"] == [{"keys": "1", "label": "Yes"}, {"keys": "2", "label": "No"}]
+    assert "\x1b" not in found["sessions"][2]["message"] and "\u202e" not in found["sessions"][2]["message"]
+    assert [s["id"] for s in client.get("/api/v1/sessions?status=working").json()["sessions"]] == ["%2"]
+
+
+def test_waiting_counts_and_one(client: TestClient) -> None:
+    """Who waits longest is first, the counts add up, and one session can be asked for."""
+    assert [s["id"] for s in client.get("/api/v1/waiting").json()["sessions"]] == ["%4", "%1"]
+    counts = client.get("/api/v1/counts").json()
+    assert (counts["counts"]["waiting"], counts["counts"]["idle"], counts["total"]) == (2, 0, 4)
+    assert client.get("/api/v1/session", params={"address": "sessions-1:%3"}).json()["project"] == "<b>x</b>"
+    assert client.get("/api/v1/session", params={"address": "sessions-1:%9"}).status_code == 404
+
+
+def test_a_buffer_and_its_question(client: TestClient) -> None:
+    """The screen of a detached session is given with the question it asks; one that is gone says so."""
+    found = client.get("/api/v1/buffer", params={"address": "sessions-1:%1"}).json()
+    assert (found["question"], found["lines"]) == ("Run the migration?", ["$ claude", "Run the migration?"])
+    gone = client.get("/api/v1/buffer", params={"address": "sessions-1:%2"})
+    assert (gone.status_code, gone.json()["detail"]) == (409, "the session is gone")
+
+
+def test_typing(client: TestClient, served: Served) -> None:
+    """Text and an interrupt reach the session they are for, with Return or without."""
+    for body in ({"text": "1"}, {"text": "grüße\tx", "enter": False}):
+        assert client.post("/api/v1/text", params={"address": "sessions-1:%1"}, json=body).status_code == 200
+    assert client.post("/api/v1/interrupt", params={"address": "sessions-1:%4"}).status_code == 200
+    assert served.typist.typed == [("%1", "1", True), ("%1", "grüße\tx", False), ("%4", "\x1b", False)]
+
+
+@pytest.mark.parametrize("text", ["\x03", "ls\x1b[A", "a\x7f", "a\u2028b", "\x9b", "a\x00", "\r", "a\u202eb"])
+def test_control_characters_are_not_typed(client: TestClient, served: Served, text: str) -> None:
+    """No control character is typed by way of a text."""
+    answer = client.post("/api/v1/text", params={"address": "sessions-1:%1"}, json={"text": text})
+    assert answer.status_code == 400
+    assert served.typist.typed == []
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"text": ""}, {"text": "x" * 4097}, {"text": 1}, {"text": "x", "command": "rm"}, [], "x"]
+)
+def test_other_bodies_are_refused(client: TestClient, served: Served, body: object) -> None:
+    """A body of another shape types nothing."""
+    assert client.post("/api/v1/text", params={"address": "sessions-1:%1"}, json=body).status_code == 422
+    assert served.typist.typed == []
+
+
+def test_a_terminals_own_panes_take_no_text(served: Served) -> None:
+    """A pane of kitty is listed, and cannot be typed into from here."""
+    served.shows("kitty", *PANES)
+    with TestClient(served.app(), base_url="http://127.0.0.1:8787", headers=AUTH) as client:
+        assert client.get("/api/v1/sessions").json()["sessions"][0]["can_type"] is False
+        answer = client.post("/api/v1/text", params={"address": "kitty-1:%1"}, json={"text": "1"})
+        assert answer.status_code == 409
+    assert served.typist.typed == []
+
+
+ROUTES = [
+    ("GET", "/api/v1/sessions"),
+    ("GET", "/api/v1/waiting"),
+    ("GET", "/api/v1/counts"),
+    ("GET", "/api/v1/session?address=sessions-1:%251"),
+    ("GET", "/api/v1/buffer?address=sessions-1:%251"),
+    ("POST", "/api/v1/text?address=sessions-1:%251"),
+    ("POST", "/api/v1/interrupt?address=sessions-1:%251"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_nothing_is_said_without_the_token(client: TestClient, served: Served, method: str, path: str) -> None:
+    """Without the token, or with a wrong one, no route says or does anything."""
+    for header in ({"Authorization": ""}, {"Authorization": f"Bearer {TOKEN[:-1]}"}, {"Authorization": TOKEN}):
+        answer = client.request(method, path, headers=header, json={"text": "x"} if method == "POST" else None)
+        assert answer.status_code == 401
+        assert "sessions" not in answer.text
+    assert served.typist.typed == []
+
+
+@pytest.mark.parametrize(("method", "path"), [*ROUTES, ("GET", "/"), ("GET", "/openapi.json")])
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "evil.example:8787"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+    ],
+)
+def test_other_hosts_and_origins_are_refused(
+    client: TestClient, served: Served, method: str, path: str, header: dict[str, str], status: int
+) -> None:
+    """A right token does not help a page of another origin, nor a name that only points here."""
+    answer = client.request(method, path, headers=header, json={"text": "x"} if method == "POST" else None)
+    assert answer.status_code == status
+    assert served.typist.typed == []
+
+
+def test_a_large_body_is_refused(client: TestClient, served: Served) -> None:
+    """A body over the limit is refused, whether it says its length or not; one at the limit is read."""
+
+    def parts() -> Iterator[bytes]:
+        for _ in range(160):
+            yield b"x" * 65536
+
+    post = {"params": {"address": "sessions-1:%1"}, "headers": {"Content-Type": "application/json"}}
+    assert client.post("/api/v1/text", content=b"x" * 10_000_000, **post).status_code == 413
+    assert client.post("/api/v1/text", content=parts(), **post).status_code == 413
+    at_limit = b'{"text": "x"}'.ljust(MAX_BODY)
+    assert client.post("/api/v1/text", content=at_limit, **post).status_code == 200
+    assert client.post("/api/v1/text", content=at_limit + b" ", **post).status_code == 413
+    assert len(served.typist.typed) == 1
+
+
+def test_a_flood_of_text_is_refused(client: TestClient, served: Served) -> None:
+    """More text than a person types is refused with 429."""
+    statuses = [
+        client.post("/api/v1/text", params={"address": "sessions-1:%1"}, json={"text": "x"}).status_code
+        for _ in range(60)
+    ]
+    assert statuses[:20] == [200] * 20
+    assert 429 in statuses
+    assert len(served.typist.typed) == statuses.count(200)
+
+
+def test_changes_over_the_socket(client: TestClient, served: Served) -> None:
+    """A listener is told everything first, then each change, then that a session is gone."""
+    with client.websocket_connect(CHANGES, subprotocols=PROTOCOLS) as socket:
+        first = socket.receive_json()
+        assert first["type"] == "state"
+        assert {session["id"] for session in first["sessions"]} == {"%1", "%2", "%3", "%4"}
+        served.shows("sessions", attrs.evolve(PANES[0], status=PANES[2].status, kind=None), *PANES[1:3])
+        second, third = socket.receive_json(), socket.receive_json()
+        assert (second["type"], second["session"]["status"]) == ("change", "done")
+        assert (third["type"], third["address"]) == ("gone", "sessions-1:%4")
+
+
+@pytest.mark.parametrize("protocols", [[], ["tally.v1"], ["tally.v1", "tally.token.x"]])
+def test_a_socket_without_the_token_is_closed(client: TestClient, protocols: list[str]) -> None:
+    """No token, no changes."""
+    with (
+        pytest.raises(WebSocketDisconnect) as closed,
+        client.websocket_connect(CHANGES, subprotocols=protocols),
+    ):
+        pass
+    assert "token" in closed.value.reason
+
+
+def test_a_socket_of_another_origin_is_closed(client: TestClient) -> None:
+    """A page of another origin cannot listen, even with the token."""
+    with (
+        pytest.raises(WebSocketDisconnect) as closed,
+        client.websocket_connect(CHANGES, subprotocols=PROTOCOLS, headers={"Origin": "http://evil.example"}),
+    ):
+        pass
+    assert "origin" in closed.value.reason
+
+
+def test_the_page_may_load_nothing_from_elsewhere(client: TestClient) -> None:
+    """The page comes without the token, and with a policy that lets it talk to this server alone."""
+    answer = client.get("/", headers={"Authorization": ""})
+    assert answer.status_code == 200
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    for name, kind in (("page.js", "javascript"), ("page.css", "css")):
+        asset = client.get(f"/{name}", headers={"Authorization": ""})
+        assert (asset.status_code, kind in asset.headers["content-type"]) == (200, True)

@@ -1,0 +1,218 @@
+"""A real server on loopback: hundreds of listeners, slow and dead ones, floods, and the page in a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import httpx2
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from tallylight.serve.hub import MAX_BEHIND
+from tallylight.snapshot import SnapshotWriter
+from tallylight.snapshot_schema import Pane, ReasonEntry
+from tallylight.status import Kind, Status
+
+LISTENERS = 500
+CHANGES = 40
+
+
+def pane(number: int, status: Status = Status.WORKING, **more: object) -> Pane:
+    return Pane(id=f"%{number}", status=status, agent="claude", reason=ReasonEntry(source="screen"), **more)
+
+
+@attrs.define
+class Live:
+    """`tally serve` in a home of its own, and the host whose state it serves."""
+
+    folder: Path
+    port: int = 0
+    token: str = ""
+    process: subprocess.Popen[str] | None = None
+    _writer: SnapshotWriter | None = None
+
+    def start(self) -> Live:
+        with socket.socket() as found:
+            found.bind(("127.0.0.1", 0))
+            self.port = int(found.getsockname()[1])
+        run = self.folder / "run"
+        (run / "tallylight").mkdir(parents=True, mode=0o700)
+        self._writer = SnapshotWriter(
+            run / "tallylight" / f"kitty-{os.getpid()}.json", "kitty", time.time, min_interval=0.0
+        )
+        environ = {
+            **os.environ,
+            "HOME": str(self.folder),
+            "XDG_RUNTIME_DIR": str(run),
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "PYTHONPATH": str(Path("shared").resolve()),
+        }
+        tally = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
+        command = [*tally, "serve", "--port", str(self.port)]
+        self.process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=self.folder)
+        assert self.process.stdout is not None
+        self.token = self.process.stdout.readline().strip().partition("#")[2]
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+                return self
+            except ConnectionRefusedError:
+                assert self.process.poll() is None
+                time.sleep(0.02)
+
+    def shows(self, *panes: Pane) -> None:
+        assert self._writer is not None
+        self._writer.publish(panes, time.monotonic())
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def client(self) -> httpx2.AsyncClient:
+        return httpx2.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"})
+
+    async def listen(self) -> ClientConnection:
+        protocols = [Subprotocol("tally.v1"), Subprotocol(f"tally.token.{self.token}")]
+        return await connect(f"ws://127.0.0.1:{self.port}/api/v1/changes", subprotocols=protocols, max_queue=None)
+
+    def memory(self) -> int:
+        """Resident bytes of the server."""
+        assert self.process is not None
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    made = Live(tmp_path).start()
+    yield made
+    if made.process is not None:
+        made.process.send_signal(signal.SIGINT)
+        made.process.communicate(timeout=20)
+        assert made.process.returncode == 0
+
+
+async def statuses_until(listener: ClientConnection, last: str) -> list[str]:
+    """The messages of *first pane* that a listener gets, until *last* is one."""
+    found: list[str] = []
+    while not found or found[-1] != last:
+        event = json.loads(await asyncio.wait_for(listener.recv(), 30))
+        if event["type"] == "change":
+            found.append(event["session"]["message"])
+    return found
+
+
+def test_hundreds_of_listeners_get_every_change(live: Live) -> None:
+    """Of 503 listeners one never reads and one died without a word; all the others get every change, in order."""
+
+    async def run() -> None:
+        live.shows(pane(1))
+        listeners = await asyncio.gather(*(live.listen() for _ in range(LISTENERS)))
+        lead, slow, dead = [await live.listen() for _ in range(3)]
+        slow.transport.pause_reading()
+        dead.transport.abort()
+        for listener in listeners:
+            assert json.loads(await asyncio.wait_for(listener.recv(), 30))["type"] == "state"
+        told = [asyncio.create_task(statuses_until(listener, str(CHANGES))) for listener in listeners]
+        for number in range(1, CHANGES + 1):
+            live.shows(pane(1, message=str(number)))
+            # The next one only after this one was seen: the server looks ten times a second.
+            await statuses_until(lead, str(number))
+        expected = [str(number) for number in range(1, CHANGES + 1)]
+        for task in told:
+            assert await task == expected
+        async with live.client() as client:
+            assert (await client.get("/api/v1/counts")).json()["total"] == 1
+        slow.transport.resume_reading()
+        assert (await statuses_until(slow, str(CHANGES)))[-1] == str(CHANGES)
+        await asyncio.gather(*(listener.close() for listener in (*listeners, lead, slow)))
+
+    asyncio.run(run())
+
+
+def test_a_flood_hurts_nobody_else(live: Live) -> None:
+    """Large bodies and wrong tokens in numbers are refused, while a listener hears of a change in time."""
+
+    async def run() -> None:
+        live.shows(pane(1))
+        listener = await live.listen()
+        await listener.recv()
+        before = live.memory()
+        async with live.client() as client:
+
+            async def bad(number: int) -> int:
+                if number % 2:
+                    return (await client.get("/api/v1/sessions", headers={"Authorization": "Bearer x"})).status_code
+                body = b"x" * 10_000_000
+                try:
+                    found = await client.post("/api/v1/text?address=a", content=body)
+                except httpx2.TransportError:
+                    return 413  # it is answered and closed before all of it was sent
+                return found.status_code
+
+            flood = asyncio.gather(*(bad(number) for number in range(100)))
+            await asyncio.sleep(0)
+            live.shows(pane(1, Status.WAITING, kind=Kind.QUESTION))
+            async with asyncio.timeout(5):
+                while json.loads(await listener.recv())["session"]["status"] != "waiting":
+                    pass
+            statuses = await flood
+        assert set(statuses) <= {401, 413, 429}
+        assert 429 in statuses and 413 in statuses
+        assert live.memory() - before < 64 * 1024 * 1024
+        await listener.close()
+
+    asyncio.run(run())
+
+
+def test_the_token_is_this_users_alone(live: Live) -> None:
+    """The token is kept in a file only its owner reads, and outlives the server."""
+    file = live.folder / "state" / "tallylight" / "serve.token"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.read_text().strip() == live.token
+    assert len(live.token) == 64
+
+
+def test_the_page_in_a_browser(live: Live) -> None:
+    """On a phone's screen the page lists who waits and why, follows a change, and shows text of programs as text."""
+    question = "<img src=x onerror=document.title='owned'> Run it?"
+    live.shows(
+        pane(1, Status.WAITING, kind=Kind.PERMISSION, question=question, host_title="deploy", since=time.time() - 90),
+        pane(2, project="docs", progress="3/7"),
+    )
+    options = webdriver.ChromeOptions()
+    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=390,844"):
+        options.add_argument(word)
+    service = webdriver.ChromeService("/usr/bin/chromedriver")
+    with webdriver.Chrome(options=options, service=service) as browser:
+        wait = WebDriverWait(browser, 20)
+        browser.get(f"{live.url}/#{live.token}")
+        wait.until(lambda b: len(b.find_elements(By.CSS_SELECTOR, "li")) == 2)
+        first = browser.find_element(By.CSS_SELECTOR, "li")
+        assert first.get_attribute("data-status") == "waiting"
+        assert question in first.text
+        assert "1m" in first.text
+        assert live.token not in browser.current_url
+        live.shows(pane(1, Status.DONE, host_title="deploy"), pane(2, project="docs", progress="4/7"))
+        wait.until(lambda b: b.find_element(By.CSS_SELECTOR, "li").get_attribute("data-status") == "done")
+        wait.until(lambda b: b.title == "Tallylight")
+        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+        browser.save_screenshot(str(live.folder / "page.png"))
+        severe = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
+        assert [entry for entry in severe if "favicon" not in entry["message"]] == []
+
+
+assert MAX_BEHIND > CHANGES

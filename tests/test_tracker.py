@@ -41,6 +41,10 @@ def screen(word: str) -> Step:
     return say(Source.SCREEN, Status(word))
 
 
+def unread(tracker: Tracker, now: float) -> None:
+    tracker.report(Report(source=Source.SCREEN, status=None), now)
+
+
 def agent(name: str = "claude", instance: int = 1) -> Step:
     return lambda tracker, now: tracker.foreground(Foreground(name, instance), now)
 
@@ -120,6 +124,49 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
     ),
     "a status file read late contradicts nothing": (
         [(0, agent()), (1.0, explicit("waiting")), (1.1, registry("working")), (1.4, registry("waiting")), (9, tick)],
+        "waiting",
+    ),
+    "the file knows that only a shell of Claude's still runs": (
+        [
+            (0, agent()),
+            (0, explicit("working")),
+            (1, explicit("working", id="a")),
+            (2, registry("background")),
+            (2.2, explicit("working")),
+            (2.7, tick),
+        ],
+        "background",
+    ),
+    "not at once: a turn may have begun that the file is late to tell": (
+        [(0, agent()), (0, registry("background")), (1, explicit("working")), (1.1, registry("working")), (9, tick)],
+        "working",
+    ),
+    "a dialog on the screen stands behind an idle glyph": (
+        [(0, agent()), (0, title("working")), (1, screen("waiting")), (1.1, title("done")), (1.5, tick)],
+        "waiting",
+    ),
+    "a dialog that came after the spinner": (
+        [(0, agent()), (0, title("working")), (1, screen("waiting")), (1.5, tick)],
+        "waiting",
+    ),
+    "but not before it": (
+        [(0, agent()), (0, title("idle")), (1, screen("waiting")), (2, title("working")), (9, tick)],
+        "working",
+    ),
+    "a screen does not call work what a title calls idle": (
+        [(0, agent()), (0, title("idle")), (1, screen("working")), (9, tick)],
+        "idle",
+    ),
+    "an idle screen is no silence that waits": (
+        [(0, agent()), (0, output), (1, screen("idle")), (9, tick)],
+        "idle",
+    ),
+    "a dialog that is gone was answered": (
+        [(0, agent()), (0, output), (1, screen("waiting")), (2, unread), (2.2, unread), (2.3, tick)],
+        "working",
+    ),
+    "gone once may be half a picture": (
+        [(0, agent()), (0, output), (1, screen("waiting")), (2, unread), (2.2, screen("waiting")), (2.4, unread)],
         "waiting",
     ),
     "an idle glyph does not end waiting": (
@@ -433,3 +480,32 @@ def test_time_alone_never_ends_waiting(history: list[Step], wait: float) -> None
 
     tracker.tick(now + 2 + wait)
     assert tracker.decision.status is Status.WAITING
+
+
+def test_a_waiting_without_words_takes_the_question_from_the_screen() -> None:
+    """Whoever says that it waits, what is asked stands on the screen; a source with words of its own keeps them."""
+    tracker = Tracker()
+    agent()(tracker, 0)
+    tracker.report(Report(source=Source.SCREEN, status=Status.WAITING, kind=Kind.PERMISSION, message="Run ls?"), 1)
+    registry("waiting")(tracker, 2)
+
+    assert (tracker.decision.kind, tracker.decision.report.message) == (Kind.PERMISSION, "Run ls?")
+    assert tracker.decision.reason.source is Source.REGISTRY
+
+    explicit("waiting", Kind.QUESTION, message="Which one?")(tracker, 3)
+
+    assert (tracker.decision.kind, tracker.decision.report.message) == (Kind.QUESTION, "Which one?")
+
+
+def test_a_screen_is_wanted_where_it_has_a_vote_or_a_question() -> None:
+    """Not of a shell; of an agent while no better word is known, and always while it waits."""
+    tracker = Tracker()
+    assert not tracker.wants_screen
+    agent()(tracker, 0)
+    assert tracker.wants_screen
+    registry("working")(tracker, 1)
+    assert not tracker.wants_screen
+    registry("waiting")(tracker, 2)
+    assert tracker.wants_screen
+    explicit("working")(tracker, 3)
+    assert not tracker.wants_screen

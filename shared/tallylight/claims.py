@@ -66,16 +66,33 @@ def expires(claim: Claim, timing: Timing, last_output: float | None) -> float | 
     return max(claim.at, last_output if last_output is not None else claim.at) + allowance
 
 
-def contradicts(lower: Claim, higher: Claim) -> bool:
-    """Whether *lower*, being newer, says something that *higher* cannot be true beside."""
-    if lower.report.source not in (Source.REGISTRY, Source.TITLE) or higher.report.source is not Source.PROTOCOL:
-        return False
-    if lower.changed <= higher.at or lower.status is higher.status:
-        return False
+#: What an idle or done title or progress bar leaves open: it tells no more than that the agent does not work.
+_BEHIND_IDLE = frozenset({Status.WAITING, Status.ERROR, Status.BACKGROUND})
+
+
+def contradicts(lower: Claim, higher: Claim) -> float | None:
+    """Since when *lower* is to be believed, because *higher* cannot be true beside it; None if it is not."""
+    pair = (lower.report.source, higher.report.source)
+    if lower.status is higher.status:
+        return None
+    if pair[0] is Source.SCREEN and pair[1] in (Source.TITLE, Source.PROGRESS):
+        if higher.status in (Status.IDLE, Status.DONE) and lower.status in _BEHIND_IDLE:
+            return lower.changed
+        # A dialog came to stand there since the title began to say that it works; some are late to take that back.
+        is_newer = lower.status is Status.WAITING and lower.changed > higher.changed
+        return lower.changed if is_newer and higher.status is Status.WORKING else None
+    if pair[0] not in (Source.REGISTRY, Source.TITLE) or pair[1] is not Source.PROTOCOL:
+        return None
+    if pair[0] is Source.REGISTRY and (lower.status, higher.status) == (Status.BACKGROUND, Status.WORKING):
+        # Claude's protocol calls it work, too, when only a shell of its own still runs; its file tells the two apart,
+        # and calls it busy when a turn begins.
+        return max(lower.changed, higher.changed)
+    if lower.changed <= higher.at:
+        return None
     if lower.report.source is Source.TITLE and lower.status in (Status.IDLE, Status.DONE):
         # An idle glyph also stands while a dialog is open, so it can only say "not working".
-        return higher.status is Status.WORKING
-    return higher.status in _LIVE or lower.status in _LIVE
+        return lower.changed if higher.status is Status.WORKING else None
+    return lower.changed if higher.status in _LIVE or lower.status in _LIVE else None
 
 
 @attrs.frozen
@@ -109,16 +126,17 @@ def choose(
     winner = voters[0] if voters else None
     if winner is not None:
         for claim in voters[1:]:
-            if contradicts(claim, winner):
-                if now - claim.changed >= CONTRADICTION_S:
+            since = contradicts(claim, winner)
+            if since is not None:
+                if now - since >= CONTRADICTION_S:
                     losing.append(_lost(winner, f"contradicted since by the agent's own {claim.report.source.word}"))
                     winner = claim
                     break
-                deadlines.append(claim.changed + CONTRADICTION_S)
+                deadlines.append(since + CONTRADICTION_S)
         losing.extend(
             _lost(claim, f"outranked by {winner.report.source.word}")
-            for claim in voters
-            if claim is not winner and claim.report.source < winner.report.source
+            for claim in voters[1:]
+            if claim is not winner
         )
     return Choice(winner, tuple(losing), min(deadlines, default=None))
 

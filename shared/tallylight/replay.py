@@ -19,8 +19,9 @@ from tallylight.agents import Agents
 from tallylight.claims import Timing
 from tallylight.decision import Decision
 from tallylight.evidence.grid import Grid
+from tallylight.evidence.looks import Look, ScreenReader
 from tallylight.evidence.recorded import Exit, ForegroundChange
-from tallylight.evidence.screen import WINDOW, ScreenWatch
+from tallylight.evidence.screen import WINDOW
 from tallylight.evidence.titles import TitleReader
 from tallylight.recording import Event, Header, Output, Resize
 from tallylight.report import Report, Source
@@ -71,7 +72,7 @@ class Replay:
         self._without = frozenset(without)
         self._scanner = Scanner()
         self._grid = Grid(header.columns, header.rows)
-        self._watch = ScreenWatch()
+        self._screen = ScreenReader()
         self._has_foreground = False
         self._titles: TitleReader | None = None
         self._title = ""
@@ -164,7 +165,7 @@ class Replay:
         agent = self._agents.get(foreground.name) if foreground is not None and foreground.is_agent else None
         self._has_foreground = foreground is not None
         self._titles = TitleReader(agent, self.now) if agent is not None else None
-        self._watch = ScreenWatch()
+        self._screen = ScreenReader(agent)
         self._watch_again()
         self.tracker.foreground(foreground, self.now, is_gone=is_gone)
         if self._title_at is not None and self.now - self._title_at <= ADOPT_S:
@@ -179,17 +180,24 @@ class Replay:
     def _look(self) -> None:
         self._looks += 1
         self._looks_left -= 1
-        if self.tracker.wants_output:
-            grid = self._grid
-            change = self._watch.look(
-                grid.lines,
-                grid.cursor_row,
-                grid.columns,
-                cursor_column=grid.cursor_column,
-                cursor_visible=grid.cursor_visible,
-            )
-            if change.is_output and Source.HEURISTIC not in self._without:
-                self.tracker.output(self.now)
+        tracker = self.tracker
+        wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
+        if not wants_screen:
+            self._read(self._screen.forget())
+        if not wants_output and not wants_screen:
+            return
+        grid = self._grid
+        look = Look(grid.lines, grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)
+        change = self._screen.look(look)
+        if change.is_output and wants_output and Source.HEURISTIC not in self._without:
+            tracker.output(self.now)
+        if wants_screen:
+            self._read(self._screen.read(look))
+
+    def _read(self, report: Report | None) -> None:
+        """Take in what the screen says. That is no reason to look again."""
+        if report is not None and Source.SCREEN not in self._without:
+            self.tracker.report(report, self.now)
 
     def _event(self, event: object) -> None:
         match event:

@@ -67,7 +67,7 @@ class Foreground:
 class _Record:
     claims: dict[Source, Claim] = attrs.Factory(dict)
     #: A screen reading that differs from the present one and was read once.
-    doubt: tuple[Status, Kind | None] | None = None
+    doubt: tuple[Status | None, Kind | None] | None = None
 
 
 class Tracker:
@@ -124,6 +124,19 @@ class Tracker:
             return True
         return any(c.status is Status.WORKING for c in claims.values())
 
+    @property
+    def wants_screen(self) -> bool:
+        """
+        Whether what the screen says would be evidence here, or its question would be shown.
+
+        It has no vote beside an agent's own words; but what it asks stands nowhere else.
+        """
+        if self._foreground is None or not self._foreground.is_agent:
+            return False
+        if self._shown.status is Status.WAITING:
+            return True
+        return not self._explicit and Source.REGISTRY not in self._records[""].claims
+
     # What goes in --------------------------------------------------------------------------------------------
 
     def report(self, report: Report, now: float) -> None:
@@ -138,13 +151,15 @@ class Tracker:
         if source is Source.PROTOCOL:
             self._epitaph = None
             self._at_prompt = False
-        if report.status is None:
+        if source is Source.SCREEN:
+            self._screen(report, now)
+        elif report.status is None:
             self._withdraw(report.id, source)
             if not report.id and source in (Source.REGISTRY, Source.PROTOCOL):
                 # What poorer sources said before is older than the goodbye.
                 for poorer in _POORER:
                     self._withdraw("", poorer)
-        elif source is not Source.SCREEN or self._read_twice(report):
+        else:
             self._claim(report, now)
         self._settle(now)
 
@@ -274,13 +289,24 @@ class Tracker:
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:
         self._claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
 
-    def _read_twice(self, report: Report) -> bool:
+    def _screen(self, report: Report, now: float) -> None:
+        """A reading of the screen: the first one counts at once, a different one when it was read twice."""
         record = self._records[""]
-        reading = (report.status or Status.ACTIVE, report.kind)
         present = record.claims.get(Source.SCREEN)
-        believed = present is None or (present.status, present.report.kind) == reading or record.doubt == reading
-        record.doubt = None if believed else reading
-        return believed
+        reading = (report.status, report.kind)
+        is_new = present is not None and (present.report.status, present.report.kind) != reading
+        if is_new and record.doubt != reading:
+            record.doubt = reading
+            return
+        record.doubt = None
+        if report.status is not None:
+            self._claim(report, now)
+        else:
+            self._withdraw("", Source.SCREEN)
+        if present is not None and is_new and present.status is Status.WAITING:
+            # Whoever took the dialog away goes on; that it stood still before is no silence.
+            self._last_output = now
+            self._guess(Status.WORKING, None, "its dialog is gone", now)
 
     def _withdraw(self, id_: str, source: Source) -> None:
         for key in list(self._records):
@@ -369,7 +395,10 @@ class Tracker:
             source, status, kind, rule, at = None, Status.ACTIVE, None, "nothing known of this pane", now
         reason = Reason(source, rule, at, _CHANGES[status])
         changed = claim.changed if claim is not None else now
-        return Decision(status, kind, reason, changed, self._merged(record, claim), choice.losing)
+        report = self._merged(record, claim)
+        if kind is None and status is Status.WAITING:
+            kind = report.kind
+        return Decision(status, kind, reason, changed, report, choice.losing)
 
     def _merged(self, record: _Record, claim: Claim | None) -> Report:
         """The display fields of every claim, best source first, so that a session id outlives the next report."""
@@ -381,6 +410,10 @@ class Tracker:
                     gaps[name] = getattr(record.claims[source].report, name)
         if not best.agent and "agent" not in gaps and self._foreground is not None and self._foreground.is_agent:
             gaps["agent"] = self._foreground.name
+        if best.status is Status.WAITING:
+            asked = record.claims.get(Source.SCREEN)
+            if asked is not None and asked.status is Status.WAITING:
+                gaps |= {name: getattr(asked.report, name) for name in ("message", "kind") if not getattr(best, name)}
         return attrs.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
 
     def _target(self, now: float) -> Decision:

@@ -146,7 +146,13 @@ def test_claude_is_believed_by_its_status_file(pane: Pane, table: HandTable) -> 
 
     assert (pane.decision.status, pane.decision.kind) == ("waiting", "permission")
     assert pane.decision.report.cwd == "/w/api"
-    pane.screen(lambda: pytest.fail("no guess is needed"), 1)
+    pane.screen(lambda: rows("Do you want to proceed?", "❯ 1. Yes", "  2. No", cursor=1), 1)
+    assert pane.decision.report.message == "Do you want to proceed?"
+
+    status_file(table.home, status="busy", statusUpdatedAt=2)
+    read_files(pane, 2)
+    pane.screen(lambda: pytest.fail("no guess is needed"), 3)
+    assert pane.prompt is None
 
 
 def test_a_real_claude_is_given_time_to_start(pane: Pane) -> None:

@@ -9,7 +9,7 @@ what has to be read is asked for with `wanted_files` and handed back.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
@@ -20,9 +20,11 @@ from tallylight.claims import Timing
 from tallylight.decision import Decision
 from tallylight.evidence import registry, transcript
 from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.looks import Look as Look
+from tallylight.evidence.looks import ScreenReader
 from tallylight.evidence.process import Process, base_name
-from tallylight.evidence.prompts import Prompt, read_prompt
-from tallylight.evidence.screen import Change, ScreenWatch
+from tallylight.evidence.prompts import Prompt
+from tallylight.evidence.screen import Change
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.turn import Turns
 from tallylight.files import home
@@ -39,6 +41,8 @@ CALM_LOOKS = 16
 #: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
 EAGER_LOOKS = 40
 SELDOM = 8
+#: What runs an agent that comes from npm as a script.
+_NODES = ("node", "bun", "deno")
 #: A status file has some 400 bytes.
 _STATUS_FILE_BYTES = 65_536
 
@@ -61,17 +65,6 @@ class Wanted:
         status_file = _bytes(self.status_file, _STATUS_FILE_BYTES)
         is_needed = self.is_undecided or status_file != self.known
         return status_file, _tail(self.transcript) if is_needed and self.transcript is not None else b""
-
-
-@attrs.frozen
-class Look:
-    """One look at a screen: its visible rows from the top, and the cursor. Rows and columns count from 0."""
-
-    lines: Sequence[str]
-    cursor_row: int
-    cursor_column: int
-    columns: int
-    cursor_visible: bool = True
 
 
 @attrs.define
@@ -99,10 +92,8 @@ class Pane:
         self.conversation = Conversation()
         self._reader = reader
         self._table = table
-        self._watch = ScreenWatch()
+        self._screen = ScreenReader()
         self._unchanged = 0
-        #: The prompt that is on the screen as of the last look, for display and a person's own answer.
-        self.prompt: Prompt | None = None
         self._pgid = 0
         self._identity = NOBODY
         self._run: _Run | None = None
@@ -145,23 +136,29 @@ class Pane:
             self._identity = found
             self._changed_to(found.with_title(self._title), now)
 
+    @property
+    def prompt(self) -> Prompt | None:
+        """The prompt that waits on the screen as of the last look, for display and a person's own answer."""
+        return self._screen.prompt
+
     def screen(self, read: Callable[[], Look], now: float) -> None:
-        """Look for output, if output would be evidence: only then is *read* called."""
-        if not self.tracker.wants_output:
+        """Look at the screen, if output or what it says would be evidence: only then is *read* called."""
+        tracker = self.tracker
+        wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
+        if not wants_screen:
+            taken_back = self._screen.forget()
+            if taken_back is not None:
+                tracker.report(taken_back, now)
+        if not wants_output and not wants_screen:
             return
         look = read()
-        change = self._watch.look(
-            look.lines,
-            look.cursor_row,
-            look.columns,
-            cursor_column=look.cursor_column,
-            cursor_visible=look.cursor_visible,
-        )
+        change = self._screen.look(look)
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
-        if change.is_output:
-            self.tracker.output(now)
-        prompt = read_prompt(self.agent, look.lines, look.cursor_row)
-        self.prompt = prompt if prompt is not None and prompt.status is Status.WAITING else None
+        if change.is_output and wants_output:
+            tracker.output(now)
+        report = self._screen.read(look) if wants_screen else None
+        if report is not None:
+            tracker.report(report, now)
 
     @property
     def is_calm(self) -> bool:
@@ -282,7 +279,7 @@ class Pane:
             foreground = Foreground(found.agent.name, process.pid, speaks=_speaks(found.agent, process))
         elif found.is_remote and process is not None:
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
-        self._watch = ScreenWatch()
+        self._screen = ScreenReader(self.agent)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:
             self._read_title(now)
@@ -317,8 +314,14 @@ class Pane:
 
 
 def _speaks(agent: Agent, process: Process) -> bool:
-    """Whether *process* is sure to be the agent that tells its status itself, and no script that is named like it."""
-    return bool(agent.registry) and base_name(process.exe) in agent.processes
+    """
+    Whether *process* is sure to be the agent that tells its status itself, and no script that is named like it.
+
+    By its status file, its title or a screen that shows when it is idle. An agent from npm is a script of node.
+    """
+    tells = agent.registry or agent.title_rules or any(rule.status is Status.IDLE for rule in agent.screen_rules)
+    program = base_name(process.exe)
+    return bool(tells) and (program in agent.processes or (program in _NODES and bool(agent.packages)))
 
 
 def _same_run(before: Identity, after: Identity) -> bool:

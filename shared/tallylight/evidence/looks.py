@@ -1,0 +1,140 @@
+"""
+Looks at the screen of one agent: whether there was output, and what the screen says.
+
+A host and a replay look at a screen every quarter of a second. `ScreenWatch` tells whether what changed was output,
+`read_prompt` what the screen shows; this module puts the two together into what the tracker is to be told. The rules:
+
+* The screen is read when it has come to rest, and every `MOVING_LOOKS` looks while it has not: a dialog stands still,
+  and reading costs more than looking.
+* An agent is idle if its screen says so and `QUIET_LOOKS` looks found no output: an input box stands below an answer
+  that is still being written, too. Typing does not end that, whatever becomes of the input box.
+* Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle.
+* What is read is told twice, because the tracker believes only the second reading that differs (trust rule 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from tallylight.agents import Agent
+from tallylight.evidence.prompts import Prompt, read_prompt
+from tallylight.evidence.screen import Change, ScreenWatch
+from tallylight.report import Report, Source
+from tallylight.status import Status
+
+MOVING_LOOKS = 4
+QUIET_LOOKS = 2
+WORK_LOOKS = 4
+_AT_REST = (Status.IDLE, Status.DONE)
+
+
+@attrs.frozen
+class Look:
+    """One look at a screen: its visible rows from the top, and the cursor. Rows and columns count from 0."""
+
+    lines: Sequence[str]
+    cursor_row: int
+    cursor_column: int
+    columns: int
+    cursor_visible: bool = True
+
+
+class ScreenReader:
+    """The looks at the screen of one run of one *agent*; of None, only output is told."""
+
+    def __init__(self, agent: Agent | None = None) -> None:
+        self.agent = agent
+        #: The prompt that waits on the screen as of the last look.
+        self.prompt: Prompt | None = None
+        self._watch = ScreenWatch()
+        self._screen: tuple[Sequence[str], int] | None = None
+        self._found: Prompt | None = None
+        #: Looks since the screen was last read, and since there was output.
+        self._unread = 0
+        self._quiet = 0
+        #: Looks with output since it was last at rest; None before it was for the first time.
+        self._worked: int | None = None
+        #: What it was called when it was last at rest.
+        self._rest: Status | None = None
+        self._told: Report | None = None
+        self._times = 0
+
+    def look(self, look: Look) -> Change:
+        """Take in one look; what changed since the last one."""
+        change = self._watch.look(
+            look.lines,
+            look.cursor_row,
+            look.columns,
+            cursor_column=look.cursor_column,
+            cursor_visible=look.cursor_visible,
+        )
+        self._quiet = 0 if change.is_output else self._quiet + 1
+        if change.is_output and self._worked is not None:
+            self._worked += 1
+        return change
+
+    def forget(self) -> Report | None:
+        """What is on the screen is of no interest now; the report that takes back what was told, if anything was."""
+        self._screen = self._found = self.prompt = None
+        told, self._told = self._told, None
+        return attrs.evolve(told, status=None, kind=None, message="") if told is not None else None
+
+    def read(self, look: Look) -> Report | None:
+        """What the screen of the *look* that was just taken in says; None if there is nothing (new) to tell."""
+        agent = self.agent
+        if agent is None:
+            return None
+        self._unread += 1
+        screen = (look.lines, look.cursor_row)
+        is_new = screen != self._screen and (self._quiet > 0 or self._unread >= MOVING_LOOKS or self._screen is None)
+        if is_new:
+            self._unread = 0
+            self._screen = screen
+            self._found = read_prompt(agent, look.lines, look.cursor_row)
+        found = self._found
+        self.prompt = found if found is not None and found.status is Status.WAITING else None
+        return self._tell(self._meant(agent, found), is_new=is_new)
+
+    def _meant(self, agent: Agent, found: Prompt | None) -> Report | None:
+        """The report that *found* is worth; None if it is too early to say. One without status: nothing is shown."""
+        told = self._told.status if self._told is not None else None
+        if found is None:
+            if told in _AT_REST and self._quiet:
+                return self._told  # a person types
+            return Report(source=Source.SCREEN, status=None, agent=agent.name, rule="nothing on the screen")
+        status = found.status
+        if status in (Status.WORKING, Status.WAITING):
+            self._rest = None
+            if self._worked is not None:
+                # A dialog that is dismissed is no turn that ended.
+                self._worked = WORK_LOOKS if status is Status.WORKING else 0
+        if status is Status.IDLE:
+            if self._quiet < QUIET_LOOKS:
+                return self._moving(agent) if told in (*_AT_REST, Status.WAITING) else None
+            if self._rest is Status.DONE or (self._worked or 0) >= WORK_LOOKS:
+                status = Status.DONE
+        if status in _AT_REST:
+            self._worked, self._rest = 0, status
+        return Report(
+            source=Source.SCREEN,
+            status=status,
+            kind=found.kind,
+            agent=agent.name,
+            message=found.question,
+            rule=f"screen rule: {found.rule}",
+        )
+
+    def _moving(self, agent: Agent) -> Report:
+        return Report(source=Source.SCREEN, status=None, agent=agent.name, rule="output above the input")
+
+    def _tell(self, report: Report | None, *, is_new: bool) -> Report | None:
+        if report is None or (report.status is None and self._told is None):
+            return None
+        if report != self._told:
+            self._told, self._times = report, 0
+        self._times += 1
+        if self._times <= 2 or (is_new and report.status is Status.WORKING):
+            return report
+        return None

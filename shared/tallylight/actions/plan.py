@@ -80,6 +80,10 @@ class Plan:
     notes: tuple[str, ...] = ()
     env: dict[str, str] = attrs.field(factory=dict)
 
+    def is_same(self, other: Plan) -> bool:
+        """Whether both would run the same, for the very same process. A title may change meanwhile."""
+        return (self.argv, self.cwd, self.pid, self.start) == (other.argv, other.cwd, other.pid, other.start)
+
 
 @attrs.frozen(kw_only=True)
 class Scene:

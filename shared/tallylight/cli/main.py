@@ -37,6 +37,8 @@ VERBS = {
     "host": "carry the sessions of GNU Screen and tmux to the light and the lists",
     "serve": "serve all of it over HTTP and a WebSocket, with a page for a browser",
     "publish": "tell the broker of a fleet what this machine's agents do",
+    "fork": "continue a tab's conversation in a new pane; the old one stays as it is",
+    "resume": "go on with the conversation of an agent that has ended or crashed",
     "why": "explain one tab's light: the source, the rule, what would change it",
 }
 

@@ -1,0 +1,24 @@
+"""
+A kitten that continues the conversation of the pane it is called over: https://sw.kovidgoyal.net/kitty/kittens/custom/
+
+    map ctrl+shift+a>f kitten fork.py [--resume] [--worktree] [--location vsplit|hsplit|tab|os-window]
+
+kitty runs this text with its folder at the front of sys.path, and only for as long as that takes: everything is
+imported here.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(sys.path[0]).resolve().parent / "lib"))
+from tallylight.hosts import kitty_fork as _fork
+
+
+def main(args):
+    """In the window over the pane: show what would run, and ask."""
+    return _fork.main(args)
+
+
+def handle_result(_args, answer, target_window_id, boss):
+    """In kitty itself: start it."""
+    _fork.handle_result(answer, target_window_id, boss)

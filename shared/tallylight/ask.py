@@ -1,0 +1,95 @@
+"""
+Asking a person on a terminal: an offer is drawn, keys are read, until it is taken or left.
+
+It takes the terminal for itself (raw, alternate screen) and gives it back as it was, whatever happens. A key is what
+one read brings, so that an Escape is told from a sequence that begins with one; nothing that is pasted can confirm,
+because it comes with more around it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import termios
+import tty
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from tallylight.actions.offer import Act, Line, Offer
+
+#: How long, in seconds, the rest of an escape sequence may take.
+REST_S = 0.05
+_STYLES = {"title": "1", "key": "1", "dim": "2", "bad": "31"}
+_ENTER_SCREEN, _LEAVE_SCREEN = b"\x1b[?1049h\x1b[?25l\x1b[?2004h", b"\x1b[?2004l\x1b[?25h\x1b[?1049l"
+
+
+def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Offer], None]) -> bool:
+    """
+    Show *offer* on the terminal *fd* until a person has decided; True if it is to be done.
+
+    *prepare* is called before each drawing, to find out what the page lacks.
+    """
+    with raw(fd):
+        while True:
+            prepare(offer)
+            columns, rows = _size(fd)
+            _write(fd, drawing(offer.lines(columns), rows, has_colour=not environ.get("NO_COLOR")))
+            key = read_key(fd)
+            act = offer.key(key) if key is not None else Act.LEAVE
+            if act is not Act.STAY:
+                return act is Act.GO
+
+
+@contextlib.contextmanager
+def raw(fd: int) -> Iterator[None]:
+    """The terminal *fd*, key by key and on a screen of its own."""
+    before = termios.tcgetattr(fd)
+    try:
+        tty.setraw(fd)
+        _write(fd, _ENTER_SCREEN)
+        yield
+    finally:
+        _write(fd, _LEAVE_SCREEN)
+        termios.tcsetattr(fd, termios.TCSAFLUSH, before)
+
+
+def drawing(lines: Sequence[Line], rows: int, *, has_colour: bool) -> bytes:
+    """The bytes that draw *lines* on a screen of so many rows; what is too much for it is said to be there."""
+    if len(lines) > rows:
+        # What cannot be shown may not be agreed to unseen: the keys stay, and so does the beginning.
+        lines = [*lines[: max(0, rows - 2)], (("bad", "  (make this window higher to see all of it)"),), lines[-1]]
+    parts = ["\x1b[H\x1b[2J"]
+    for row, line in enumerate(lines[:rows]):
+        parts.append(f"\x1b[{row + 1};1H")
+        for style, text in line:
+            code = _STYLES.get(style, "") if has_colour or style != "bad" else "1"
+            parts.append(f"\x1b[{code}m{text}\x1b[m" if code else text)
+    return "".join(parts).encode("utf-8", "replace")
+
+
+def read_key(fd: int) -> str | None:
+    """One key: a character, `enter`, `escape`, `""` for one that means nothing here; None at the end of input."""
+    data = os.read(fd, 4096)
+    if not data:
+        return None
+    if data == b"\x1b" and select.select([fd], [], [], REST_S)[0]:
+        data += os.read(fd, 4096)
+    if data in (b"\r", b"\n"):
+        return "enter"
+    if data == b"\x1b":
+        return "escape"
+    text = data.decode("utf-8", "replace")
+    return text if len(text) == 1 else ""
+
+
+def _size(fd: int) -> tuple[int, int]:
+    try:
+        size = os.get_terminal_size(fd)
+    except OSError:
+        return 80, 24
+    return size.columns or 80, size.lines or 24
+
+
+def _write(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]

@@ -1,0 +1,159 @@
+"""
+`tally fork` and `tally resume`: continue a pane's conversation in a new pane, or say what would do it.
+
+What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty that has the pane, the
+argument list is printed and nothing is started. docs/actions.md describes the JSON for scripts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+
+import attrs
+
+from tallylight import files, forking, worktrees
+from tallylight.actions.gate import Refusal
+from tallylight.actions.offer import Offer, Place, command_line, sentence
+from tallylight.actions.plan import Plan, Verb
+from tallylight.ask import ask
+from tallylight.cli.output import Output, clean
+from tallylight.cli.panes import Found, pick, read_panes
+from tallylight.cli.status import JSON_VERSION, nothing
+from tallylight.errors import TallyError
+from tallylight.worktrees import Base
+
+#: Seconds for kitty to open the new pane.
+LAUNCH_S = 10.0
+_DESCRIPTIONS = {
+    Verb.FORK: "Begin a new conversation with all of this pane's behind it, in a new pane. This one goes on untouched.",
+    Verb.RESUME: "Go on with this pane's conversation in a new pane, also when its agent has ended or crashed.",
+}
+
+
+def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
+    """Fork, or resume, one pane."""
+    options = _parser(verb).parse_args(argv)
+    panes = read_panes(os.environ)
+    agents, problems = files.load_agents(os.environ)
+    for problem in (*panes.problems, *problems):
+        sys.stderr.write(f"tally {verb}: {clean(str(problem))}\n")
+    if not panes.panes and not options.pane:
+        raise TallyError(nothing(panes))
+    found = pick(panes, options.pane, os.environ)
+    here = plan = forking.act(verb, found.pane, agents)
+    base: Base | None = None
+    if isinstance(plan, Plan) and getattr(options, "worktree", False):
+        made = forking.worktree_of(plan)
+        if isinstance(made, Refusal):
+            plan = made
+        else:
+            base, plan = made, attrs.evolve(plan, cwd=made.cwd)
+    if options.json:
+        sys.stdout.write(json.dumps(to_json(plan, base), indent=2) + "\n")
+        return 1 if isinstance(plan, Refusal) else 0
+    if isinstance(plan, Refusal):
+        raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
+    command = launch_command(found, plan, Place(options.location), os.environ)
+    if options.dry_run or command is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        describe(Output.to(sys.stdout, os.environ), plan, base, is_here=command is not None or options.dry_run)
+        return 0
+    offer = Offer(verb, here, Place(options.location), wants_worktree=base is not None, worktree=base)
+    return _ask(offer, found)
+
+
+def _parser(verb: Verb) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"tally {verb}", description=_DESCRIPTIONS[verb])
+    parser.add_argument(
+        "pane",
+        nargs="?",
+        default="",
+        metavar="PANE",
+        help="3 or kitty-4711:3, as `tally status` lists it; without it the pane this runs in, else the most urgent",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the exact argument list and start nothing")
+    parser.add_argument("--json", action="store_true", help="the same as one JSON object; start nothing")
+    parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
+    if verb is Verb.FORK:
+        parser.add_argument("--worktree", action="store_true", help="in a fresh git worktree, on a new branch")
+    return parser
+
+
+def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]:
+    """The JSON object: what to run and where, or which rule forbids it."""
+    if isinstance(plan, Refusal):
+        return {"version": JSON_VERSION, "refused": plan.rule, "text": plan.text}
+    document: dict[str, object] = {
+        "version": JSON_VERSION,
+        "argv": list(plan.argv),
+        "cwd": plan.cwd,
+        "title": plan.title,
+        "agent": plan.agent,
+        "session": plan.session,
+        "method": plan.method.name.lower(),
+        "notes": list(plan.notes),
+        "env": plan.env,
+    }
+    if base is not None:
+        add = worktrees.command(base)
+        document["worktree"] = {"path": str(base.path), "branch": base.branch, "changed": base.changed, "argv": add}
+    return document
+
+
+def describe(output: Output, plan: Plan, base: Base | None, *, is_here: bool) -> None:
+    """Print what would run: a line that can be pasted into a shell, and where it belongs."""
+    if not is_here:
+        output.line("# nothing was started: that takes a terminal to ask on, in the kitty that has this pane")
+    for note in plan.notes:
+        output.line(f"# {note}")
+    if base is not None:
+        add = worktrees.command(base)
+        output.line(command_line(add))
+    output.line(f"cd {command_line([plan.cwd])}")
+    output.line(command_line(plan.argv))
+
+
+def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str, str]) -> list[str] | None:
+    """What has the kitty around us open the new pane; None where there is none, or it has not got this pane."""
+    kitten = shutil.which("kitten", path=environ.get("PATH"))
+    is_here = found.host == f"kitty-{environ.get('KITTY_PID', '')}"
+    if kitten is None or not is_here or not environ.get("KITTY_LISTEN_ON"):
+        return None
+    beside = f"id:{found.pane.id}"
+    where = {
+        Place.TAB: ["--type=tab", f"--tab-title={plan.title}"],
+        Place.OS_WINDOW: ["--type=os-window"],
+        Place.VSPLIT: ["--type=window", "--location=vsplit"],
+        Place.HSPLIT: ["--type=window", "--location=hsplit"],
+    }[place]
+    # The surroundings come from the program in that pane, and so from no command line that others could read.
+    same = ["--copy-env", f"--source-window={beside}", f"--next-to={beside}"]
+    return [kitten, "@", "launch", *where, *same, f"--title={plan.title}", f"--cwd={plan.cwd}", *plan.argv]
+
+
+def _ask(offer: Offer, found: Found) -> int:
+    """Show the page; start what it shows if that is agreed to."""
+    if not ask(offer, sys.stdin.fileno(), os.environ, forking.complete):
+        return 1
+    plan = offer.found
+    assert isinstance(plan, Plan)
+    agents, _ = files.load_agents(os.environ)
+    again = forking.act(offer.verb, found.pane, agents)
+    if isinstance(again, Refusal) or not again.is_same(plan):
+        raise TallyError("nothing was started: what runs in that pane changed in the meantime")
+    if offer.wants_worktree and isinstance(offer.worktree, Base):
+        made = worktrees.make(offer.worktree)
+        if isinstance(made, Refusal):
+            raise TallyError(sentence(made.text))
+        again = attrs.evolve(again, cwd=made)
+    command = launch_command(found, again, offer.place, os.environ)
+    assert command is not None
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
+    if done.returncode:
+        raise TallyError(f"kitty did not open a pane: {clean(done.stderr or done.stdout)}")
+    return 0

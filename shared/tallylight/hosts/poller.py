@@ -29,6 +29,8 @@ import attrs
 
 from tallylight import files, processes
 from tallylight.decision import Decision
+from tallylight.hosts import asked as requested
+from tallylight.hosts import waited
 from tallylight.hosts.entries import pane_entry
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.pane import Look, Pane, Wanted
@@ -87,7 +89,7 @@ class Source(Protocol):
         """What its panes show now, by id, after any of that has changed. On another thread."""
 
     def act(self, request: Request) -> None:
-        """Do what was asked of a pane of this source: `focus` and `jump`. On another thread."""
+        """Bring a pane of this source to the front, which is what `focus` asks for. On another thread."""
 
     def close(self) -> None:
         """The host ends: leave nothing behind. On the loop."""
@@ -149,6 +151,8 @@ class Poller:
         self._jobs = Jobs(self._posted.put)
         self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
         self._spool = Spool(host, environ=environ)
+        self._waited_file = waited.WaitedFile(host, environ)
+        self._ledger = self._waited_file.open(waited.today(time.time()))
         self._tick_due = 0.0
         self._ticks = 0
         self._is_changed = True
@@ -235,9 +239,29 @@ class Poller:
                 held.pane.tracker.pause(late)
             is_of_interest = held.pane.agent is not None or held.pane.decision.is_lit or held.entry is None
             if is_of_interest or (number + self._ticks) % SELDOM == 0:
-                self._look_at(held, now)
+                self._guard(f"pane {held.sight.id}", lambda h=held: self._look_at(h, now))  # type: ignore[misc]
         self._read_files()
-        self._take_requests(now)
+        self._guard("requests", lambda: self._take_requests(now))
+        self._guard("ledger", lambda: self._keep_ledger(now))
+
+    def _guard(self, what: str, call: Callable[[], None]) -> None:
+        """Make *call*; a fault in it costs this pane, or this part, this tick."""
+        try:
+            call()
+        except Exception as error:  # one pane's fault is no reason to lose the others
+            self.problems[what] = f"{type(error).__name__}: {error}"
+        else:
+            if self.problems:
+                self.problems.pop(what, None)
+
+    def _keep_ledger(self, now: float) -> None:
+        """Add up what agents wait today."""
+        clock = time.time()
+        ledgers = [held.pane.attention for held in self._held.values()]
+        self._ledger.tick(waited.today(clock), ledgers, now)
+        found = self._ledger.sum(ledgers, now, clock)
+        if self._waited_file.is_due(found):
+            self._jobs.submit("waited", lambda: self._waited_file.save(found), lambda _: None)
 
     def _wait(self, now: float) -> float:
         dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
@@ -267,7 +291,9 @@ class Poller:
         found = result if isinstance(result, Sequence) else ()
         sights = {sight.id: sight for sight in found if isinstance(sight, Sight)}
         for id_ in [i for i, held in self._held.items() if held.source is asked.source and i not in sights]:
-            self._held.pop(id_).pane.close()
+            pane = self._held.pop(id_).pane
+            self._ledger.closed(pane.attention, now)
+            pane.close()
             self._is_changed = True
         for id_, sight in sights.items():
             held = self._held.get(id_)
@@ -343,12 +369,11 @@ class Poller:
             held = self._held.get(request.pane)
             if held is None:
                 continue
-            if request.verb == "seen":
-                held.pane.tracker.seen(now)
-                held.pane.attention.seen_at = now
-            elif request.verb in ("focus", "jump"):
+            if request.verb == "focus":
                 source = held.source
                 self._jobs.submit(("act", id(request)), lambda r=request, s=source: s.act(r), lambda _: None)  # type: ignore[misc]
+            else:
+                requested.carry_out(request, held.pane, self.config.notify.snooze_min, now)
 
     # What is shown --------------------------------------------------------------------------------------------
 
@@ -388,7 +413,7 @@ class Poller:
             id_=sight.id,
             tab=sight.tab,
             os_window=sight.os_window,
-            title=held.pane.clean_title,
+            title=held.pane.clean_title or sight.host_title,
         )
         return attrs.evolve(entry, host_title=sight.host_title, attach=sight.attach, visible=sight.visible)
 
@@ -408,9 +433,10 @@ def _words(pane: Pane) -> tuple[object, ...]:
         reason.rule,
         decision.report,
         decision.since,
-        pane.attention.seen,
+        pane.attention.facts,
         pane.tracker.revision,
         pane.clean_title,
+        pane.prompt,
         pane.pid,
     )
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import secrets
 import shutil
 import stat
@@ -118,7 +119,8 @@ class TmuxSource:
             with contextlib.suppress(OSError, ValueError):
                 found = os.stat(path)  # noqa: PTH116
                 if stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid():
-                    sockets[path] = (found.st_ino, found.st_mode)
+                    # The inode alone may be another socket's by now.
+                    sockets[path] = (found.st_ino, found.st_ctime_ns)
         return sockets
 
     def _look_at(self, server: _Server, now: float) -> None:
@@ -266,11 +268,13 @@ def _id(pane: TmuxPane) -> str:
 
 def _sights(server: _Server, capture: Callable[[_Server, str], Look | None]) -> list[Sight]:
     shown = {client.window_id for client in server.clients if not client.is_control and client.is_focused}
+    machine = platform.node()
     return [
         Sight(
             id=_id(pane),
             leader=0 if pane.is_dead else pane.pid,
-            title=pane.title,
+            # Until a program sets one it is the name of the machine.
+            title=pane.title if pane.title != machine else None,
             read=None if pane.is_dead else lambda id_=pane.id: capture(server, id_),  # type: ignore[misc]
             read_every=READ_S,
             tab=f"{pane.session}:{pane.window}",

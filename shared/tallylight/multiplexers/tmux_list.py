@@ -70,8 +70,9 @@ class Form:
 
     secret: str
 
+    # No `;` at the end: tmux would take it for the end of the command.
     def _format(self, kind: str, names: tuple[str, ...]) -> str:
-        return f"{kind}{self.secret}" + self.secret.join(f"#{{{name}}}" for name in names) + f"{self.secret};"
+        return f"{kind}{self.secret}" + self.secret.join(f"#{{{name}}}" for name in names) + f"{self.secret}!"
 
     @property
     def panes(self) -> str:
@@ -90,7 +91,7 @@ class Form:
 
     def _rows(self, kind: str, text: str, size: int) -> list[list[str]]:
         rows = (part.split(self.secret) for part in text.split(f"{kind}{self.secret}")[1 : 2 * MAX_PANES])
-        return [row[:size] for row in rows if len(row) == size + 1 and row[size].startswith(";")]
+        return [row[:size] for row in rows if len(row) == size + 1 and row[size].startswith("!")]
 
     def read_panes(self, text: str) -> list[TmuxPane]:
         """The panes in *text*, each once: of a window that is linked to several sessions, the first."""
@@ -127,7 +128,7 @@ class Form:
 
     def read_screen(self, text: str) -> tuple[Cursor, list[str]] | None:
         """The cursor and the visible rows in *text*: what `screen` gave, then what `capture-pane -p` did."""
-        head, mark, rest = text.partition(f"{self.secret};")
+        head, mark, rest = text.partition(f"{self.secret}!")
         numbers = head.removeprefix(f"S{self.secret}").split(self.secret)
         if not mark or len(numbers) != len(_SCREEN) or not all(n.isascii() and n.isdigit() for n in numbers[:5]):
             return None

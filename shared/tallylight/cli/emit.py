@@ -177,7 +177,7 @@ def sequences(fields: Mapping[str, str]) -> bytes:
     A record with an id goes into the variable only: a terminal that knows nothing of ids would take a subagent's
     status for the whole tab's. To withdraw has no word in OSC 1338; `active` is the one that puts a light out.
     """
-    payload = _fit(dict(fields))
+    payload = fit(dict(fields))
     variable = envelope.user_var("tally", payload)
     if "id" in fields:
         return variable
@@ -186,7 +186,8 @@ def sequences(fields: Mapping[str, str]) -> bytes:
     return envelope.osc(1338, payload) + variable
 
 
-def _fit(fields: dict[str, str]) -> bytes:
+def fit(fields: dict[str, str]) -> bytes:
+    """Encode the payload, its texts cut and its paths left out where it would be too long."""
     payload = pairs.join(fields.items())
     for key in ELASTIC + DISPENSABLE:
         excess = len(payload) - MAX_PAYLOAD

@@ -1,0 +1,213 @@
+"""
+`tally hook`: what an agent's hook calls. A payload comes in on standard input, a report goes to the agent's terminal.
+
+It prints nothing and succeeds, whatever happens: an agent must never see a failure of ours. It takes no longer than
+`PATIENCE_S`, and about the time of an empty Python program, because an agent waits for its hooks: the mapping is a
+table (`hooking.tables`), and nothing is imported that would load `re`, `enum`, `attrs` or `json`.
+
+Which terminal: that of the agent itself, found among our ancestors, and never one that a variable names. A terminal
+below another agent's, or a daemon that serves many, has no light of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tallylight import tty
+from tallylight.cli import emit
+from tallylight.hooking import mapping, payload
+from tallylight.wire import envelope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, NoReturn
+
+#: How long, in seconds, all of it may take, and how long the terminal may take to accept the report.
+PATIENCE_S = 3.0
+WRITE_S = 0.5
+#: An installed table of a user's own agent is shorter.
+_TABLE_BYTES = 1 << 20
+
+USAGE_TEXT = """\
+usage: tally hook AGENT [EVENT] < PAYLOAD
+
+Reports what one event of an agent says to the agent's own terminal. It is what `tally hooks install` writes into
+the agent's settings, prints nothing, and always succeeds. EVENT is needed where the payload does not name it.
+"""
+
+
+def main(argv: list[str]) -> NoReturn:
+    """Report one event and leave, with 0."""
+    if argv[:1] in (["-h"], ["--help"]):
+        sys.stdout.write(USAGE_TEXT)
+        sys.stdout.flush()
+        os._exit(0)
+    try:
+        _set_alarm()
+        handle(argv, os.environ)
+    except BaseException:  # noqa: S110 - silence is the contract, for an interrupt and the alarm too
+        pass
+    # Without the interpreter's farewell, which would complain of standard streams that are closed.
+    os._exit(0)
+
+
+def handle(
+    argv: list[str],
+    environ: Mapping[str, str],
+    *,
+    stdin: int = 0,
+    chain: Callable[[], list[Ancestor]] | None = None,
+) -> bool:
+    """Report one event; whether there was something to say and a terminal to say it to."""
+    table = _table(argv[0], environ) if argv else None
+    if table is None:
+        return False
+    data = _read(stdin)
+    report = mapping.report(table, argv[1] if len(argv) > 1 else "", payload.members(data))
+    sent = False
+    if report is not None:
+        report = {"state": report["state"], "tool": argv[0]} | report | {"at": str(_started())}
+        fd = open_terminal(table, environ, (chain or ancestors)())
+        if fd is not None:
+            made = emit.fit({key: value for key, value in report.items() if value})
+            tty.write(fd, tty.wrap(envelope.user_var("tally", made), environ), timeout=WRITE_S)
+            sent = True
+    if len(data) > payload.LIMIT:
+        # Who writes into a pipe that nobody reads fails.
+        while os.read(stdin, 1 << 16):
+            pass
+    return sent
+
+
+def _set_alarm() -> None:
+    # The module behind `signal`, which would pull in enum.
+    import _signal  # type: ignore[import-not-found, unused-ignore]
+
+    def give_up(*_: object) -> NoReturn:
+        raise TimeoutError
+
+    _signal.signal(_signal.SIGALRM, give_up)
+    _signal.setitimer(_signal.ITIMER_REAL, PATIENCE_S)
+
+
+def _table(agent: str, environ: Mapping[str, str]) -> Mapping[str, Any] | None:
+    """The agent's table: a user's own, written when its hooks were installed, else ours."""
+    if not agent or not all(c.isalnum() or c in "._-" for c in agent) or agent[0] in ".-":
+        return None
+    home = environ.get("XDG_STATE_HOME", "")
+    folder = home if home.startswith("/") else environ.get("HOME", "") + "/.local/state"
+    try:
+        fd = os.open(f"{folder}/tallylight/hooks/{agent}.json", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        from tallylight.hooking import tables
+
+        return tables.TABLES.get(agent)  # type: ignore[return-value, unused-ignore]
+    try:
+        found = payload.members(os.read(fd, _TABLE_BYTES))
+    finally:
+        os.close(fd)
+    return found if found.get("version") == 1 else None
+
+
+def _read(stdin: int) -> bytes:
+    """The payload, and at most one piece of what is too much of it. A person's terminal is not read."""
+    data = b""
+    try:
+        while len(data) <= payload.LIMIT and not (not data and os.isatty(stdin)):
+            piece = os.read(stdin, 1 << 16)
+            if not piece:
+                break
+            data += piece
+    except (OSError, TimeoutError):
+        pass  # closed, or held open by somebody who has nothing more to say
+    return data
+
+
+def _started() -> int:
+    """When this process was started, in hundredths of a second: the order in which the agent started its hooks."""
+    try:
+        with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - pathlib costs more than the whole command
+            return int(file.read(4096).rpartition(b")")[2].split()[19]) * 100 // os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        from time import monotonic_ns
+
+        return monotonic_ns() // 10_000_000
+
+
+# The terminal ------------------------------------------------------------------------------------------------
+
+
+class Ancestor:
+    """A process above this one: its pid, its terminal's devices, best first, and its arguments."""
+
+    def __init__(self, pid: int, devices: list[str], words: list[str]) -> None:
+        self.pid = pid
+        self.devices = devices
+        self.words = words
+
+
+def ancestors() -> list[Ancestor]:
+    """The processes above this one, nearest first."""
+    found: list[Ancestor] = []
+    pid = os.getppid()
+    while pid > 1 and len(found) < tty.MAX_ANCESTORS:
+        process = tty.read_process(pid)
+        if process is None:
+            break
+        found.append(Ancestor(pid, process[2], _words(pid)))
+        pid = process[0]
+    return found
+
+
+def _words(pid: int) -> list[str]:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
+            return [os.fsdecode(word) for word in file.read(4096).split(b"\0") if word]
+    except OSError:
+        return []  # without /proc the nearest terminal must do
+
+
+def agent_devices(table: Mapping[str, Any], environ: Mapping[str, str], chain: list[Ancestor]) -> list[str]:
+    """
+    The devices of the agent's terminal; none if it has none, or if that cannot be told.
+
+    The agent is the ancestor that its own variable names, else the nearest one that has its name. One that has neither
+    runs under a name we do not know: the nearest terminal is its.
+    """
+    named = environ.get(table["pid_env"], "") if table["pid_env"] else ""
+    agent = next((one for one in chain if str(one.pid) == named), None)
+    agent = agent or next((one for one in chain if _is_named(one.words, table["names"])), None)
+    agent = agent or next((one for one in chain if one.devices), None)
+    if agent is None:
+        return []
+    for one in chain:
+        if any(word in one.words for word in table["daemon"]):
+            return []
+        if one is agent:
+            break
+    return agent.devices
+
+
+def _is_named(words: list[str], names: list[str]) -> bool:
+    """Whether the program, or the script that an interpreter runs, has one of *names*."""
+    scripts = [word for word in words[1:8] if not word.startswith("-")][:1]
+    for word in (*words[:1], *scripts):
+        name = word.rpartition("/")[2].removeprefix(".")
+        if name.removesuffix(".exe").removesuffix(".js") in names:
+            return True
+    return False
+
+
+def open_terminal(table: Mapping[str, Any], environ: Mapping[str, str], chain: list[Ancestor]) -> int | None:
+    """Open the agent's terminal for writing; None if there is none."""
+    for device in agent_devices(table, environ, chain):
+        try:
+            fd = os.open(device, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            continue
+        if os.isatty(fd):
+            return fd
+        os.close(fd)
+    return None

@@ -223,7 +223,7 @@ def notice(id_: str, view: View) -> Notice:
     agent = sanitise(report.agent, cells=32) or "an agent"
     project = sanitise(report.project or report.cwd.rstrip("/").rpartition("/")[2] or view.name, cells=40)
     tells = _WAITS[decision.kind] if decision.status is Status.WAITING else _TELLS.get(decision.status, "")
-    title = f"{agent} {tells}" + (f" · {project}" if project else "")
+    title = f"{agent} {tells}" + (f" · {project}" if project not in ("", agent) else "")
     return Notice(
         pane=id_,
         status=decision.status,

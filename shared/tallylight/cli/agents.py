@@ -11,7 +11,7 @@ from tallylight.errors import TallyError
 from tallylight.feed import Feed
 from tallylight.list.rows import Row
 from tallylight.listing import loop
-from tallylight.listing.actions import SELECTED, InKitty, Requests
+from tallylight.listing.actions import CHANNEL, SELECTED, Private, Requests
 from tallylight.listing.terminal import Terminal, depth
 from tallylight.snapshot import directory
 
@@ -32,10 +32,12 @@ def main(argv: list[str]) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise NoTerminalError
     environ = dict(os.environ)
+    # Nothing that is started from here gets hold of the channel.
+    os.environ.pop(CHANNEL, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno()),
         Feed(directory(environ)),
-        InKitty.of(environ) or Requests(environ),
+        Private.of(environ) or Requests(environ),
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),

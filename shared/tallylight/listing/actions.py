@@ -2,14 +2,13 @@
 Actions: what the list does to panes, and by which way.
 
 `Requests` reaches every host through its spool, and so can move a person's view and change the ledger, and no more.
-`InKitty` also has the private channel of the kitty that opened the list: only there can a pane be answered, forked or
-resumed, and only in panes of that very kitty.
+`Private` also has a channel to the terminal that opened the list: only there can a pane be answered, forked or resumed,
+and only in panes of that very terminal.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import socket
 from collections.abc import Mapping
 from typing import Protocol
@@ -19,15 +18,13 @@ from tallylight.list.rows import Row
 from tallylight.list.state import Answer
 from tallylight.requests import Request, RequestError
 
-#: Seconds that kitty has to answer.
+#: Seconds that the terminal has to answer.
 TIMEOUT_S = 5.0
-#: Of one answer of kitty, in bytes.
-MAX_ANSWER = 65_536
-#: The variables that kitty gives the list: what tells it from every other program that speaks to kitty; the kitten to
-#: speak to; the row that was selected in the first picture.
-TOKEN, KITTEN, SELECTED = "TALLYLIGHT_LIST_TOKEN", "TALLYLIGHT_LIST_KITTEN", "TALLYLIGHT_LIST_SELECTED"
-_START, _END = b"\x1bP@kitty-cmd", b"\x1b\\"
-_CHUNK = 4096
+#: Of one message on the channel, in bytes.
+MAX_MESSAGE = 8192
+#: The variables of a list that a terminal opened: the descriptor of its channel to there, and the row that was selected
+#: in the first picture.
+CHANNEL, SELECTED = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED"
 _ELSEWHERE = "only from the list that its own terminal opened"
 
 
@@ -64,29 +61,26 @@ class Requests:
         return ""
 
 
-class InKitty(Requests):
+class Private(Requests):
     """
-    The private channel to one kitty: remote control over a descriptor that only this process has.
+    The private channel to the terminal that opened the list: a pair of datagram sockets, this end inherited.
 
-    https://sw.kovidgoyal.net/kitty/rc_protocol/ ; what it runs is the kitten that opened the list, with its token.
+    A message is a JSON list of words, its answer a text: nothing when it is done, else what to tell the person.
     """
 
     def __init__(self, environ: Mapping[str, str], channel: socket.socket) -> None:
         super().__init__(environ)
         self._channel = channel
-        self._window = environ.get("KITTY_WINDOW_ID", "")
-        self._token = environ[TOKEN]
-        self._kitten = environ[KITTEN]
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> InKitty | None:
-        """The channel that *environ* names, if a kitty opened this list."""
-        scheme, _, number = environ.get("KITTY_LISTEN_ON", "").partition(":")
-        if scheme != "fd" or not number.isdigit() or TOKEN not in environ or KITTEN not in environ:
+    def of(cls, environ: Mapping[str, str]) -> Private | None:
+        """The channel that *environ* names, if a terminal opened this list."""
+        number = environ.get(CHANNEL, "")
+        if not (number.isascii() and number.isdigit() and len(number) < 6):
             return None
         try:
             channel = socket.socket(fileno=int(number))
-            os.set_inheritable(channel.fileno(), False)
+            channel.set_inheritable(False)
             channel.settimeout(TIMEOUT_S)
         except OSError:
             return None
@@ -105,19 +99,9 @@ class InKitty(Requests):
         return self._call("answer", answer.row.pane.id, answer.prompt, str(answer.index), answer.keys)
 
     def _call(self, *words: str) -> str:
-        """Have kitty do it, and return what it says."""
-        payload = {"kitten": self._kitten, "args": [self._token, *words], "match": f"id:{self._window}"}
-        message = {"cmd": "kitten", "version": [0, 26, 0], "no_response": False, "payload": payload}
-        answer = b""
+        """Have the terminal do it, and return what it says."""
         try:
-            self._channel.sendall(_START + json.dumps(message).encode() + _END)
-            while not answer.endswith(_END) and len(answer) < MAX_ANSWER:
-                chunk = self._channel.recv(_CHUNK)
-                if not chunk:
-                    break
-                answer += chunk
-            reply = json.loads(answer.removeprefix(_START).removesuffix(_END))
-            said = reply["data"] if reply["ok"] else reply["error"]
-        except (OSError, ValueError, KeyError, TypeError):
-            return "kitty does not answer"
-        return said if isinstance(said, str) else "kitty did not do it; its log may say why"
+            self._channel.send(json.dumps(words).encode("ascii"))
+            return self._channel.recv(MAX_MESSAGE).decode("utf-8", "replace")
+        except OSError:
+            return "the terminal does not answer"

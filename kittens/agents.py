@@ -1,0 +1,28 @@
+"""
+A kitten that lists every agent, live, over the pane it is called in: https://sw.kovidgoyal.net/kitty/kittens/custom/
+
+    map ctrl+shift+a>a kitten agents.py
+
+It runs inside kitty and opens a window with the list. kitty runs this text with its folder at the front of sys.path,
+and only for as long as that takes: everything is imported here.
+"""
+
+import sys
+from pathlib import Path
+
+from kittens.tui.handler import result_handler
+
+sys.path.append(str(Path(sys.path[0]).resolve().parent / "lib"))
+from tallylight.hosts import kitty_keys as _keys
+
+_FOLDER = Path(sys.path[0]).resolve()
+
+
+def main(args):
+    """Without a window of its own there is nothing to do here."""
+
+
+@result_handler(no_ui=True)
+def handle_result(_args, _answer, target_window_id, boss):
+    """In kitty itself: open the list."""
+    _keys.agents(boss, target_window_id, _FOLDER)

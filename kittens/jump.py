@@ -1,0 +1,26 @@
+"""
+A kitten that goes to the next pane that needs you: https://sw.kovidgoyal.net/kitty/kittens/custom/
+
+    map ctrl+shift+a>j kitten jump.py [--previous] [--any]
+
+It runs inside kitty. kitty runs this text with its folder at the front of sys.path, and only for as long as that takes:
+everything is imported here.
+"""
+
+import sys
+from pathlib import Path
+
+from kittens.tui.handler import result_handler
+
+sys.path.append(str(Path(sys.path[0]).resolve().parent / "lib"))
+from tallylight.hosts import kitty_keys as _keys
+
+
+def main(args):
+    """Without a window of its own there is nothing to do here."""
+
+
+@result_handler(no_ui=True)
+def handle_result(args, _answer, _target_window_id, boss):
+    """In kitty itself: go there."""
+    _keys.jump(boss, args[1:])

@@ -1,0 +1,83 @@
+"""
+Actions in kitty: to a window, to the next one that needs a person, and an answer typed into one.
+
+All of it is done on a key press of a person in this kitty, but for `focus` and `jump`, which any process may ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tallylight.evidence.prompts import read_prompt
+from tallylight.hosts.pane import Look, Pane
+from tallylight.list import jump as order
+from tallylight.snapshot_schema import Pane as PaneEntry
+from tallylight.snapshot_schema import ReasonEntry
+
+#: The journey that the person is on. One kitty has one person.
+_journey: order.Journey | None = None
+
+CHANGED = "that question has changed; nothing was typed"
+
+
+def focus(boss: Any, id_: int) -> bool:
+    """Bring window *id_* to the front: its OS window, its tab, itself. False if there is none."""
+    window = boss.window_id_map.get(id_)
+    if window is None:
+        return False
+    boss.set_active_window(window, switch_os_window_if_needed=True)
+    return True
+
+
+def jump(boss: Any, panes: Mapping[int, Pane], options: Sequence[str], now: float) -> bool:
+    """
+    To the next window that needs a person, or back after the last one; False if there is nowhere to go.
+
+    *options* are those of `tally jump`: `--previous`, `--any`. *now* is monotonic.
+    """
+    global _journey
+    here = boss.active_window
+    entries = [_entry(id_, pane, now) for id_, pane in panes.items() if id_ in boss.window_id_map]
+    stops = order.stops(entries, now, is_any="--any" in options)
+    _journey, goal = order.jump(
+        _journey,
+        stops,
+        str(here.id) if here is not None else "",
+        existing={str(id_) for id_ in boss.window_id_map},
+        is_backward="--previous" in options,
+    )
+    return goal is not None and goal.isdigit() and focus(boss, int(goal))
+
+
+def _entry(id_: int, pane: Pane, now: float) -> PaneEntry:
+    """What of a pane decides where it stands in the order; its times are monotonic here."""
+    decision = pane.decision
+    source = decision.reason.source
+    return PaneEntry(
+        id=str(id_),
+        status=decision.status,
+        since=decision.since,
+        reason=ReasonEntry(source=source.word if source is not None else ""),
+        snoozed_until=now + 1 if pane.attention.snoozed else 0.0,
+    )
+
+
+def answer(window: Any, pane: Pane, look: Callable[[], Look], prompt: str, index: int, keys: str) -> str:
+    """
+    Type the choice *index* of the prompt with the fingerprint *prompt* into *window*; say why not, if not.
+
+    *prompt*, *index* and *keys* are what the person saw in the list. What is typed is read off the window's screen at
+    this moment, by the rules of the agent that holds its foreground, and only if it is the very same.
+    """
+    if pane.agent is None:
+        return CHANGED
+    seen = look()
+    found = read_prompt(pane.agent, seen.lines, seen.cursor_row)
+    if found is None or found.fingerprint != prompt or not 0 <= index < len(found.choices):
+        return CHANGED
+    choice = found.choices[index]
+    if not choice.keys or choice.keys != keys:
+        return CHANGED
+    window.write_to_child(choice.keys)
+    return ""

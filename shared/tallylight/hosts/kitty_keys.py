@@ -1,0 +1,41 @@
+"""
+The keys of kitty that have a kitten without a window: what `kittens/jump.py` and `kittens/agents.py` do.
+
+Nothing in here is believed to go well: a fault is told to the person and to kitty's log.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from kitty.utils import log_error
+
+from tallylight.hosts import kitty, kitty_actions, kitty_list
+from tallylight.hosts.kitty import KittyHost
+
+_OFF = "Tallylight does not run in this kitty; `tally doctor` tells why."
+
+
+def jump(boss: Any, options: Sequence[str]) -> None:
+    """To the next window that needs a person; *options* as of `tally jump`. Where none does, nothing happens."""
+    _guarded(boss, lambda host: kitty_actions.jump(boss, host._panes, options, time.monotonic()))
+
+
+def agents(boss: Any, window_id: int, kittens: Path) -> None:
+    """Open the list over window *window_id*. *kittens* is the folder of our kittens."""
+    _guarded(boss, lambda host: kitty_list.show(host, window_id, kittens))
+
+
+def _guarded(boss: Any, call: Callable[[KittyHost], object]) -> None:
+    host = kitty._host
+    if host is None:
+        boss.show_error("Tallylight", _OFF)
+        return
+    try:
+        call(host)
+    except Exception as error:  # kitty must not see our faults
+        log_error(f"tallylight: {type(error).__name__}: {error}")
+        boss.show_error("Tallylight", f"It failed: {type(error).__name__}: {error}"[:500])

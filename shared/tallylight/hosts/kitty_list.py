@@ -1,0 +1,189 @@
+"""
+The list of agents in kitty: an overlay window, and what its keys do to other windows.
+
+kitty's own kittens take a while to start, for each is a kitty of its own. So the list is a program of ours, `tally
+agents`, and its first picture is drawn into the window here and now, from what this process knows; the program draws
+the same a moment later and goes on from there.
+
+The program has a channel to this process that nobody else has. Through it a pane can be answered, forked, resumed or
+shown, in the name of the person who pressed a key in the list, and nothing else can. (It is not kitty's remote control
+over a descriptor: while such a one is open, kitty 0.41 answers nobody else.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import socket
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+from kitty.child import default_env
+from kitty.constants import kitty_exe
+from kitty.fast_data_types import add_timer, remove_timer
+from kitty.tab_bar import draw_attributed_string
+from kitty.tabs import SpecialWindow
+
+from tallylight import files
+from tallylight.hosts import kitty as kitty_host
+from tallylight.hosts import kitty_actions
+from tallylight.hosts.kitty import KittyHost
+from tallylight.list import ansi, draw, rows, state
+from tallylight.listing.actions import CHANNEL, MAX_MESSAGE, SELECTED
+from tallylight.listing.terminal import depth
+from tallylight.snapshot_schema import Pane as PaneEntry
+from tallylight.snapshot_schema import Snapshot
+
+#: How often, in seconds, an open list is listened to.
+LISTEN_S = 0.03
+
+
+@attrs.define
+class _List:
+    """A list on the screen."""
+
+    host: KittyHost
+    #: The folder of our kittens.
+    kittens: Path
+    channel: socket.socket
+    timer: int | None = None
+    #: What to do when it has gone.
+    then: Callable[[], object] | None = None
+
+    def listen(self, _timer: int | None) -> None:
+        """Do what was asked since the last time, and answer."""
+        try:
+            words = read_words(self.channel.recv(MAX_MESSAGE))
+            self.channel.send(self.act(words).encode("utf-8", "replace")[:MAX_MESSAGE])
+        except OSError:
+            return  # nothing was asked, or nobody waits for an answer
+
+    def act(self, words: Sequence[str]) -> str:
+        """
+        Do what is asked: a verb, the id of a window, and what the verb needs.
+
+        Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person.
+        """
+        boss, (verb, *rest) = self.host.boss, [*words, ""]
+        if verb == "attach" and len(words) > 1:
+            self.then = functools.partial(boss._new_tab, SpecialWindow(list(words[1:])))
+            return ""
+        id_ = int(rest[0]) if rest[0].isascii() and rest[0].isdigit() and len(rest[0]) < 20 else 0
+        window, pane = boss.window_id_map.get(id_), self.host._panes.get(id_)
+        if window is None or pane is None:
+            return "that pane is gone"
+        if verb == "go":
+            self.then = functools.partial(kitty_actions.focus, boss, id_)
+            return ""
+        if verb in ("fork", "resume"):
+            options = ["--resume"] if verb == "resume" else []
+            self.then = functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options)
+            return ""
+        if verb == "answer" and len(words) == 5 and words[3].isascii() and words[3].isdigit() and len(words[3]) < 4:
+            self.host._look_at_foreground(window, pane, time.monotonic())
+            look = functools.partial(kitty_host._look, window)
+            return kitty_actions.answer(window, pane, look, words[2], int(words[3]), words[4])
+        return "that is nothing a list can ask for"
+
+    def removed(self, _window: Any) -> None:
+        """Its window is gone."""
+        if self.timer is not None:
+            remove_timer(self.timer)
+        self.channel.close()
+        if self.then is not None:
+            self.then()
+
+
+#: By window.
+_lists: dict[int, _List] = {}
+
+
+def show(host: KittyHost, window_id: int, kittens: Path) -> None:
+    """Open the list over window *window_id*, or close the list that it is. *kittens* is the folder of our kittens."""
+    boss = host.boss
+    if window_id in _lists:
+        boss.mark_window_for_close(window_id)
+        return
+    window = boss.window_id_map.get(window_id)
+    tab = window.tabref() if window is not None else None
+    if window is None or tab is None:
+        return
+    now, name = time.time(), f"kitty-{os.getpid()}"
+    own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=tuple(_entries(host)))
+    shown = rows.build([own], name, now)
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    near.setblocking(False)
+    far.set_inheritable(True)
+    told = {CHANNEL: str(far.fileno()), SELECTED: shown[0].address if shown else ""}
+    try:
+        overlay = tab.new_special_window(
+            SpecialWindow(command(), override_title="Agents", env=told, cwd="/", overlay_for=window_id),
+            copy_colors_from=window,
+            pass_fds=(far.fileno(),),
+        )
+    except BaseException:
+        near.close()
+        raise
+    finally:
+        far.close()
+    opened = _lists[overlay.id] = _List(host, kittens, near)
+    opened.timer = add_timer(host.guarded("list of agents", opened.listen), LISTEN_S, True)
+    overlay.actions_on_removal.append(_removed)
+    _draw(overlay, shown, now, {**default_env(), "TERM": "xterm-kitty"})
+
+
+def _removed(window: Any) -> None:
+    _lists.pop(window.id).removed(window)
+
+
+def read_words(message: bytes) -> list[str]:
+    """The words of a message; none if it is something else."""
+    try:
+        words = json.loads(message)
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return []
+    return words
+
+
+def _entries(host: KittyHost) -> list[PaneEntry]:
+    now = time.monotonic()
+    return [host._entry(id_, pane, now) for id_, pane in host._panes.items()]
+
+
+def command() -> list[str]:
+    """The list as a program: by the installed command, else by the Python in kitty."""
+    for path in (files.data_dir() / "bin/tally", files.home() / ".local/bin/tally"):
+        if os.access(path, os.X_OK):
+            return [str(path), "agents"]
+    library = str(Path(__file__).resolve().parents[2])
+    run = f"import sys; sys.path.append({library!r}); from tallylight.cli.main import main; sys.exit(main(['agents']))"
+    return [kitty_exe(), "+runpy", run]
+
+
+def _draw(window: Any, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:
+    """The first picture."""
+    with contextlib.suppress(termios.error, OSError):
+        # What is typed from now on waits for the program, and is not echoed into the picture.
+        settings = termios.tcgetattr(window.child.child_fd)
+        settings[3] &= ~(termios.ECHO | termios.ICANON)
+        termios.tcsetattr(window.child.child_fd, termios.TCSANOW, settings)
+    screen = window.screen
+    first = state.refreshed(state.resized(state.State(), screen.columns, screen.lines), shown, now)
+    for number, line in enumerate(draw.draw(first)):
+        screen.cursor.x, screen.cursor.y = 0, number
+        draw_attributed_string(ansi.sgr(line, depth(environ)), screen)
+    screen.cursor_visible = False
+
+
+def _run_kitten(boss: Any, id_: int, kitten: Path, options: list[str]) -> None:
+    """Hand window *id_* over to the kitten that forks and resumes, which shows what it will run and asks."""
+    if kitty_actions.focus(boss, id_):
+        boss.run_kitten_with_metadata(str(kitten), options, window=boss.window_id_map[id_])

@@ -310,6 +310,10 @@ class PsutilTable:
     def start_time(self, pid: int) -> float | None:
         return self._try(lambda: self._psutil.Process(pid).create_time())
 
+    def terminal_path(self, pid: int) -> str:
+        """The terminal of *pid*, or nothing."""
+        return self._try(lambda: self._psutil.Process(pid).terminal()) or ""
+
     def cwd(self, pid: int) -> str:
         return self._try(lambda: self._psutil.Process(pid).cwd()) or ""
 
@@ -348,6 +352,21 @@ def children(pid: int, of: Table) -> tuple[int, ...]:
     if isinstance(of, ProcTable):
         return of.children(pid)
     return tuple(process.pid for process in of.descendants(pid) if process.ppid == pid)
+
+
+def is_on_terminal(pid: int, path: str, of: Table) -> bool:
+    """Whether the terminal at *path*, `/dev/pts/3`, is that of *pid*."""
+    if isinstance(of, PsutilTable):
+        return of.terminal_path(pid) == path
+    if not isinstance(of, ProcTable):
+        return False
+    try:
+        device = os.stat(path).st_rdev  # noqa: PTH116 - a path like any other
+    except (OSError, ValueError):
+        return False
+    major, minor = os.major(device), os.minor(device)
+    # The kernel writes the number into `stat` with the minor split around the major; see proc(5).
+    return of.terminal(pid) == (minor & 0xFF | major << 8 | (minor & ~0xFF) << 12) != 0
 
 
 _table: Table | None = None

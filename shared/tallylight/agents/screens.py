@@ -24,8 +24,9 @@ MAX_LAST = 48
 #: Which rows: the last ones; those up to the cursor's; those in the last box (two lines across, little below it);
 #: those above that box.
 PLACES = ("end", "cursor", "box", "above box")
-#: What stands at the end of a dialog; see `evidence.dialogs`.
-CHOICES = ("numbered", "pointed")
+#: What stands at the end of a dialog: numbered choices with a pointer at one; such without, for those that only colour
+#: it; choices without numbers, with a pointer.
+CHOICES = ("numbered", "listed", "pointed")
 #: How a choice is typed: its number; the same and Enter; the key in parentheses at its end, else its number; the
 #: pointer moved to it, and Enter; or not known.
 WAYS = ("number", "number enter", "hint", "arrows", "unknown")
@@ -81,7 +82,7 @@ def _parse(table: Table) -> ScreenRule:
     choices = table.text("choices", choices=CHOICES)
     if not lines and not choices:
         table.complain("lines", "or choices is needed: what is to be found on the screen?")
-    choose = table.text("choose", "number" if choices == "numbered" else "unknown", choices=WAYS)
+    choose = table.text("choose", "number" if choices in ("numbered", "listed") else "unknown", choices=WAYS)
     if not choices and "choose" in table:
         table.complain("choose", "is for choices; this rule reads none")
     question = table.text("question")

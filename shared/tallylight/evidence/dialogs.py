@@ -37,7 +37,7 @@ _NUMBERED = re.compile(rf"(?:([{_POINTERS}]) ?)?(\d{{1,2}})[.):] {{1,3}}(\S.*)")
 _POINTED = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}(\S.*)")
 _HINT = re.compile(
     r"\b(esc(ape)?|enter|return|tab|space|ctrl|shift|alt|arrows?|navigate|select|confirm|cancel|submit|dismiss|scroll|"
-    r"quit|exit|back|abort|skip|amend|edit|explain|toggle|choose|move|use|press)\b|[↑↓⏎↵⇥]",
+    r"quit|exit|back|abort|skip|amend|edit|explain|toggle|choose|move|use|press|waiting for)\b|[↑↓⏎↵⇥]",
     re.IGNORECASE,
 )
 #: An input line: what stands above it is no dialog that waits.
@@ -94,8 +94,8 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
     return _asked_in_a_row(rows, cursor_row)
 
 
-def numbered_choices(rows: Sequence[Row]) -> Choices | None:
-    """The numbered choices that *rows* end in, hints apart: from 1 up, one of them with a pointer."""
+def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True) -> Choices | None:
+    """The numbered choices that *rows* end in, hints apart: from 1 up, and one with a pointer unless told otherwise."""
     last = next((i for i in range(len(rows) - 1, max(-1, len(rows) - _LOW), -1) if _NUMBERED.match(rows[i].text)), None)
     if last is None or not _only_hints(rows, last):
         return None
@@ -111,7 +111,7 @@ def numbered_choices(rows: Sequence[Row]) -> Choices | None:
         elif found and found[-1][0] - position > _GAP:
             return None
     pointed = [index for index, (_, match) in enumerate(reversed(found)) if match[1]]
-    if expected != 0 or not 2 <= len(found) <= MAX_CHOICES or len(pointed) != 1:
+    if expected != 0 or not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
         return None
     found.reverse()
     ends = [*(position for position, _ in found[1:]), _end_of_choice(rows, last)]
@@ -124,7 +124,7 @@ def numbered_choices(rows: Sequence[Row]) -> Choices | None:
             for (position, match), end in zip(found, ends, strict=True)
         ),
         numbers=tuple(match[2] for _, match in found),
-        pointed=pointed[0],
+        pointed=pointed[0] if pointed else 0,
     )
 
 

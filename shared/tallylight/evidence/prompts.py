@@ -95,9 +95,19 @@ class _Screen:
                     return None
         return None
 
+    def choices(self, what: str) -> Choices | None:
+        """What stands at the end, of these `CHOICES`."""
+        if what == "pointed":
+            return self.pointed
+        return self.numbered if what == "numbered" else self.listed
+
     @functools.cached_property
     def numbered(self) -> Choices | None:
         return numbered_choices(self.rows)
+
+    @functools.cached_property
+    def listed(self) -> Choices | None:
+        return numbered_choices(self.rows, is_pointed=False)
 
     @functools.cached_property
     def pointed(self) -> Choices | None:
@@ -116,7 +126,7 @@ def _apply(rule: ScreenRule, screen: _Screen) -> Prompt | None:
             return None
     choices: Choices | None = None
     if rule.choices:
-        choices = screen.numbered if rule.choices == "numbered" else screen.pointed
+        choices = screen.choices(rule.choices)
         if choices is None:
             return None
     if rule.status is not Status.WAITING:

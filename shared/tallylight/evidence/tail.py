@@ -17,8 +17,11 @@ from tallylight.agents.patterns import WIDTH
 REACH = 48
 #: Sides of boxes, and the bars that some agents draw at the left of a dialog.
 _SIDES = "│┃║▌▐▎▏╎╏┆┊|"
+#: The right side may have a scroll bar in it.
+_RIGHT_SIDES = f"{_SIDES}█▊░▒"
 #: What a row of a box's edge consists of.
-_EDGE = frozenset("─━═╌┄┈╍┅┉╭╮╰╯┌┐└┘├┤┏┓┗┛╔╗╚╝▀▄▁▔_-╴╶╸╺╹╻╷╵ ")
+_EDGE_CHARACTERS = "─━═╌┄┈╍┅┉╭╮╰╯┌┐└┘├┤┏┓┗┛╔╗╚╝▀▄▁▔_-╴╶╸╺╹╻╷╵ "
+_EDGE = frozenset(_EDGE_CHARACTERS)
 #: An edge may have a title in it: what it is drawn with then, and the least length of it.
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
 _TITLED = 24
@@ -52,13 +55,14 @@ def _row(number: int, line: str) -> Row:
     bare = text.lstrip()
     if bare[:1] in _SIDES and bare[1:2] in ("", " "):
         bare = bare[1:].lstrip()
-    if bare and bare[-1] in _SIDES and (len(bare) == 1 or bare[-2] == " "):
+    if bare and bare[-1] in _RIGHT_SIDES and (len(bare) == 1 or bare[-2] == " "):
         text = text[:-1].rstrip()
         bare = bare[:-1].rstrip()
     if not bare:
         return Row(number, 0, "")
-    if len(bare) >= 3 and _EDGE.issuperset(bare):
-        return Row(number, 0, "", is_edge=True)
-    if len(bare) >= _TITLED and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
-        return Row(number, 0, bare.strip("".join(_EDGE)), is_edge=True)
+    if len(bare) >= 3 and bare[0] in _EDGE:
+        if _EDGE.issuperset(bare):
+            return Row(number, 0, "", is_edge=True)
+        if len(bare) >= _TITLED and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
+            return Row(number, 0, bare.strip(_EDGE_CHARACTERS), is_edge=True)
     return Row(number, len(text) - len(bare), bare)

@@ -169,7 +169,7 @@ class Link:
     def _on_message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
         if len(message.payload) <= MAX_BYTES:
             with contextlib.suppress(UnicodeDecodeError):
-                self.take(message.topic, message.payload, message.retain)
+                self.take(message.topic, bytes(message.payload), message.retain)
 
     def _on_publish(self, _client: mqtt.Client, _data: object, mid: int, _code: object, _more: object) -> None:
         topic = self._topics.pop(mid, None)

@@ -206,6 +206,9 @@ def test_the_page_in_a_browser(live: Live) -> None:
         assert question in first.text
         assert "1m" in first.text
         assert live.token not in browser.current_url
+        # A pane of kitty takes no text from here; the token was given, so nobody is asked for it.
+        for unwanted in ("#enter", ".tools", "pre", "#nothing"):
+            assert not any(found.is_displayed() for found in browser.find_elements(By.CSS_SELECTOR, unwanted))
         live.shows(pane(1, Status.DONE, host_title="deploy"), pane(2, project="docs", progress="4/7"))
         wait.until(lambda b: b.find_element(By.CSS_SELECTOR, "li").get_attribute("data-status") == "done")
         wait.until(lambda b: b.title == "Tallylight")

@@ -8,12 +8,10 @@ to the program as it is: tmux is given it with `-l`, Screen in a file that it pa
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import secrets
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -27,6 +25,10 @@ from tallylight.text import sanitise
 
 #: Of a screen that is handed out.
 MAX_LINES, MAX_CELLS = 500, 1000
+#: A Screen takes an order within so many seconds, or it hangs.
+TAKEN_S = 2.0
+#: The register that text passes through. Screen's own commands use `.` and what a person names.
+_REGISTER = "~"
 T = TypeVar("T")
 
 _TARGET = re.compile(r"\$[0-9]+:@[0-9]+\.(%[0-9]+)\Z")
@@ -92,18 +94,20 @@ class Multiplexers:
         if found is None:
             raise SessionError("this session cannot be typed into")
         address, window = found
-        folder = snapshot.checked_directory(snapshot.directory(self._environ), create=True)
-        fd, name = tempfile.mkstemp(prefix="typed-", dir=folder)
-        # A register holds it between the two commands; one that nobody else uses.
-        register = secrets.choice("ghijklmnop")
-        try:
-            with os.fdopen(fd, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-            self._run("screen", "-S", address, "-p", window, "-X", "readreg", "-e", "UTF-8", register, name)
-            self._run("screen", "-S", address, "-p", window, "-X", "paste", register)
-        finally:
-            with contextlib.suppress(OSError):
-                Path(name).unlink()
+        parent = snapshot.checked_directory(snapshot.directory(self._environ), create=True)
+        command = ("screen", "-S", address, "-p", window, "-X")
+        with self._lock, tempfile.TemporaryDirectory(prefix="typed-", dir=parent) as folder:
+            file, read = Path(folder, "text"), Path(folder, "read")
+            file.write_bytes(text.encode())
+            self._run(*command, "readreg", _REGISTER, str(file))
+            self._run(*command, "paste", _REGISTER)
+            # Orders are only queued, and taken in order: once this one was, the file may go.
+            self._run(*command, "hardcopy", str(read))
+            end = time.monotonic() + TAKEN_S
+            while not read.exists():
+                if time.monotonic() > end:
+                    raise SessionError("screen does not answer")
+                time.sleep(0.01)
 
     def _run(self, *command: str) -> bytes:
         done = self._stuck(lambda: run(command, self._env))

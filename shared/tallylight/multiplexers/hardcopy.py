@@ -53,8 +53,8 @@ _REPAIRS = [
         (r"(?<=^)\xfa(?= )", "⏺"),
         (r"^( *)\xbf(?=[ \xa0])", r"\1⎿"),
         # `✻ Mending… (3s · esc to interrupt)`: both ends of the word that says that it works.
-        (r'^[";=36\xb7*](?= \w[\w ]{0,40}& \()', "✻"),
-        (r"(?<=^✻ )(\w[\w ]{0,40})&(?= \()", r"\1…"),
+        (r'^[";=36\xb7*](?= \w[\w ]{0,40}& \((?:\d+[ms]|esc ))', "✻"),
+        (r"(?<=^✻ )(\w[\w ]{0,40})&(?= \((?:\d|esc ))", r"\1…"),
     )
 ]
 

@@ -1,0 +1,44 @@
+"""What the tests of detached sessions share."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.agents.conftest import claude_program as claude_program
+from tests.kitty.roots import SUITES, open_room, root_of
+from tests.sessions.yard import Yard
+
+
+@pytest.fixture(scope="module")
+def claude_yard(claude_program: Path) -> Iterator[Yard]:
+    """A yard with Claude's program and a model."""
+    version = next((version for version in SUITES if root_of(version)), None)
+    if version is None:
+        pytest.skip("no root to run agents in: run tests/run once as root")
+    yield from _yard(version, claude_program)
+
+
+@pytest.fixture(params=["here", *SUITES])
+def yard(request: pytest.FixtureRequest) -> Iterator[Yard]:
+    """A yard without an agent, with the tmux and the Screen of this machine and of each root."""
+    version = request.param
+    if version in SUITES and root_of(version) is None:
+        pytest.skip(f"no root {version}: run tests/run once as root")
+    yield from _yard(version, None)
+
+
+def _yard(version: str, claude: Path | None) -> Iterator[Yard]:
+    folder = Path(tempfile.mkdtemp(prefix="tallylight-sessions-", dir="/tmp"))
+    room = open_room(version)
+    yard = Yard(room, folder, claude)
+    try:
+        yield yard
+    finally:
+        yard.close()
+        room.close()
+        shutil.rmtree(folder, ignore_errors=True)

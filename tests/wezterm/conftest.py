@@ -45,7 +45,7 @@ class Bench:
 
     @property
     def snapshot(self) -> Path:
-        return self.folder / "wezterm-4711.json"
+        return self.folder / "wezterm-99.json"
 
     @property
     def feed(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Bench:
         self.fake.tick(self.window)
         self.fake.pump()
 
-    def write_snapshot(self, *panes: dict[str, Any], pid: int = 4711, written: float | None = None) -> None:
+    def write_snapshot(self, *panes: dict[str, Any], pid: int = 99, written: float | None = None) -> None:
         """The sidecar writes, at the fake's time."""
         rows = [{"tab": "", "kind": None, "since": 0, "reason": {"source": "title"}, **pane} for pane in panes]
         head = {"version": 1, "host": "wezterm", "pid": pid, "started": 1.0, "birth": "b"}

@@ -194,11 +194,11 @@ end
 ---@param window table
 ---@param pane table
 local function split(verb, window, pane)
-  if not M.options.tally then
-    tell(window, verb .. ' needs the program tally')
+  local address = sidecar.address(pane:pane_id())
+  if not M.options.tally or not address then
+    tell(window, verb .. ' needs the program tally and its sidecar')
     return
   end
-  local address = string.format('wezterm-%d:%d', wezterm.procinfo.pid(), pane:pane_id())
   local plan, problem = M.read_plan(sidecar.run(M.options.tally, { verb, '--json', address }))
   if not plan then
     tell(window, problem)

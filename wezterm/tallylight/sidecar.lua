@@ -151,11 +151,18 @@ function M.refresh()
     return false, 0
   end
   local found
-  found, written = snapshot.read(known.snapshot, wezterm.procinfo.pid(), written)
+  found, written = snapshot.read(known.snapshot, known.pid, written)
   if found then
     panes.set_entries(found)
   end
   return found ~= nil, tonumber(written) or 0
+end
+
+--- The name of a pane on the command line, `wezterm-4711:3`; nil without a sidecar.
+---@param pane_id integer
+---@return string|nil
+function M.address(pane_id)
+  return known and string.format('wezterm-%d:%d', known.pid, pane_id) or nil
 end
 
 function M.reset()

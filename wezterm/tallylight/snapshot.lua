@@ -42,7 +42,7 @@ local function entry_of(pane)
     }
 end
 
---- The panes in the text of a snapshot of the sidecar of this very WezTerm; nil if it is none.
+--- The panes in the text of a snapshot of the sidecar *pid*; nil if it is none.
 ---@param data string
 ---@param pid integer
 ---@return table<string, tallylight.State>|nil

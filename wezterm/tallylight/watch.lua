@@ -21,7 +21,7 @@ local NEVER_CALLED = 20
 
 local life = ''
 local last_tick = 0
-local last_feed
+local last_feed, fed_pid
 local is_timed = false
 local ticks = 0
 ---@type table<integer, string> # what was drawn last, by pane
@@ -143,6 +143,10 @@ function M.tick(window, is_news)
   local front, is_front = in_front()
   if known then
     local data = feed.encode(life, seen, front)
+    -- Another sidecar has heard nothing yet.
+    if known.pid ~= fed_pid then
+      fed_pid, last_feed = known.pid, nil
+    end
     if data and data ~= last_feed and feed.write(known.feed, data) then
       last_feed = data
     end

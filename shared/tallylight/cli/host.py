@@ -73,6 +73,18 @@ def _running(host: str, environ: Mapping[str, str]) -> str | None:
     return next((found.name for found in feed.snapshots if found.host == host), None)
 
 
+def _add_wezterm(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pid", type=int, required=True, metavar="PID", help="the process of WezTerm's GUI")
+    parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the program to ask it with")
+
+
+def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from tallylight.hosts import wezterm_sidecar
+
+    sys.stdout.write(wezterm_sidecar.start(environ, options.pid, options.wezterm) + "\n")
+    return 0
+
+
 #: Each kind: what it is, its options, and how it is run.
 KINDS: dict[
     str,
@@ -81,4 +93,7 @@ KINDS: dict[
         Callable[[argparse.ArgumentParser], None],
         Callable[[argparse.Namespace, Mapping[str, str]], int],
     ],
-] = {"sessions": ("the sessions of GNU Screen and tmux, attached or not", _add_sessions, _sessions)}
+] = {
+    "sessions": ("the sessions of GNU Screen and tmux, attached or not", _add_sessions, _sessions),
+    "wezterm": ("the panes of one WezTerm, in the background; what its Lua starts", _add_wezterm, _wezterm),
+}

@@ -102,13 +102,14 @@ def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str]
         os.setsid()
         if os.fork() == 0:
             nowhere = os.open(os.devnull, os.O_RDWR)
-            log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             for number, target in enumerate((nowhere, nowhere, log)):
                 os.dup2(target, number)
             lock = take(place)
             os.write(sender, str(os.getpid() if lock is not None else holder(place)).encode())
             os.close(sender)
             if lock is not None:
+                os.ftruncate(2, 0)
                 with contextlib.suppress(OSError):
                     os.chdir("/")
                 serve(place, lock, environ, wezterm)

@@ -16,6 +16,7 @@ from tallylight.claims import Timing
 from tallylight.datafile import Table, parse
 from tallylight.errors import DataFileError
 from tallylight.fleet.settings import Fleet, parse_fleet
+from tallylight.keys import wanted
 from tallylight.notify import STATUSES
 from tallylight.notify import Settings as Notify
 from tallylight.paint import COLOURS, RGB
@@ -59,6 +60,8 @@ class Config:
     kitty: Kitty = Kitty()
     notify: Notify = attrs.Factory(Notify)
     fleet: Fleet = attrs.Factory(Fleet)
+    #: A person's own keys by the names of `keys.ACTIONS`; `""` is none.
+    keys: dict[str, str] = attrs.Factory(dict)
     #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
     colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
 
@@ -103,6 +106,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
             mark=kitty.boolean("mark", default.kitty.mark),
         ),
         notify=_notify(table.table("notify")),
+        keys=wanted(table.table("keys")),
         fleet=parse_fleet(table.table("fleet")),
         colours={status: _colour(colours, status) for status in COLOURS},
     )

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import tallylight
 from tallylight import edits, files
 from tallylight.errors import TallyError
-from tallylight.setup import environment, kitty, wiring
+from tallylight.setup import environment, keys, kitty, wiring
 from tallylight.setup.agents import installed_agents
 from tallylight.setup.world import World
 
@@ -58,14 +58,20 @@ def _refuse_anothers_home(world: World, *, yes: bool) -> None:
 def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
     source = environment.running_source()
     python = environment.base_python()
-    state = environment.look(world, source, python)
     here = kitty.look(world)
+    bindings, answer = keys.plan(world, environment.layout(world), here)
+    was = environment.present_keys(environment.layout(world))
+    state = environment.look(world, source, python, bindings)
     edit = wiring.plan(world, here.conf) if here.is_here else None
     if state.is_current and edit is None:
         world.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
         _tell_what_is_there(world, here, state)
+        _tell_keys(world, here, keys.rows(bindings, answer))
         return DONE
     _show(world, state, edit)
+    if bindings != was:
+        world.say("  bind keys that are free in your kitty, in a file of its own:\n")
+        world.say("\n".join(f"    {key:<20}{what}" for key, what in keys.rows(bindings, answer)))
     if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     if not state.is_current and not environment.apply(world, source, python, state):
@@ -74,6 +80,7 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
         wiring.apply(world, edit)
     world.say("\nDone.")
     _tell_what_is_there(world, here, state)
+    _tell_keys(world, here, keys.rows(bindings, answer))
     if here.is_here:
         world.say(
             "\nNext: restart kitty. Or reload its configuration (ctrl+shift+f5; kitty 0.48 does it by itself) and open"
@@ -108,6 +115,15 @@ def _show(world: World, state: environment.State, edit: wiring.Edit | None) -> N
     if edit is not None:
         world.say(f"  {'change' if edit.before is not None else 'make'} {world.short(edit.path)}:\n")
         world.say(edit.diff(world.short(edit.path)).rstrip("\n"))
+
+
+def _tell_keys(world: World, here: kitty.Kitty, rows: Sequence[tuple[str, str]]) -> None:
+    if not here.is_here:
+        return
+    for number, (key, what) in enumerate(rows):
+        world.say(f"  {'' if number else 'keys':<12}{key:<20}{what}")
+    if not rows:
+        world.say("  keys        none bound: kitty did not tell which are free, or [keys] wants none")
 
 
 def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.State) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import tallylight
 from tallylight import edits, files
 from tallylight.errors import TallyError
-from tallylight.setup import environment, kitty, wiring
+from tallylight.setup import environment, keys, kitty, wiring
 from tallylight.setup.world import World
 
 SETUP = "run `tally setup`"
@@ -113,6 +113,25 @@ def terminal(world: World) -> Iterator[Finding]:
         note = f" (newer than {newest}, the newest that is tested)" if here.version[:2] > kitty.NEWEST else ""
         yield Finding("kitty", Health.OK, f"{here.version_text}{note} in {world.short(here.program)}")
     yield _kitty_conf(world, here.conf)
+    yield from _keys(world, here)
+
+
+def _keys(world: World, here: kitty.Kitty) -> Iterator[Finding]:
+    """The key bindings, and what else is on those keys by now."""
+    place = environment.layout(world)
+    bound = environment.present_keys(place)
+    if not bound:
+        return
+    answer = keys.ask(world, place, here, tuple(binding.key for binding in bound))
+    shown = ", ".join(
+        f"{key} {binding.action.name}" for binding, (key, _) in zip(bound, keys.rows(bound, answer), strict=True)
+    )
+    yield Finding("keys", Health.OK, shown)
+    wanted = keys.wishes(world)
+    for binding, (key, other) in keys.hidden(bound, answer) if answer is not None else ():
+        if binding.action.name not in wanted:
+            text = f"{key} is for {binding.action.name}, and for `{other}`"
+            yield Finding("keys", Health.DUPLICATE, text, f"{SETUP}; it takes another key")
 
 
 def _kitty_conf(world: World, conf: Path) -> Finding:

@@ -20,11 +20,12 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import tallylight
-from tallylight import edits, files
+from tallylight import edits, files, keys
 from tallylight.errors import TallyError
 from tallylight.setup import dependencies
 from tallylight.setup.world import World
@@ -124,13 +125,22 @@ def launcher_text(place: Layout, python: Path) -> str:
     )
 
 
-def kitty_conf_text(place: Layout) -> str:
+def kitty_conf_text(place: Layout, bindings: Sequence[keys.Binding] = ()) -> str:
     """The file that kitty.conf includes. A watcher's relative path would be looked for in kitty's own directory."""
     return (
         "# Written by `tally setup`, again at each update: change ~/.config/tallylight/config.toml instead.\n"
         + edits.watcher_line(str(place.watcher))
         + "\n"
+        + keys.text(bindings, str(place.kittens))
     )
+
+
+def present_keys(place: Layout) -> list[keys.Binding]:
+    """The key bindings of an earlier setup."""
+    try:
+        return keys.read(files.read_limited(place.kitty_conf).decode("utf-8", "replace"))
+    except (OSError, TallyError):
+        return []
 
 
 class State(NamedTuple):
@@ -143,15 +153,18 @@ class State(NamedTuple):
     stale: tuple[Path, ...]
     #: Something that is not ours stands where the command would.
     foreign_command: bool
+    #: The key bindings there are to be.
+    bindings: tuple[keys.Binding, ...] = ()
 
     @property
     def is_current(self) -> bool:
         return not self.build and not self.stale
 
 
-def look(world: World, source: Source, python: Path) -> State:
-    """Compare the private environment with what it should be. Reads only."""
+def look(world: World, source: Source, python: Path, bindings: Sequence[keys.Binding] | None = None) -> State:
+    """Compare the private environment with what it should be. Reads only. Without *bindings* the present ones stay."""
     place = layout(world)
+    bound = tuple(present_keys(place) if bindings is None else bindings)
     if is_private(place, source):
         name = source.package.parent.parent.name
         build = False
@@ -159,21 +172,21 @@ def look(world: World, source: Source, python: Path) -> State:
         name = release_name(source)
         build = not _is_whole(place.releases / name)
     stale = [link for link in (place.lib, place.kittens) if not _links_to(link, _release_link(link, name))]
-    stale += [path for path, data, _ in _written(place, python) if not _holds(path, data)]
+    stale += [path for path, data, _ in _written(place, python, bound) if not _holds(path, data)]
     foreign = False
     if not _links_to(place.command, str(place.launcher)):
         foreign = os.path.lexists(place.command) and not _is_our_link(place.command)
         stale += [] if foreign else [place.command]
-    return State(name, build, tuple(stale), foreign)
+    return State(name, build, tuple(stale), foreign, bound)
 
 
 def _release_link(link: Path, name: str) -> str:
     return f"releases/{name}/{link.name}"
 
 
-def _written(place: Layout, python: Path) -> list[tuple[Path, bytes, int]]:
+def _written(place: Layout, python: Path, bindings: Sequence[keys.Binding]) -> list[tuple[Path, bytes, int]]:
     return [
-        (place.kitty_conf, os.fsencode(kitty_conf_text(place)), 0o644),
+        (place.kitty_conf, os.fsencode(kitty_conf_text(place, bindings)), 0o644),
         (place.launcher, os.fsencode(launcher_text(place, python)), 0o755),
     ]
 
@@ -219,7 +232,7 @@ def apply(world: World, source: Source, python: Path, state: State) -> bool:
         for link in (place.lib, place.kittens):
             if link in state.stale:
                 _relink(link, _release_link(link, state.release))
-        for path, data, mode in _written(place, python):
+        for path, data, mode in _written(place, python, state.bindings):
             if path in state.stale:
                 path.parent.mkdir(exist_ok=True)
                 files.atomic_write(path, data, mode)

@@ -1,0 +1,26 @@
+"""
+A kitten that lets the question of the pane it is called in rest for a while: https://sw.kovidgoyal.net/kitty/kittens/custom/
+
+    map ctrl+shift+a>s kitten snooze.py [MINUTES]
+
+Called again, it ends the rest. It runs inside kitty. kitty runs this text with its folder at the front of sys.path, and
+only for as long as that takes: everything is imported here.
+"""
+
+import sys
+from pathlib import Path
+
+from kittens.tui.handler import result_handler
+
+sys.path.append(str(Path(sys.path[0]).resolve().parent / "lib"))
+from tallylight.hosts import kitty_requests as _requests
+
+
+def main(args):
+    """Without a window of its own there is nothing to do here."""
+
+
+@result_handler(no_ui=True)
+def handle_result(args, _answer, target_window_id, boss):
+    """In kitty itself: begin or end the rest."""
+    _requests.snooze_key(boss, target_window_id, args[1:])

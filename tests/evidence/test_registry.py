@@ -95,11 +95,12 @@ def test_not_a_file_of_it(text: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "field", "value"),
     [
-        ({"sessionId": "--dangerous"}, "session", ""),
-        ({"sessionId": "a b"}, "session", ""),
-        ({"sessionId": "a\n"}, "session", ""),
+        # What the gate refuses must reach it: as no id at all it would stand for the latest conversation.
+        ({"sessionId": "--dangerous"}, "session", "--dangerous"),
+        ({"sessionId": "a b"}, "session", "a b"),
+        ({"sessionId": "a\n"}, "session", "a "),
         ({"sessionId": "x" * 256}, "session", "x" * 256),
-        ({"sessionId": "x" * 257}, "session", ""),
+        ({"sessionId": "x" * 10_000}, "session", "x" * 257),
         ({"sessionId": 7}, "session", ""),
         ({"cwd": "relative"}, "cwd", ""),
         ({"cwd": "/a\x1b[31m"}, "cwd", "/a[31m"),

@@ -20,7 +20,8 @@ from tallylight.text import sanitise
 
 #: Observed files have some 400 bytes.
 MAX_CHARS = 1 << 16
-_SESSION = re.compile(r"[A-Za-z0-9._:@/+][A-Za-z0-9._:@/+-]{0,255}", re.ASCII)
+#: One more than a session id may have: one that is too long, or odd, must stay so, and not become another or none.
+_MAX_SESSION = 257
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 _RAW = frozenset({"idle", "busy", "waiting", "shell"})
 
@@ -69,7 +70,7 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
     return Reading(
         raw,
         waiting_for,
-        session if _SESSION.fullmatch(session) else "",
+        sanitise(session, cells=_MAX_SESSION, graphemes=_MAX_SESSION),
         sanitise(cwd) if cwd.startswith("/") else "",
         sanitise(_text(data, "name")),
         _integer(data.get("statusUpdatedAt")) or 0,

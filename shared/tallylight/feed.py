@@ -9,6 +9,7 @@ host. That a host died without removing its file is noticed within `LIVENESS_S`.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Protocol
 
 from tallylight import snapshot
 from tallylight.snapshot import SnapshotError
@@ -16,6 +17,15 @@ from tallylight.snapshot_schema import Snapshot
 
 #: How often, in seconds, the writers of unchanged files are looked for.
 LIVENESS_S = 1.0
+
+
+class Hosts(Protocol):
+    """Where the present state of hosts comes from: of this machine, or of a fleet."""
+
+    @property
+    def snapshots(self) -> tuple[Snapshot, ...]: ...
+
+    def poll(self, now: float) -> bool: ...
 
 
 class Feed:

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 
+from tallylight.cli.fleet import Elsewhere, FleetFeed
 from tallylight.errors import TallyError
 from tallylight.feed import Feed
 from tallylight.list.rows import Row
@@ -28,7 +29,8 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="tally agents", description="Every agent of every tab, live: go there, filter, snooze, ask why. ? helps."
     )
-    parser.parse_args(argv)
+    parser.add_argument("--broker", action="store_true", help="of every machine of the fleet, as its broker tells it")
+    options = parser.parse_args(argv)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise NoTerminalError
     environ = dict(os.environ)
@@ -36,8 +38,8 @@ def main(argv: list[str]) -> int:
     os.environ.pop(CHANNEL, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno()),
-        Feed(directory(environ)),
-        Private.of(environ) or Requests(environ),
+        FleetFeed() if options.broker else Feed(directory(environ)),
+        Elsewhere() if options.broker else Private.of(environ) or Requests(environ),
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),

@@ -7,13 +7,20 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import attrs
+
 from tallylight import files
+from tallylight.cli.output import clean
 from tallylight.cli.panes import Found, Panes, in_order
 from tallylight.errors import TallyError
+from tallylight.snapshot_entries import ConversationEntry
+from tallylight.snapshot_schema import Pane, Snapshot
 
 if TYPE_CHECKING:
     from tallylight.broker import Subscriber
     from tallylight.fleet.mirror import Mirror
+    from tallylight.list.rows import Row
+    from tallylight.list.state import Answer
 
 #: How long, in seconds, a command that answers once waits for the broker.
 PATIENCE_S = 6.0
@@ -40,6 +47,77 @@ def panes_of(mirror: Mirror) -> Panes:
     return Panes(in_order(panes), tuple(dict.fromkeys(found.host for found in panes)), machines=machines)
 
 
+class FleetFeed:
+    """
+    The hosts of all machines, as a `feed.Hosts`: a host is named `machine/kitty-4711`.
+
+    Argument lists and keys are left out: what another machine says is shown, and never run or typed on this one.
+    """
+
+    def __init__(self) -> None:
+        self._subscriber = subscriber()
+        self._snapshots: tuple[Snapshot, ...] = ()
+
+    @property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        """What every host of every machine shows, while the broker is there to say so."""
+        return self._snapshots
+
+    @property
+    def problem(self) -> str:
+        """Why the broker cannot be reached; nothing while it can."""
+        link = self._subscriber.link
+        return "" if link.is_up else f"the broker {link.fleet.broker}:{link.fleet.port}: {link.state}"
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it could not be reached, and is not being tried at this moment."""
+        return self._subscriber.link.has_failed
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the broker has told everything."""
+        return self._subscriber.is_complete
+
+    @property
+    def machines(self) -> dict[str, bool]:
+        """Every machine, and whether it is there."""
+        return _machines(self._subscriber.mirror)
+
+    def poll(self, now: float) -> bool:
+        """Take what the broker has sent by monotonic *now*; tell whether anything has changed."""
+        if not self._subscriber.step(now, 0.0):
+            return False
+        panes: dict[str, list[Pane]] = {}
+        if self._subscriber.is_complete:
+            for machine, host, pane in self._subscriber.mirror.panes():
+                panes.setdefault(f"{machine}/{host}", []).append(harmless(pane))
+        before, self._snapshots = self._snapshots, tuple(_snapshot(name, panes[name]) for name in sorted(panes))
+        return self._snapshots != before
+
+
+class Elsewhere:
+    """What the list can do to panes of other machines: show them. See `listing.actions.Actions`."""
+
+    def start(self, verb: str, row: Row) -> str:  # noqa: ARG002 - the protocol has it
+        return self._words(row)
+
+    def answer(self, answer: Answer) -> str:
+        return self._words(answer.row)
+
+    def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:  # noqa: ARG002
+        return self._words(row)
+
+    @staticmethod
+    def _words(row: Row) -> str:
+        return f"that has to be done on {clean(row.host.partition('/')[0], 40)} itself"
+
+
+def harmless(pane: Pane) -> Pane:
+    """*pane* without what could be run or typed."""
+    return attrs.evolve(pane, resume=(), fork=(), attach=(), choices=(), conversation=ConversationEntry())
+
+
 def read_fleet() -> Panes:
     """Ask the broker once; `TallyError` if it does not answer."""
     found = subscriber()
@@ -52,3 +130,13 @@ def read_fleet() -> Panes:
             raise TallyError(f"the broker {link.fleet.broker}:{link.fleet.port}: {link.state}")
     link.close()
     return panes_of(found.mirror)
+
+
+def _machines(mirror: Mirror) -> dict[str, bool]:
+    return dict.fromkeys(mirror.machines, True) | dict.fromkeys(mirror.gone, False)
+
+
+def _snapshot(name: str, panes: list[Pane]) -> Snapshot:
+    host, _, pid = name.rpartition("-")
+    number = int(pid) if pid.isascii() and pid.isdigit() and len(pid) <= 10 else 0
+    return Snapshot(host=host if number else name, pid=number, started=0.0, written=0.0, panes=tuple(panes))

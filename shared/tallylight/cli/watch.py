@@ -21,7 +21,9 @@ from typing import Any, TextIO
 import attrs
 
 from tallylight import paint
+from tallylight.cli.fleet import FleetFeed
 from tallylight.cli.panes import Found
+from tallylight.errors import TallyError
 from tallylight.feed import Feed
 from tallylight.rollup import urgency
 from tallylight.snapshot import directory
@@ -41,15 +43,24 @@ def main(argv: list[str]) -> int:
         prog="tally watch", description="The state of every pane as one JSON line, then a line for every change."
     )
     parser.add_argument("--once", action="store_true", help="end after the first line, which is the whole state")
+    parser.add_argument("--broker", action="store_true", help="of every machine of the fleet, as its broker tells it")
     options = parser.parse_args(argv)
-    feed, watch = Feed(directory(os.environ)), Watch()
+    fleet = FleetFeed() if options.broker else None
+    feed = fleet or Feed(directory(os.environ))
+    watch, broker = Watch(), BrokerWatch()
     try:
         while True:
             feed.poll(time.monotonic())
-            for line in watch.changes({found.name: found.panes for found in feed.snapshots}):
+            lines = list(broker.changes(fleet.problem, fleet.machines)) if fleet is not None else []
+            # Until the broker has told everything there is no state to begin with.
+            if fleet is None or fleet.is_complete or watch.has_begun:
+                lines += watch.changes({found.name: found.panes for found in feed.snapshots})
+            for line in lines:
                 sys.stdout.write(json.dumps({"version": JSON_VERSION, "at": round(time.time(), 3), **line}) + "\n")
             sys.stdout.flush()
-            if options.once or not _is_read(sys.stdout, POLL_S):
+            if options.once and fleet is not None and fleet.has_failed:
+                raise TallyError(fleet.problem)
+            if (options.once and watch.has_begun) or not _is_read(sys.stdout, POLL_S):
                 return 0
     except BrokenPipeError:
         # Nobody reads: that is how it is meant to end. What is not written yet would be complained about at the exit.
@@ -69,12 +80,31 @@ def _is_read(stream: TextIO, seconds: float) -> bool:
 
 
 @attrs.define
+class BrokerWatch:
+    """What was last told of a fleet: whether its broker is there, and which machines are."""
+
+    _problem: str | None = None
+    _machines: dict[str, bool] = attrs.Factory(dict)
+
+    def changes(self, problem: str, machines: Mapping[str, bool]) -> Iterator[Line]:
+        """The lines that lead from what was last told to *problem* (none while the broker answers) and *machines*."""
+        if problem != self._problem:
+            self._problem = problem
+            yield {"event": "broker", "up": not problem, "problem": problem}
+        for name in sorted(machines.keys() | self._machines.keys()):
+            is_there = machines.get(name, False)
+            if self._machines.get(name) is not is_there:
+                yield {"event": "machine", "machine": name, "up": is_there}
+        self._machines = dict(machines)
+
+
+@attrs.define
 class Watch:
     """What was last told: the panes of each host by their addresses."""
 
     _hosts: frozenset[str] = frozenset()
     _panes: dict[str, Found] = attrs.Factory(dict)
-    _has_begun: bool = False
+    has_begun: bool = False
 
     def changes(self, hosts: Mapping[str, tuple[Pane, ...]]) -> Iterator[Line]:
         """The lines that lead from what was last told to *hosts*, the panes of every living host."""
@@ -82,8 +112,8 @@ class Watch:
         before, self._panes = self._panes, panes
         hosts_before, self._hosts = self._hosts, frozenset(hosts)
         counted = _counts(panes)
-        if not self._has_begun:
-            self._has_begun = True
+        if not self.has_begun:
+            self.has_begun = True
             ordered = sorted(panes.values(), key=lambda f: (-urgency(f.pane.status), -f.pane.since, f.address))
             yield {"event": "state", **counted, "hosts": sorted(hosts), "panes": [_pane(found) for found in ordered]}
             return

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from tallylight.feed import Feed
+from tallylight.feed import Hosts
 from tallylight.list import ansi, draw, rows, state
 from tallylight.list.keys import Decoder
 from tallylight.list.rows import Row
@@ -30,7 +30,7 @@ Explain = Callable[[Row, int, float], list[str]]
 
 def run(
     terminal: Terminal,
-    feed: Feed,
+    feed: Hosts,
     actions: Actions,
     explain: Explain,
     *,
@@ -47,7 +47,7 @@ def run(
 
 class _List:
     def __init__(
-        self, terminal: Terminal, feed: Feed, actions: Actions, explain: Explain, own: str, depth: ansi.Depth
+        self, terminal: Terminal, feed: Hosts, actions: Actions, explain: Explain, own: str, depth: ansi.Depth
     ) -> None:
         self.state = State()
         self._terminal, self._feed, self._actions, self._explain = terminal, feed, actions, explain

@@ -15,7 +15,7 @@ from tallylight.list.rows import NEEDS, Row, is_snoozed
 from tallylight.list.state import Mode, State, areas, offered
 from tallylight.snapshot_schema import Pane
 from tallylight.status import Status
-from tallylight.text import width
+from tallylight.text import sanitise, width
 
 #: From this many columns on the agent's name has a column and there are bars; from that many the status is written out.
 MIDDLING = 56
@@ -53,7 +53,18 @@ def draw(state: State) -> list[Line]:
         lines.append((Span(clean("up, down: scroll   any other key: back", state.columns), is_dim=True),))
     else:
         lines = [_head(state), *_rows(state, parts.rows), *_details(state, parts.details), _foot(state)]
-    return lines[: state.lines]
+    return [_clipped(line, state.columns) for line in lines[: state.lines]]
+
+
+def _clipped(line: Line, columns: int) -> Line:
+    """The line as far as the screen is wide; a screen narrower than a mark and a name is no reason to fail."""
+    if sum(width(span.text) for span in line) <= columns:
+        return line
+    spans: list[Span] = []
+    for span in line:
+        spans.append(attrs.evolve(span, text=sanitise(span.text, cells=columns)))
+        columns -= width(spans[-1].text)
+    return tuple(spans)
 
 
 def keys_named(keys: str) -> str:
@@ -71,9 +82,9 @@ def _head(state: State) -> Line:
     if state.mode is Mode.FILTER or state.filter:
         cursor = "▏" if state.mode is Mode.FILTER else ""
         found = f"{len(state.shown)} of {len(state.rows)}"
-        room = max(1, state.columns - len(found) - 4)
+        room = max(3, state.columns - len(found) - 2)
         typed = state.filter
-        while width(typed) > room - 1:
+        while width(typed) > room - 2:
             # What was typed last is what a person looks at.
             typed = typed[1:]
         return (Span(pad(clean(f"/{typed}{cursor}", room), room), is_bold=True), Span(f"  {found}"[: state.columns]))

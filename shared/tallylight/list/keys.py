@@ -103,6 +103,8 @@ class Decoder:
             events.append(Key(_CONTROL.get(data[0]) or f"ctrl+{chr(data[0] | 0x60)}"))
             return 1
         length = 1 if data[0] < 0x80 else 2 if data[0] < 0xE0 else 3 if data[0] < 0xF0 else 4
+        if 0x80 <= data[0] < 0xC2 or data[0] > 0xF4 or any(not 0x80 <= byte < 0xC0 for byte in data[1:length]):
+            return 1  # no UTF-8
         if len(data) < length:
             return 0
         try:

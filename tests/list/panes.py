@@ -1,0 +1,53 @@
+"""Panes for tests of the list: made from few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tallylight.list import rows, state
+from tallylight.list.keys import Event, Key
+from tallylight.list.rows import Row
+from tallylight.list.state import Effects, State
+from tallylight.snapshot_schema import Pane, Snapshot
+from tallylight.status import Kind, Status
+
+#: The present, in seconds since the epoch.
+NOW = 1_800_000_000.0
+OWN = "kitty-7"
+
+CHOICES = (("1", "Yes"), ("2", "Yes, always"), ("\x1b", "No"))
+
+
+def pane(id_: int | str, status: str = "working", age: float = 60.0, **more: Any) -> Pane:
+    """A pane whose status began *age* seconds ago."""
+    return Pane(id=str(id_), status=Status(status), **{"agent": "claude", "since": NOW - age, **more})
+
+
+def asking(id_: int | str, age: float = 60.0, **more: Any) -> Pane:
+    """A pane with a question whose answers are known."""
+    fields = {"kind": Kind.PERMISSION, "question": "May I?", "choices": CHOICES, "prompt": f"print-of-{id_}"}
+    return pane(id_, "waiting", age, **{**fields, **more})
+
+
+def snapshot(*panes: Pane, host: str = "kitty", pid: int = 7) -> Snapshot:
+    """What a host says."""
+    return Snapshot(host=host, pid=pid, started=NOW, written=NOW, panes=panes)
+
+
+def rows_of(*panes: Pane) -> tuple[Row, ...]:
+    """The rows of panes of the terminal that draws the list."""
+    return rows.build([snapshot(*panes)], OWN, NOW)
+
+
+def listed(*panes: Pane, columns: int = 80, lines: int = 24) -> State:
+    """The list of these panes."""
+    return state.refreshed(state.resized(State(), columns, lines), rows_of(*panes), NOW)
+
+
+def pressed(start: State, *keys: str | Event) -> tuple[State, Effects]:
+    """What comes of these keys, and the effects of all of them."""
+    effects: Effects = ()
+    for key in keys:
+        start, more = state.press(start, Key(key) if isinstance(key, str) else key)
+        effects += more
+    return start, effects

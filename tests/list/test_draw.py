@@ -1,0 +1,200 @@
+"""What is drawn: texts, widths, looks, and that nothing a program says gets through."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallylight import paint
+from tallylight.list import ansi, state
+from tallylight.list.ansi import Depth, Screen
+from tallylight.list.draw import Line, draw, keys_named
+from tallylight.list.state import State
+from tallylight.status import Kind, Status
+from tallylight.text import width
+from tests.list.panes import CHOICES, NOW, asking, listed, pane, pressed
+
+
+def texts(now: State) -> list[str]:
+    """The lines without their looks."""
+    return ["".join(span.text for span in line).rstrip() for line in draw(now)]
+
+
+def test_a_row_tells_all_that_matters() -> None:
+    """Mark, what it waits for, agent, project, age and the question, not the last message, stand in one line."""
+    question = asking(1, 200, project="shop", message="I will run rm", kind=Kind.QUESTION)
+
+    assert texts(listed(question, pane(2, project="docs", message="Tests run", progress="3/7")))[1:3] == [
+        "▸ ?  question  claude  shop   3m  May I?",
+        "  ●  working   claude  docs   1m  ██░░░░ 3/7  Tests run",
+    ]
+
+
+def test_forty_columns_and_ten_lines_are_enough() -> None:
+    """On a small screen mark, name, age and the start of the question stay, and so do the details and the help."""
+    rows = [asking(n, 60 * n, project=f"project-{n}", question="Do you want to make this edit?") for n in range(1, 9)]
+    now = listed(*rows, columns=40, lines=10)
+
+    assert texts(now) == [
+        "8 agents, 8 waiting",
+        "▸ !  project-8   8m  Do you want to mak…",
+        "  !  project-7   7m  Do you want to mak…",
+        "  !  project-6   6m  Do you want to mak…",
+        "  !  project-5   5m  Do you want to mak…",
+        "  !  project-4   4m  Do you want to mak…",
+        "  !  project-3   3m  Do you want to mak…",
+        "Do you want to make this edit?",
+        "waiting (permission), claude, project-8…",
+        "? help   Enter go   a answer   / filter",
+    ]
+
+
+def test_answers_stand_with_what_they_type() -> None:
+    """Before anything is typed a person reads the question, each answer, and the keys it stands for."""
+    assert texts(pressed(listed(asking(1, project="shop"), columns=40, lines=12), "a")[0])[6:] == [
+        "─" * 40,
+        "May I?",
+        "1  Yes  types 1",
+        "2  Yes, always  types 2",
+        "3  No  types Esc",
+        "a number answers   Esc leave",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "named"),
+    [
+        ("1", "1"),
+        ("y\r", "y ⏎"),
+        ("\x1b", "Esc"),
+        ("\x1b[B", "Down"),
+        ("\x03", "ctrl+c"),
+        ("\t\r", "Tab ⏎"),
+        (" ", "Space"),
+    ],
+)
+def test_keys_have_names(keys: str, named: str) -> None:
+    """What draws nothing is named, so that a person sees all that will be typed."""
+    assert keys_named(keys) == named
+
+
+@pytest.mark.parametrize(
+    ("progress", "bar"),
+    [
+        ("0/4", "░░░░░░ 0/4"), ("2/4", "███░░░ 2/4"), ("4/4", "██████ 4/4"), ("9/4", "██████ 4/4"), ("1/0", ""),
+        ("", ""), ("x/y", ""), ("-1/4", ""), ("1/" + "9" * 20, ""), ("1", ""), ("²/4", ""),
+    ],
+)  # fmt: skip
+def test_progress_is_a_bar(progress: str, bar: str) -> None:
+    """`done/total` is a bar, never longer than full; what is no progress is not drawn."""
+    assert texts(listed(pane(1, project="p", progress=progress)))[1] == f"▸ ●  working  claude  p   1m  {bar}".rstrip()
+
+
+def test_a_snooze_shows_how_long() -> None:
+    """What was put off says until when, and is not counted among what waits."""
+    lines = texts(listed(asking(1, snoozed_until=NOW + 600)))
+
+    assert lines[0] == "1 agent" and "snoozed 10m" in lines[1]
+
+
+def test_nothing_to_list_is_said() -> None:
+    """An empty list says that there is no agent; a filter that finds none says that."""
+    assert "no agent runs" in texts(listed())[2]
+    assert "no agent matches" in texts(pressed(listed(pane(1)), "/", "z")[0])[2]
+
+
+def test_the_end_of_a_long_filter_is_seen() -> None:
+    """What was typed last stays visible."""
+    assert (
+        "end▏" in texts(pressed(listed(pane(1), columns=40), "/", *"a long filter that is longer than this end")[0])[0]
+    )
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.text(max_size=60),
+    st.text(max_size=60),
+    st.integers(1, 120),
+    st.integers(1, 30),
+    st.sampled_from(["", "a", "?", "/"]),
+)
+def test_nothing_that_a_program_says_gets_out(said: str, name: str, columns: int, lines: int, key: str) -> None:
+    """Whatever texts panes have, a line is no wider than the screen and holds no control or bidirectional character."""
+    evil = asking(
+        1, project=name, title=said, message=said, question=said, agent=name, choices=(("1", said), (name, "x"))
+    )
+    now = listed(evil, pane(2, project=said, message=name, host_title=said), columns=columns, lines=lines)
+    if key:
+        now = pressed(now, key)[0]
+    now = state.told(now, said)
+    for line in draw(now):
+        text = "".join(span.text for span in line)
+        assert width(text) <= columns
+        assert not any(
+            c < " " or "\x7f" <= c < "\xa0" or c in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068" for c in text
+        )
+
+
+# Looks -----------------------------------------------------------------------------------------------------------
+
+
+def looks(now: State, depth: Depth) -> list[str]:
+    return [ansi.sgr(line, depth) for line in draw(now)]
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status in paint.COLOURS])
+def test_a_mark_stands_out_in_every_theme(status: Status) -> None:
+    """A mark is black or white on its light's colour, with a contrast of at least 4.5 (WCAG 2), so no theme matters."""
+
+    def luminance(rgb: paint.RGB) -> float:
+        linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in rgb]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    colour = paint.COLOURS[status]
+    dark, light = sorted((luminance(colour), luminance(paint.readable_on(colour))))
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+    drawn = looks(listed(pane(1, status)), Depth.FULL)[1]
+    red, green, blue = colour
+    assert f"48;2;{red};{green};{blue};38;2;" in drawn
+
+
+def test_without_colour_there_is_none() -> None:
+    """With NO_COLOR no colour is set, of text or background; marks and the selection are still there."""
+    everything = [pane(n, status) for n, status in enumerate(Status)]
+    for line in looks(listed(*everything), Depth.NONE):
+        assert not any(f"{code};" in line for code in ("38", "48")) and "\x1b[3" not in line and "\x1b[4" not in line
+    assert {paint.mark(s) for s in Status if s is not Status.ACTIVE} <= set("".join(texts(listed(*everything))))
+
+
+def test_a_terminal_of_256_colours_gets_the_nearest() -> None:
+    """Where the full range is not known, the colours are those of the cube."""
+    assert "48;5;214;38;5;16" in looks(listed(asking(1)), Depth.CUBE)[1]
+
+
+def test_only_changed_lines_are_written() -> None:
+    """A screen gets the lines that differ, in one synchronised update, and nothing when none does."""
+    screen = Screen()
+    screen.update(["one", "two", "three"])
+
+    assert screen.update(["one", "zwei", "three"]) == "\x1b[?2026h\x1b[2;1H\x1b[Kzwei\x1b[?2026l"
+    assert screen.update(["one", "zwei", "three"]) == ""
+
+
+def test_a_smaller_picture_leaves_nothing_behind() -> None:
+    """When there are fewer lines than before, the screen is cleared first."""
+    screen = Screen()
+    screen.update(["one", "two"])
+
+    assert screen.update(["one"]).startswith("\x1b[?2026h\x1b[0m\x1b[2J\x1b[1;1H")
+
+
+def test_a_span_ends_its_look() -> None:
+    """What follows a styled span is plain again."""
+    selected: Line = draw(listed(asking(1, choices=CHOICES)))[1]
+    for span in selected:
+        drawn = ansi.sgr((span,), Depth.FULL)
+        assert drawn == span.text or drawn.endswith("\x1b[0m")
+    assert attrs.asdict(selected[3])["is_reverse"]

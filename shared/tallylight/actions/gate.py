@@ -106,7 +106,7 @@ def fill(template: Sequence[str], values: Mapping[str, str]) -> tuple[str, ...] 
 def check_program(word: str, agent: Agent) -> Refusal | None:
     """Whether *word*, the first of an argument list, is the name of *agent*, and no path to somewhere."""
     if is_denied(word):
-        return Refusal("deny-list", f"{_shown(base_name(word))} runs other programs; it is never started for an agent")
+        return Refusal("deny-list", f"it asks for {_shown(base_name(word))}, which runs other programs")
     if "/" in word:
         return Refusal("program", f"{_shown(word)!r} is a path; only an agent's own name is taken")
     if word not in (*agent.processes, *agent.generic):
@@ -167,7 +167,7 @@ def check_said(words: Sequence[str], agent: Agent, running: Sequence[str]) -> Re
             if after and not after.startswith("-") and tuple(running[own + 1 : own + 2]) == (after,):
                 position += 1
         elif is_denied(word):
-            return Refusal("deny-list", f"{_shown(base_name(word))} runs other programs; it is no argument of an agent")
+            return Refusal("deny-list", f"it asks for {_shown(base_name(word))}, which runs other programs")
         elif word.startswith("-"):
             return Refusal("option", f"{_shown(word)!r} is an option that {agent.name} is not known to need for this")
         else:

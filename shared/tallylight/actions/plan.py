@@ -152,7 +152,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
     found = scene.identity
     if found.is_remote:
         where = found.rule.partition(" ")[0]
-        return Refusal("remote", f"{where} is in the foreground: what runs there is not of this machine")
+        return Refusal("remote", f"in the foreground is {where}, and what runs behind it is not of this machine")
     if found.agent is not None:
         if scene.process is None:
             return Refusal("process", f"{found.agent.display} is named here, but its own process was not found")
@@ -172,7 +172,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
 def _allowed(agent: Agent) -> Agent | Refusal:
     denied = next((name for name in (*agent.processes, *agent.generic) if is_denied(name)), "")
     if denied:
-        return Refusal("deny-list", f"{denied} runs other programs; it is never started for an agent")
+        return Refusal("deny-list", f"the data file names {denied}, which runs other programs")
     return agent
 
 

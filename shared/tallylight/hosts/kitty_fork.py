@@ -99,7 +99,17 @@ def _options(args: Sequence[str]) -> argparse.Namespace:
 
 def handle_result(answer: object, window_id: int, boss: Any) -> None:
     """Start what the person agreed to, if everything is still as it was when they did."""
-    refusal = _start(answer, window_id, boss)
+    from kitty.fast_data_types import add_timer
+
+    # kitty is about to take the page away; what is looked up before that may find it half gone.
+    add_timer(lambda _timer: _finish(answer, window_id, boss), 0.0, False)
+
+
+def _finish(answer: object, window_id: int, boss: Any) -> None:
+    try:
+        refusal = _start(answer, window_id, boss)
+    except Exception as error:  # kitty must not see our faults
+        refusal = Refusal("fault", f"kitty did not open a pane: {type(error).__name__}: {error}")
     if refusal is not None:
         boss.show_error("Tallylight", f"{sentence(refusal.text)}\n\n(rule: {refusal.rule}; nothing was started)")
 

@@ -1,0 +1,341 @@
+"""The fork kitten in a real kitty, by keys typed into its window, with a program called `claude` that keeps a diary.
+
+The program notes how it was started, keeps a status file as Claude Code does, and says what it is told to say. (Real
+agents are forked in tests/agents/test_fork_kitty.py.)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.kitty.desk import Desk, user_var
+
+pytestmark = pytest.mark.timeout(180)
+
+_CLAUDE = r"""#!/usr/bin/python3
+import json, os, sys, uuid
+home = os.environ["HOME"]
+start = open("/proc/self/stat").read().rpartition(")")[2].split()[19]
+session = os.environ.get("FAKE_SESSION") or str(uuid.uuid4())
+pid = os.getpid()
+folder = f"{home}/.claude/sessions"
+os.makedirs(folder, exist_ok=True)
+with open(f"{folder}/{pid}.json.new", "w") as file:
+    json.dump({"pid": pid, "procStart": start, "sessionId": session, "cwd": os.getcwd(), "status": "idle"}, file)
+os.rename(f"{folder}/{pid}.json.new", f"{folder}/{pid}.json")
+with open(f"{home}/diary", "a") as file:
+    entry = {"argv": sys.argv, "cwd": os.getcwd(), "pid": pid, "session": session}
+    entry["window"], entry["mark"] = os.environ.get("KITTY_WINDOW_ID"), os.environ.get("FAKE_MARK")
+    file.write(json.dumps(entry) + "\n")
+print("claude is here", flush=True)
+for line in sys.stdin:
+    if line.startswith("say "):
+        print(bytes.fromhex(line[4:]).decode("latin-1"), end="", flush=True)
+    elif line.startswith("exit"):
+        break
+os.unlink(f"{folder}/{pid}.json")
+"""
+
+_CONFIG = """
+shell bash --norc
+enabled_layouts splits
+map ctrl+f kitten {kittens}/fork.py
+map ctrl+r kitten {kittens}/fork.py --resume
+"""
+FORK, RESUME = "ctrl+f", "ctrl+r"
+
+
+class Bench(Desk):
+    """A desk with keys for the kitten, and a program called claude."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__(version, "", "[kitty]\npulse = false\n", size=(1000, 560))
+        kitty = self.kitty
+        self.reload(_CONFIG.format(kittens=kitty.home / ".local/share/tallylight/kittens"))
+        program = kitty.home / ".local/bin/claude"
+        program.write_text(_CLAUDE)
+        program.chmod(0o755)
+        (kitty.home / "work").mkdir()
+        self.diary_file = kitty.home / "diary"
+        self.diary_file.write_text("")
+
+    def diary(self) -> list[dict[str, Any]]:
+        """Every start of the program, the first one first."""
+        return [json.loads(line) for line in self.diary_file.read_text().splitlines()]
+
+    def shell(self, **env: str) -> int:
+        """A tab in front, with a shell at its prompt."""
+        window = self.kitty.launch("bash", "--norc", cwd=str(self.kitty.home / "work"), env=env)
+        self.kitty.wait_until(lambda: self.kitty.get_text(window).strip(), what="the shell's prompt")
+        return window
+
+    def agent(self, **env: str) -> tuple[int, dict[str, Any]]:
+        """A tab in front in which the program was started from a shell; its window, and what it noted."""
+        before = len(self.diary())
+        window = self.shell(FAKE_MARK="carried", **env)
+        self.kitty.send_text(window, "claude\r")
+        self.kitty.wait_text(window, "claude is here")
+        self.known(window, agent="claude")
+        return window, self.diary()[before]
+
+    def known(self, window: int, *, agent: str = "", session: str | None = None) -> None:
+        """Wait until the host knows the agent of a window, and its session."""
+
+        def found() -> bool:
+            snapshot = self.snapshot()
+            pane = next((p for p in snapshot.panes if p.id == str(window)), None) if snapshot else None
+            if pane is None or (agent and pane.conversation.agent != agent):
+                return False
+            return bool(pane.conversation.session) if session is None else pane.conversation.session == session
+
+        self.kitty.wait_until(found, what=f"{agent} {session} in the snapshot")
+
+    def say(self, window: int, data: bytes) -> None:
+        """Have the program in a window write this."""
+        self.kitty.send_text(window, f"say {data.hex()}\r")
+
+    def press(self, key: str) -> None:
+        """Press a key on the keyboard."""
+        self.kitty.xdotool("key", key)
+
+    def page(self, text: str) -> tuple[int, str]:
+        """Wait for the kitten's window to show this; its id, and all it shows."""
+
+        def found() -> tuple[int, str] | None:
+            for window in self.kitty.windows():
+                shown = self.kitty.get_text(window["id"])
+                if text in shown:
+                    return window["id"], shown
+            return None
+
+        return self.kitty.wait_until(found, 20, f"{text!r} in any window")
+
+    def gone(self, page: int) -> None:
+        """Wait for the kitten's window to close."""
+        self.kitty.wait_until(lambda: all(w["id"] != page for w in self.kitty.windows()), what="the end of the page")
+
+    def started(self, before: int) -> dict[str, Any]:
+        """Wait for one more start of the program; what it noted."""
+        return self.kitty.wait_until(lambda: self.diary()[before:], what="one more start of claude")[0]
+
+    def programs(self) -> list[str]:
+        """The command lines of all processes in kitty's room but for kitty's own."""
+        listed = self.kitty.run(["ps", "-eo", "args="]).stdout.decode().splitlines()
+        return sorted(line for line in listed if not re.search(r"ps -eo|env -i|nsenter", line))
+
+
+@pytest.fixture(scope="module")
+def bench(kitty_version: str) -> Iterator[Bench]:
+    bench = Bench(kitty_version)
+    yield bench
+    bench.close()
+
+
+@pytest.fixture(autouse=True)
+def tidy(bench: Bench) -> Iterator[None]:
+    yield
+    bench.close_all_but_first()
+
+
+def osc(body: str) -> bytes:
+    return b"\x1b]" + body.encode() + b"\x07"
+
+
+def b64(text: str) -> str:
+    return b64encode(text.encode()).decode()
+
+
+def test_fork_beside(bench: Bench) -> None:
+    """A key shows the exact argument list; Enter starts it beside, in the same directory; closing it undoes it."""
+    kitty = bench.kitty
+    window, first = bench.agent()
+    tab = kitty.tab_of(window)
+    bench.press(FORK)
+    page, shown = bench.page("Fork claude")
+    bench.press("Return")
+    second = bench.started(len(bench.diary()))
+    forked = int(second["window"])
+
+    program = str(kitty.home / ".local/bin/claude")
+    argv = [program, "--resume", first["session"], "--fork-session"]
+    assert " ".join(argv) in re.sub(r"\s+", " ", shown)
+    assert str(kitty.home / "work") in shown
+    assert "a pane beside this one" in shown
+    assert second["argv"] == argv
+    assert second["cwd"] == first["cwd"]
+    assert second["mark"] == "carried"
+    assert kitty.tab_of(forked) == tab
+    assert kitty.window(forked)["title"] == "⑂ work"
+    bench.gone(page)
+    kitty.close_window(forked)
+    kitty.wait_until(lambda: all(w["id"] != forked for w in kitty.windows()), what="the end of the fork")
+    assert first["pid"] in [p["pid"] for p in kitty.window(window)["foreground_processes"]]
+
+
+def test_escape_leaves(bench: Bench) -> None:
+    """Esc closes the page, and nothing was started."""
+    bench.agent()
+    before = bench.programs()
+    count = len(bench.diary())
+    bench.press(FORK)
+    page, _ = bench.page("Fork claude")
+    bench.press("Escape")
+    bench.gone(page)
+    bench.let_pass(0.5)
+
+    assert len(bench.diary()) == count
+    assert bench.programs() == before
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [("t", "a new tab"), ("o", "a new OS window"), ("b", "a pane below this one")]
+)
+def test_elsewhere(bench: Bench, key: str, words: str) -> None:
+    """A key on the page chooses where the new pane goes."""
+    kitty = bench.kitty
+    window, _ = bench.agent()
+    tabs, os_windows, count = len(kitty.tabs()), len(kitty.ls()), len(bench.diary())
+    bench.press(FORK)
+    bench.page("Fork claude")
+    bench.press(key)
+    bench.page(words)
+    bench.press("Return")
+    forked = int(bench.started(count)["window"])
+
+    kitty.wait_until(lambda: any(w["id"] == forked for w in kitty.windows()), what="the new window")
+    assert len(kitty.tabs()) == tabs + (key != "b")
+    assert len(kitty.ls()) == os_windows + (key == "o")
+    assert (kitty.tab_of(forked) == kitty.tab_of(window)) == (key == "b")
+    titles = {tab["title"] for tab in kitty.tabs() if tab["id"] == kitty.tab_of(forked)}
+    assert key == "b" or titles == {"⑂ work"}
+
+
+@pytest.mark.parametrize(
+    ("session", "reason"),
+    [
+        ("--dangerously-skip-permissions", "begins with a dash"),
+        ("a b", "has a space in it"),
+        ("x" * 10_000, "is longer than 256 characters"),
+    ],
+    ids=["option", "space", "long"],
+)
+def test_a_hostile_session_id(bench: Bench, session: str, reason: str) -> None:
+    """An id that could become anything but one harmless argument is refused, and the page says why."""
+    window, _ = bench.agent(FAKE_SESSION=session)
+    refused(bench, FORK, reason, "rule: value")
+    assert "x" * 300 not in bench.kitty.get_text(window)
+
+
+def refused(bench: Bench, key: str, reason: str, rule: str) -> None:
+    """A press of *key* shows this reason, and nothing is started, neither then nor by Enter."""
+    before, count = bench.programs(), len(bench.diary())
+    bench.press(key)
+    page, shown = bench.page("nothing was started")
+    bench.press("Return")
+    bench.gone(page)
+    bench.let_pass(0.5)
+
+    assert reason in re.sub(r"\s+", " ", shown)
+    assert rule in shown
+    assert bench.programs() == before
+    assert len(bench.diary()) == count
+
+
+def test_a_method_that_names_a_shell(bench: Bench) -> None:
+    """MethodFork `bash -c …`, said by the agent's own output, is refused: the agent's data file is not even tried."""
+    window, first = bench.agent()
+    payload = f"state=idle;tool=claude;session={first['session']};fork=claude%0Abash%0A-c%0Atouch%20pwned"
+    bench.say(window, user_var("tally", payload))
+    wait_said(bench, window, "bash")
+    refused(bench, FORK, "It asks for bash, which runs other programs", "rule: deny-list")
+    bench.say(window, user_var("tally", "state=idle;tool=bash;fork=bash%0A-c%0Atouch%20pwned"))
+    bench.say(window, user_var("tally", "state=idle;tool=claude;fork=bash%0A-c%0Atouch%20pwned"))
+    wait_said(bench, window, "bash", at=0)
+    refused(bench, FORK, "It asks for bash, which runs other programs", "rule: deny-list")
+    assert not (bench.kitty.home / "work/pwned").exists()
+
+
+def wait_said(bench: Bench, window: int, word: str, at: int = 1) -> None:
+    """Wait until the host was told an argument list with *word* in it."""
+
+    def told() -> bool:
+        snapshot = bench.snapshot()
+        pane = next((p for p in snapshot.panes if p.id == str(window)), None) if snapshot else None
+        return pane is not None and word in pane.fork[at : at + 1]
+
+    bench.kitty.wait_until(told, what=f"{word!r} in the snapshot")
+
+
+def test_a_file_that_arms_a_plain_shell(bench: Bench) -> None:
+    """A file with OSC 88 and OSC 26 in it, printed in a shell behind the relay: there is no agent, so no fork."""
+    kitty = bench.kitty
+    path = kitty.home / "work/hostile"
+    path.write_bytes(
+        osc(f"88;arm;cmd={b64('claude')};args={b64('--resume x --dangerously-skip-permissions')}")
+        + osc(f"26;CodeAgent=claude;Status=idle;SessionId={b64('x')};MethodFork={b64('--resume x')}")
+        + user_var("tally", "state=idle;tool=claude;session=x;resume=claude%0A--resume%0Ax")
+    )
+    window = bench.shell()
+    kitty.send_text(window, "tally run bash --norc\r")
+    kitty.send_text(window, f"cat {path}; echo DO''NE\r")
+    kitty.wait_text(window, "DONE", 20)
+    bench.wait_status(window, "idle")
+
+    refused(bench, FORK, "No agent runs in this pane", "rule: process")
+    refused(bench, RESUME, "none has as far as was seen", "rule: process")
+
+
+def test_another_machine_in_front(bench: Bench) -> None:
+    """With ssh in the foreground nothing is started, whatever comes out of it."""
+    kitty = bench.kitty
+    ssh = kitty.home / ".local/bin/ssh"
+    if not ssh.exists():
+        kitty.run(["cp", "/usr/bin/cat", str(ssh)])
+    window = bench.shell()
+    kitty.send_text(window, "ssh\r")
+    payload = user_var("tally", "state=idle;tool=claude;session=x;fork=claude%0A--resume%0Ax")
+    Desk.say(bench, window, payload)
+    bench.wait_status(window, "idle")
+
+    refused(bench, FORK, "In the foreground is ssh", "rule: remote")
+    refused(bench, RESUME, "In the foreground is ssh", "rule: remote")
+
+
+def test_resume_what_was_killed(bench: Bench) -> None:
+    """After `kill -9` a key resumes the conversation that the host had seen; there is none to fork."""
+    window, first = bench.agent()
+    bench.kitty.run(["kill", "-9", str(first["pid"])])
+    bench.kitty.wait_until(lambda: "Killed" in bench.kitty.get_text(window), what="the shell's word")
+    refused(bench, FORK, "no longer runs in this pane", "rule: process")
+    count = len(bench.diary())
+    bench.press(RESUME)
+    _, shown = bench.page("Resume claude")
+    bench.press("Return")
+    second = bench.started(count)
+
+    assert second["argv"][1:] == ["--resume", first["session"]]
+    assert first["session"] in shown
+    assert second["cwd"] == first["cwd"]
+    assert bench.kitty.window(int(second["window"]))["title"] == "↻ work"
+
+
+def test_an_agent_that_ends_under_the_page(bench: Bench) -> None:
+    """What was agreed to is looked at again: an agent that has ended meanwhile is not forked."""
+    _, first = bench.agent()
+    before = len(bench.diary())
+    bench.press(FORK)
+    bench.page("Fork claude")
+    bench.kitty.run(["kill", "-9", str(first["pid"])])
+    bench.let_pass(0.6)
+    bench.press("Return")
+    _, shown = bench.page("nothing was started")
+    bench.press("Escape")
+
+    assert re.search(r"no longer runs|changed in the meantime", shown)
+    assert len(bench.diary()) == before

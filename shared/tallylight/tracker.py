@@ -396,7 +396,7 @@ class Tracker:
         reason = Reason(source, rule, at, _CHANGES[status])
         changed = claim.changed if claim is not None else now
         report = self._merged(record, claim)
-        if kind is None and status is Status.WAITING:
+        if status is Status.WAITING:
             kind = report.kind
         return Decision(status, kind, reason, changed, report, choice.losing)
 
@@ -414,6 +414,8 @@ class Tracker:
             asked = record.claims.get(Source.SCREEN)
             if asked is not None and asked.status is Status.WAITING:
                 gaps |= {name: getattr(asked.report, name) for name in ("message", "kind") if not getattr(best, name)}
+                if best.source is Source.TITLE and asked.report.kind is not None:
+                    gaps["kind"] = asked.report.kind  # one glyph stands for every dialog
         return attrs.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
 
     def _target(self, now: float) -> Decision:

@@ -2,16 +2,16 @@
 Prompts: what the visible screen of an agent says of its status, and the question that a person has to answer.
 
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `Prompt` comes out, or None.
-The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`. Everything is read at
-the end of the screen: what was printed before, and has scrolled up, is a transcript and says nothing. Reading is pure,
-never raises, and takes a bounded time on any screen.
+The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
+that have a negative priority. Everything is read at the end of the screen: what was printed before, and has scrolled
+up, is a transcript and says nothing. Reading is pure, never raises, and takes a bounded time on any screen.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tallylight.agents import Agent
 from tallylight.agents.screens import ScreenRule
@@ -47,11 +47,14 @@ def read_prompt(agent: Agent | None, lines: Sequence[str], cursor_row: int) -> P
     screen = _Screen(read_tail(lines), cursor_row)
     if not screen.rows:
         return None
-    for rule in agent.screen_rules:
-        found = _apply(rule, screen)
-        if found is not None:
-            return found
-    return read_dialog(screen.rows, cursor_row) if agent.screen_generic else None
+    found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
+    if found is None and agent.screen_generic:
+        found = read_dialog(screen.rows, cursor_row)
+    return found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
+
+
+def _first_of(rules: Iterable[ScreenRule], screen: _Screen) -> Prompt | None:
+    return next((found for rule in rules if (found := _apply(rule, screen)) is not None), None)
 
 
 class _Screen:

@@ -7,9 +7,9 @@ text is cut, so that reading costs the same on any screen: at most `REACH` rows 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-
-import attrs
+from typing import NamedTuple
 
 from tallylight.agents.patterns import WIDTH
 
@@ -27,8 +27,7 @@ _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
 _TITLED = 24
 
 
-@attrs.frozen
-class Row:
+class Row(NamedTuple):
     """
     One row: where it stands on the screen, how far its text is indented, the text.
 
@@ -46,10 +45,14 @@ def read_tail(lines: Sequence[str]) -> tuple[Row, ...]:
     last = len(lines) - 1
     while last >= 0 and not lines[last].strip():
         last -= 1
-    return tuple(_row(number, lines[number][:WIDTH]) for number in range(max(0, last - REACH + 1), last + 1))
+    first = max(0, last - REACH + 1)
+    return tuple([Row(number, *_read(lines[number][:WIDTH])) for number in range(first, last + 1)])
 
 
-def _row(number: int, line: str) -> Row:
+#: From one look to the next most rows are the same.
+@functools.lru_cache(maxsize=2048)
+def _read(line: str) -> tuple[int, str, bool]:
+    """Indentation, text and whether it is an edge, of one row."""
     # Agents put no-break spaces where nothing is to be wrapped.
     text = line.replace("\u00a0", " ").rstrip()
     bare = text.lstrip()
@@ -59,10 +62,10 @@ def _row(number: int, line: str) -> Row:
         text = text[:-1].rstrip()
         bare = bare[:-1].rstrip()
     if not bare:
-        return Row(number, 0, "")
+        return 0, "", False
     if len(bare) >= 3 and bare[0] in _EDGE:
         if _EDGE.issuperset(bare):
-            return Row(number, 0, "", is_edge=True)
+            return 0, "", True
         if len(bare) >= _TITLED and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
-            return Row(number, 0, bare.strip(_EDGE_CHARACTERS), is_edge=True)
-    return Row(number, len(text) - len(bare), bare)
+            return 0, bare.strip(_EDGE_CHARACTERS), True
+    return len(text) - len(bare), bare, False

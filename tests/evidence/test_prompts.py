@@ -1,0 +1,216 @@
+"""
+Prompts of agents: the screens of real ones, each with what it showed, and screens that only look like a prompt.
+
+`screens/AGENT/NAME-COLUMNS.txt` is the end of a screen as a terminal showed it, of the version that its first line
+names, driven by a scripted model; only paths were renamed. Above `---` stands what the rules have to make of it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.agents import Agent
+from tallylight.evidence.prompts import read_prompt
+from tallylight.evidence.tail import REACH, WIDTH, read_tail
+from tallylight.status import Kind, Status
+from tests.evidence.agents import AGENTS, agent
+
+SCREENS = sorted((Path(__file__).parent / "screens").rglob("*.txt"))
+UNKNOWN = Agent(name="unknown", display="Unknown")
+
+
+@attrs.frozen
+class Screen:
+    """One file."""
+
+    agent: Agent
+    cursor: int
+    facts: dict[str, str]
+    lines: list[str]
+
+
+def load(path: Path) -> Screen:
+    head, _, text = path.read_text("utf-8").partition("---\n")
+    facts = dict(line.split(": ", 1) for line in head.splitlines())
+    return Screen(agent(path.parent.name), int(facts["cursor"]), facts, text.removesuffix("\n").split("\n"))
+
+
+@pytest.mark.parametrize("path", SCREENS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_screens_of_real_agents(path: Path) -> None:
+    """Each is read as what it was: status and kind, the question, the choices with their keys, by the rule named."""
+    screen = load(path)
+
+    found = read_prompt(screen.agent, screen.lines, screen.cursor)
+
+    shows = "nothing" if found is None else f"{found.status}/{found.kind}" if found.kind else str(found.status)
+    assert shows == screen.facts["shows"]
+    if found is not None:
+        assert found.rule == screen.facts["rule"]
+        assert found.question == screen.facts.get("question", "")
+        assert [[c.keys, c.label] for c in found.choices] == json.loads(screen.facts.get("choices", "[]"))
+
+
+def test_every_agent_that_was_run_has_its_screens() -> None:
+    """Idle, and a question or permission for each of them; nothing else is known of its screen than what was seen."""
+    for name in ("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider"):
+        shown = {load(path).facts["shows"] for path in SCREENS if path.parent.name == name}
+        assert {"idle", "waiting/permission", "working"} <= shown, name
+    assert not [a.name for a in AGENTS if a.screen_rules and not any(p.parent.name == a.name for p in SCREENS)]
+
+
+@pytest.mark.parametrize("path", [p for p in SCREENS if p.stem.startswith(("permission", "question"))], ids=str)
+def test_an_answered_dialog_in_the_transcript_says_nothing(path: Path) -> None:
+    """The same dialog, printed by whatever, above the agent's own input box."""
+    screen = load(path)
+    idle = load(
+        next(p for p in SCREENS if p.parent == path.parent and p.stem.startswith(("idle-after", "done", "idle")))
+    )
+    box = [line for line in idle.lines if line.strip()][-5:]
+
+    found = read_prompt(screen.agent, [*screen.lines, "", *box], len(screen.lines) + len(box))
+
+    assert found is None or found.status is not Status.WAITING
+
+
+DIALOG = ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "", " Esc to cancel"]
+
+#: Screens on which something talks about a prompt, but nothing asks.
+NEGATIVES: dict[str, list[str]] = {
+    "git log": [
+        "commit 5f1c2", "Author: A <a@example.com>", "", "    Ask: Do you want to proceed?", "    ❯ 1. Yes",
+        "      2. No", "", "commit 4d3e1", "Author: B <b@example.com>", "", "    Fix [y/N] prompts", ":",
+    ],
+    "a transcript that is printed": [*DIALOG, "⎿  approved", "", "$ "],
+    "a REPL": [">>> print(text)", "Do you want to proceed?", "❯ 1. Yes", "  2. No", ">>> "],
+    "vim on a log": [
+        "Do you want to proceed?", "❯ 1. Yes", "  2. No", "~", "~", "~", '"log.txt" 3L, 48B                 1,1   All',
+    ],
+    "an answer that talks about it": [
+        "● The dialog says: Do you want to proceed? 1. Yes 2. No", "", "─" * 60, "❯ ", "─" * 60, "  ? for shortcuts",
+    ],
+    "an answer that quotes it": ["● It looks so:", *DIALOG, "", "─" * 60, "❯ ", "─" * 60, "  ? for shortcuts"],
+    "a question in an answer": ["● Shall I go on? Do you want to proceed?", "", "─" * 60, "> ", "─" * 60],
+    "a list without a pointer": ["Do you want one of these?", "1. Red", "2. Green", "", "Enter to select"],
+    "a list that does not begin at 1": ["Which?", "❯ 4. Red", "  5. Green"],
+    "two pointers": ["Which?", "❯ 1. Red", "❯ 2. Green"],
+    "one choice": ["Which?", "❯ 1. Red"],
+    "a [y/N] that was answered": ["Continue? [y/N] y", "Installing…", "done", ""],
+    "a [y/N] that is not where the cursor is": ["Continue? [y/N] ", "ok"],
+    "a password in a sentence": ["The password: it is in the vault, and nobody asks", ""],
+    "a file of passwords": ["user: me", "password: hunter2 and more"],
+    "nothing": [],
+    "blanks": ["", "   ", ""],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEGATIVES)
+@pytest.mark.parametrize("who", [UNKNOWN, *AGENTS], ids=lambda a: a.name)
+def test_what_only_looks_like_a_prompt(name: str, who: Agent) -> None:
+    """No screen that merely has the text of a dialog on it waits for anyone, whichever agent shows it."""
+    lines = NEGATIVES[name]
+    found = read_prompt(who, lines, max(len(lines) - 1, 0))
+
+    assert found is None or found.status is not Status.WAITING
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind", "rule", "question", "keys"),
+    [
+        (DIALOG, Kind.PERMISSION, "numbered choices", "Do you want to proceed?", ["1", "2"]),
+        (["Which colour?", "> 1) Red", "  2) Green"], Kind.QUESTION, "numbered choices", "Which colour?", ["1", "2"]),
+        (["Log in with?", "→ 1. Browser", "  2. API key"], Kind.AUTH, "numbered choices", "Log in with?", ["1", "2"]),
+        (
+            ["│ Apply this change? │", "│ › 1. Yes           │", "│   2. No            │", "╰" + "─" * 20 + "╯"],
+            Kind.PERMISSION, "numbered choices", "Apply this change?", ["1", "2"],
+        ),
+        (["Allow it?", "o 1. Yes", "  2. No"], Kind.PERMISSION, "numbered choices", "Allow it?", ["1", "2"]),
+        (["Allow it?", ": 1. Yes", "  2. No"], Kind.PERMISSION, "numbered choices", "Allow it?", ["1", "2"]),
+        (
+            ["Pick a colour?", "  Red", "❯ Green", "  Blue", "", "↑/↓ to move, Enter to select"],
+            Kind.QUESTION, "pointed choices", "Pick a colour?", ["\x1b[A\r", "\r", "\x1b[B\r"],
+        ),
+        (["Overwrite a.txt? [y/N] "], Kind.PERMISSION, "yes or no", "Overwrite a.txt? [y/N]", ["y\r", "n\r"]),
+        (["Really (yes/no)? "], Kind.QUESTION, "yes or no", "Really (yes/no)?", ["yes\r", "no\r"]),
+        (
+            ["Run it? (Y)es/(N)o/(D)on't ask again [Yes]: "],
+            Kind.PERMISSION, "yes or no", "Run it? (Y)es/(N)o/(D)on't ask again [Yes]:", ["y\r", "n\r", "d\r"],
+        ),
+        (["[sudo] password for me: "], Kind.AUTH, "password", "[sudo] password for me:", []),
+        (["Enter passphrase for key '/k': "], Kind.AUTH, "password", "Enter passphrase for key '/k':", []),
+        (["Paste your API key: "], Kind.AUTH, "password", "Paste your API key:", []),
+    ],
+)  # fmt: skip
+def test_generic_prompts(lines: list[str], kind: Kind, rule: str, question: str, keys: list[str]) -> None:
+    """An agent nobody knows asks as programs ask: the kind, the question and what to type are read off its screen."""
+    found = read_prompt(UNKNOWN, ["some output", "", *lines], len(lines) + 1)
+
+    assert found is not None
+    assert (found.status, found.kind, found.rule, found.question) == (Status.WAITING, kind, rule, question)
+    assert [choice.keys for choice in found.choices] == keys
+
+
+def test_no_agent_no_prompt() -> None:
+    """Where no agent holds the foreground, nothing is read."""
+    assert read_prompt(None, DIALOG, 4) is None
+
+
+def test_the_fingerprint_is_the_prompts() -> None:
+    """It stays while hints below change, and is another one for another question and for other choices."""
+    first = read_prompt(UNKNOWN, DIALOG, 4)
+    again = read_prompt(UNKNOWN, ["noise", "", *DIALOG[:-1], " Esc to cancel · Tab to amend"], 5)
+    other = read_prompt(UNKNOWN, ["Do you want to proceed now?", *DIALOG[1:]], 4)
+
+    assert first is not None and again is not None and other is not None
+    assert len(first.fingerprint) == 16
+    assert first.fingerprint != other.fingerprint
+    assert read_prompt(UNKNOWN, list(DIALOG), 4) == first
+
+
+hostile = st.text(alphabet="❯›>1234567890.)[]()yYnN?: \x00\x1b\u00a0\u202e─│╭█password\U0001f469\ud800", max_size=300)
+
+
+@given(st.lists(hostile, max_size=60), st.integers(-5, 99))
+def test_nothing_raises(lines: list[str], cursor: int) -> None:
+    """Any text, any cursor: a prompt comes out or none, and what is for display is sanitised."""
+    for who in (UNKNOWN, agent("claude"), agent("aider"), agent("opencode")):
+        found = read_prompt(who, lines, cursor)
+        if found is not None:
+            for text in (found.question, *found.lines, *(choice.label for choice in found.choices)):
+                assert text.isprintable()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["(" * 400, "a" * 400, "1. " * 200, "(Y)" * 150, "[y/n]" * 90, "esc to " * 60, "password " * 50, "❯ 1. " * 90],
+)
+def test_hostile_lines_cost_no_time(line: str) -> None:
+    """A full screen of rows made to be slow takes the rules of every agent a few milliseconds at most."""
+    lines = [line] * 500
+    took = []
+    for who in (UNKNOWN, *AGENTS):
+        best = min(_seconds(who, lines) for _ in range(3))
+        took.append((best, who.name))
+
+    assert max(took)[0] < 0.05, max(took)
+
+
+def _seconds(who: Agent, lines: list[str]) -> float:
+    begun = time.thread_time()
+    read_prompt(who, lines, 499)
+    return time.thread_time() - begun
+
+
+def test_only_the_end_of_a_screen_is_read() -> None:
+    """At most so many rows of so many characters, at the limit and one above it."""
+    rows = read_tail([*["x" * (WIDTH + 1)] * (REACH + 1), "", ""])
+
+    assert len(rows) == REACH
+    assert rows[0].number == 1
+    assert {len(row.text) for row in rows} == {WIDTH}

@@ -111,7 +111,7 @@ def choose(
     A key for each action that can have one.
 
     *wishes* are the person's own and count whatever they hide. *present* are those of an earlier setup, which stay
-    while they are free. *taken* names for each candidate what kitty does on it already; None if kitty was not asked, and
+    while they are free. *taken* names for each candidate what kitty does on it already; None if it was not asked, and
     then nothing new is bound.
     """
     chosen: list[Binding] = []

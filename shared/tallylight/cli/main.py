@@ -39,6 +39,9 @@ VERBS = {
     "publish": "tell the broker of a fleet what this machine's agents do",
     "fork": "continue a tab's conversation in a new pane; the old one stays as it is",
     "resume": "go on with the conversation of an agent that has ended or crashed",
+    "snooze": "let what a pane needs of you rest for a while",
+    "unread": "mark a pane as not looked at yet",
+    "seen": "mark a pane as looked at",
     "why": "explain one tab's light: the source, the rule, what would change it",
 }
 

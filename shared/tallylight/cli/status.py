@@ -12,6 +12,7 @@ from tallylight import paint
 from tallylight.cli.fleet import read_fleet
 from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
 from tallylight.cli.panes import Found, Panes, read_panes
+from tallylight.hosts.waited import waited_today
 from tallylight.status import Status
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
@@ -33,7 +34,8 @@ def main(argv: list[str]) -> int:
     panes = read_fleet() if options.broker else read_panes(os.environ)
     shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
     if options.json:
-        sys.stdout.write(json.dumps(to_json(panes, shown), indent=2) + "\n")
+        waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
+        sys.stdout.write(json.dumps(to_json(panes, shown) | waited, indent=2) + "\n")
         return 0
     for problem in panes.problems:
         sys.stderr.write(f"tally status: {clean(str(problem))}\n")
@@ -45,12 +47,22 @@ def main(argv: list[str]) -> int:
         draw(output, lit, time.time(), with_host=len(panes.hosts) > 1)
     else:
         output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
+    if not options.waiting and not options.broker and (waited_s := waited_today(os.environ, time.time())) >= 1:
+        output.line(f"agents waited {duration(waited_s)} for you today")
     return 0
 
 
 def nothing(panes: Panes) -> str:
     """Word why there is nothing to list."""
     return _NOTHING if panes.hosts or panes.machines else _NO_HOST
+
+
+def duration(seconds: float) -> str:
+    """Word how long something took, to the minute from one minute on: `40 s`, `12 min`, `2 h 5 min`."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    return " ".join([*([f"{hours} h"] if hours else []), *([f"{minutes} min"] if minutes or not hours else [])])
 
 
 def draw(output: Output, panes: list[Found], now: float, *, with_host: bool) -> None:
@@ -67,10 +79,11 @@ def draw(output: Output, panes: list[Found], now: float, *, with_host: bool) -> 
 def _row(found: Found, now: float, *, narrow: bool, with_host: bool) -> list[str]:
     pane = found.pane
     name = clean(pane.project) or clean(pane.title)
+    words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
     return [
         paint.mark(pane.status, pane.kind),
         clean(found.address if with_host else pane.id, 40),
-        pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind),
+        f"{words}, snoozed" if pane.snoozed_until > now else words,
         clean(pane.agent, 20),
         name,
         age(now - pane.since) if pane.since else "",

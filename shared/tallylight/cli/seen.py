@@ -1,0 +1,7 @@
+"""`tally seen`: see `cli.snooze`, whose kin it is."""
+
+from __future__ import annotations
+
+from tallylight.cli.snooze import seen as main
+
+__all__ = ["main"]

@@ -1,0 +1,98 @@
+"""`tally snooze`, `tally unread` and `tally seen`: what a person does about a pane, said to the host that shows it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from tallylight import requests
+from tallylight.cli.output import clean
+from tallylight.cli.panes import Found, pick, read_panes
+from tallylight.cli.status import nothing
+from tallylight.hosts.asked import MAX_MINUTES
+from tallylight.requests import Request
+from tallylight.status import Status
+
+#: What needs a person, and so can be put off.
+_NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
+#: How long the host may take to do it, in seconds; it looks four times a second.
+DONE_S = 3.0
+_PANE = "3 or kitty-4711:3, as `tally status` lists it; without it the pane this runs in, else the most urgent"
+
+
+def main(argv: list[str]) -> int:
+    """Put the question of a pane off."""
+    parser = argparse.ArgumentParser(
+        prog="tally snooze",
+        description="Let what a pane needs of you rest: no notification, no pulse, and `tally jump` leaves it out. It "
+        "ends after some minutes or when the status changes.",
+    )
+    parser.add_argument("pane", nargs="?", default="", metavar="PANE", help=_PANE)
+    parser.add_argument(
+        "minutes", nargs="?", type=_minutes, metavar="MINUTES", help="how long, 0 to end it; 15 unless configured"
+    )
+    options = parser.parse_args(argv)
+    found = _find(options.pane)
+    if found is None:
+        return 1
+    if found.pane.status not in _NEEDS:
+        _complain("snooze", f"{found.address} needs nothing of you now: it is {found.pane.status}")
+        return 1
+    args = () if options.minutes is None else (f"{options.minutes:g}",)
+    request = Request("snooze", found.pane.id, args)
+    return _ask(found, request, lambda new: bool(new.pane.snoozed_until) == (args != ("0",)))
+
+
+def unread(argv: list[str]) -> int:
+    """Mark a pane unread."""
+    parser = argparse.ArgumentParser(
+        prog="tally unread", description="Mark a pane as not looked at: what was done before you looked is done again."
+    )
+    parser.add_argument("pane", nargs="?", default="", metavar="PANE", help=_PANE)
+    found = _find(parser.parse_args(argv).pane)
+    return 1 if found is None else _ask(found, Request("unread", found.pane.id), lambda new: new.pane.unread)
+
+
+def seen(argv: list[str]) -> int:
+    """Mark a pane as looked at."""
+    parser = argparse.ArgumentParser(
+        prog="tally seen", description="Mark a pane as looked at. That answers no question: a waiting one stays so."
+    )
+    parser.add_argument("pane", nargs="?", default="", metavar="PANE", help=_PANE)
+    found = _find(parser.parse_args(argv).pane)
+    return 1 if found is None else _ask(found, Request("seen", found.pane.id), lambda new: new.pane.seen)
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    if not 0 <= minutes <= MAX_MINUTES:
+        raise argparse.ArgumentTypeError(f"must be 0 to {MAX_MINUTES}")
+    return minutes
+
+
+def _find(wanted: str) -> Found | None:
+    panes = read_panes(os.environ)
+    if not panes.panes and not wanted:
+        sys.stdout.write(f"{nothing(panes)}\n")
+        return None
+    return pick(panes, wanted, os.environ)
+
+
+def _ask(found: Found, request: Request, is_done: Callable[[Found], bool]) -> int:
+    """Ask the host, and wait until its snapshot shows that it was done."""
+    requests.send(found.host, request, os.environ)
+    end = time.monotonic() + DONE_S
+    while time.monotonic() < end:
+        now = next((new for new in read_panes(os.environ).panes if new.address == found.address), None)
+        if now is None or is_done(now):
+            return 0
+        time.sleep(0.05)
+    _complain(request.verb, f"{found.host} did not do it; is it of this version?")
+    return 1
+
+
+def _complain(verb: str, message: str) -> None:
+    sys.stderr.write(f"tally {verb}: {clean(message)}\n")

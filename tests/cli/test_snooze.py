@@ -1,0 +1,225 @@
+"""`tally snooze`, `unread` and `seen`: what is asked reaches the host that shows the pane, and is waited for."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.cli import main
+from tallylight.cli.status import duration
+from tallylight.hosts.waited import WaitedFile, today
+from tallylight.ledger import Waited
+from tallylight.requests import Request, Spool
+from tallylight.snapshot_schema import Pane
+from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+
+
+@attrs.define
+class Host:
+    """A host in a thread: it notes what it is asked and shows what it was told to show then."""
+
+    runtime: Path
+    answer: Callable[[Request], list[Pane]]
+    asked: list[Request] = attrs.Factory(list)
+    _is_open: bool = True
+
+    def run(self) -> None:
+        spool = Spool("kitty")
+        publish(self.runtime, [WAITING, DONE, WORKING, SHELL])
+        self.ready.set()
+        while self._is_open:
+            for request in spool.take():
+                self.asked.append(request)
+                publish(self.runtime, self.answer(request))
+            time.sleep(0.01)
+
+    ready: threading.Event = attrs.Factory(threading.Event)
+
+
+def done(request: Request) -> list[Pane]:
+    """What a host shows that did what it was asked."""
+    minutes = float(request.args[0]) if request.args else 15
+    told = {
+        "snooze": {"snoozed_until": NOW + 60 * minutes if minutes else 0.0},
+        "unread": {"unread": True},
+        "seen": {"seen": True},
+    }
+    panes = [WAITING, DONE, WORKING, SHELL]
+    return [attrs.evolve(pane, **told[request.verb]) if pane.id == request.pane else pane for pane in panes]
+
+
+@pytest.fixture
+def host(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
+    # Requests are as old as their files, which the real clock dates.
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    for name in ("KITTY_PID", "KITTY_WINDOW_ID", "COLUMNS", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    host = Host(runtime, done)
+    thread = threading.Thread(target=host.run)
+    thread.start()
+    assert host.ready.wait(10)
+    yield host
+    host._is_open = False
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("argv", "request_"),
+    [
+        (["snooze", "3"], Request("snooze", "3")),
+        (["snooze", "3", "10"], Request("snooze", "3", ("10",))),
+        (["snooze", "3", "0.5"], Request("snooze", "3", ("0.5",))),
+        (["snooze", "3", "0"], Request("snooze", "3", ("0",))),
+        (["snooze", f"{HOST}:1", "1440"], Request("snooze", "1", ("1440",))),
+        (["snooze"], Request("snooze", "3")),
+        (["unread", "1"], Request("unread", "1")),
+        (["unread"], Request("unread", "3")),
+        (["seen", "4"], Request("seen", "4")),
+    ],
+)
+def test_what_is_asked(host: Host, argv: list[str], request_: Request, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each command asks the host of its pane for one thing, and is content when the host shows that it is so."""
+    assert main.main(argv) == 0
+    # What is so already is not waited for.
+    end = time.monotonic() + 5
+    while not host.asked and time.monotonic() < end:
+        time.sleep(0.01)
+    assert host.asked == [request_]
+    assert capsys.readouterr() == ("", "")
+
+
+def test_in_a_pane_it_is_that_pane(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a name it is the pane in which the command runs, however urgent others are."""
+    monkeypatch.setenv("KITTY_PID", str(os.getpid()))
+    monkeypatch.setenv("KITTY_WINDOW_ID", "1")
+
+    assert main.main(["seen"]) == 0 and host.asked == [Request("seen", "1")]
+
+
+@pytest.mark.parametrize("argv", [["snooze", "2"], ["snooze", "4", "5"]])
+def test_what_needs_nobody_is_not_snoozed(host: Host, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """An agent at work and a shell cannot be put off; it is said why, and nothing is asked."""
+    assert main.main(argv) == 1
+    assert "needs nothing of you now" in capsys.readouterr().err and host.asked == []
+
+
+@pytest.mark.parametrize("minutes", ["-1", "1441", "nan", "x", "inf"])
+def test_minutes_that_make_no_sense(host: Host, minutes: str) -> None:
+    """Wrong usage is told as such."""
+    assert main.main(["snooze", "3", "--", minutes]) == 2 and host.asked == []
+
+
+def test_a_pane_that_is_not_there(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    """The name is repeated, with where to find the right one."""
+    assert main.main(["seen", "77"]) == 1
+    assert "there is no pane '77'" in capsys.readouterr().err and host.asked == []
+
+
+def test_a_host_that_does_nothing_is_told(
+    host: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A command that had no effect says so and fails."""
+    monkeypatch.setattr("tallylight.cli.snooze.DONE_S", 0.3)
+    host.answer = lambda _: [WAITING]
+
+    assert main.main(["unread", "3"]) == 1
+    assert f"{HOST} did not do it" in capsys.readouterr().err
+
+
+def test_a_host_that_takes_no_requests(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A host of an older version has no spool: that is told at once."""
+    publish(runtime, [WAITING])
+
+    assert main.main(["seen", "3"]) == 1
+    assert "takes no requests" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["snooze", "unread", "seen"])
+def test_nothing_runs(runtime: Path, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without any terminal there is nothing to do, and it is said what is missing."""
+    assert main.main([verb]) == 1
+    assert "tally doctor" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(1, "1 s"), (59.4, "59 s"), (60, "1 min"), (119, "1 min"), (3599, "59 min"), (3600, "1 h"), (7500, "2 h 5 min")],
+)
+def test_durations(seconds: float, words: str) -> None:
+    """A person reads minutes, and hours where there are."""
+    assert duration(seconds) == words
+
+
+def waited(runtime: Path, host: str, seconds: float, **more: object) -> None:
+    WaitedFile(host, {"XDG_RUNTIME_DIR": str(runtime)}).save(
+        attrs.evolve(Waited(day=today(NOW), waited_s=seconds, written=NOW), **more)
+    )
+
+
+def test_status_tells_how_long_agents_waited(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line adds up all hosts of today, those that have ended too; a wait that goes on counts up to now."""
+    publish(runtime, [WAITING])
+    waited(runtime, "kitty", 600, waiting=2, written=NOW - 30)
+    waited(runtime, "screen", 120, waiting=5, written=NOW - 3600)
+
+    assert main.main(["status"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "agents waited 13 min for you today"
+    assert main.main(["status", "--json"]) == 0
+    assert '"waited_s": 780.0' in capsys.readouterr().out
+    assert main.main(["status", "--waiting"]) == 0
+    assert "today" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("day", ["1970-01-01", "1970-01-03", ""])
+def test_other_days_do_not_count(runtime: Path, day: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What agents waited yesterday is forgotten."""
+    assert day != today(NOW)
+    publish(runtime, [WAITING])
+    waited(runtime, "kitty", 600, day=day)
+
+    assert main.main(["status"]) == 0
+    assert "today" not in capsys.readouterr().out
+
+
+def test_a_new_host_sweeps_other_days(runtime: Path) -> None:
+    """Files of yesterday go, those of today stay, and one's own is gone on with."""
+    environ = {"XDG_RUNTIME_DIR": str(runtime)}
+    publish(runtime, [])
+    waited(runtime, "kitty", 600)
+    waited(runtime, "screen", 60)
+    waited(runtime, "tmux", 60, day="1970-01-01")
+    (runtime / "tallylight" / f"wezterm-{os.getpid()}.waited").write_text("{")
+
+    ledger = WaitedFile("kitty", environ).open(today(NOW))
+
+    assert (ledger.day, ledger.gone_s) == (today(NOW), 600)
+    names = {path.name.partition("-")[0] for path in (runtime / "tallylight").glob("*.waited")}
+    assert names == {"kitty", "screen"}
+
+
+def test_a_wait_is_written_when_it_begins_and_ends(runtime: Path) -> None:
+    """While it lasts, nothing needs to be written; nor before anything ever waited."""
+    file = WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)})
+    begun = Waited(day="d", waited_s=10, waiting=1, written=1000)
+    assert not file.is_due(Waited(day="d", written=999))
+    assert file.is_due(begun)
+    file.save(begun)
+    assert not file.is_due(Waited(day="d", waited_s=110.3, waiting=1, written=1100))
+    assert file.is_due(Waited(day="d", waited_s=110, waiting=0, written=1100))
+    assert file.is_due(Waited(day="e", waited_s=0, waiting=1, written=1100))
+
+
+def test_a_snoozed_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its status stands, and beside it that it rests."""
+    publish(runtime, [attrs.evolve(WAITING, snoozed_until=NOW + 5), attrs.evolve(DONE, snoozed_until=NOW - 5)])
+    assert main.main(["status"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+
+    assert "waiting (permission), snoozed" in lines[0] and "snoozed" not in lines[1]

@@ -256,7 +256,7 @@ def documents(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "\ufeff", "\n", "// head\n"])) + written(found) + gap()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(documents(), st.booleans())
 def test_any_document_is_as_it_was(text: str, grouped: bool) -> None:
     """In whatever style a document is written: all of its data is in it with our hooks, and all bytes without."""

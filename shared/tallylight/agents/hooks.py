@@ -64,6 +64,20 @@ class Rule:
 
 
 @attrs.frozen(kw_only=True)
+class Need:
+    """A setting of the agent's without which its hooks cannot work: at *key* in *file*, JSON or TOML by its name."""
+
+    file: str
+    key: str
+    #: What the setting must be, or must not be; as it is written.
+    value: str = ""
+    value_not: str = ""
+    #: What is wrong if it is not so, and what to do.
+    problem: str
+    remedy: str
+
+
+@attrs.frozen(kw_only=True)
 class Hooks:
     """The hooks of one agent. Without a *form* there are none that could be installed, and *why* says why."""
 
@@ -85,6 +99,9 @@ class Hooks:
     note: str = ""
     fields: Fields = Fields()
     rules: tuple[Rule, ...] = ()
+    needs: tuple[Need, ...] = ()
+    #: Further files of ours beside it, each a name below *folder* and a text.
+    beside: tuple[tuple[str, str], ...] = ()
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -110,6 +127,8 @@ def parse_hooks(table: Table) -> Hooks | None:
         note=table.text("note"),
         fields=Fields(**{name: _field(fields, name, default) for name, default in _defaults().items()}),
         rules=tuple(_rule(rule) for rule in table.tables("rules")),
+        needs=tuple(_need(need) for need in table.tables("needs")),
+        beside=tuple(_beside(beside) for beside in table.tables("beside")),
     )
     fields.close()
     table.close()
@@ -119,8 +138,9 @@ def parse_hooks(table: Table) -> Hooks | None:
         table.complain("form", "needs a folder, a file and rules")
     if form and not hooks.folder.startswith("~/"):
         table.complain("folder", "must begin with ~/")
-    if hooks.file.startswith("/") or ".." in hooks.file.split("/"):
-        table.complain("file", "must lie below the folder")
+    for name in (hooks.file, *(name for name, _ in hooks.beside), *(need.file for need in hooks.needs)):
+        if name.startswith("/") or ".." in name.split("/"):
+            table.complain("file", f"is {name!r}; it must lie below the folder")
     if form in ("groups", "list") and not _is_entry(hooks.entry):
         table.complain("entry", 'must be a JSON object with the text "{command}": where is the command to go?')
     return hooks
@@ -177,6 +197,29 @@ def _rule(table: Table) -> Rule:
     )
     table.close()
     return rule
+
+
+def _need(table: Table) -> Need:
+    need = Need(
+        file=table.text("file"),
+        key=_field(table, "key", ""),
+        value=table.text("value"),
+        value_not=table.text("value_not"),
+        problem=table.text("problem"),
+        remedy=table.text("remedy"),
+    )
+    if not (need.file and need.key and need.problem) or bool(need.value) == bool(need.value_not):
+        table.complain("key", "needs a file, a problem, and either a value or a value_not")
+    table.close()
+    return need
+
+
+def _beside(table: Table) -> tuple[str, str]:
+    found = (table.text("file"), table.text("text"))
+    if not all(found):
+        table.complain("file", "needs a name and a text")
+    table.close()
+    return found
 
 
 def _values(table: Table) -> tuple[tuple[str, tuple[str, ...]], ...]:

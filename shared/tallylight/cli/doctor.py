@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from tallylight import files, processes, snapshot, tty
-from tallylight.cli import emit
+from tallylight.cli import emit, hooks
 from tallylight.cli.output import clean
 from tallylight.errors import TallyError
-from tallylight.setup import checks, environment, receipt
+from tallylight.setup import checks, environment, hooks_state, receipt
 from tallylight.setup.checks import Finding, Health
 from tallylight.setup.world import World
 from tallylight.snapshot_schema import Snapshot
@@ -102,6 +102,7 @@ def examine(world: World, wire: Wire) -> Iterator[Finding]:
     yield from checks.installation(world)
     yield from checks.terminal(world)
     yield from checks.settings(world)
+    yield from hooks_state.findings(world, hooks.targets(world))
     passthrough = _multiplexer(world)
     # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
     light = list(_light(world, wire, blocked=any(finding.is_fault for finding in passthrough)))

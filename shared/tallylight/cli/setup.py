@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import tallylight
 from tallylight import edits, files
 from tallylight.errors import TallyError
-from tallylight.setup import environment, keys, kitty, wiring
+from tallylight.setup import environment, hooks, keys, kitty, wiring
 from tallylight.setup.agents import installed_agents
 from tallylight.setup.world import World
 
@@ -31,7 +31,9 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
     )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show what would be done and do nothing")
-    parser.add_argument("--undo", action="store_true", help="take our lines out of kitty.conf again")
+    parser.add_argument(
+        "--undo", action="store_true", help="take our lines out of kitty.conf and agents' settings again"
+    )
     parser.add_argument("--uninstall", action="store_true", help="--undo, and remove everything we installed")
     options = parser.parse_args(list(argv))
     world = world or World()
@@ -137,6 +139,8 @@ def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.Stat
             world.say(f"              older than {'.'.join(map(str, kitty.OLDEST))}, the oldest we test: update kitty")
     agents = installed_agents(world)
     world.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no wiring'}")
+    if agents:
+        world.say("              they need no wiring; `tally hooks install` lets them tell their status themselves")
     if world.which("wezterm") or world.which("wezterm-gui"):
         world.say("  WezTerm     found, and left alone: this release lights kitty's tabs only")
     place = environment.layout(world)
@@ -154,9 +158,10 @@ def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.Stat
 def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
     steps = wiring.plan_undo(world, kitty.find_conf(world))
     place = environment.layout(world)
+    taken = hooks.plan_remove(world, hooks.packaged())
     installed = os.path.lexists(place.data) or os.path.lexists(place.command)
-    if not steps and not (everything and installed):
-        world.say("Nothing of ours is in kitty.conf; nothing changed.")
+    if not steps and not taken and not (everything and installed):
+        world.say("Nothing of ours is in kitty.conf or any agent's settings; nothing changed.")
         _tell_how_to_remove_the_rest(world)
         return DONE
     for step in steps:
@@ -164,6 +169,8 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
         if step.goes:
             world.say(f"{name} was made by us and goes.")
         world.say(edits.diff(name, edits.decode(step.before), edits.decode(step.after)).rstrip("\n"))
+    for edit in taken:
+        world.say(edit.diff(world.short(edit.path)).rstrip("\n"))
     if everything:
         world.say(f"{world.short(place.data)} and the link {world.short(place.command)} go.")
     if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
@@ -171,6 +178,8 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
     for step in steps:
         wiring.undo(world, step)
         world.say(_told(world, step))
+    for edit in taken:
+        world.say(hooks.undo(world, edit))
     if everything:
         for path in environment.remove(world):
             world.say(f"{world.short(path)} removed.")

@@ -54,6 +54,8 @@ def place(agent: Agent, hooks: Hooks) -> dict[str, Any]:
         "new": hooks.version,
         "note": hooks.note,
         "events": hooks.events,
+        "needs": tuple(attrs.asdict(need) for need in hooks.needs),
+        "beside": hooks.beside,
     }
 
 

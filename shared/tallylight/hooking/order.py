@@ -177,7 +177,7 @@ def _after(state: _Entry | None, entry: _Entry) -> _Entry:
     if state is None:
         return entry
     before, now = state.report.status, entry.report.status
-    if entry.is_weak and (now is before or (now is Status.IDLE and before in _OVER)):
+    if entry.is_weak and (now is before or (now in (Status.IDLE, Status.DONE) and before in _OVER)):
         return state
     is_other_tool = bool(entry.of and state.of) and entry.of != state.of
     if before is Status.WAITING and now is Status.WORKING and is_other_tool:

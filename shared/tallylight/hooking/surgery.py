@@ -62,6 +62,12 @@ def ours(text: str, agent: str, *, grouped: bool) -> dict[str, list[str]]:
     return found
 
 
+def holds(text: str) -> dict[str, Any]:
+    """What *text* says, as Python has it; an empty one says nothing."""
+    root = _root(text)
+    return {} if root is None else dict(root.data())
+
+
 def insert(text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, version: int = 0) -> Insertion:
     """
     *text* with one hook for each event of *hooks*, which has none of ours yet.
@@ -286,8 +292,9 @@ def _spans(text: str, root: Node, path: list[tuple[Node | None, int]]) -> list[t
 def _item_spans(text: str, container: Node, index: int) -> list[tuple[int, int]]:
     """An item with the blanks before it, and one comma. Comments stay."""
     key, node = container.items[index]
-    before = text[container.start + 1 : (key or node).start]
-    start = container.start + 1 + len(before.rstrip(" \t\r\n"))
+    before = text[container.items[index - 1][1].end if index else container.start + 1 : (key or node).start]
+    # The end of a line may be the end of a comment, too.
+    start = (key or node).start - (0 if "//" in before else len(before) - len(before.rstrip(" \t\r\n")))
     if len(container.items) == 1 and not (text[container.start + 1 : start] + text[node.end : container.end - 1]).strip(
         " \t\r\n,"
     ):

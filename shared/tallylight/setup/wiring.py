@@ -70,7 +70,7 @@ def apply(world: World, edit: Edit) -> None:
             backup = str(book.backup_of(edit.path))
             Path(backup).parent.mkdir(parents=True, exist_ok=True)
             files.atomic_write(Path(backup), edit.before, 0o600)
-        made = _make_parents(Path(os.path.realpath(edit.path)))
+        made = make_parents(Path(os.path.realpath(edit.path)))
         book.with_entry(
             receipt.Entry(
                 path=edit.path,
@@ -95,7 +95,8 @@ def apply(world: World, edit: Edit) -> None:
         ) from None
 
 
-def _make_parents(path: Path) -> list[Path]:
+def make_parents(path: Path) -> list[Path]:
+    """Make the directories that *path* is to lie in; those made, outermost first."""
     missing = []
     folder = path.parent
     while not folder.exists():

@@ -1,0 +1,199 @@
+"""
+`tally hooks`: install, remove or show the hooks of agents.
+
+It looks first, shows every change, asks once, does it, and says what it did. An agent's file that cannot be read is
+left alone, with a message that says where, and the others are done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tallylight import files
+from tallylight.cli.output import clean
+from tallylight.errors import TallyError
+from tallylight.hooking import compact
+from tallylight.setup import hooks, hooks_state
+from tallylight.setup.hooks import Edit, Target
+from tallylight.setup.world import World
+
+DONE, FAILED, USAGE = 0, 1, 2
+#: Of `--json`.
+VERSION = 1
+
+
+def main(argv: Sequence[str], world: World | None = None) -> int:
+    """Run `tally hooks` with these arguments."""
+    parser = argparse.ArgumentParser(
+        prog="tally hooks",
+        description="Let agents tell their status by their own hooks. The lights work without; hooks make them exact.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("verb", nargs="?", choices=("install", "remove", "status"), default="status")
+    parser.add_argument("agents", nargs="*", metavar="AGENT", help="all that are here, if none is named")
+    parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be done and do nothing")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    options = parser.parse_intermixed_args(list(argv))
+    world = world or World()
+    known = targets(world)
+    for name in options.agents:
+        if name not in known:
+            can = ", ".join(sorted(name for name, target in known.items() if target.form))
+            sys.stderr.write(f"tally hooks: nothing is known of hooks of {clean(name, 40)!r}; known are {can}\n")
+            return USAGE
+    if options.verb == "status":
+        return _status(world, known, options.agents, as_json=options.json)
+    run = _Run(world, yes=options.yes, dry_run=options.dry_run, as_json=options.json)
+    if options.verb == "install":
+        return _install(run, known, options.agents)
+    return _remove(run, known, options.agents)
+
+
+def targets(world: World) -> dict[str, Target]:
+    """The agents that come with us, and those of the user's own files."""
+    known = hooks.packaged()
+    agents, _ = files.load_agents(world.env)
+    own = {str(path.stem) for path in (files.config_dir(world.env) / "agents").glob("*.toml")}
+    for agent in agents:
+        if agent.hooks is None:
+            continue
+        place, table = compact.place(agent, agent.hooks), compact.table(agent, agent.hooks)
+        ours = known.get(agent.name)
+        if ours is None or (own and dict(ours.place) != place):
+            known[agent.name] = Target(agent.name, place, table)
+    return known
+
+
+class _Run:
+    """One run of install or remove: what it shows and how it asks."""
+
+    def __init__(self, world: World, *, yes: bool, dry_run: bool, as_json: bool) -> None:
+        self.world, self.yes, self.dry_run, self.as_json = world, yes, dry_run, as_json
+        self.told: list[str] = []
+        self.changes: list[dict[str, Any]] = []
+        self.problems: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.told.append(text)
+        if not self.as_json:
+            self.world.say(text)
+
+    def fail(self, error: TallyError) -> None:
+        self.problems.append(str(error))
+        sys.stderr.write(f"tally hooks: {clean(str(error), 1000)}\n")
+
+    def do(self, planned: list[Edit], act: Callable[[Edit], str]) -> int:
+        """Show the plan, ask, and do it."""
+        for edit in planned:
+            name = self.world.short(edit.path)
+            text = edit.diff(name)
+            self.changes.append({"agent": edit.agent, "path": str(edit.path), "diff": text, "done": False})
+            if edit.before is None and edit.after is None:
+                continue
+            self.say(
+                f"{name} will be {'removed' if edit.after is None else 'made' if edit.before is None else 'changed'}:"
+            )
+            self.say(text.rstrip("\n"))
+        code = FAILED if self.problems else DONE
+        if self.dry_run:
+            self.say("\nDry run: nothing was changed.")
+        elif planned and not self._is_wanted():
+            code = FAILED
+        else:
+            for edit, change in zip(planned, self.changes, strict=True):
+                try:
+                    self.say(act(edit))
+                    change["done"] = True
+                except TallyError as error:
+                    self.fail(error)
+                    code = FAILED
+        if self.as_json:
+            ok = {"version": VERSION, "ok": code == DONE, "changes": self.changes, "problems": self.problems}
+            self.world.say(json.dumps(ok, indent=2))
+        return code
+
+    def _is_wanted(self) -> bool:
+        answer = self.yes or (None if self.as_json else self.world.ask("\nGo ahead?"))
+        if not answer:
+            hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
+            self.say(f"Nothing was changed.{hint}")
+        return bool(answer)
+
+
+def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
+    world = run.world
+    chosen = [known[name] for name in dict.fromkeys(names)]
+    if not names:
+        chosen = [target for target in known.values() if target.form and hooks_state.is_here(world, target)]
+        if not chosen:
+            run.say("No agent that can have hooks was found on PATH; name one to install its hooks anyway.")
+    planned: list[Edit] = []
+    right: list[Target] = []
+    for target in chosen:
+        try:
+            edits = hooks.plan_install(world, target)
+        except TallyError as error:
+            run.fail(error)
+            continue
+        planned += edits
+        if not edits:
+            run.say(f"{target.place['display']}: its hooks are installed and right; nothing changed.")
+        right.append(target)
+
+    def act(edit: Edit) -> str:
+        hooks.apply(world, edit)
+        hooks.keep_table(world, known[edit.agent])
+        return f"{world.short(edit.path)} {'made' if edit.before is None else 'changed'}."
+
+    code = run.do(planned, act)
+    changed = {change["agent"] for change in run.changes if change["done"]}
+    for target in right:
+        if target.agent in changed and not run.as_json:
+            _tell_more(world, target)
+    return code
+
+
+def _tell_more(world: World, target: Target) -> None:
+    """What a person has to know or do before the hooks work."""
+    if target.place["note"]:
+        world.say(f"  {target.place['note']}")
+    found = hooks_state.standing(world, target)
+    if found.remedy:
+        world.say(f"  But: {found.text}.\n  → {found.remedy}")
+    world.say(f"  {target.place['display']} that already runs has to be started again.")
+
+
+def _remove(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
+    world = run.world
+    planned = []
+    for name in names or [*known, ""]:
+        try:
+            # The empty name: what is in the receipt of agents that nobody knows any more.
+            planned += hooks.plan_remove(world, known, {name} if name else hooks.forgotten(world, known))
+        except TallyError as error:
+            run.fail(error)
+    if not planned and not run.problems:
+        run.say("None of our hooks is installed there; nothing changed.")
+    return run.do(planned, lambda edit: hooks.undo(world, edit))
+
+
+def _status(world: World, known: Mapping[str, Target], names: Sequence[str], *, as_json: bool) -> int:
+    rows = [hooks_state.standing(world, target) for name, target in known.items() if not names or name in names]
+    if as_json:
+        found = [row._asdict() | {"path": _path(world, known[row.agent])} for row in rows]
+        world.say(json.dumps({"version": VERSION, "agents": found}, indent=2))
+        return DONE
+    for row in rows:
+        world.say(f"{row.agent:<13} {row.state.value:<14} {clean(row.text, 500)}")
+        if row.remedy:
+            world.say(f"{'':<28} → {clean(row.remedy, 500)}")
+    return DONE
+
+
+def _path(world: World, target: Target) -> str:
+    return str(target.path(world)) if target.form else ""

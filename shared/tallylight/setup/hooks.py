@@ -1,0 +1,325 @@
+"""
+Hooks in an agent's own files: the plan of the edits, doing them, and taking them back.
+
+What is planned is shown before it is done, and what is done is in the receipt (`hooks_book`) before it is done.
+Standard library only: `tally setup --undo` comes here, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import shlex
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from tallylight import edits, files
+from tallylight.errors import DataFileError, TallyError
+from tallylight.hooking import surgery, tables
+from tallylight.setup import environment, hooks_book, wiring
+from tallylight.setup.receipt import checksum
+from tallylight.setup.world import World
+
+#: The first words of a plugin of ours.
+_PLUGIN = "// Written by `tally hooks install`"
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """One agent's hooks: where they go (a compact place), and for a user's own agent its compact table."""
+
+    agent: str
+    place: Mapping[str, Any]
+    table: Mapping[str, Any] | None = None
+
+    @property
+    def form(self) -> str:
+        return str(self.place["form"])
+
+    @property
+    def grouped(self) -> bool:
+        return self.form == "groups"
+
+    def folder(self, world: World) -> Path:
+        """The agent's folder, where its own variable or XDG_CONFIG_HOME puts it."""
+        own = world.env.get(self.place["folder_env"], "") if self.place["folder_env"] else ""
+        if own.startswith("/"):
+            return Path(own)
+        name = str(self.place["folder"]).removeprefix("~/")
+        config = world.env.get("XDG_CONFIG_HOME", "")
+        if name.startswith(".config/") and config.startswith("/"):
+            return Path(config, name.removeprefix(".config/"))
+        return world.home / name
+
+    def path(self, world: World) -> Path:
+        """The file that holds the hooks."""
+        return self.folder(world) / str(self.place["file"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Edit:
+    """One file that is to change. *before* and *after* are None where there is no such file."""
+
+    agent: str
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    #: What was put in; empty for a file that is ours as a whole, and for taking out.
+    pieces: tuple[str, ...] = ()
+    #: The file without anything of ours.
+    pristine: bytes = b""
+    entry: hooks_book.Entry | None = None
+    #: A person changed a file that was ours as a whole; their version is kept beside the backups.
+    is_edited: bool = False
+
+    def diff(self, name: str) -> str:
+        return edits.diff(name, edits.decode(self.before or b""), edits.decode(self.after or b""))
+
+
+def packaged() -> dict[str, Target]:
+    """Every agent that comes with us and has hooks, or a reason why not."""
+    return {name: Target(name, place) for name, place in tables.PLACES.items()}
+
+
+def command(world: World) -> Path:
+    """The `tally` that hooks are to run."""
+    place = environment.layout(world)
+    if os.access(place.launcher, os.X_OK):
+        return place.launcher
+    found = world.which("tally")
+    if found is None:
+        raise TallyError("there is no `tally` that hooks could run: run `tally setup` first")
+    return found.absolute()
+
+
+def command_line(program: Path, agent: str, event: str) -> str:
+    """
+    What an agent hands to its shell, whichever that is.
+
+    A program that is gone, or a Python that is, is no error and prints nothing: the agent must not see it.
+    """
+    return f"{shlex.quote(str(program))} hook {agent} {event} 2>/dev/null || true"
+
+
+def wanted(world: World, target: Target) -> dict[str, dict[str, Any]]:
+    """The hook for each event."""
+    program = command(world)
+    problem = edits.path_problem(str(program))
+    if problem:
+        raise TallyError(f"{world.short(program)} cannot stand in a file of settings: {problem}")
+    events = target.place["events"]
+    return {event: surgery.entry(target.place["entry"], command_line(program, target.agent, event)) for event in events}
+
+
+def plugin_text(world: World, target: Target) -> str:
+    """The plugin of an agent, which runs the `tally` of this installation."""
+    program = str(command(world))
+    found = resources.files("tallylight.hooking").joinpath("plugins", "opencode.js").read_text("utf-8")
+    escaped = program.replace("\\", "\\\\").replace('"', '\\"')
+    return found.replace("@TALLY@", escaped).replace("@AGENT@", target.agent)
+
+
+def is_present(world: World, target: Target) -> bool:
+    """Whether the agent's file has anything of ours. One that cannot be read is a `TallyError`."""
+    before = wiring.read(target.path(world))
+    return before is not None and bool(_present(target, before))
+
+
+def _present(target: Target, data: bytes) -> dict[str, list[str]]:
+    if target.form == "plugin":
+        return {"": [edits.decode(data)]} if edits.decode(data).startswith(_PLUGIN) else {}
+    return surgery.ours(edits.decode(data), target.agent, grouped=target.grouped)
+
+
+def is_right(world: World, target: Target) -> bool:
+    """Whether all hooks are there, once, and run this installation."""
+    before = wiring.read(target.path(world))
+    if before is None:
+        return False
+    if target.form == "plugin":
+        return edits.decode(before) == plugin_text(world, target)
+    return _present(target, before) == {
+        event: [command_line(command(world), target.agent, event)] for event in target.place["events"]
+    }
+
+
+def plan_install(world: World, target: Target) -> list[Edit]:
+    """The edits that put the hooks in, or right; none if there is nothing to do."""
+    if not target.form:
+        raise TallyError(f"{target.place['display']} can have no hooks of ours: {target.place['why']}")
+    book = hooks_book.load(files.state_dir(world.env))
+    planned = []
+    path = target.path(world)
+    try:
+        if not is_right(world, target):
+            planned.append(_install_edit(world, target, path, book))
+    except DataFileError:
+        raise
+    except TallyError as error:
+        raise TallyError(f"{world.short(path)} was left alone: {error}") from None
+    for name, text in target.place["beside"]:
+        planned += _own_edit(target, target.folder(world) / name, text.lstrip("\n"), book)
+    return planned
+
+
+def _install_edit(world: World, target: Target, path: Path, book: hooks_book.Book) -> Edit:
+    entry = book.find(target.agent, path)
+    before = wiring.read(path)
+    if target.form == "plugin":
+        edit = _own_edit(target, path, plugin_text(world, target), book)
+        return edit[0]
+    text = edits.decode(before or b"")
+    pieces = entry.pieces if entry is not None else ()
+    bare = surgery.remove(text, target.agent, pieces, grouped=target.grouped)
+    done = surgery.insert(bare, wanted(world, target), grouped=target.grouped, version=target.place["new"])
+    return Edit(target.agent, path, before, edits.encode(done.text), done.pieces, edits.encode(bare), entry)
+
+
+def _own_edit(target: Target, path: Path, text: str, book: hooks_book.Book) -> list[Edit]:
+    """A file that is ours as a whole. Somebody else's of that name is not overwritten."""
+    entry = book.find(target.agent, path)
+    before, after = wiring.read(path), edits.encode(text)
+    if before == after and entry is not None:
+        return []
+    if before is not None and entry is None and not edits.decode(before).startswith(_PLUGIN) and before != after:
+        raise TallyError(f"{path} is there and not ours")
+    return [Edit(target.agent, path, before, after, (), b"", entry)]
+
+
+def apply(world: World, edit: Edit) -> None:
+    """Back up, enter into the receipt, write."""
+    book = hooks_book.load(files.state_dir(world.env))
+    old = edit.entry
+    backup = old.backup if old is not None else ""
+    made: list[Path] = []
+    try:
+        if old is None and edit.before is not None and edit.pieces:
+            backup = str(book.backup_of(edit.path))
+            Path(backup).parent.mkdir(parents=True, exist_ok=True)
+            files.atomic_write(Path(backup), edit.pristine, 0o600)
+        made = wiring.make_parents(Path(os.path.realpath(edit.path)))
+        entry = hooks_book.Entry(
+            agent=edit.agent,
+            path=edit.path,
+            backup=backup,
+            made=old.made if old is not None and old.made else tuple(map(str, made)),
+            pieces=edit.pieces,
+            written=checksum(edit.after or b""),
+            pristine=checksum(edit.pristine),
+            at=world.now(),
+        )
+        book.with_entry(entry).save()
+        files.rewrite(edit.path, edit.after or b"")
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            if old is None and backup:
+                Path(backup).unlink(missing_ok=True)
+            for folder in reversed(made):
+                folder.rmdir()
+            book.save()
+        raise TallyError(
+            f"cannot change {world.short(edit.path)}: {error.strerror or error}; it is as it was"
+        ) from None
+
+
+def keep_table(world: World, target: Target) -> None:
+    """Write the table of a user's own agent to where `tally hook` looks for it; take an old one away."""
+    import json
+
+    path = _table_path(world, target.agent)
+    if target.table is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files.atomic_write(path, json.dumps(target.table).encode(), 0o600)
+
+
+def _table_path(world: World, agent: str) -> Path:
+    return files.state_dir(world.env) / "hooks" / f"{agent}.json"
+
+
+# Taking back -------------------------------------------------------------------------------------------------
+
+
+def plan_remove(world: World, targets: Mapping[str, Target], agents: set[str] | None = None) -> list[Edit]:
+    """The edits that take our hooks out: of *agents*, or all. What is in the receipt, and what is found without it."""
+    book = hooks_book.load(files.state_dir(world.env))
+    planned = []
+    seen = set()
+    for entry in book.entries:
+        if agents is None or entry.agent in agents:
+            seen.add((entry.agent, entry.path))
+            planned.append(_remove_edit(world, targets.get(entry.agent), entry.agent, entry.path, entry))
+    for name, target in targets.items():
+        if (agents is not None and name not in agents) or not target.form:
+            continue
+        path = target.path(world)
+        if (name, path) not in seen:
+            with contextlib.suppress(TallyError):  # a file that cannot be read has nothing of ours that we know of
+                if is_present(world, target):
+                    planned.append(_remove_edit(world, target, name, path, None))
+    return planned
+
+
+def forgotten(world: World, known: Mapping[str, Target]) -> set[str]:
+    """Agents that have hooks of ours by the receipt, and are not known any more."""
+    return {entry.agent for entry in hooks_book.load(files.state_dir(world.env)).entries} - set(known)
+
+
+def _remove_edit(world: World, target: Target | None, agent: str, path: Path, entry: hooks_book.Entry | None) -> Edit:
+    before = wiring.read(path)
+    if before is None:
+        return Edit(agent, path, None, None, entry=entry)
+    is_own = entry is not None and not entry.pieces
+    if is_own or (target is not None and target.form == "plugin"):
+        return Edit(agent, path, before, None, entry=entry, is_edited=is_own and checksum(before) != _written(entry))
+    text = edits.decode(before)
+    grouped = target.grouped if target is not None else '"hooks": [' in "".join(entry.pieces if entry else ())
+    try:
+        bare = surgery.remove(text, agent, entry.pieces if entry is not None else (), grouped=grouped)
+        left = surgery.holds(bare)
+    except TallyError as error:
+        raise TallyError(f"{world.short(path)} was left alone: {error}") from None
+    goes = entry is not None and entry.created and left in ({}, {"version": 1})
+    return Edit(agent, path, before, None if goes else edits.encode(bare), entry=entry)
+
+
+def _written(entry: hooks_book.Entry | None) -> str:
+    return entry.written if entry is not None else ""
+
+
+def undo(world: World, edit: Edit) -> str:
+    """Take one file back, and its entry out of the receipt; what to tell of it."""
+    book = hooks_book.load(files.state_dir(world.env))
+    name, entry = world.short(edit.path), edit.entry
+    told = f"{name} was gone already."
+    try:
+        if edit.before is not None and edit.after is None:
+            told = f"{name} removed: we had made it."
+            if edit.is_edited:
+                kept = book.backup_of(edit.path)
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                files.atomic_write(kept, edit.before, 0o600)
+                told = f"{name} removed; it was edited since we wrote it, and that version is {kept}"
+            Path(os.path.realpath(edit.path)).unlink()
+            for folder in reversed(entry.made if entry is not None else ()):
+                with contextlib.suppress(OSError):
+                    Path(folder).rmdir()
+        elif edit.after is not None:
+            files.rewrite(edit.path, edit.after)
+            told = f"{name}: our hooks are out, everything else was left alone."
+            if entry is not None and checksum(edit.after) == entry.pristine:
+                told = f"{name} is again what it was, byte for byte."
+                if entry.backup:
+                    Path(entry.backup).unlink(missing_ok=True)
+            elif entry is not None and entry.backup:
+                told += f" The file as it was before us: {entry.backup}"
+        _table_path(world, edit.agent).unlink(missing_ok=True)
+        if entry is not None:
+            book.without(edit.agent, edit.path).save()
+    except OSError as error:
+        raise TallyError(f"cannot change {name}: {error.strerror or error}") from None
+    return told

@@ -95,10 +95,11 @@ def wanted(table: Table) -> dict[str, str]:
     found = {}
     for action in ACTIONS:
         if action.name in table:
+            mistakes = len(table.errors)
             key = table.text(action.name)
             if key and not _KEY.fullmatch(key):
                 table.complain(action.name, f'is {key!r:.60}; a key is written as in kitty.conf: "ctrl+shift+y"')
-            else:
+            if len(table.errors) == mistakes:
                 found[action.name] = key
     table.close()
     return found

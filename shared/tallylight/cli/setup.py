@@ -32,7 +32,7 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show what would be done and do nothing")
     parser.add_argument(
-        "--undo", action="store_true", help="take our lines out of kitty.conf and agents' settings again"
+        "--undo", action="store_true", help="take our lines out of kitty.conf and agents' files again"
     )
     parser.add_argument("--uninstall", action="store_true", help="--undo, and remove everything we installed")
     options = parser.parse_args(list(argv))

@@ -1,0 +1,188 @@
+"""A desk: the stand-in for WezTerm with real terminals, a stand-in `wezterm` program, and the real sidecar."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tallylight import snapshot
+from tallylight.snapshot_schema import Pane
+from tests.terminal import bare_environment, launcher
+
+T = TypeVar("T")
+
+#: Prints what WezTerm would. `broken` in the folder makes it fail, `hangs` makes it hang.
+_WEZTERM = """#!{python} -ISE
+import os, sys, time
+folder = {folder!r}
+with open(folder + "/calls", "a") as file:
+    file.write(" ".join(sys.argv[1:]) + "\\n")
+if os.path.exists(folder + "/hangs"):
+    time.sleep(100)
+if os.path.exists(folder + "/broken"):
+    sys.exit("failed to connect to Socket(\\"/run/gui-sock-1\\"): connecting to it")
+words = sys.argv[1:]
+assert words[:2] == ["cli", "--no-auto-start"], words
+assert os.environ["WEZTERM_UNIX_SOCKET"].endswith("/gui-sock-" + {pid!r}), "asks another WezTerm"
+assert "WEZTERM_PANE" not in os.environ
+if words[2:] == ["list", "--format", "json"]:
+    print(open(folder + "/list.json").read())
+elif words[2:4] == ["get-text", "--pane-id"]:
+    try:
+        sys.stdout.write(open(folder + "/text-" + words[4]).read())
+    except OSError:
+        sys.exit("no such pane")
+elif words[2:4] != ["activate-pane", "--pane-id"]:
+    sys.exit("unknown: " + repr(words))
+"""
+
+
+class Desk:
+    """One stand-in and its sidecar. *home* becomes HOME, and holds everything else."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.folder = home / "wezterm"
+        self.folder.mkdir(parents=True)
+        (home / "run").mkdir(exist_ok=True)
+        self.bin = home / "bin"
+        self.bin.mkdir()
+        self.env = bare_environment(
+            HOME=str(home), XDG_RUNTIME_DIR=str(home / "run"), PATH=f"{self.bin}:{os.environ['PATH']}", PS1="$ "
+        )
+        # Without -S: the packages are the ones of the environment the tests run in.
+        self.tally = [sys.executable, "-I", launcher(home)[-1]]
+        self.gui = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("gui.py")), str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=self.env,
+            text=True,
+        )
+        self.wezterm = self.bin / "wezterm"
+        self.program("wezterm", _WEZTERM.format(python=sys.executable, folder=str(self.folder), pid=str(self.gui.pid)))
+        self.sidecar: dict[str, Any] = {}
+        #: When each pane's light became another, by pane.
+        self.lights: dict[int, list[tuple[float, str]]] = {}
+        self._is_over = False
+        self._watcher: threading.Thread | None = None
+
+    def program(self, name: str, code: str) -> Path:
+        path = self.bin / name
+        path.write_text(code)
+        path.chmod(0o755)
+        return path
+
+    def start(self) -> dict[str, Any]:
+        """Start the sidecar as Lua does, and watch what it shows."""
+        done = self.run_tally("host", "wezterm", "--pid", str(self.gui.pid), "--wezterm", str(self.wezterm))
+        assert done.returncode == 0, done.stderr
+        self.sidecar = json.loads(done.stdout)
+        if self._watcher is None:
+            self._watcher = threading.Thread(target=self._watch, daemon=True)
+            self._watcher.start()
+        return self.sidecar
+
+    def run_tally(self, *words: str) -> subprocess.CompletedProcess[str]:
+        env = {**self.env, "WEZTERM_UNIX_SOCKET": f"{self.home}/run/wezterm/gui-sock-{self.gui.pid}"}
+        return subprocess.run([*self.tally, *words], env=env, capture_output=True, text=True, timeout=20, check=False)
+
+    def _watch(self) -> None:
+        while not self._is_over:
+            now = time.monotonic()
+            for pane in self.panes().values():
+                lights = self.lights.setdefault(int(pane.id), [])
+                if not lights or lights[-1][1] != pane.status.value:
+                    lights.append((now, pane.status.value))
+            time.sleep(0.02)
+
+    def panes(self) -> dict[int, Pane]:
+        """What the sidecar's snapshot says now, by pane."""
+        path = Path(self.sidecar.get("snapshot", "/nowhere"))
+        try:
+            return {int(pane.id): pane for pane in snapshot.read(path).panes}
+        except (OSError, snapshot.SnapshotError):
+            return {}
+
+    # The stand-in ---------------------------------------------------------------------------------------------
+
+    def ask(self, **command: Any) -> Any:
+        assert self.gui.stdin is not None and self.gui.stdout is not None
+        self.gui.stdin.write(json.dumps(command) + "\n")
+        self.gui.stdin.flush()
+        return json.loads(self.gui.stdout.readline())
+
+    def spawn(self, *argv: str, domain: str = "local", **env: str) -> int:
+        """A new pane with this program, normally a shell without integration."""
+        words = argv or ("bash", "--norc", "-i")
+        pane: int = self.ask(do="spawn", argv=list(words), env=env, domain=domain)["pane"]
+        return pane
+
+    def send(self, pane: int, text: str) -> None:
+        self.ask(do="send", pane=pane, text=text)
+
+    def calls(self, verb: str) -> list[str]:
+        """How often the stand-in program was asked this."""
+        try:
+            return [line for line in (self.folder / "calls").read_text().splitlines() if f" {verb}" in line]
+        except OSError:
+            return []
+
+    def status(self, pane: int) -> str:
+        found = self.panes().get(pane)
+        return found.status.value if found is not None else ""
+
+    def wait(self, found: Callable[[], T], what: str, timeout: float = 10) -> T:
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if result := found():
+                return result
+            time.sleep(0.02)
+        raise AssertionError(f"{what}: not within {timeout} s; {self.panes()}; {self.lights}")
+
+    def wait_status(self, pane: int, status: str, timeout: float = 10) -> None:
+        self.wait(lambda: self.status(pane) == status, f"{status} in pane {pane}", timeout)
+
+    def wait_light(self, pane: int, status: str, since: float, timeout: float = 10) -> float:
+        """When the light of a pane, at *since* or later, became this."""
+        return self.wait(
+            lambda: next((at for at, name in self.lights.get(pane, ()) if name == status and at >= since), 0.0),
+            f"{status} in pane {pane}",
+            timeout,
+        )
+
+    def write_feed(self, life: str, panes: dict[int, list[tuple[int, str]]], front: str = "") -> None:
+        """What Lua would write."""
+        rows = {
+            str(id_): {"title": "t", "is_local": True, "said": [{"n": n, "value": value} for n, value in said]}
+            for id_, said in panes.items()
+        }
+        path = Path(self.sidecar["feed"])
+        aside = path.with_suffix(".aside")
+        aside.write_text(json.dumps({"version": 1, "life": life, "front": front, "panes": rows}))
+        aside.replace(path)
+
+    def close(self) -> None:
+        self._is_over = True
+        if self._watcher is not None:
+            self._watcher.join()
+        assert self.gui.stdin is not None and self.gui.stdout is not None
+        self.gui.stdin.close()
+        self.gui.stdout.close()
+        self.gui.wait(5)
+        if self.sidecar:
+            self.wait(lambda: not is_running(self.sidecar["pid"]), "the end of the sidecar", 5)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

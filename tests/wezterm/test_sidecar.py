@@ -1,0 +1,314 @@
+"""The sidecar on real terminals, with a stand-in for `wezterm` and its GUI: the time-lines that kitty has, too."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tallylight import requests
+from tests.kitty.test_fake_agent import _AGENT, _SERVER
+from tests.wezterm.desk import Desk, is_running
+
+pytestmark = pytest.mark.timeout(120)
+
+#: An agent that only hooks speak for: it sets the variable to what it reads, a line each, and prints nothing.
+_HOOKED = """#!/usr/bin/python3
+import base64, os, sys, termios
+settings = termios.tcgetattr(0)
+settings[3] &= ~termios.ECHO
+termios.tcsetattr(0, termios.TCSANOW, settings)
+for line in sys.stdin:
+    value = base64.b64encode(line.strip().encode()).decode()
+    os.write(1, f"\\x1b]1337;SetUserVar=tally={value}\\x07".encode())
+"""
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One desk for the tests that do not break it."""
+    desk = Desk(tmp_path_factory.mktemp("wezterm"))
+    desk.program("claude", _AGENT)
+    desk.program("codex", _HOOKED)
+    desk.program("server", _SERVER)
+    desk.start()
+    yield desk
+    desk.close()
+
+
+class Agent:
+    """The agent of the kitty tests, which only prints, in a pane of its own."""
+
+    def __init__(self, desk: Desk, name: str, face: str = "plain") -> None:
+        self.desk = desk
+        self.folder = desk.home / name
+        self.folder.mkdir()
+        self.pane = desk.spawn(FAKE=str(self.folder), FAKE_FACE=face)
+        desk.send(self.pane, "claude\r")
+        desk.wait((self.folder / "pid").exists, "the agent")
+        desk.wait_status(self.pane, "working")
+
+    def lights(self, since: float) -> set[str]:
+        return {name for at, name in self.desk.lights.get(self.pane, ()) if at >= since}
+
+
+def talk(agents: list[Agent], lines: int = 10) -> list[tuple[float, float]]:
+    """Have agents print, all at the same time; when each printed its first and its last line."""
+    for agent in agents:
+        (agent.folder / "printed").write_text("")
+        (agent.folder / "talk").touch()
+    for agent in agents:
+        printed = agent.folder / "printed"
+        agent.desk.wait(lambda p=printed: p.read_text().count("\n") >= lines, "the output")
+    for agent in agents:
+        (agent.folder / "talk").unlink()
+    time.sleep(0.3)
+    times = [[float(line) for line in (agent.folder / "printed").read_text().split()] for agent in agents]
+    return [(found[0], found[-1]) for found in times]
+
+
+def test_the_time_line_of_an_agent_that_only_prints(desk: Desk) -> None:
+    """Blue on output, amber after four silent seconds, typing changes neither, exit and kill take the light along."""
+    server = desk.spawn(FAKE=str(desk.home))
+    desk.send(server, "server\r")
+    agents = [Agent(desk, face, face) for face in ("plain", "boxed")]
+    for agent, (_, last) in zip(agents, talk(agents), strict=True):
+        # A poll of half a second, and a program that has to be started for it, come on top of what kitty allows.
+        assert 3.9 <= desk.wait_light(agent.pane, "waiting", last) - last <= 6.0
+    typing = time.monotonic()
+    for agent in agents:
+        desk.send(agent.pane, "what do you think")
+    time.sleep(1.5)
+    for agent in agents:
+        assert agent.lights(typing) <= {"waiting"}
+        assert desk.status(agent.pane) == "waiting"
+    for agent, (first, _) in zip(agents, talk(agents), strict=True):
+        assert desk.wait_light(agent.pane, "working", typing) - first <= 2.0
+    left = time.monotonic()
+    os.kill(int((agents[0].folder / "pid").read_text()), signal.SIGKILL)
+    desk.send(agents[1].pane, "exit\r")
+    for agent in agents:
+        desk.wait(lambda a=agent: desk.status(a.pane) not in ("working", "waiting"), "the end of the light", 5)
+        assert agent.lights(left) <= {"working", "waiting", "active", "idle", "done"}
+    assert {name for _, name in desk.lights[server]} <= {"active", "idle"}
+
+
+def test_only_the_screens_of_agents_are_read(desk: Desk) -> None:
+    """A screen is read where output would be evidence: not for a shell, not for a server, however much it prints."""
+    shell = desk.spawn()
+    desk.wait(lambda: desk.status(shell), "the shell's pane")
+    desk.send(shell, "seq 1000\r")
+    calls = len(desk.calls("list"))
+    desk.wait(lambda: len(desk.calls("list")) >= calls + 2, "two more looks")
+    read = {line.split()[-1] for line in desk.calls("get-text")}
+    assert str(shell) not in read
+
+
+def test_the_whole_way_round(desk: Desk) -> None:
+    """What a hook says goes by terminal, Lua and feed into the tracker, and back by the snapshot to the title."""
+    from tests.wezterm.fake import Fake, World
+
+    pane = desk.spawn()
+    desk.send(pane, "codex\r")
+    desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
+    world = World()
+    window = world.window()
+    tab = world.tab(window)
+    lua_pane = world.pane(tab)
+    lua_pane.id = pane
+    fake = Fake("nightly", world, run=lambda argv: (True, json.dumps(desk.sidecar), ""))
+    fake.living_pids.add(desk.sidecar["pid"])
+    fake.evaluate(
+        "local w = require 'wezterm'\nlocal config = w.config_builder()\n"
+        "require('tallylight').apply_to_config(config)\nreturn config"
+    )
+
+    def turn() -> None:
+        fake.now = int(time.time())
+        value = json.loads((desk.folder / "vars.json").read_text())[str(pane)].get("tally", "")
+        if value != lua_pane.user_vars.get("tally", ""):
+            fake.set_var(lua_pane, "tally", value)
+        fake.pump()
+        fake.now += 1
+        fake.tick(window)
+        fake.pump()
+
+    def shows(light: str) -> bool:
+        turn()
+        items = fake.format_tab(tab)
+        return isinstance(items, list) and items[1] == {"Text": light}
+
+    for said, status, light in (
+        ("state=working;tool=codex;project=api", "working", "▌●"),
+        ("state=waiting;tool=codex;kind=question;message=Which one?", "waiting", "▌?"),
+        ("state=done;tool=codex", "done", "▌✓"),
+        ("state=working;tool=codex", "working", "▌●"),
+    ):
+        desk.send(pane, said + "\n")
+        desk.wait(lambda light=light: shows(light), light)
+        # Before it hears of it the sidecar guesses.
+        desk.wait(lambda: desk.panes()[pane].reason.source == "protocol", "the word of the hook")
+        desk.wait_status(pane, status)
+    # Killed in mid-turn: what the variable still says is not what is shown.
+    pid = desk.panes()[pane].agent_pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    desk.wait_status(pane, "down")
+    desk.wait(lambda: shows("▯○"), "the hollow stripe")
+    assert lua_pane.user_vars["tally"] == "state=working;tool=codex"
+    assert fake.errors() == []
+
+
+def test_panes_of_other_domains(desk: Desk) -> None:
+    """A pane without a terminal here is judged by what Lua heard; a reload that tells it again changes nothing."""
+    pane = desk.spawn("sleep", "1000", domain="ssh")
+    desk.write_feed("one", {pane: [(1, "state=working;tool=claude"), (2, "state=waiting;tool=claude;kind=question")]})
+    desk.wait_status(pane, "waiting")
+    since = desk.panes()[pane].since
+    assert desk.panes()[pane].pid is None
+    desk.write_feed("two", {pane: [(1, "state=waiting;tool=claude;kind=question")]})
+    desk.write_feed("two", {pane: [(1, "state=waiting;tool=claude;kind=question"), (2, "state=done;tool=claude")]})
+    desk.wait_status(pane, "done")
+    assert desk.panes()[pane].since > since
+
+
+def test_seen(desk: Desk) -> None:
+    """What Lua says is in front counts as looked at: a green light goes out a second later."""
+    pane = desk.spawn("sleep", "1000", domain="ssh")
+    desk.write_feed("seen", {pane: [(1, "state=done;tool=claude")]})
+    desk.wait_status(pane, "done")
+    desk.write_feed("seen", {pane: [(1, "state=done;tool=claude")]}, front=str(pane))
+    desk.wait(lambda: desk.panes()[pane].seen or desk.status(pane) != "done", "the look")
+
+
+def test_requests(desk: Desk) -> None:
+    """`focus` makes the stand-in activate the pane."""
+    pane = desk.spawn()
+    desk.wait(lambda: desk.status(pane), "the pane")
+    name = Path(desk.sidecar["snapshot"]).stem
+    requests.send(name, requests.Request("focus", str(pane)), desk.env)
+    desk.wait(lambda: any(line.endswith(f" {pane}") for line in desk.calls("activate-pane")), "the call")
+
+
+def test_a_closed_pane_goes(desk: Desk) -> None:
+    """A pane that WezTerm no longer lists is not in the snapshot."""
+    pane = desk.spawn()
+    desk.wait(lambda: desk.status(pane), "the pane")
+    desk.send(pane, "exit\r")
+    desk.wait(lambda: pane not in desk.panes(), "its end")
+
+
+def test_claudes_own_status_file(desk: Desk) -> None:
+    """A Claude that writes its status file is believed: working, waiting, and gone with the file."""
+    python = Path(os.path.realpath("/usr/bin/python3"))
+    folder = desk.home / "real"
+    folder.mkdir()
+    (folder / "claude").symlink_to(python)
+    script = folder / "script.py"
+    script.write_text(
+        "import json, os, sys\n"
+        "pid = os.getpid()\n"
+        "start = open(f'/proc/{pid}/stat').read().rpartition(')')[2].split()[19]\n"
+        "path = os.path.expanduser(f'~/.claude/sessions/{pid}.json')\n"
+        "os.makedirs(os.path.dirname(path), exist_ok=True)\n"
+        "for line in sys.stdin:\n"
+        "    entry = {'pid': pid, 'procStart': start, 'sessionId': 's-1', 'cwd': '/w/api', 'status': line.strip()}\n"
+        "    open(path, 'w').write(json.dumps(entry))\n"
+        "    print('.' * len(line))\n"
+    )
+    # `exec -a`: the kernel's name for it is the link's.
+    pane = desk.spawn()
+    desk.send(pane, f"{folder}/claude {script}\r")
+    desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
+    desk.send(pane, "busy\r")
+    desk.wait(lambda: desk.panes()[pane].reason.source == "registry", "the status file")
+    assert desk.status(pane) == "working"
+    desk.send(pane, "waiting\r")
+    desk.wait_status(pane, "waiting")
+
+
+# What breaks it ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "desk")
+    yield desk
+    desk.close()
+
+
+def log(desk: Desk) -> list[str]:
+    path = desk.home / "run" / "tallylight" / f"wezterm-{desk.gui.pid}.log"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_one_a_wezterm(other: Desk) -> None:
+    """Started again it is the same one; killed, the next is another; it goes with its WezTerm and all its files."""
+    first = other.start()
+    assert other.start() == first
+    os.kill(first["pid"], signal.SIGKILL)
+    other.wait(lambda: not is_running(first["pid"]), "its end")
+    second = other.start()
+    assert second["pid"] != first["pid"]
+    assert second["feed"] == first["feed"]
+    other.wait(lambda: Path(second["snapshot"]).exists(), "its snapshot")
+    os.kill(other.gui.pid, signal.SIGKILL)
+    other.gui.wait()
+    other.wait(lambda: not is_running(second["pid"]), "the end with its WezTerm", 5)
+    left = {path.name for path in (other.home / "run" / "tallylight").iterdir()}
+    assert left <= {Path(first["snapshot"]).name, f"{Path(first['snapshot']).stem}.requests"}
+
+
+def test_no_wezterm_process(other: Desk) -> None:
+    """A pid that nobody has is refused in words."""
+    done = other.run_tally("host", "wezterm", "--pid", "999999999")
+    assert done.returncode == 1 and "there is no process" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["broken", "gone"])
+def test_wezterm_that_fails(other: Desk, how: str) -> None:
+    """A `wezterm` that fails or is gone costs one line in the log; the panes stay, and it is asked again later."""
+    pane = other.spawn()
+    other.start()
+    other.wait_status(pane, "active")
+    if how == "gone":
+        other.wezterm.rename(other.bin / "away")
+    else:
+        (other.folder / "broken").touch()
+    other.wait(lambda: log(other), "the line")
+    # The next try is a second later.
+    time.sleep(1.2)
+    assert len(log(other)) == 1
+    assert other.status(pane) == "active"
+    if how == "gone":
+        (other.bin / "away").rename(other.wezterm)
+    else:
+        (other.folder / "broken").unlink()
+    another = other.spawn()
+    other.wait(lambda: other.status(another), "the new pane", 20)
+
+
+def test_hostile_feed(other: Desk) -> None:
+    """A feed that is no feed is ignored, and the next good one is heard."""
+    pane = other.spawn()
+    other.start()
+    other.wait_status(pane, "active")
+    path = Path(other.sidecar["feed"])
+    for bad in (
+        b"",
+        b"[]",
+        b"{" * 10_000,
+        b'{"version":1,"panes":{"1":{"said":[{"n":"x"},3,{"n":1}]},"2":4},"front":9}',
+    ):
+        path.write_bytes(bad)
+        time.sleep(0.3)
+    said = base64.b64encode(b"x").decode()
+    other.write_feed("a", {pane: [(1, "rubbish"), (2, said), (3, "state=waiting;tool=claude")]})
+    other.wait_status(pane, "waiting")
+    assert log(other) == []

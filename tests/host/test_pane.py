@@ -19,6 +19,8 @@ from tallylight.status import Status
 SHELL = Process(10, 1, 10, "bash", ("-bash",), "/usr/bin/bash", 100)
 CLAUDE = Process(20, 10, 20, "claude", ("claude",), "/opt/claude", 200)
 AIDER = Process(30, 10, 30, "aider", ("/v/bin/python3", "/v/bin/aider"), "/usr/bin/python3.11", 300)
+CRUSH = Process(70, 10, 70, "crush", ("crush",), "/usr/bin/crush", 700)
+CODEX = Process(80, 10, 80, "codex", ("codex",), "/v/bin/codex", 800)
 COPILOT = Process(60, 10, 60, "MainThread", ("node", "/v/.bin/copilot"), "/usr/bin/node", 600)
 SSH = Process(40, 10, 40, "ssh", ("ssh", "host"), "/usr/bin/ssh", 400)
 VIM = Process(50, 10, 50, "vim", ("vim", "claude.md"), "/usr/bin/vim", 500)
@@ -29,7 +31,9 @@ class HandTable:
     """A process table that holds what it is given."""
 
     home: str
-    processes: dict[int, Process] = attrs.Factory(lambda: {p.pid: p for p in (SHELL, CLAUDE, AIDER, COPILOT, SSH, VIM)})
+    processes: dict[int, Process] = attrs.Factory(
+        lambda: {p.pid: p for p in (SHELL, CLAUDE, AIDER, CRUSH, CODEX, COPILOT, SSH, VIM)}
+    )
 
     def get(self, pid: int) -> Process | None:
         return self.processes.get(pid)
@@ -105,11 +109,11 @@ def test_what_is_no_agent_never_lights(pane: Pane, process: Process) -> None:
 
 def test_an_agent_that_says_nothing_is_watched(pane: Pane) -> None:
     """Blue while it draws, amber 4 s after it falls silent, and still amber ten minutes later."""
-    pane.foreground(AIDER.pid, 0)
+    pane.foreground(CRUSH.pid, 0)
     pane.screen(lambda: rows("a"), 0)
     pane.screen(lambda: rows("a", "b", "c", "d"), 1)
     assert pane.decision.status is Status.WORKING
-    assert pane.decision.report.agent == "aider"
+    assert pane.decision.report.agent == "crush"
 
     pane.tick(4.9)
     assert pane.decision.status is Status.WORKING
@@ -122,13 +126,50 @@ def test_an_agent_that_says_nothing_is_watched(pane: Pane) -> None:
 
 def test_typing_at_a_prompt_is_no_work(pane: Pane) -> None:
     """The echo of what a person types leaves amber amber."""
-    pane.foreground(AIDER.pid, 0)
+    pane.foreground(CRUSH.pid, 0)
     pane.screen(lambda: rows("hello", "> ", cursor=1), 0)
     pane.tick(5)
     for n in range(1, 12):
         pane.screen(lambda n=n: rows("hello", "> " + "what now?"[:n], cursor=1), 5 + n / 4)
 
     assert pane.decision.status is Status.WAITING
+
+
+def test_an_idle_prompt_on_the_screen_is_not_waiting(pane: Pane) -> None:
+    """Of an agent whose prompt is known, silence at it is no question; a question below it is, with its words."""
+    pane.foreground(AIDER.pid, 0)
+    for tick in range(40):
+        pane.screen(lambda: rows("hello", "> ", cursor=1), tick / 4)
+        pane.tick(tick / 4)
+    assert (pane.decision.status, pane.prompt) == ("idle", None)
+    assert pane.decision.reason.rule == "screen rule: prompt"
+
+    asked = rows("> ls", "Run it? (Y)es/(N)o [Yes]: ", cursor=1)
+    for tick in range(3):
+        pane.screen(lambda: asked, 10 + tick / 4)
+    assert (pane.decision.status, pane.decision.kind) == ("waiting", "permission")
+    assert pane.decision.report.message == "Run it? (Y)es/(N)o [Yes]:"
+    assert pane.prompt is not None
+    assert [choice.keys for choice in pane.prompt.choices] == ["y\r", "n\r"]
+
+    pane.foreground(SHELL.pid, 20)
+    assert pane.prompt is None
+
+
+def test_an_agent_that_is_starting_is_not_at_work(pane: Pane) -> None:
+    """Codex, whose title and screen will tell, draws for two seconds when it starts: none of that is blue."""
+    pane.foreground(CODEX.pid, 0)
+    lit = set()
+    for tick in range(1, 8):
+        pane.screen(lambda n=tick: rows(*(f"line {n} {i}" for i in range(9))), tick / 4)
+        pane.tick(tick / 4)
+        lit.add(str(pane.decision.status))
+    for tick in range(8, 40):
+        pane.screen(lambda: rows("welcome", "", "› Ask Codex to do anything", "", "  model · ~/p", cursor=2), tick / 4)
+        pane.tick(tick / 4)
+        lit.add(str(pane.decision.status))
+
+    assert lit == {"idle"}
 
 
 def test_the_screen_is_not_read_without_need(pane: Pane) -> None:

@@ -1,0 +1,143 @@
+"""Looks at a screen, four a second: what they tell of an agent's screen, and how often."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tallylight.evidence import looks
+from tallylight.evidence.looks import Look, ScreenReader
+from tallylight.evidence.screen import Change
+from tallylight.report import Report
+from tests.evidence.agents import agent
+
+SCREENS = Path(__file__).parent / "screens"
+
+
+def screen(name: str) -> Look:
+    """The screen of a file, as a terminal of 40 rows has it."""
+    head, _, text = (SCREENS / f"{name}.txt").read_text("utf-8").partition("---\n")
+    facts = dict(line.split(": ", 1) for line in head.splitlines())
+    lines = text.removesuffix("\n").split("\n")
+    above = 40 - len(lines)
+    return Look([""] * above + lines, int(facts["cursor"]) + above, 2, int(facts["columns"]), cursor_visible=False)
+
+
+def told(reader: ScreenReader, look: Look, times: int = 6) -> list[Report]:
+    """What *times* looks at the same screen tell."""
+    found = []
+    for _ in range(times):
+        reader.look(look)
+        report = reader.read(look)
+        if report is not None:
+            found.append(report)
+    return found
+
+
+def words(reports: list[Report]) -> list[str]:
+    return [f"{r.status}/{r.kind}" if r.kind else str(r.status) for r in reports]
+
+
+def reader(name: str = "claude") -> ScreenReader:
+    return ScreenReader(agent(name))
+
+
+def test_a_turn() -> None:
+    """Idle, work, a dialog with its question, work, done; each told twice, and the dialog is there to be shown."""
+    eyes = reader()
+    assert words(told(eyes, screen("claude/idle-start-80"))) == ["idle", "idle"]
+    assert words(told(eyes, screen("claude/working-80"))) == ["working", "working"]
+    asked = told(eyes, screen("claude/permission-bash-80"))
+    assert words(asked) == ["waiting/permission", "waiting/permission"]
+    assert asked[0].message == "Do you want to proceed?"
+    assert eyes.prompt is not None and eyes.prompt.choices[0].keys == "1"
+    assert words(told(eyes, screen("claude/working-80"))) == ["working", "working"]
+    assert eyes.prompt is None
+    assert words(told(eyes, screen("claude/idle-after-tool-80"))) == ["done", "done"]
+
+
+def test_a_dialog_that_was_dismissed_ended_nothing() -> None:
+    """Idle after a dialog without work in between is no turn that is done."""
+    eyes = reader()
+    told(eyes, screen("claude/idle-start-80"))
+    told(eyes, screen("claude/permission-bash-80"))
+    after = told(eyes, screen("claude/idle-after-dismiss-80"))
+
+    # At first the dialog is gone, then it is sure that nothing else comes.
+    assert words(after) == ["None", "idle", "idle"]
+
+
+def test_the_first_idle_screen_ends_no_turn() -> None:
+    """What an agent draws while it starts is no work, however long it takes."""
+    eyes = reader()
+    for number in range(20):
+        look = Look([f"line {number} {row}" for row in range(40)], 39, 0, 80)
+        eyes.look(look)
+        assert eyes.read(look) is None
+
+    assert words(told(eyes, screen("claude/idle-start-80"))) == ["idle", "idle"]
+
+
+def test_an_input_box_below_a_growing_answer_is_not_idle() -> None:
+    """Codex keeps its composer while an answer streams in: idle it is only when that has come to rest."""
+    eyes = reader("codex")
+    rest = screen("codex/idle-after-turn-80")
+    told(eyes, rest)
+    said = []
+    for number in range(12):
+        lines = [*rest.lines[3:-4], f"• word {number}", f"  more {number}", f"  and {number}", *rest.lines[-4:]]
+        look = Look(lines, rest.cursor_row, 2, 80, cursor_visible=False)
+        assert eyes.look(look).is_output
+        said += [report for report in (eyes.read(look),) if report is not None]
+
+    assert "idle" not in words(said[1:])
+    assert words(told(eyes, rest))[-1] == "done"
+
+
+def test_typing_does_not_end_idle() -> None:
+    """When what is typed hides the sign of an idle screen, and nothing else happens, it stays idle."""
+    eyes = reader("codex")
+    told(eyes, Look(["hi", "", "› Ask Codex to do anything"], 2, 2, 80))
+    said = []
+    for number in range(1, 8):
+        look = Look(["hi", "", "!" * number], 2, number, 80)
+        assert not eyes.look(look).is_output
+        said += [report for report in (eyes.read(look),) if report is not None]
+
+    assert said == []
+
+
+def test_a_moving_screen_is_read_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading is dearer than looking: a screen that moves is read in every fourth look, one at rest when it changed."""
+    reads: list[int] = []
+    monkeypatch.setattr(looks, "read_prompt", lambda *_: reads.append(1))
+    eyes = reader()
+    for number in range(40):
+        look = Look([f"{number} {row}" for row in range(40)], 39, 0, 80)
+        eyes.look(look)
+        eyes.read(look)
+    assert 0 < len(reads) <= 40 / looks.MOVING_LOOKS + 2
+    reads.clear()
+    told(eyes, screen("claude/idle-start-80"), 50)
+    assert 0 < len(reads) <= 2
+
+
+def test_forgotten_is_taken_back() -> None:
+    """When the screen is of no interest any more, what it said is withdrawn, once."""
+    eyes = reader()
+    told(eyes, screen("claude/permission-bash-80"))
+    taken = eyes.forget()
+
+    assert taken is not None and taken.status is None
+    assert eyes.forget() is None
+    assert eyes.prompt is None
+
+
+def test_without_an_agent_only_output_is_told() -> None:
+    """A shell's screen is never read."""
+    eyes = ScreenReader(None)
+    look = screen("claude/permission-bash-80")
+
+    assert eyes.look(look) is Change.NONE
+    assert eyes.read(look) is None

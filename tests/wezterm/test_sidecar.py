@@ -144,6 +144,10 @@ def test_the_whole_way_round(desk: Desk) -> None:
         items = fake.format_tab(tab)
         return isinstance(items, list) and items[1] == {"Text": light}
 
+    def heard() -> tuple[str, str]:
+        found = desk.panes()[pane]
+        return found.status.value, found.reason.source
+
     for said, status, light in (
         ("state=working;tool=codex;project=api", "working", "▌●"),
         ("state=waiting;tool=codex;kind=question;message=Which one?", "waiting", "▌?"),
@@ -151,10 +155,8 @@ def test_the_whole_way_round(desk: Desk) -> None:
         ("state=working;tool=codex", "working", "▌●"),
     ):
         desk.send(pane, said + "\n")
-        desk.wait(lambda light=light: shows(light), light)
-        # Before it hears of it the sidecar guesses.
-        desk.wait(lambda: desk.panes()[pane].reason.source == "protocol", "the word of the hook")
-        desk.wait_status(pane, status)
+        # Before it hears of it the sidecar guesses, and may guess right.
+        desk.wait(lambda x=(light, status): shows(x[0]) and heard() == (x[1], "protocol"), light)
     # Killed in mid-turn: what the variable still says is not what is shown.
     pid = desk.panes()[pane].agent_pid
     assert pid is not None

@@ -93,8 +93,14 @@ class Yard:
     def stop_host(self) -> int:
         """Ask the host to end; its exit code."""
         assert self._host is not None
-        self.run("pkill", "-TERM", "-f", "tally host sessions")
+        self.run("kill", "-TERM", str(self.host_pid()))
         return self._host.wait(10)
+
+    def host_pid(self) -> int:
+        """The host's pid, as the room counts."""
+        folder = self.runtime / "tallylight"
+        path: Path = wait_until(lambda: next(folder.glob("sessions-*.json"), None), 10, "a snapshot")
+        return int(path.stem.partition("-")[2])
 
     def panes(self) -> list[Pane]:
         """What the snapshot says now."""
@@ -256,3 +262,22 @@ def truth(model: RemoteModel, prompt: str, name: str, *, timeout: float = 20.0) 
 def names(lights: Sequence[Light]) -> list[str]:
     """The names of lights, one for each that follows another."""
     return [name for name, _ in itertools.groupby(light.name for light in lights)]
+
+
+#: An agent that says nothing by itself: it works for a while, asks, and goes on when it is answered.
+AGENT = """#!/bin/bash
+for step in 1 2 3 4 5 6 7 8; do echo "line $step of work"; sleep 0.3; done
+printf '\\n\\n────────────────────────────────────────\\n Do you want to proceed?\\n'
+printf ' ❯ 1. Yes\\n   2. No, and tell it why\\n\\n Esc to cancel\\n'
+read -r answer
+while :; do for row in 1 2 3 4 5 6 7 8 9; do echo "after $answer $RANDOM $RANDOM"; done; sleep 0.2; done
+"""
+
+
+def agent(yard: Yard) -> str:
+    """The path of that agent, under a name that is known."""
+    path = yard.home / "bin/aider"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(AGENT)
+    path.chmod(0o755)
+    return str(path)

@@ -34,7 +34,7 @@ from tallylight.snapshot_schema import Pane as PaneEntry
 #: Seconds after which the list is asked for although nothing seems to have changed.
 RELIST_S = 30.0
 #: Seconds between two readings of one screen.
-READ_S = 1.0
+READ_S = 0.5
 #: A session writes its hardcopy within so many seconds, or it hangs.
 WRITTEN_S = 2.0
 #: Windows of one session that are looked at.
@@ -49,6 +49,15 @@ class _Window:
 
     start: int | None
     number: int | None
+    file: str
+
+
+@attrs.frozen
+class _Copy:
+    """What a hardcopy held, and the look that it was."""
+
+    data: bytes
+    look: Look
 
 
 class ScreenSource:
@@ -66,6 +75,7 @@ class ScreenSource:
         self._stamp: object = None
         self._listed_at: float | None = None
         self._windows: dict[int, _Window] = {}
+        self._copies: dict[str, _Copy] = {}
         self._private: Path | None = None
         self._keeps_text: bool | None = None
 
@@ -77,6 +87,8 @@ class ScreenSource:
         alive: dict[int, _Window] = {}
         sights = [sight for session in self._sessions for sight in self._windows_of(session, alive)]
         self._windows = alive
+        for gone in self._copies.keys() - {window.file for window in alive.values()}:
+            self._copies.pop(gone, None)
         return sights
 
     def _list_sessions(self) -> None:
@@ -122,7 +134,8 @@ class ScreenSource:
             start = self._table.start(leader)
             window = self._windows.get(leader)
             if window is None or window.start != start or window.number is None:
-                window = _Window(start, self._number(leader, session))
+                number = self._number(leader, session)
+                window = _Window(start, number, _file(session, number))
             alive[leader] = window
             found.append(self._sight(session, leader, window.number, is_alone=len(leaders) == 1))
         return found
@@ -153,7 +166,7 @@ class ScreenSource:
 
     def _read(self, session: Session, number: int) -> Look | None:
         """The screen of one window; None if it is gone. `StuckError` if the session does not answer."""
-        path = self._directory() / f"{session.pid}-{number}"
+        path = self._directory() / _file(session, number)
         path.unlink(missing_ok=True)
         command = ["screen", "-S", session.address, "-p", str(number)]
         if run([*command, "-X", "hardcopy", str(path)], self._env) is None or not self._is_there(session):
@@ -163,17 +176,27 @@ class ScreenSource:
             if time.monotonic() > end:
                 raise StuckError("screen")
             time.sleep(0.01)
+        data = files.read_limited(path, _MAX_BYTES)
+        before = self._copies.get(path.name)
+        if before is None or data != before.data:
+            before = self._copies[path.name] = self._copy(session, command, path, end)
+        path.unlink(missing_ok=True)
+        return before.look
+
+    def _copy(self, session: Session, command: Sequence[str], path: Path, end: float) -> _Copy:
+        """The look at a screen that is another one than last time, from the file at *path*."""
         info = None
         if not self._is_attached(session):
             # What is asked is answered after what was ordered: the file is whole by then.
             answer = run([*command, "-Q", "info"], self._env)
             info = screen_list.read_info(answer.output) if answer is not None else None
         data = self._whole(path, end) if info is None else files.read_limited(path, _MAX_BYTES)
-        path.unlink(missing_ok=True)
         rows = hardcopy.decode(data, keeps_text=self._is_text_kept())
         if info is None:
-            return Look(rows, cursor_row=len(rows) - 1, cursor_column=0, columns=_width(rows), cursor_visible=False)
-        return Look(rows[: info.rows], cursor_row=info.row, cursor_column=info.column, columns=info.columns)
+            look = Look(rows, cursor_row=len(rows) - 1, cursor_column=0, columns=_width(rows), cursor_visible=False)
+        else:
+            look = Look(rows[: info.rows], cursor_row=info.row, cursor_column=info.column, columns=info.columns)
+        return _Copy(data, look)
 
     def _whole(self, path: Path, end: float) -> bytes:
         """The file once it does not grow any more."""
@@ -229,6 +252,10 @@ class ScreenSource:
             with contextlib.suppress(OSError):
                 shutil.rmtree(self._private)
             self._private = None
+
+
+def _file(session: Session, number: int | None) -> str:
+    return f"{session.pid}-{number}"
 
 
 def _width(rows: Sequence[str]) -> int:

@@ -44,6 +44,8 @@ SOON_S = 0.05
 SELDOM = 3
 #: A screen that has not changed of late is read in every so many of the times it could be.
 CALM_EVERY = 2
+#: Screens read in a second, of all panes together: where more are of interest, each is read more seldom.
+READS_A_SECOND = 12
 #: After a failure a source or a screen is left alone for so long, doubled each time up to the last.
 RETRY_S, RETRY_MAX_S = 1.0, 60.0
 #: A step this late, in seconds, means that the process was stopped or the machine suspended.
@@ -108,7 +110,8 @@ class _Held:
     sight: Sight
     read_at: float = 0.0
     failures: int = 0
-    reads: int = 0
+    #: Whether its screen was evidence when it was last looked at.
+    is_armed: bool = False
     told: tuple[object, ...] | None = None
     entry: PaneEntry | None = None
 
@@ -320,14 +323,16 @@ class Poller:
         if held.sight.read is not None and now >= held.read_at:
             try:
                 held.pane.screen(_refuse, now)
+                held.is_armed = False
             except _UnreadError:
+                held.is_armed = True
                 self._read_screen(held, held.sight.read, now)
         held.pane.look(held.sight.visible, now)
 
     def _read_screen(self, held: _Held, read: Callable[[], Look | None], now: float) -> None:
         if self._jobs.submit(("screen", held.sight.id), read, functools.partial(self._screen_read, held)):
-            held.reads += 1
-            held.read_at = now + held.sight.read_every * (CALM_EVERY if held.pane.is_calm else 1)
+            least = sum(other.is_armed for other in self._held.values()) / READS_A_SECOND
+            held.read_at = now + max(least, held.sight.read_every * (CALM_EVERY if held.pane.is_calm else 1))
 
     def _screen_read(self, held: _Held, result: object) -> None:
         now = self._clock()

@@ -39,8 +39,8 @@ from tallylight.status import Status
 EVERY_S, TOLD_EVERY_S = 0.5, 10.0
 #: From so many panes on the first is stretched: a list costs the server 50 µs a pane.
 MANY = 100
-#: Seconds between two captures of one screen.
-READ_S = 0.3
+#: Seconds between two captures of one screen: as often as a host in a terminal looks.
+READ_S = 0.2
 #: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
 RETRY_S = 30.0
 MAX_SERVERS = 32

@@ -91,7 +91,8 @@ class Form:
 
     def _rows(self, kind: str, text: str, size: int) -> list[list[str]]:
         rows = (part.split(self.secret) for part in text.split(f"{kind}{self.secret}")[1 : 2 * MAX_PANES])
-        return [row[:size] for row in rows if len(row) == size + 1 and row[size].startswith("!")]
+        # Behind the last row stands what was asked for next.
+        return [row[:size] for row in rows if len(row) > size and row[size].startswith("!")]
 
     def read_panes(self, text: str) -> list[TmuxPane]:
         """The panes in *text*, each once: of a window that is linked to several sessions, the first."""

@@ -509,3 +509,19 @@ def test_a_screen_is_wanted_where_it_has_a_vote_or_a_question() -> None:
     assert tracker.wants_screen
     explicit("working")(tracker, 3)
     assert not tracker.wants_screen
+
+
+def test_the_reason_says_what_would_change_it_by_who_said_it() -> None:
+    """A guess ends otherwise than a report does, after the times that are configured; no fuse is no time."""
+    tracker = Tracker(Timing(silence_s=2, fuse_s=60))
+    agent()(tracker, 0)
+    assert "2 s without visible output" in tracker.decision.reason.changes
+    tick(tracker, 2.5)
+    assert tracker.decision.reason.changes.endswith("no timer and no look")
+    say(Source.SCREEN, Status.WAITING, Kind.QUESTION, message="Which?")(tracker, 3)
+    assert tracker.decision.reason.changes.startswith("its dialog leaving the screen")
+    explicit("working")(tracker, 4)
+    assert "or 60 s without report" in tracker.decision.reason.changes
+    tracker.timing = Timing(fuse_s=0)
+    explicit("working")(tracker, 5)
+    assert tracker.decision.reason.changes == "its next report, or its exit"

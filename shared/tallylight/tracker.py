@@ -13,7 +13,7 @@ from collections import OrderedDict
 import attrs
 
 from tallylight.claims import Claim, Timing, choose, expires
-from tallylight.decision import Decision, Reason
+from tallylight.decision import Decision, Reason, what_would_change
 from tallylight.report import Report, Source
 from tallylight.rollup import urgency
 from tallylight.status import Kind, Status
@@ -34,17 +34,6 @@ _OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.PROTOCOL)
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.SCREEN)
 
 _POORER = (Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
-
-_CHANGES: dict[Status, str] = {
-    Status.WORKING: "silence, the end of its turn, a question, or its exit",
-    Status.WAITING: "the agent going on, a better source saying otherwise, or its exit; no timer and no look",
-    Status.BACKGROUND: "its background tasks ending, or a new turn",
-    Status.DONE: "a look at the pane, or a new turn",
-    Status.ERROR: "a new turn, or its exit",
-    Status.DOWN: "a look at the pane, or a new command",
-    Status.IDLE: "a new turn or command",
-    Status.ACTIVE: "an agent in the foreground, or a report",
-}
 
 
 @attrs.frozen
@@ -91,7 +80,7 @@ class Tracker:
         self._changed_at: float | None = None
         #: A change that the debounce holds back; it takes effect when the window closes.
         self._pending: Decision | None = None
-        nothing = Reason(None, "nothing known of this pane", 0.0, _CHANGES[Status.ACTIVE])
+        nothing = Reason(None, "nothing known of this pane", 0.0, what_would_change(Status.ACTIVE, None))
         self._shown = Decision(Status.ACTIVE, None, nothing, 0.0, Report(source=Source.SHELL, status=Status.ACTIVE))
 
     # What is shown -------------------------------------------------------------------------------------------
@@ -393,12 +382,16 @@ class Tracker:
             source, status, kind, rule, at = Source.SHELL, Status.IDLE, None, "shell at its prompt", now
         else:
             source, status, kind, rule, at = None, Status.ACTIVE, None, "nothing known of this pane", now
-        reason = Reason(source, rule, at, _CHANGES[status])
+        reason = Reason(source, rule, at, self._would_change(status, source))
         changed = claim.changed if claim is not None else now
         report = self._merged(record, claim)
         if status is Status.WAITING:
             kind = report.kind
         return Decision(status, kind, reason, changed, report, choice.losing)
+
+    def _would_change(self, status: Status, source: Source | None) -> str:
+        t = self.timing
+        return what_would_change(status, source, silence_s=t.silence_s, stale_s=t.stale_s, fuse_s=t.fuse_s)
 
     def _merged(self, record: _Record, claim: Claim | None) -> Report:
         """The display fields of every claim, best source first, so that a session id outlives the next report."""
@@ -428,7 +421,9 @@ class Tracker:
         busy = sum(status in (Status.WORKING, Status.BACKGROUND) for status, _, _ in children)
         if busy and root.status in (Status.DONE, Status.IDLE):
             reason = attrs.evolve(
-                root.reason, rule=f"{busy} of its subagents still run", changes=_CHANGES[Status.BACKGROUND]
+                root.reason,
+                rule=f"{busy} of its subagents still run",
+                changes=what_would_change(Status.BACKGROUND, None),
             )
             report = attrs.evolve(root.report, status=Status.BACKGROUND, background=busy)
             root = attrs.evolve(root, status=Status.BACKGROUND, kind=None, reason=reason, report=report)

@@ -47,6 +47,25 @@ def test_explanation() -> None:
     ]
 
 
+def test_question() -> None:
+    """The question on the screen, the keys of its answers, and the rule that read them."""
+    pane = attrs.evolve(
+        WAITING,
+        message="Run it?",
+        question="Run it?",
+        choices=(("1", "Yes"), ("\x1b[B\r", "Later"), ("\x1b", "No"), ("", "Chat about this")),
+        reason=ReasonEntry(source="screen", rule="screen rule: permission", at=NOW, changes="its dialog leaving"),
+    )
+
+    said = drawn(pane).splitlines()
+
+    assert "  message   Run it?" in said
+    assert "  answers   [1] Yes · [↓ Enter] Later · [Esc] No · Chat about this" in said
+    assert "  rule      screen rule: permission" in said
+    assert not [line for line in said if line.startswith("  asks")]
+    assert "  asks      Run it?" in drawn(attrs.evolve(pane, message="approve Bash")).splitlines()
+
+
 def test_pane_of_which_nothing_is_known() -> None:
     """A pane without any evidence has an explanation, too."""
     assert "source    none" in drawn(COMMAND)

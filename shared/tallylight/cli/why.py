@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
+from collections.abc import Sequence
 
 from tallylight import paint
 from tallylight.cli.output import GAP, Output, age, ago, clean, fit, status_words
@@ -60,6 +62,8 @@ def draw(output: Output, found: Found, now: float) -> None:
         "session": pane.session,
         "title": pane.title,
         "message": pane.message,
+        "asks": pane.question if pane.question != pane.message else "",
+        "answers": _answers(pane.choices),
         "source": reason.source or "none",
         "rule": reason.rule,
         "said": ago(reason.at, now) if reason.source else "",
@@ -75,6 +79,29 @@ def draw(output: Output, found: Found, now: float) -> None:
         "put aside",
         [[e.source, e.status if status_of(e.status) else "?", e.rule, ago(e.at, now), e.why] for e in pane.losing],
     )
+
+
+#: Keys as they are called on a keyboard.
+_KEYS = {
+    "\r": "Enter",
+    "\x1b": "Esc",
+    "\t": "Tab",
+    "\x1b[A": "↑",
+    "\x1b[B": "↓",
+    "\x1b[C": "→",
+    "\x1b[D": "←",
+    "\x1b[Z": "Shift+Tab",
+}
+_KEY = re.compile(r"\x1b\[[A-DZ]|.", re.DOTALL)
+
+
+def _answers(choices: Sequence[tuple[str, str]]) -> str:
+    """The answers that the question takes, each with what one would type."""
+    shown = []
+    for keys, label in choices:
+        names = [_KEYS.get(key, key) for key in _KEY.findall(keys)]
+        shown.append(f"[{' '.join(names)}] {label}" if names else label)
+    return " · ".join(shown)
 
 
 def _record_row(record: RecordEntry, now: float) -> list[str]:

@@ -11,6 +11,7 @@ import attrs
 from tallylight.hosts.pane import Pane
 from tallylight.snapshot_schema import LosingEntry, ReasonEntry, RecordEntry
 from tallylight.snapshot_schema import Pane as PaneEntry
+from tallylight.status import Status
 
 
 def pane_entry(
@@ -20,6 +21,7 @@ def pane_entry(
     decision = pane.decision
     report, reason = decision.report, decision.reason
     attention = pane.attention
+    prompt = pane.prompt if decision.status is Status.WAITING else None
     return PaneEntry(
         id=id_,
         tab=tab,
@@ -37,6 +39,9 @@ def pane_entry(
         cwd=report.cwd,
         progress=f"{report.progress.done}/{report.progress.total}" if report.progress is not None else "",
         background=report.background,
+        question=prompt.question if prompt is not None else "",
+        choices=tuple((choice.keys, choice.label) for choice in prompt.choices) if prompt is not None else (),
+        prompt=prompt.fingerprint if prompt is not None else "",
         resume=pane.conversation.resume,
         fork=pane.conversation.fork,
         agent_pid=pane.agent_pid,

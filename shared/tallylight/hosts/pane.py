@@ -146,6 +146,7 @@ class Pane:
         tracker = self.tracker
         wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
         if not wants_screen:
+            tracker.revision += self.prompt is not None
             taken_back = self._screen.forget()
             if taken_back is not None:
                 tracker.report(taken_back, now)
@@ -156,7 +157,10 @@ class Pane:
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
         if change.is_output and wants_output:
             tracker.output(now)
+        before = self.prompt
         report = self._screen.read(look) if wants_screen else None
+        if self.prompt != before:
+            tracker.revision += 1  # it is told to others, whatever becomes of the status
         if report is not None:
             tracker.report(report, now)
 

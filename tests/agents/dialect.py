@@ -24,7 +24,10 @@ class Wire(Protocol):
         """Begin a stream of events."""
 
     def event(self, kind: str, **fields: Any) -> None:
-        """Send one event."""
+        """Send one event that has a name."""
+
+    def data(self, value: object) -> None:
+        """Send one event that has none: an object, or a string as it is."""
 
 
 class Dialect(Protocol):

@@ -209,15 +209,23 @@ def _take_terminal() -> None:
 
 
 class Pane:
-    """A command on a pty of its own, read by a thread into a screen, a list of OSCs and a list of writes."""
+    """
+    A command on a pty of its own, read by a thread into a screen, a list of OSCs and a list of writes.
 
-    def __init__(self, host: Host, launch: Launch, columns: int = 100, lines: int = 30) -> None:
+    With `answers` it tells the cursor's place and its kind to a program that asks; else it is mute, as a log would be.
+    """
+
+    def __init__(
+        self, host: Host, launch: Launch, columns: int = 100, lines: int = 30, *, answers: bool = False
+    ) -> None:
         self.writes: list[tuple[float, int]] = []
         self.said: list[Said] = []
         self.raw = bytearray()
         self.ended: float | None = None
         self._lock = threading.Lock()
         self._screen = pyte.Screen(columns, lines)
+        if answers:  # as a terminal does that is asked where the cursor is, and what it can do
+            self._screen.write_process_input = self._answer
         self._stream = pyte.ByteStream(self._screen)
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
@@ -254,6 +262,9 @@ class Pane:
                 # pyte would print the CSI it does not know: with an intermediate, or a `<`, `=`, `>` marker
                 with contextlib.suppress(Exception):
                     self._stream.feed(re.sub(rb"\x1b\[[<=>][0-9;:]*[a-zA-Z]|\x1b\[\?[0-9;]*\$[a-z]", b"", data))
+
+    def _answer(self, data: str) -> None:
+        os.write(self._master, data.encode())
 
     def text(self) -> str:
         """The visible screen."""

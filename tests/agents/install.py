@@ -1,15 +1,21 @@
-"""Real agents from npm, kept in a cache: `python -m tests.agents.install [NAME[@VERSION] …]`.
+"""Real agents from npm and PyPI, kept in a cache: `python -m tests.agents.install [--latest] [NAME[@VERSION] …]`.
 
-Claude Code and Codex are native programs that npm carries in one package a platform. That package alone is fetched
-(with the ordinary npm client, which checks its integrity), unpacked beside its final place and renamed into it, so that
-a half-finished download is never taken for an agent. A second call finds the directory and does nothing.
+Native programs, which npm carries in one package a platform, are fetched alone (with the ordinary npm client, which
+checks their integrity); scripts are installed with what they need, by npm or by pip into an environment of their own.
+All is made beside its final place and renamed into it, so that a half-finished download is never taken for an agent. A
+second call finds the directory and does nothing.
+
+The versions are pinned: they are those whose behaviour the tests state. With `--latest`, or `TALLYLIGHT_AGENTS=latest`
+in the environment, the newest that the registries have are installed, and the tests run under that variable take them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -27,15 +33,18 @@ class InstallError(RuntimeError):
 
 class Agent(NamedTuple):
     """
-    An agent on npm. The version is the one whose behaviour the tests state; a newer one is tried on the command line,
-    and moved here when they pass. The rest names the package and the program in it, with `{version}`, `{system}`,
-    `{machine}` and `{triple}` to fill in.
+    An agent in a registry, or what agents run on. The version is the one whose behaviour the tests state; a newer one
+    is tried with `--latest`, and moved here when they pass. The rest names the package and the program in it, with
+    `{version}`, `{system}`, `{machine}` and `{triple}` to fill in. `how` is `pack` for a native program, `npm` or `pip`
+    for what is installed with its dependencies. `source` is the package whose newest version counts.
     """
 
     name: str
     version: str
     package: str
     program: str
+    how: str = "pack"
+    source: str = ""
 
     @property
     def folder(self) -> Path:
@@ -49,7 +58,7 @@ class Agent(NamedTuple):
 
     @property
     def spec(self) -> str:
-        """The package for this machine, as npm names it."""
+        """The package for this machine, as its registry names it."""
         return self._filled(self.package)
 
     def _filled(self, text: str) -> str:
@@ -70,15 +79,61 @@ def _cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tallylight-tests"
 
 
-#: Both read at import: the tests' own fixtures later point HOME and XDG_* into a temporary directory.
+#: All three read at import: the tests' own fixtures later point HOME and XDG_* into a temporary directory.
 CACHE = _cache_root()
 _ENVIRONMENT = dict(os.environ)
+LATEST = os.environ.get("TALLYLIGHT_AGENTS") == "latest"
+#: The newest versions, by name, as of the last `--latest`.
+_NEWEST = CACHE / "agents" / "latest.json"
+
+
+def _newest() -> dict[str, str]:
+    try:
+        return dict(json.loads(_NEWEST.read_text()))
+    except (OSError, ValueError):
+        return {}
+
+
+def _chosen(agent: Agent) -> Agent:
+    return agent._replace(version=_newest().get(agent.name, agent.version)) if LATEST else agent
+
+
+def _npm(name: str, version: str, package: str) -> Agent:
+    program = f"node_modules/.bin/{name}"
+    return _chosen(Agent(name, version, package + "@{version}", program, "npm", package))
+
 
 #: glibc: the roots are Debian.
-CLAUDE = Agent("claude", "2.1.329", "@anthropic-ai/claude-code-{system}-{machine}@{version}", "claude")
+CLAUDE = _chosen(
+    Agent(
+        "claude",
+        "2.1.329",
+        "@anthropic-ai/claude-code-{system}-{machine}@{version}",
+        "claude",
+        source="@anthropic-ai/claude-code",
+    )
+)
 #: Static. Its platforms are versions of the one package.
-CODEX = Agent("codex", "0.169.0", "@openai/codex@{version}-{system}-{machine}", "vendor/{triple}/bin/codex")
-AGENTS = {agent.name: agent for agent in (CLAUDE, CODEX)}
+CODEX = _chosen(
+    Agent(
+        "codex",
+        "0.169.0",
+        "@openai/codex@{version}-{system}-{machine}",
+        "vendor/{triple}/bin/codex",
+        source="@openai/codex",
+    )
+)
+#: What the scripts run on. A long-term version, and pinned even with `--latest`: it is no agent.
+NODE = Agent("node", "24.21.0", "node-{system}-{machine}@{version}", "bin/node")
+OPENCODE = _npm("opencode", "1.18.33", "opencode-ai")
+GEMINI = _npm("gemini", "0.61.0", "@google/gemini-cli")
+QWEN = _npm("qwen", "0.24.4", "@qwen-code/qwen-code")
+COPILOT = _npm("copilot", "1.0.102", "@github/copilot")
+KILO = _npm("kilo", "7.7.7", "@kilocode/cli")
+AIDER = _chosen(Agent("aider", "0.86.2", "aider-chat=={version}", "bin/aider", "pip", "aider-chat"))
+AGENTS = {agent.name: agent for agent in (NODE, CLAUDE, CODEX, OPENCODE, GEMINI, QWEN, COPILOT, KILO, AIDER)}
+#: The Pythons that aider's dependencies are made for, best first.
+_PYTHONS = ("python3.12", "python3.11", "python3.10")
 
 
 def install(agent: Agent) -> Path:
@@ -86,18 +141,16 @@ def install(agent: Agent) -> Path:
     program, final = agent.path, agent.folder
     if program.is_file():
         return program
-    if (npm := shutil.which("npm")) is None:
-        raise InstallError("npm is not on PATH: install it (Debian: apt-get install npm), then run again")
     final.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{agent.version}-", dir=final.parent))
     try:
-        _npm_pack(npm, agent.spec, partial)
         fetched = partial / program.relative_to(final)
+        {"pack": _npm_pack, "npm": _npm_install, "pip": _pip_install}[agent.how](agent, partial)
         if not fetched.is_file():
             raise InstallError(f"{agent.spec} holds no file {program.relative_to(final)}")
-        answer = subprocess.run([fetched, "--version"], capture_output=True, text=True, timeout=60)
-        if answer.returncode or agent.version not in answer.stdout:
-            raise InstallError(f"{agent.name} --version said {answer.stdout!r} {answer.stderr!r}, not {agent.version}")
+        _ask_version(agent, fetched)
+        if agent.how == "pip":
+            _move_scripts(partial, final)
         partial.chmod(0o755)
         try:
             partial.rename(final)
@@ -109,15 +162,85 @@ def install(agent: Agent) -> Path:
     return program
 
 
-def _npm_pack(npm: str, package: str, into: Path) -> None:
-    """Fetch `package` and unpack its files straight into the directory `into`."""
-    argv = [npm, "pack", "--silent", "--pack-destination", str(into), package]
+def _ask_version(agent: Agent, program: Path) -> None:
+    """Start `program` once, in a home of nobody's, to see that it is what it should be."""
+    env = dict(_ENVIRONMENT)
+    if agent.how == "npm":
+        env["PATH"] = f"{install(NODE).parent}:{env.get('PATH', '')}"
+    with tempfile.TemporaryDirectory() as home:
+        env |= {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "XDG_DATA_HOME": home}
+        argv = [program, "--version"]
+        answer = subprocess.run(argv, capture_output=True, text=True, timeout=120, env=env, cwd=home)
+    if answer.returncode or agent.version not in answer.stdout:
+        raise InstallError(f"{agent.name} --version said {answer.stdout!r} {answer.stderr!r}, not {agent.version}")
+
+
+def _program(name: str) -> str:
+    if (found := shutil.which(name)) is None:
+        raise InstallError(f"{name} is not on PATH: install it (Debian: apt-get install {name}), then run again")
+    return found
+
+
+def _npm_install(agent: Agent, into: Path) -> None:
+    """Install a script with all it needs, its install scripts run."""
+    argv = [_program("npm"), "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(into), agent.spec]
+    env = {**_ENVIRONMENT, "PATH": f"{install(NODE).parent}:{_ENVIRONMENT.get('PATH', '')}"}
+    done = subprocess.run(argv, capture_output=True, text=True, cwd=into, env=env, timeout=900)
+    if done.returncode:
+        raise InstallError(f"npm install {agent.spec} failed: {done.stderr.strip() or done.stdout.strip()}")
+
+
+def _runs(python: str) -> bool:
+    """Whether there is such a Python, and not merely a name that stands for none."""
+    found = shutil.which(python)
+    return found is not None and not subprocess.run([found, "-c", ""], capture_output=True, timeout=30).returncode
+
+
+def _pip_install(agent: Agent, into: Path) -> None:
+    """Install a package into an environment of its own."""
+    python = next(filter(_runs, _PYTHONS), None)
+    if python is None:
+        raise InstallError(f"{agent.name} wants one of {', '.join(_PYTHONS)} on PATH")
+    pip = [str(into / "bin/python3"), "-m", "pip", "install", "--quiet", agent.spec]
+    for argv in ([python, "-m", "venv", str(into)], pip):
+        done = subprocess.run(argv, capture_output=True, text=True, env=_ENVIRONMENT, timeout=900)
+        if done.returncode:
+            raise InstallError(f"{' '.join(argv[-4:])} failed: {done.stderr.strip() or done.stdout.strip()}")
+
+
+def _move_scripts(partial: Path, final: Path) -> None:
+    """Let the scripts of an environment name the place it goes to."""
+    for script in (partial / "bin").iterdir():
+        if script.is_symlink() or not script.is_file():
+            continue
+        text = script.read_bytes()
+        if text.startswith(b"#!" + os.fsencode(partial)):
+            script.write_bytes(text.replace(os.fsencode(partial), os.fsencode(final), 1))
+
+
+def find_newest(agent: Agent) -> str:
+    """The newest version that `agent`'s registry offers."""
+    if agent.how == "pip":
+        argv = [sys.executable, "-m", "pip", "index", "versions", agent.source]
+        done = subprocess.run(argv, capture_output=True, text=True, env=_ENVIRONMENT, timeout=60)
+        found = re.search(r"\(([0-9][0-9a-z.]*)\)", done.stdout)
+    else:
+        argv = [_program("npm"), "view", agent.source, "version"]
+        done = subprocess.run(argv, capture_output=True, text=True, env=_ENVIRONMENT, timeout=60)
+        found = re.search(r"([0-9]+\.[0-9]+\.[0-9]+\S*)", done.stdout)
+    if done.returncode or found is None:
+        raise InstallError(f"no newest version of {agent.source}: {done.stderr.strip() or done.stdout.strip()}")
+    return found[1]
+
+
+def _npm_pack(agent: Agent, into: Path) -> None:
+    """Fetch a native program's package and unpack its files straight into the directory `into`."""
+    argv = [_program("npm"), "pack", "--silent", "--pack-destination", str(into), agent.spec]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=into, env=_ENVIRONMENT, timeout=900)
     tarballs = list(into.glob("*.tgz"))
     if done.returncode or len(tarballs) != 1:
-        raise InstallError(
-            f"npm pack {package} failed ({done.returncode}): {done.stderr.strip() or done.stdout.strip()}"
-        )
+        said = done.stderr.strip() or done.stdout.strip()
+        raise InstallError(f"npm pack {agent.spec} failed ({done.returncode}): {said}")
     with tarfile.open(tarballs[0]) as archive:
         archive.extractall(into, filter="data")
     tarballs[0].unlink()
@@ -127,22 +250,29 @@ def _npm_pack(npm: str, package: str, into: Path) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """The command line: install, print the programs' paths."""
+    """The command line: install, print the programs' paths. What cannot be had is said, and the rest installed."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.agents.install", description="Fetch the agents the tests use."
     )
     parser.add_argument("wanted", nargs="*", default=list(AGENTS), metavar="NAME[@VERSION]", help="default: all")
-    for wanted in parser.parse_args(argv).wanted:
+    parser.add_argument("--latest", action="store_true", default=LATEST, help="the newest, not the pinned ones")
+    options = parser.parse_args(argv)
+    failed = 0
+    for wanted in options.wanted:
         name, _, version = wanted.partition("@")
         if name not in AGENTS:
             parser.error(f"{name!r} is none of {', '.join(AGENTS)}")
         agent = AGENTS[name]
         try:
+            if options.latest and agent.source:
+                version = version or find_newest(agent)
+                _NEWEST.parent.mkdir(parents=True, exist_ok=True)
+                _NEWEST.write_text(json.dumps(_newest() | {name: version}))
             sys.stdout.write(f"{install(agent._replace(version=version or agent.version))}\n")
         except (InstallError, OSError, subprocess.SubprocessError) as error:
-            sys.stderr.write(f"tests.agents.install: {error}\n")
-            return 1
-    return 0
+            sys.stderr.write(f"tests.agents.install: {name}: {error}\n")
+            failed = 1
+    return failed
 
 
 if __name__ == "__main__":

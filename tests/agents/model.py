@@ -1,4 +1,5 @@
-"""A scripted model on loopback, speaking the dialects of the agents under test: Anthropic Messages, OpenAI Responses.
+"""A scripted model on loopback, speaking the dialects of the agents under test: Anthropic Messages, OpenAI Responses
+and Chat Completions, Gemini.
 
 The last thing the user typed is the script. Steps are joined with ` THEN `: the first answers the prompt, the next one
 the request that follows a tool's result. A step is one of
@@ -42,10 +43,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.anthropic import Anthropic
+from tests.agents.chat import Chat
 from tests.agents.dialect import Call, Dialect
+from tests.agents.gemini import Gemini
 from tests.agents.responses import Responses
 
-DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses())
+DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses(), Chat(), Gemini())
 _STEP = re.compile(r"^(SLOW|HOLD|TOOL|BACKGROUND|ASK|TASK|ERROR|CUT)\b *(.*)$", re.S)
 _CALLS = {
     "TOOL": "waiting:permission",
@@ -218,6 +221,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def event(self, kind: str, **fields: Any) -> None:
         self.wfile.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode())
+        self.wfile.flush()
+
+    def data(self, value: object) -> None:
+        text = value if isinstance(value, str) else json.dumps(value)
+        self.wfile.write(f"data: {text}\n\n".encode())
         self.wfile.flush()
 
     def _start(self, code: int, kind: str, length: int | None = None) -> None:

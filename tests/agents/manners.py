@@ -1,0 +1,140 @@
+"""How each of the eight agents looks and is talked to: patterns for its screen, and keys."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_ESC = "\x1b"
+
+
+class Manner(NamedTuple):
+    """Patterns are searched for line by line; keys are pressed one after the other, with a pause between."""
+
+    #: At its prompt, with nothing to do.
+    ready: str
+    permission: str
+    approve: tuple[str, ...]
+    deny: tuple[str, ...]
+    #: What the agent does when it was denied: it goes `idle`, or is `working` on with the news.
+    denied: str
+    question: str
+    answer: tuple[str, ...]
+    #: What ends a turn in the middle of an answer, and in the middle of a tool.
+    interrupt: tuple[str, ...]
+    interrupted: str
+    failed: str
+    leave: str
+    #: Typed before a question is asked for.
+    plan: str = ""
+    #: How long it leaves keys alone that come with a dialog, or an Enter that comes with the text.
+    settles: float = 0.5
+
+
+MANNERS = {
+    "claude": Manner(
+        ready="manual mode on",
+        permission="Do you want to proceed",
+        approve=("1",),
+        deny=(_ESC,),
+        denied="idle",
+        question="Enter to select",
+        answer=("1",),
+        interrupt=(_ESC,),
+        interrupted=r"⎿\s+Interrupted ·",
+        failed="API Error: 400",
+        leave="/exit",
+        settles=0.6,
+    ),
+    "codex": Manner(
+        ready="Ask Codex to do anything",
+        permission="Would you like to run",
+        approve=("y",),
+        deny=(_ESC,),
+        denied="idle",
+        question="enter to submit answer",
+        answer=("1", "\r"),
+        interrupt=(_ESC,),
+        interrupted="Conversation interrupted",
+        failed="the script says 400",
+        leave="/quit",
+        plan="/plan ",
+    ),
+    "opencode": Manner(
+        ready=r"Ask anything|ctrl\+p commands",
+        permission="Permission required",
+        approve=("\r",),
+        deny=(_ESC,),
+        denied="idle",
+        question="enter submit",
+        answer=("\r",),
+        interrupt=(_ESC, _ESC),
+        interrupted="· interrupted",
+        failed="the script says 400",
+        leave="/exit",
+    ),
+    "kilo": Manner(
+        ready=r"Ask anything|ctrl\+p commands",
+        permission="Permission required",
+        approve=("\r",),
+        deny=(_ESC, "\r"),
+        denied="idle",
+        question="enter submit",
+        answer=("\r",),
+        interrupt=(_ESC, _ESC),
+        interrupted="· interrupted",
+        failed="the script says 400",
+        leave="/exit",
+    ),
+    "gemini": Manner(
+        ready="Type your message",
+        permission="Allow execution of",
+        approve=("\r",),
+        deny=(_ESC,),
+        denied="idle",
+        question="Enter to select",
+        answer=("\r",),
+        interrupt=(_ESC,),
+        interrupted="Request cancelled",
+        failed="the script says",
+        leave="/quit",
+    ),
+    "qwen": Manner(
+        ready="Type your message",
+        permission="Allow execution of",
+        approve=("1",),
+        deny=(_ESC,),
+        denied="idle",
+        question="Enter: Select",
+        answer=("\r",),
+        interrupt=(_ESC,),
+        interrupted="Request cancelled",
+        failed="the script says",
+        leave="/quit",
+    ),
+    "copilot": Manner(
+        ready="/ commands",
+        permission="Do you want to run this command",
+        approve=("\r",),
+        deny=(_ESC,),
+        denied="idle",
+        question="Copilot needs information",
+        answer=("\r",),
+        interrupt=(_ESC, _ESC),
+        interrupted="Operation cancelled",
+        failed="the script says 400",
+        leave="/exit",
+    ),
+    "aider": Manner(
+        ready=r"^(diff)?> *$",
+        permission="Run shell command",
+        approve=("y\r",),
+        deny=("n\r",),
+        denied="idle",
+        question="Add file to the chat",
+        answer=("n\r",),
+        interrupt=("\x03",),
+        interrupted=r"\^C",
+        failed="the script says 400",
+        leave="/exit",
+    ),
+}

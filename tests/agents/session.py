@@ -1,0 +1,171 @@
+"""One agent in a room of its own, recorded as `tally record` does, and the truth about it, dated by the same clock.
+
+The truth is what the scripted model marks, and what the model cannot know and the person at the keys does: `starting`,
+`idle` at the first prompt, `working` again when a dialog is answered, `idle` after an interrupt, `gone`. `save` puts it
+into the recording as marks (`m`) called `truth NAME`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.agents.driver import Launch, Pane, RemoteModel, wait_until
+from tests.agents.manners import MANNERS
+from tests.agents.prepare import prepare
+from tests.agents.room import HOME, LoopbackRoom
+from tests.kitty.roots import CHECKOUT
+
+#: What the model marks, and what it means; what is not in here changes nothing about the main loop.
+TRUTHS = {
+    "working": "working",
+    "waiting:permission": "waiting:permission",
+    "waiting:question": "waiting:question",
+    "done": "done",
+    "error": "error",
+    "interrupted": "idle",
+}
+
+_TALLY = "import sys; from tallylight.cli.main import run; sys.exit(run())"
+
+
+class Session:
+    """An agent at its prompt. `relay` records it behind the relay, which answers what agents ask; else nothing does."""
+
+    def __init__(self, agent: str, *, relay: bool = False, columns: int = 100, lines: int = 30) -> None:
+        self.agent, self.manner = agent, MANNERS[agent]
+        self.is_behind_relay = relay
+        self.folder = Path(tempfile.mkdtemp(prefix="tallylight-session-", dir="/tmp"))
+        self.home = self.folder / "home"
+        self.home.mkdir()
+        self.cast = self.home / "session.cast"
+        self.told: list[tuple[float, str]] = []
+        self._size = columns, lines
+        self.room = LoopbackRoom(self.home)
+        self.model = RemoteModel(self.room, self.folder)
+        self.launch = prepare(agent, self.home, self.model.port)
+        self.pane: Pane
+
+    def start(self, *words: str, argv: list[str] | None = None, ready: str | None = None) -> None:
+        """Start the agent with more words behind its name, or another command; wait for its prompt."""
+        self.begin(*words, argv=argv)
+        self.shows(self.manner.ready if ready is None else ready, 60)
+        self.rest(1.0)
+        self.truth("idle")
+
+    def begin(self, *words: str, argv: list[str] | None = None) -> None:
+        """Start it, and do not wait."""
+        command = argv or [*self.launch.argv, *words]
+        tally = [sys.executable, "-c", _TALLY, "record", str(HOME / "session.cast"), "--", *command]
+        env = {**self.launch.env, "PYTHONPATH": str(CHECKOUT / "shared"), "PYTHONDONTWRITEBYTECODE": "1"}
+        if not self.is_behind_relay:
+            env["TALLY_RELAY"] = "0"
+        self.truth("starting")
+        self.pane = Pane(self.room, Launch(tally, env, self.launch.cwd), *self._size, answers=True)
+
+    # What is done to it ------------------------------------------------------------------------------------------
+
+    def truth(self, name: str) -> None:
+        """What is true from now on."""
+        self.told.append((time.time(), name))
+
+    def rest(self, seconds: float) -> None:
+        """Let time pass, as it does while a person reads."""
+        time.sleep(seconds)
+
+    def submit(self, prompt: str) -> None:
+        """Type a prompt and press Enter."""
+        before = self.pane.text().count(prompt[:20])
+        self.pane.send(prompt)
+        wait_until(lambda: self.pane.text().count(prompt[:20]) > before, 15, f"{prompt!r} on\n{self.pane.text()}")
+        self.rest(self.manner.settles)
+        self.pane.send("\r")
+
+    def keys(self, keys: tuple[str, ...], then: str = "") -> None:
+        """Press keys, and tell what is true `then`."""
+        for index, key in enumerate(keys):
+            if index:
+                self.rest(0.3)
+            self.pane.send(key)
+        if then:
+            self.truth(then)
+
+    def leave(self) -> None:
+        """End the agent as a person does."""
+        self.submit(self.manner.leave)
+        self.ended()
+
+    def ended(self, timeout: float = 15.0) -> None:
+        """Wait for the end of the agent."""
+        with contextlib.suppress(TimeoutError):
+            self.pane.wait_end(0.05)
+        if self.pane.ended is None:
+            self.pane.wait_end(timeout)
+        assert self.pane.ended is not None
+        self.told.append((time.time() - (time.monotonic() - self.pane.ended), "gone"))
+
+    # What is seen of it ------------------------------------------------------------------------------------------
+
+    def shows(self, pattern: str, timeout: float = 20.0) -> None:
+        """Wait for a line of the screen to match."""
+        wait_until(lambda: re.search(pattern, self.pane.text(), re.M), timeout, f"{pattern!r} on\n{self.pane.text()}")
+
+    def mark(self, name: str, *, after: int | None = None, timeout: float = 30.0) -> dict[str, Any]:
+        """Wait for a mark of the model's, from index `after` on."""
+        return self.model.wait_mark(name, after=self.since if after is None else after, timeout=timeout)
+
+    since = 0
+
+    def turn(self, prompt: str) -> None:
+        """Submit a prompt, whose marks are then waited for."""
+        self.since = len(self.model.marks)
+        self.submit(prompt)
+
+    # The recording -----------------------------------------------------------------------------------------------
+
+    def truths(self) -> list[tuple[float, str]]:
+        """All that was true, by the clock on the wall, in order; what only says the same again is left out."""
+        marks = [(mark["epoch"], TRUTHS[mark["mark"]]) for mark in self.model.marks if mark["mark"] in TRUTHS]
+        found: list[tuple[float, str]] = []
+        for at, name in sorted(self.told + marks):
+            if not found or found[-1][1] != name:
+                found.append((at, name))
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write the recording, with the truth in it, to `path`."""
+        path.write_text(merge(self.cast.read_text(), self.truths()))
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pane = getattr(self, "pane", None)
+        if error is not None and pane is not None:
+            sys.stdout.write(f"{self.agent}: {[mark['mark'] for mark in self.model.marks]}\n{pane.text()}\n")
+        if pane is not None:
+            pane.close()
+        self.model.close()
+        self.room.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def merge(cast: str, truths: list[tuple[float, str]]) -> str:
+    """The lines of a recording with the truths, which are dated since the epoch, among them as marks."""
+    first, *lines = cast.splitlines()
+    started = json.loads(first)["started"]
+    events = [(json.loads(line)[0], line) for line in lines]
+    for at, name in truths:
+        time_in = max(0.0, round(at - started, 6))
+        events.append((time_in, json.dumps([time_in, "m", f"truth {name}"])))
+    return "\n".join([first, *(line for _, line in sorted(events, key=lambda event: event[0]))]) + "\n"

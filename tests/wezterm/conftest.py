@@ -33,6 +33,7 @@ class Bench:
         self.panes: list[Pane] = [self.world.pane(tab) for tab in self.tabs]
         self.answers: dict[str, Any] = {}
         self.has_tally = True
+        self.sidecar = 99
         self.fake = self.start()
 
     def start(self, **more: Any) -> Fake:
@@ -45,7 +46,7 @@ class Bench:
 
     @property
     def snapshot(self) -> Path:
-        return self.folder / "wezterm-99.json"
+        return self.folder / f"wezterm-{self.sidecar}.json"
 
     @property
     def feed(self) -> dict[str, Any]:
@@ -57,7 +58,7 @@ class Bench:
             raise FileNotFoundError(f"{argv[0]}: No such file or directory")
         if argv[1:3] == ["host", "wezterm"]:
             paths = {"snapshot": str(self.snapshot), "feed": str(self.folder / "wezterm-4711.feed.json")}
-            return True, json.dumps({"version": 1, "pid": 99, **paths}), ""
+            return True, json.dumps({"version": 1, "pid": self.sidecar, **paths}), ""
         code, answer = self.answers[argv[1]]
         return code, answer, ""
 
@@ -75,10 +76,10 @@ class Bench:
         self.fake.tick(self.window)
         self.fake.pump()
 
-    def write_snapshot(self, *panes: dict[str, Any], pid: int = 99, written: float | None = None) -> None:
+    def write_snapshot(self, *panes: dict[str, Any], pid: int | None = None, written: float | None = None) -> None:
         """The sidecar writes, at the fake's time."""
         rows = [{"tab": "", "kind": None, "since": 0, "reason": {"source": "title"}, **pane} for pane in panes]
-        head = {"version": 1, "host": "wezterm", "pid": pid, "started": 1.0, "birth": "b"}
+        head = {"version": 1, "host": "wezterm", "pid": pid or self.sidecar, "started": 1.0, "birth": "b"}
         data = {**head, "written": self.fake.now + 0.5 if written is None else written, "panes": rows}
         self.snapshot.write_text(json.dumps(data, separators=(",", ":")))
 

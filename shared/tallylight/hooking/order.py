@@ -134,14 +134,13 @@ class Order:
         line.add(entry)
         # The tracker withdraws a record with those below it. A subagent that came later is told anew.
         line.shown = None
-        state = line.state()
-        return [] if state is None or state is entry else self._settle(line, entry)
+        return self._settle(line, entry)
 
     def _line(self, id_: str) -> _Line:
         line = self._lines.get(id_)
         if line is None:
             while len(self._lines) >= MAX_LINES:
-                self._lines.popitem(last=False)
+                del self._lines[next(known for known in self._lines if known)]
             line = self._lines[id_] = _Line()
             root = self._lines.get("") if id_ else None
             for entry in root.entries if root is not None else ():

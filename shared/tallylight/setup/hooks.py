@@ -249,7 +249,7 @@ def plan_remove(world: World, targets: Mapping[str, Target], agents: set[str] | 
     book = hooks_book.load(files.state_dir(world.env))
     planned = []
     seen = set()
-    for entry in book.entries:
+    for entry in reversed(book.entries):  # what lies in a directory of ours goes before it
         if agents is None or entry.agent in agents:
             seen.add((entry.agent, entry.path))
             planned.append(_remove_edit(world, targets.get(entry.agent), entry.agent, entry.path, entry))

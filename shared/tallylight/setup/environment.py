@@ -1,10 +1,11 @@
 """
-The private environment: a directory of ours with the package, what it needs, the kittens and the command.
+The private environment: a directory of ours with the package, what it needs, kittens, Lua and the command.
 
     ~/.local/share/tallylight/
         releases/<version>-<digest>/lib       tallylight, attrs, psutil: one sys.path entry, for kitty's Python too
         releases/<version>-<digest>/kittens
-        lib, kittens                          links into the release in use, changed by rename
+        releases/<version>-<digest>/wezterm   the Lua files
+        lib, kittens, wezterm                 links into the release in use, changed by rename
         kitty.conf                            what kitty.conf includes
         bin/tally                             the command; ~/.local/bin/tally is a link to it
 
@@ -32,6 +33,8 @@ from tallylight.setup.world import World
 
 #: Part of every digest: raise it when what is built from the same source changes.
 _FORMAT = "1"
+#: What a wheel has in its package besides the package, and what Python leaves behind.
+_LEFT_OUT = {"__pycache__", "_kittens", "_wezterm"}
 #: Linux cuts a `#!` line at 255 bytes, and older kernels at 127.
 _MAX_SHEBANG = 120
 
@@ -55,6 +58,10 @@ class Layout(NamedTuple):
         return self.data / "kittens"
 
     @property
+    def wezterm(self) -> Path:
+        return self.data / "wezterm"
+
+    @property
     def watcher(self) -> Path:
         return self.kittens / "tally_watcher.py"
 
@@ -72,17 +79,27 @@ def layout(world: World) -> Layout:
 
 
 class Source(NamedTuple):
-    """What a release is built from: the package and the kittens, of a checkout or of an installed wheel."""
+    """What a release is built from: package, kittens and Lua files, of a checkout or of an installed wheel."""
 
     package: Path
     kittens: Path
+    #: None for a source from before there were any.
+    wezterm: Path | None = None
+
+    @property
+    def folders(self) -> list[Path]:
+        return [self.package, self.kittens] + ([self.wezterm] if self.wezterm is not None else [])
 
 
 def running_source() -> Source:
     """The source that this very code belongs to."""
     package = Path(tallylight.__file__).resolve().parent
-    packaged = package / "_kittens"
-    return Source(package, packaged if packaged.is_dir() else package.parent.parent / "kittens")
+    kittens, wezterm = ((package / f"_{name}", package.parent.parent / name) for name in ("kittens", "wezterm"))
+    return Source(package, _first(kittens) or kittens[1], _first(wezterm))
+
+
+def _first(folders: Sequence[Path]) -> Path | None:
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def is_private(place: Layout, source: Source) -> bool:
@@ -92,14 +109,14 @@ def is_private(place: Layout, source: Source) -> bool:
 
 def _files(folder: Path) -> list[Path]:
     kept = (path for path in folder.rglob("*") if path.is_file())
-    return sorted(path for path in kept if not {"__pycache__", "_kittens"} & set(path.relative_to(folder).parts))
+    return sorted(path for path in kept if not _LEFT_OUT & set(path.relative_to(folder).parts))
 
 
 def release_name(source: Source) -> str:
     """The name of the release that *source* makes: the version and a digest of every byte."""
     digest = hashlib.sha256()
     digest.update("\0".join((_FORMAT, *dependencies.REQUIRED, *dependencies.WANTED)).encode())
-    for folder in source:
+    for folder in source.folders:
         for path in _files(folder):
             data = path.read_bytes()
             digest.update(f"\0{path.relative_to(folder)}\0{len(data)}\0".encode())
@@ -171,13 +188,18 @@ def look(world: World, source: Source, python: Path, bindings: Sequence[keys.Bin
     else:
         name = release_name(source)
         build = not _is_whole(place.releases / name)
-    stale = [link for link in (place.lib, place.kittens) if not _links_to(link, _release_link(link, name))]
+    stale = [link for link in _links(place, source) if not _links_to(link, _release_link(link, name))]
     stale += [path for path, data, _ in _written(place, python, bound) if not _holds(path, data)]
     foreign = False
     if not _links_to(place.command, str(place.launcher)):
         foreign = os.path.lexists(place.command) and not _is_our_link(place.command)
         stale += [] if foreign else [place.command]
     return State(name, build, tuple(stale), foreign, bound)
+
+
+def _links(place: Layout, source: Source) -> list[Path]:
+    """What leads into the release in use."""
+    return [place.lib, place.kittens] + ([place.wezterm] if source.wezterm is not None else [])
 
 
 def _release_link(link: Path, name: str) -> str:
@@ -192,7 +214,7 @@ def _written(place: Layout, python: Path, bindings: Sequence[keys.Binding]) -> l
 
 
 def _is_whole(release: Path) -> bool:
-    source = Source(release / "lib" / "tallylight", release / "kittens")
+    source = Source(release / "lib" / "tallylight", release / "kittens", _first([release / "wezterm"]))
     try:
         return (release / "lib" / "attrs").is_dir() and release_name(source) == release.name
     except OSError:
@@ -229,7 +251,7 @@ def apply(world: World, source: Source, python: Path, state: State) -> bool:
         place.data.mkdir(parents=True, exist_ok=True)
         if state.build:
             complete = _build(world, source, python, place.releases / state.release)
-        for link in (place.lib, place.kittens):
+        for link in _links(place, source):
             if link in state.stale:
                 _relink(link, _release_link(link, state.release))
         for path, data, mode in _written(place, python, state.bindings):
@@ -265,6 +287,8 @@ def _build(world: World, source: Source, python: Path, release: Path) -> bool:
         lib = new / "lib"
         _copy(source.package, lib / "tallylight")
         _copy(source.kittens, new / "kittens")
+        if source.wezterm is not None:
+            _copy(source.wezterm, new / "wezterm")
         complete = dependencies.install(world, python, lib)
         # Done here, so that neither kitty nor the command writes into the release at its first start.
         world.run([python, "-IS", "-m", "compileall", "-q", "-s", lib, "-p", release / "lib", lib], timeout=120)
@@ -317,7 +341,7 @@ def remove(world: World) -> list[Path]:
     if _is_our_link(place.command):
         place.command.unlink()
         removed.append(place.command)
-    for path in (place.lib, place.kittens, place.kitty_conf, place.launcher):
+    for path in (place.lib, place.kittens, place.wezterm, place.kitty_conf, place.launcher):
         path.unlink(missing_ok=True)
     shutil.rmtree(place.releases, ignore_errors=True)
     existed = place.data.is_dir()

@@ -43,7 +43,7 @@ ACTIONS = (
         "jump.py",
         ("--previous",),
         "the same the other way round",
-        ("kitty_mod+a>k", "kitty_mod+alt+k"),
+        ("kitty_mod+a>k", "kitty_mod+alt+k", "kitty_mod+a>p"),
     ),
     Action(
         "agents",
@@ -57,21 +57,21 @@ ACTIONS = (
         "fork.py",
         (),
         "continue this conversation in a second pane",
-        ("kitty_mod+a>f", "kitty_mod+alt+f"),
+        ("kitty_mod+a>f", "kitty_mod+alt+f", "kitty_mod+a>o"),
     ),
     Action(
         "resume",
         "fork.py",
         ("--resume",),
         "take an ended conversation up again",
-        ("kitty_mod+a>r", "kitty_mod+alt+r"),
+        ("kitty_mod+a>r", "kitty_mod+alt+r", "kitty_mod+a>e"),
     ),
     Action(
         "snooze",
         "snooze.py",
         (),
         "let this pane's question rest for a while",
-        ("kitty_mod+a>s", "kitty_mod+alt+s"),
+        ("kitty_mod+a>s", "kitty_mod+alt+s", "kitty_mod+a>z"),
     ),
 )
 #: Every key there may be a question about.

@@ -63,6 +63,7 @@ def test_from_a_bare_kitty_to_a_light_that_arrives(kitty: Kitty) -> None:
 
     before = doctor(kitty)
     assert before["kitty.conf"]["health"] == "ok"
+    assert "ctrl+shift+y" in told and before["keys"]["text"].startswith("ctrl+shift+y jump, ")
     # 0.48 reloads its configuration by itself, so that a new tab is lit at once if it comes late enough.
     assert before["this kitty"]["health"] in (["stale"] if kitty.version == "0.41" else ["stale", "ok"])
 

@@ -19,24 +19,29 @@ from tallylight.setup.world import World
 #: Run by kitty's own Python: prints, as JSON, what `kitty_mod` is and what is on each key. The last argument is the
 #: folder of our kittens: what they are on is not taken.
 _PROBE = """
-import json, sys
-from kitty import fast_data_types as f
-from kitty.config import load_config
-from kitty.options.utils import parse_shortcut
-conf, ours, *candidates = sys.argv[1:]
-opts = load_config("/etc/xdg/kitty/kitty.conf", conf)
-names = {"ctrl": f.GLFW_MOD_CONTROL, "alt": f.GLFW_MOD_ALT, "super": f.GLFW_MOD_SUPER, "shift": f.GLFW_MOD_SHIFT}
-taken = {}
-for candidate in candidates:
-    first, *rest = [parse_shortcut(key).resolve_kitty_mod(opts.kitty_mod) for key in candidate.split(">")]
-    found = []
-    for d in opts.keyboard_modes[""].keymap.get(first, ()):
-        theirs = list(d.rest) if d.is_sequence else []
-        short = min(len(theirs), len(rest))
-        if theirs[:short] == rest[:short] and ours not in d.definition:
-            found.append(d.definition)
-    taken[candidate] = found
-print(json.dumps({"mod": "+".join(name for name, bit in names.items() if opts.kitty_mod & bit), "taken": taken}))
+def main():
+    import json, sys
+    from kitty import fast_data_types as f
+    from kitty.config import load_config
+    from kitty.options.utils import parse_shortcut
+
+    conf, ours, *candidates = sys.argv[1:]
+    opts = load_config("/etc/xdg/kitty/kitty.conf", conf)
+    names = {"ctrl": f.GLFW_MOD_CONTROL, "alt": f.GLFW_MOD_ALT, "super": f.GLFW_MOD_SUPER, "shift": f.GLFW_MOD_SHIFT}
+    taken = {}
+    for candidate in candidates:
+        first, *rest = [parse_shortcut(key).resolve_kitty_mod(opts.kitty_mod) for key in candidate.split(">")]
+        found = []
+        for d in opts.keyboard_modes[""].keymap.get(first, ()):
+            theirs = list(d.rest) if d.is_sequence else []
+            short = min(len(theirs), len(rest))
+            if theirs[:short] == rest[:short] and ours not in d.definition:
+                found.append(d.definition)
+        taken[candidate] = found
+    print(json.dumps({"mod": "+".join(name for name, bit in names.items() if opts.kitty_mod & bit), "taken": taken}))
+
+# kitty runs this inside a function, where a name of the top could not be seen from below.
+main()
 """
 #: kitty takes a tenth of a second; a machine under load more.
 _TIMEOUT = 20.0

@@ -165,7 +165,7 @@ def _clean(text: str) -> str:
 def _exact(word: str) -> str:
     """*word* so that it can be told from every other: what cannot be shown as it is is spelled out."""
     quoted = shlex.quote(word)
-    return quoted if _clean(quoted) == quoted else ascii(word)
+    return quoted if quoted.isprintable() and _clean(quoted) == quoted else ascii(word)
 
 
 def _flow(words: Sequence[str], columns: int) -> list[str]:

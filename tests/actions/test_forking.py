@@ -1,0 +1,205 @@
+"""Forking in the world: what a snapshot says is looked at afresh in the process table, and the program is found."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight import forking
+from tallylight.actions.gate import Refusal
+from tallylight.actions.plan import Plan, Verb
+from tallylight.evidence.process import Process
+from tallylight.snapshot_schema import ConversationEntry, Pane
+from tallylight.status import Status
+from tests.actions.known import AGENTS, ID, process
+
+SHELL = process("bash", pid=10, ppid=1, pgrp=10, exe="/usr/bin/bash", start=100)
+CLAUDE = process("claude", pid=20, ppid=10)
+
+
+@attrs.define
+class HandTable:
+    """A process table that holds what it is given, all in one directory and with one PATH."""
+
+    directory: str
+    path: str
+    processes: dict[int, Process] = attrs.Factory(lambda: {p.pid: p for p in (SHELL, CLAUDE)})
+
+    def get(self, pid: int) -> Process | None:
+        return self.processes.get(pid)
+
+    def token(self, pid: int) -> object:
+        return self.get(pid)
+
+    def fingerprint(self, pid: int) -> object:
+        return self.get(pid)
+
+    def start(self, pid: int) -> int | None:
+        found = self.get(pid)
+        return found.start if found is not None else None
+
+    def start_time(self, pid: int) -> float | None:
+        return None
+
+    def cwd(self, pid: int) -> str:
+        return self.directory if pid in self.processes else ""
+
+    def environ(self, pid: int) -> dict[str, str]:
+        return {"PATH": self.path, "CLAUDE_CONFIG_DIR": "/c", "ANTHROPIC_API_KEY": "secret", "X_HOME": "a\nb"}
+
+    def descendants(self, pid: int) -> tuple[Process, ...]:
+        return tuple(p for p in self.processes.values() if p.ppid == pid)
+
+    def group(self, pgrp: int) -> tuple[Process, ...]:
+        return tuple(p for p in self.processes.values() if p.pgrp == pgrp)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> HandTable:
+    """A shell, and a Claude that came from it and can be found in its PATH."""
+    program(tmp_path / "bin/claude")
+    return HandTable(str(tmp_path), str(tmp_path / "bin"))
+
+
+def program(path: Path, mode: int = 0o755) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(mode)
+    return path
+
+
+def pane(directory: str, **how: object) -> Pane:
+    """What the host wrote of the pane."""
+    known = ConversationEntry(agent="claude", session=ID, cwd=directory)
+    made = Pane(id="3", status=Status.IDLE, agent="claude", agent_pid=20, pid=20, conversation=known)
+    return attrs.evolve(made, **how)
+
+
+def rule(found: Plan | Refusal) -> str:
+    return found.rule if isinstance(found, Refusal) else ""
+
+
+def test_the_program_a_person_would_have_started(table: HandTable) -> None:
+    """`argv[0]` is the agent's name in the PATH that the running agent was started with."""
+    found = forking.plan_fork(pane(table.directory), AGENTS, table, root=10)
+
+    assert isinstance(found, Plan)
+    assert found.argv == (f"{table.path}/claude", "--resume", ID, "--fork-session")
+    assert found.cwd == table.directory
+
+
+def test_of_its_environment_only_places_are_told(table: HandTable) -> None:
+    """Where things are may be printed; a key may not, and neither may what breaks a line."""
+    found = forking.plan_resume(pane(table.directory), AGENTS, table)
+
+    assert isinstance(found, Plan)
+    assert found.env == {"PATH": table.path, "CLAUDE_CONFIG_DIR": "/c"}
+
+
+@pytest.mark.parametrize(
+    ("processes", "refused"),
+    [
+        ([SHELL], "process"),
+        ([SHELL, process("vim", pid=20)], "process"),
+        ([SHELL, process("ssh", "host", pid=20)], "remote"),
+        ([process("claude", pid=20, ppid=1)], "process"),
+        ([], "process"),
+    ],
+    ids=["gone", "another program", "ssh", "another pane's", "nothing"],
+)
+def test_a_snapshot_is_not_believed(table: HandTable, processes: list[Process], refused: str) -> None:
+    """Whatever the snapshot said a moment ago, the agent must be there now, and below the pane's own process."""
+    table.processes = {p.pid: p for p in processes}
+
+    assert rule(forking.plan_fork(pane(table.directory), AGENTS, table, root=10)) == refused
+
+
+def test_the_group_in_front_decides(table: HandTable) -> None:
+    """With the foreground asked of the terminal, an agent that was stopped in favour of the shell is not forked."""
+    stopped = forking.plan_fork(pane(table.directory), AGENTS, table, root=10, pgid=10)
+
+    assert rule(stopped) == "process"
+
+
+def test_what_is_gone_is_resumed_with_the_shells_surroundings(table: HandTable) -> None:
+    """An agent that was killed left its session and directory; the PATH is the shell's."""
+    table.processes = {10: SHELL}
+    found = forking.plan_resume(pane(table.directory, agent_pid=None, pid=10), AGENTS, table, root=10)
+
+    assert isinstance(found, Plan)
+    assert found.argv == (f"{table.path}/claude", "--resume", ID)
+    assert found.pid is None
+
+
+def test_a_directory_that_is_gone(table: HandTable) -> None:
+    """A conversation whose directory was removed cannot go on there."""
+    assert rule(forking.plan_fork(pane(f"{table.directory}/gone"), AGENTS, table)) == "directory"
+
+
+@pytest.mark.parametrize("verb", Verb)
+def test_no_program_of_that_name(table: HandTable, verb: Verb) -> None:
+    """If the PATH has none, there is none: nothing else is tried under that name."""
+    (Path(table.path) / "claude").unlink()
+
+    assert rule(forking.act(verb, pane(table.directory), AGENTS, table)) == "program"
+
+
+def test_a_program_outside_the_path(table: HandTable, tmp_path: Path) -> None:
+    """An agent that was started by its path is found by its own executable, if that has its name."""
+    (Path(table.path) / "claude").unlink()
+    own = program(tmp_path / "own/claude")
+    table.processes[20] = attrs.evolve(CLAUDE, exe=str(own))
+    found = forking.plan_fork(pane(table.directory), AGENTS, table)
+    table.processes[20] = attrs.evolve(CLAUDE, exe=str(program(tmp_path / "own/claude-2")))
+    other = forking.plan_fork(pane(table.directory), AGENTS, table)
+
+    assert isinstance(found, Plan)
+    assert found.argv[0] == str(own)
+    assert rule(other) == "program"
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("{here}/bin", "{here}/bin/x"),
+        ("/nonexistent:{here}/bin", "{here}/bin/x"),
+        ("bin:.::{here}/plain:{here}/folder:{here}/bin", "{here}/bin/x"),
+        ("bin", ""),
+        (".", ""),
+        ("", ""),
+        ("{here}/plain", ""),
+        ("{here}/folder", ""),
+    ],
+)
+def test_find_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, found: str) -> None:
+    """Relative and empty directories of a PATH never count, and neither do what is no program."""
+    program(tmp_path / "bin/x")
+    program(tmp_path / "plain/x", 0o644)
+    (tmp_path / "folder/x").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+
+    assert forking.find_program("x", path.format(here=tmp_path)) == found.format(here=tmp_path)
+
+
+def test_a_name_that_others_have(table: HandTable) -> None:
+    """An agent known by its title is believed for the very process whose title the host saw."""
+    amp = process("amp", "x", pid=20)
+    table.processes[20] = amp
+    program(Path(table.path) / "amp")
+    known = ConversationEntry(agent="amp", cwd=table.directory)
+    seen = forking.plan_resume(pane(table.directory, conversation=known), AGENTS, table)
+    other = forking.plan_resume(pane(table.directory, conversation=known, agent_pid=21, pid=20), AGENTS, table)
+
+    assert isinstance(seen, Plan)
+    assert seen.pid == 20
+    assert not isinstance(other, Plan) or other.pid is None
+
+
+def test_real_processes() -> None:
+    """This very process is no agent, by the real table."""
+    own = Pane(id="1", status=Status.IDLE, agent="claude", session=ID, agent_pid=os.getpid(), pid=os.getpid())
+
+    assert rule(forking.plan_fork(own, AGENTS)) == "process"

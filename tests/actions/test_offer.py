@@ -1,0 +1,137 @@
+"""The page: it shows the exact argument list at any width, and keys do what it says."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.actions.gate import Refusal
+from tallylight.actions.offer import Act, Offer, Place, command_line
+from tallylight.actions.plan import Method, Plan, Verb
+from tallylight.text import width
+from tests.actions.known import ID
+
+ARGV = ("/home/me/.local/bin/claude", "--resume", ID, "--fork-session")
+
+
+@attrs.frozen
+class Worktree:
+    """What a page tells of a worktree."""
+
+    cwd: str = "/w/api-fork-1"
+    branch: str = "main-fork-1"
+    changed: int = 0
+
+
+def offer(*, verb: Verb = Verb.FORK, **changes: Any) -> Offer:
+    """A page for a fork of Claude."""
+    plan = Plan(
+        verb=verb, argv=ARGV, cwd="/w/api", agent="claude", session=ID, method=Method.SESSION, title="⑂ api", pid=20
+    )
+    return Offer(verb, attrs.evolve(plan, **changes))
+
+
+def text(page: Offer, columns: int = 80) -> str:
+    """What the page shows."""
+    return "\n".join("".join(piece for _, piece in line) for line in page.lines(columns))
+
+
+def test_it_shows_what_would_run() -> None:
+    """The argument list, the directory, the place and how it is known, all of it on one page."""
+    shown = text(offer(notes=("Mind this.",)), 120)
+
+    for fact in (" ".join(ARGV), "/w/api", "a pane beside this one", "by its session id", "Mind this.", "Enter fork"):
+        assert fact in shown
+
+
+@given(st.integers(20, 200), st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=8))
+def test_nothing_of_the_list_is_left_out(columns: int, argv: list[str]) -> None:
+    """At any width every argument can be read whole, and no line is wider than the screen."""
+    page = offer(argv=tuple(argv))
+
+    assert all(width("".join(piece for _, piece in line)) <= columns for line in page.lines(columns))
+    shown = "".join(text(page, columns).split())
+    assert "".join(command_line(argv).split()) in shown
+
+
+@given(st.lists(st.text(max_size=20), max_size=6))
+def test_arguments_can_be_told_apart(argv: list[str]) -> None:
+    """As a command line it is the same list again to a shell, or an argument that cannot be shown is spelled out."""
+    if all(word.isprintable() for word in argv) and all(word.isascii() for word in argv):
+        assert shlex.split(command_line(argv)) == argv
+    assert command_line(argv).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("keys", "act", "place"),
+    [
+        (["enter"], Act.GO, Place.VSPLIT),
+        (["escape"], Act.LEAVE, Place.VSPLIT),
+        (["q"], Act.LEAVE, Place.VSPLIT),
+        (["\x03"], Act.LEAVE, Place.VSPLIT),
+        (["t", "enter"], Act.GO, Place.TAB),
+        (["o", "enter"], Act.GO, Place.OS_WINDOW),
+        (["b", "p", "enter"], Act.GO, Place.VSPLIT),
+        (["b", "enter"], Act.GO, Place.HSPLIT),
+        (["x"], Act.STAY, Place.VSPLIT),
+        ([""], Act.STAY, Place.VSPLIT),
+        (["y"], Act.STAY, Place.VSPLIT),
+        ([" "], Act.STAY, Place.VSPLIT),
+    ],
+)
+def test_keys(keys: list[str], act: Act, place: Place) -> None:
+    """Only Enter goes; Esc, q and Ctrl-C leave; a letter chooses the place; all else stays."""
+    page = offer()
+
+    assert [page.key(key) for key in keys][-1] is act
+    assert page.place is place
+
+
+def test_a_worktree_is_chosen_and_shown() -> None:
+    """`w` asks for a worktree and takes that back; its directory, branch and what stays behind are shown."""
+    page = offer()
+    page.key("w")
+    page.worktree = Worktree(changed=2)
+    chosen = text(page)
+    page.key("w")
+
+    assert "/w/api-fork-1 (new worktree)" in chosen
+    assert "main-fork-1 (new)" in chosen
+    assert "2 changes are not committed and stay behind." in chosen
+    assert "worktree)" not in text(page)
+
+
+def test_a_refused_worktree_cannot_be_entered() -> None:
+    """With a worktree that there can be none of, Enter does nothing; without it, it goes."""
+    page = offer()
+    page.key("w")
+    page.worktree = Refusal("worktree", "a merge is not finished")
+
+    assert "A merge is not finished. (rule: worktree)" in text(page)
+    assert page.key("enter") is Act.STAY
+    page.key("w")
+    assert page.key("enter") is Act.GO
+
+
+def test_a_resumed_conversation_has_no_worktree() -> None:
+    """It goes on where it was."""
+    page = offer(verb=Verb.RESUME)
+    page.key("w")
+
+    assert not page.wants_worktree
+    assert "worktree" not in text(page)
+
+
+@pytest.mark.parametrize("key", ["enter", "escape", "x", "w", ""])
+def test_a_refusal_can_only_be_left(key: str) -> None:
+    """The page of a refusal says why and by which rule, and every key leaves it."""
+    page = Offer(Verb.FORK, Refusal("remote", "in the foreground is ssh"))
+
+    assert "In the foreground is ssh." in text(page)
+    assert "rule: remote; nothing was started" in text(page)
+    assert page.key(key) is Act.LEAVE

@@ -1,0 +1,234 @@
+"""Plans: whose conversation, by which argument list, where; and who is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.actions.gate import Refusal
+from tallylight.actions.plan import Method, Plan, Scene, Verb, plan
+from tallylight.agents import Agents, parse_agent
+from tallylight.evidence.foreground import identify
+from tallylight.evidence.process import Process
+from tallylight.snapshot_schema import ConversationEntry
+from tests.actions.known import AGENTS, ID, process
+
+CLAUDE = process("claude")
+GONE = ConversationEntry(agent="claude", session=ID, cwd="/w/api")
+
+
+def scene(*processes: Process, **how: Any) -> Scene:
+    """A pane with these processes in front, in `/w`."""
+    how.setdefault("process_cwd", "/w")
+    return Scene(identity=identify(processes, AGENTS), **how)
+
+
+def planned(verb: Verb, scene_: Scene) -> Plan:
+    """The plan, which must not be refused."""
+    found = plan(verb, scene_, AGENTS)
+    assert isinstance(found, Plan), found
+    return found
+
+
+def rule(verb: Verb, scene_: Scene, agents: Agents = AGENTS) -> str:
+    """The rule that refuses it."""
+    found = plan(verb, scene_, agents)
+    return found.rule if isinstance(found, Refusal) else ""
+
+
+@pytest.mark.parametrize(
+    ("process_", "argv"),
+    [
+        (CLAUDE, ("claude", "--resume", ID, "--fork-session")),
+        (process("codex"), ("codex", "fork", ID)),
+        (process("opencode"), ("opencode", "--session", ID, "--fork")),
+        (process("node", "/v/.bin/qwen"), ("qwen", "--resume", ID, "--fork-session")),
+    ],
+)
+def test_a_fork_by_the_session_id(process_: Process, argv: tuple[str, ...]) -> None:
+    """The data file's list with the id in it, in the agent's directory, for the process that was identified."""
+    name = argv[0]
+    found = planned(Verb.FORK, scene(process_, conversation=ConversationEntry(agent=name, session=ID, cwd="/w/api")))
+
+    assert found.argv == argv
+    assert (found.cwd, found.agent, found.session, found.method) == ("/w/api", name, ID, Method.SESSION)
+    assert (found.pid, found.start) == (20, 200)
+    assert not found.notes
+
+
+def test_the_latest_where_no_id_is_known() -> None:
+    """Without an id it is the latest conversation of the directory, and the page says so."""
+    found = planned(Verb.FORK, scene(CLAUDE))
+
+    assert found.argv == ("claude", "--continue", "--fork-session")
+    assert found.method is Method.LATEST
+    assert "latest conversation of this directory" in found.notes[0]
+    assert found.cwd == "/w"
+
+
+def test_what_the_program_asked_for_wins() -> None:
+    """An arm of OSC 88 or a method of OSC 26 goes before the data file, its placeholders filled."""
+    said = ("claude", "--resume", "{SessionId}")
+    found = planned(Verb.RESUME, scene(CLAUDE, conversation=GONE, said_resume=said))
+
+    assert (found.argv, found.method) == (("claude", "--resume", ID), Method.SAID)
+
+
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        (("bash", "-c", "x"), "deny-list"),
+        (("claude", "bash", "-c", "x"), "deny-list"),
+        (("codex", "fork", ID), "program"),
+        (("/tmp/claude", "--resume", ID), "program"),
+        (("claude", "--resume", ID, "--dangerously-skip-permissions"), "dangerous"),
+        (("claude", "--mcp-config", "/tmp/x"), "option"),
+        (("claude", "--resume", "{Nobody}"), "placeholder"),
+    ],
+)
+def test_a_refused_wish_is_not_replaced(said: tuple[str, ...], refused: str) -> None:
+    """What the program asked for is refused: the data file, which could do it, is not tried instead."""
+    assert rule(Verb.FORK, scene(CLAUDE, conversation=GONE, said_fork=said)) == refused
+
+
+@pytest.mark.parametrize("said", [("claude", "--resume", ID, "--dangerously-skip-permissions")])
+def test_a_dangerous_flag_that_the_running_one_has(said: tuple[str, ...]) -> None:
+    """A wish may have the dangerous flag of the running agent. A list of ours never carries one over."""
+    bold = process("claude", "--dangerously-skip-permissions")
+
+    assert planned(Verb.FORK, scene(bold, conversation=GONE, said_fork=said)).argv == said
+    assert planned(Verb.FORK, scene(bold, conversation=GONE)).argv == ("claude", "--resume", ID, "--fork-session")
+
+
+@pytest.mark.parametrize("verb", Verb)
+@pytest.mark.parametrize(
+    "command", ["ssh", "mosh", "docker", "kubectl", "podman", "kitten", "et", "lxc", "machinectl", "gh"]
+)
+def test_another_machine(verb: Verb, command: str) -> None:
+    """Nothing is started from behind ssh and the like, whatever is known of the pane."""
+    args = {"kitten": ["ssh", "host"], "gh": ["codespace", "ssh"]}.get(command, ["host", "claude"])
+    found = plan(verb, scene(process(command, *args), conversation=GONE, agent="claude", session=ID), AGENTS)
+
+    assert isinstance(found, Refusal)
+    assert found.rule == "remote"
+    assert command in found.text
+
+
+@pytest.mark.parametrize("verb", Verb)
+def test_a_plain_shell(verb: Verb) -> None:
+    """In a pane that never had an agent nothing that is printed makes one."""
+    said = ("claude", "--resume", ID)
+    shell = scene(process("bash"), agent="claude", session=ID, said_fork=said, said_resume=said)
+
+    assert rule(verb, shell) == "process"
+
+
+def test_an_agent_that_is_gone() -> None:
+    """What the host had seen can be resumed, and not forked."""
+    shell = scene(process("bash"), conversation=GONE)
+    found = planned(Verb.RESUME, shell)
+
+    assert (found.argv, found.cwd, found.pid) == (("claude", "--resume", ID), "/w/api", None)
+    assert rule(Verb.FORK, shell) == "process"
+
+
+def test_dangerous_flags_of_an_agent_that_is_gone() -> None:
+    """A wish may have the dangerous flag that the host saw its process have, and no other."""
+    said = ("claude", "--resume", ID, "--dangerously-skip-permissions")
+    mild, bold = GONE, ConversationEntry(agent="claude", session=ID, cwd="/w", flags=(said[-1],))
+
+    assert rule(Verb.RESUME, scene(process("bash"), conversation=mild, said_resume=said)) == "dangerous"
+    found = plan(Verb.RESUME, scene(process("bash"), conversation=bold, said_resume=said), AGENTS)
+    # Its arguments are gone with it: only the data file's words are known then.
+    assert isinstance(found, Refusal)
+    assert found.rule == "option"
+
+
+def test_resuming_what_still_runs_is_said() -> None:
+    """Two agents that go on with one conversation are possible, and the page says what that is."""
+    found = planned(Verb.RESUME, scene(CLAUDE, conversation=GONE))
+
+    assert any("still runs" in note for note in found.notes)
+
+
+def test_a_process_of_another_pane() -> None:
+    """An agent that does not come from the pane's own process is not this pane's."""
+    assert rule(Verb.FORK, scene(CLAUDE, conversation=GONE, in_tree=False)) == "process"
+
+
+def test_an_agent_that_is_only_named() -> None:
+    """A script of a shell that is called like an agent is none until the agent's own process is found."""
+    assert rule(Verb.FORK, scene(process("bash", "/home/u/bin/claude"), conversation=GONE)) == "process"
+
+
+def test_another_agents_session_is_not_used() -> None:
+    """An id that was remembered, or told, of another agent is no id of this one."""
+    found = planned(Verb.FORK, scene(process("codex"), conversation=GONE, agent="claude", session=ID))
+
+    assert found.argv == ("codex", "fork", "--last")
+    assert found.cwd == "/w"
+
+
+@pytest.mark.parametrize("session", ["--dangerously-skip-permissions", "a b", "x" * 10_000, "@selection", "{cwd}"])
+@pytest.mark.parametrize("verb", Verb)
+def test_a_hostile_session_id(verb: Verb, session: str) -> None:
+    """It is refused, and not left out: the latest conversation might be another one."""
+    known = ConversationEntry(agent="claude", session=session, cwd="/w")
+
+    assert rule(verb, scene(CLAUDE, conversation=known)) == "value"
+
+
+@pytest.mark.parametrize("name", ["gemini", "copilot", "aider"])
+def test_an_agent_that_cannot_fork(name: str) -> None:
+    """Where the command line has no fork, that is said."""
+    known = ConversationEntry(agent=name, session=ID, cwd="/w")
+
+    assert rule(Verb.FORK, scene(process("node", f"/v/.bin/{name}"), conversation=known)) == "method"
+
+
+def test_a_file_that_calls_a_shell_an_agent() -> None:
+    """A user's own agent file cannot make an agent of bash."""
+    text = 'name = "mine"\nprocesses = ["bash"]\n[fork]\nlatest = ["bash", "-c", "x"]\n'
+    agents = Agents([parse_agent(text, "mine.toml")])
+    shell = Scene(identity=identify([process("bash")], agents), process_cwd="/w")
+
+    assert rule(Verb.FORK, shell, agents) in ("deny-list", "process")
+    assert rule(Verb.RESUME, Scene(conversation=ConversationEntry(agent="mine", cwd="/w")), agents) == "deny-list"
+
+
+def test_no_directory() -> None:
+    """Where it would run has to be known."""
+    assert rule(Verb.FORK, scene(CLAUDE, process_cwd="")) == "directory"
+
+
+def test_the_title_marks_it() -> None:
+    """A fork's pane is called ⑂ and the name, a resumed one's ↻; a fork of a fork has one mark."""
+    titles = [
+        planned(verb, scene(CLAUDE, conversation=GONE, name=name)).title
+        for verb in Verb
+        for name in ("api", "⑂ api", "")
+    ]
+
+    assert titles == ["⑂ api", "⑂ api", "⑂ Claude Code", "↻ api", "↻ api", "↻ Claude Code"]
+
+
+@given(
+    verb=st.sampled_from(Verb),
+    said=st.lists(st.one_of(st.sampled_from(["claude", "--resume", "bash", ID]), st.text(max_size=8)), max_size=5),
+    session=st.text(max_size=12),
+    name=st.text(max_size=12),
+)
+def test_whatever_is_said_only_claude_runs(verb: Verb, said: list[str], session: str, name: str) -> None:
+    """No words of a program make anything run but the agent that is there, with its own few words and one id."""
+    words = tuple(said)
+    known = ConversationEntry(agent="claude", session=session, cwd="/w")
+    found = plan(verb, scene(CLAUDE, conversation=known, said_fork=words, said_resume=words, name=name), AGENTS)
+
+    if isinstance(found, Plan):
+        assert found.argv[0] == "claude"
+        rest = [word for word in found.argv[1:] if word not in ("--resume", "--continue", "--fork-session")]
+        assert len(rest) <= 1
+        assert not any(word.startswith("-") or " " in word for word in rest)

@@ -1,0 +1,153 @@
+"""What a host remembers of a pane's conversation: only of agents it saw, and beyond their end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tallylight.evidence.foreground import Identity, identify
+from tallylight.evidence.process import Process
+from tallylight.hosts.conversation import Conversation
+from tallylight.report import Report, Source
+from tallylight.snapshot_schema import ConversationEntry
+from tallylight.status import Status
+from tests.actions.known import AGENTS, ID, process
+
+SKIP = "--dangerously-skip-permissions"
+
+
+def found(*argv: str, pid: int = 20, start: int = 200) -> Identity:
+    return identify([process(*argv, pid=pid, pgrp=pid, start=start)], AGENTS)
+
+
+def said(source: Source = Source.PROTOCOL, **fields: Any) -> Report:
+    return Report(source=source, status=fields.pop("status", Status.IDLE), **fields)
+
+
+@pytest.fixture
+def conversation() -> Conversation:
+    """One of Claude, just begun in /w/api."""
+    made = Conversation()
+    made.began(found("claude"), "/w/api")
+    return made
+
+
+def test_it_begins_with_the_process(conversation: Conversation) -> None:
+    """Agent and directory come from the process alone."""
+    assert conversation.entry == ConversationEntry(agent="claude", cwd="/w/api")
+
+
+def test_dangerous_flags_are_remembered() -> None:
+    """Those that the process has, and nothing else of its arguments."""
+    made = Conversation()
+    made.began(found("claude", SKIP, "--model", "opus"), "/w")
+
+    assert made.entry.flags == (SKIP,)
+
+
+def test_it_outlives_its_agent(conversation: Conversation) -> None:
+    """The session stays when the agent is gone, and what is said after that is not heard."""
+    conversation.heard(said(agent="claude", session=ID))
+    conversation.ended()
+    conversation.heard(said(agent="claude", session="evil", cwd="/w/api/x", resume=("claude", "--resume", "evil")))
+
+    assert conversation.entry == ConversationEntry(agent="claude", session=ID, cwd="/w/api")
+    assert conversation.resume == ()
+
+
+def test_before_any_agent_nothing_is_heard() -> None:
+    """What is printed into a plain shell makes no conversation."""
+    made = Conversation()
+    made.heard(said(agent="claude", session=ID, resume=("claude",)))
+
+    assert (made.entry, made.resume) == (ConversationEntry(), ())
+
+
+def test_a_new_run_forgets_the_old_one(conversation: Conversation) -> None:
+    """Another process is another conversation; the same one told again is not."""
+    conversation.heard(said(session=ID, fork=("claude", "x")))
+    conversation.began(found("claude"), "/w/api")
+    assert (conversation.entry.session, conversation.fork) == (ID, ("claude", "x"))
+    conversation.began(found("claude", start=201), "/w/api")
+
+    assert (conversation.entry.session, conversation.fork) == ("", ())
+
+
+@pytest.mark.parametrize(
+    ("report", "session"),
+    [
+        (said(session=ID), ID),
+        (said(agent="claude", session=ID), ID),
+        (said(agent="codex", session=ID), ""),
+        (said(agent="claude", session=ID, id="child"), ""),
+        (said(agent="claude", session=ID, status=None), ""),
+        (said(agent="claude"), ""),
+    ],
+)
+def test_whose_words_count(conversation: Conversation, report: Report, session: str) -> None:
+    """Reports about the pane itself by, or of, its agent; not of a subagent's, and not of another agent's."""
+    conversation.heard(report)
+
+    assert conversation.entry.session == session
+
+
+def test_the_agents_own_file_is_believed_first(conversation: Conversation) -> None:
+    """Once the status file told the session, nothing that comes through the terminal replaces it; a new one does."""
+    conversation.heard(said(session="first"))
+    conversation.heard(said(Source.REGISTRY, session="own"))
+    conversation.heard(said(session="evil"))
+    assert conversation.entry.session == "own"
+    conversation.heard(said(Source.REGISTRY, session="after /clear"))
+
+    assert conversation.entry.session == "after /clear"
+
+
+@pytest.mark.parametrize(
+    ("cwd", "believed"),
+    [
+        ("/w/api/src", "/w/api/src"),
+        ("/w", "/w"),
+        ("/w/api", "/w/api"),
+        ("/", "/w/api"),
+        ("/w/apian", "/w/api"),
+        ("/evil", "/w/api"),
+        ("/w/api/../../evil", "/w/api"),
+        ("/w/api/./x", "/w/api"),
+        ("src", "/w/api"),
+        ("", "/w/api"),
+    ],
+)
+def test_directories_that_are_believed(conversation: Conversation, cwd: str, believed: str) -> None:
+    """A report may name the directory of the process, one below or one above it, and no other."""
+    conversation.heard(said(cwd=cwd))
+
+    assert conversation.entry.cwd == believed
+
+
+def test_a_status_file_may_name_any_directory(conversation: Conversation) -> None:
+    """It is the agent's own, for its own process."""
+    conversation.heard(said(Source.REGISTRY, cwd="/elsewhere"))
+
+    assert conversation.entry.cwd == "/elsewhere"
+
+
+def test_what_it_asked_for_is_what_it_asked_last(conversation: Conversation) -> None:
+    """A report without an argument list takes the last one back; a status file has none to give."""
+    conversation.heard(said(resume=("claude", "a"), fork=("claude", "b")))
+    conversation.heard(said(Source.REGISTRY))
+    assert (conversation.resume, conversation.fork) == (("claude", "a"), ("claude", "b"))
+    conversation.heard(said(resume=("claude", "c")))
+
+    assert (conversation.resume, conversation.fork) == (("claude", "c"), ())
+
+
+def test_more_of_the_same_run(conversation: Conversation) -> None:
+    """Behind a wrapper the agent's own process is found later: its directory and flags count then."""
+    leader = Process(30, 10, 30, "node", ("node", "/v/.bin/copilot"), "/usr/bin/node", 300)
+    inner = Process(31, 30, 30, "copilot", ("copilot", "--allow-all"), "/v/copilot", 301)
+    conversation.began(identify([leader], AGENTS), "/a")
+    conversation.began(identify([leader, inner], AGENTS), "/b")
+
+    assert conversation.entry.agent == "copilot"
+    assert conversation.entry.cwd == "/b"

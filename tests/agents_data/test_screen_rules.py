@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import time
+from pathlib import Path
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.agents import parse_agent
 from tallylight.agents.patterns import MAX_CHARS, MOST_WAYS, WIDTH, PatternError, compile_pattern
-from tallylight.agents.screens import MAX_PATTERNS, MAX_RULES
+from tallylight.agents.screens import MAX_PATTERNS, MAX_RULES, ScreenRule
 from tallylight.errors import DataFileError
 from tallylight.evidence.prompts import read_prompt
 from tallylight.status import Kind, Status
@@ -166,3 +168,14 @@ def test_packaged_rules_say_where_they_look() -> None:
         assert len(names) == len(set(names)), agent.name
         assert not [rule.name for rule in agent.screen_rules if rule.status is Status.WAITING and rule.kind is None]
         assert not [name for name in names if not re.fullmatch(r"[a-z0-9 _-]+", name)]
+
+
+def test_the_documentation_is_true() -> None:
+    """Every example of an agent file in the documentation is one, and nothing it may say is left out of them."""
+    page = (Path(__file__).parents[2] / "docs/agents.md").read_text("utf-8")
+    examples = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(examples) >= 2
+    for example in examples:
+        parse_agent(example, "docs/agents.md")
+    for key in ("generic", *(field.name for field in attrs.fields(ScreenRule))):
+        assert re.search(rf"^{key} = ", examples[0], re.MULTILINE), key

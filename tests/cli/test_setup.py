@@ -181,8 +181,8 @@ def test_no_kitty_means_no_kitty_conf(home: Path) -> None:
     assert "not found" in world.text
 
 
-def test_wezterm_is_told_and_left_alone(home: Path, conf: Path) -> None:
-    """WezTerm is not lit by this release: it is named if it is there, and its configuration is not written."""
+def test_wezterms_lua_is_left_alone(home: Path, conf: Path) -> None:
+    """WezTerm is named if it is there, and its configuration is not written."""
     world = make_world(home)
     program = Path(world.env["PATH"]) / "wezterm"
     program.write_text("#!/bin/sh\n")

@@ -19,7 +19,7 @@ from tallylight import files, processes, snapshot, tty
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import clean
 from tallylight.errors import TallyError
-from tallylight.setup import checks, environment, hooks_state, receipt
+from tallylight.setup import checks, environment, hooks_state, receipt, wezterm
 from tallylight.setup.checks import Finding, Health
 from tallylight.setup.world import World
 from tallylight.snapshot_schema import Snapshot
@@ -101,6 +101,7 @@ def examine(world: World, wire: Wire) -> Iterator[Finding]:
     """Every finding, in the order in which a fault explains the ones after it."""
     yield from checks.installation(world)
     yield from checks.terminal(world)
+    yield from wezterm.findings(world, [host.name for host in wire.snapshots()[0] if host.host == "wezterm"])
     yield from checks.settings(world)
     yield from hooks_state.findings(world, hooks.targets(world))
     passthrough = _multiplexer(world)

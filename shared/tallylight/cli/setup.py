@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import tallylight
 from tallylight import edits, files
 from tallylight.errors import TallyError
-from tallylight.setup import environment, hooks, keys, kitty, wiring
+from tallylight.setup import environment, hooks, keys, kitty, wezterm, wiring
 from tallylight.setup.agents import installed_agents
 from tallylight.setup.world import World
 
@@ -31,9 +31,7 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
     )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show what would be done and do nothing")
-    parser.add_argument(
-        "--undo", action="store_true", help="take our lines out of kitty.conf and agents' files again"
-    )
+    parser.add_argument("--undo", action="store_true", help="take our lines out of kitty.conf and agents' files again")
     parser.add_argument("--uninstall", action="store_true", help="--undo, and remove everything we installed")
     options = parser.parse_args(list(argv))
     world = world or World()
@@ -65,12 +63,16 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
     was = environment.present_keys(environment.layout(world))
     state = environment.look(world, source, python, bindings)
     edit = wiring.plan(world, here.conf) if here.is_here else None
-    if state.is_current and edit is None:
+    beside = wezterm.look(world)
+    links = wezterm.is_stale(beside)
+    if state.is_current and edit is None and not links:
         world.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
         _tell_what_is_there(world, here, state)
         _tell_keys(world, here, keys.rows(bindings, answer))
         return DONE
     _show(world, state, edit)
+    if links:
+        world.say(f"  link {world.short(beside.link)} to its Lua files, for WezTerm")
     if bindings != was:
         world.say("  bind keys that are free in your kitty, in a file of its own:\n")
         world.say("\n".join(f"    {key:<20}{what}" for key, what in keys.rows(bindings, answer)))
@@ -80,6 +82,8 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
         world.say("psutil has no build for this machine; /proc is read instead.")
     if edit is not None:
         wiring.apply(world, edit)
+    if links:
+        wezterm.apply(world, beside)
     world.say("\nDone.")
     _tell_what_is_there(world, here, state)
     _tell_keys(world, here, keys.rows(bindings, answer))
@@ -141,8 +145,8 @@ def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.Stat
     world.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no wiring'}")
     if agents:
         world.say("              they need no wiring; `tally hooks install` lets them tell their status themselves")
-    if world.which("wezterm") or world.which("wezterm-gui"):
-        world.say("  WezTerm     found, and left alone: this release lights kitty's tabs only")
+    for line in wezterm.lines(world, wezterm.look(world)):
+        world.say(line)
     place = environment.layout(world)
     if state.foreign_command:
         world.say(f"  command     {world.short(place.launcher)}")
@@ -160,7 +164,8 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
     place = environment.layout(world)
     taken = hooks.plan_remove(world, hooks.packaged())
     installed = os.path.lexists(place.data) or os.path.lexists(place.command)
-    if not steps and not taken and not (everything and installed):
+    linked = not wezterm.is_undone(world)
+    if not steps and not taken and not linked and not (everything and installed):
         world.say("Nothing of ours is in kitty.conf or any agent's settings; nothing changed.")
         _tell_how_to_remove_the_rest(world)
         return DONE
@@ -171,6 +176,8 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
         world.say(edits.diff(name, edits.decode(step.before), edits.decode(step.after)).rstrip("\n"))
     for edit in taken:
         world.say(edit.diff(world.short(edit.path)).rstrip("\n"))
+    if linked:
+        world.say(f"The link {world.short(wezterm.look(world).link)} goes; your own Lua is left alone.")
     if everything:
         world.say(f"{world.short(place.data)} and the link {world.short(place.command)} go.")
     if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
@@ -180,6 +187,8 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
         world.say(_told(world, step))
     for edit in taken:
         world.say(hooks.undo(world, edit))
+    for path in wezterm.undo(world) if linked else ():
+        world.say(f"{world.short(path)} removed.")
     if everything:
         for path in environment.remove(world):
             world.say(f"{world.short(path)} removed.")

@@ -1,0 +1,202 @@
+"""
+WezTerm on this machine: its program, its directory of configuration, and the one link of ours in it.
+
+`<configuration>/tallylight` leads to our Lua files, so `require 'tallylight'` finds them wherever `wezterm.lua` is.
+A person's Lua is read, to tell whether it uses us, and never written: two lines are theirs to put in. Where WezTerm
+looks: https://wezterm.org/config/files.html
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tallylight import files
+from tallylight.errors import TallyError
+from tallylight.setup import environment
+from tallylight.setup.checks import SETUP, Finding, Health
+from tallylight.setup.world import World
+
+#: What a person puts into `wezterm.lua`, before it returns its configuration.
+LINES = ("local tallylight = require 'tallylight'", "tallylight.apply_to_config(config)")
+_READ_LIMIT = 1 << 20
+_USES = re.compile(r"^[^\n]*\brequire\b[^\n]*\btallylight\b", re.M)
+_COMMENT = re.compile(r"--.*")
+
+
+class WezTerm(NamedTuple):
+    program: Path | None
+    #: The configuration that WezTerm reads, if there is one.
+    config: Path | None
+    #: Where our link is, or would be.
+    link: Path
+    #: Where it has to lead.
+    target: Path
+
+    @property
+    def is_here(self) -> bool:
+        return self.program is not None or self.config is not None
+
+    @property
+    def is_linked(self) -> bool:
+        return _leads_to(self.link) == self.target
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether something that is not ours stands where our link would."""
+        return os.path.lexists(self.link) and not _is_ours(self.link)
+
+    @property
+    def uses_us(self) -> bool:
+        """Whether the configuration loads us, as far as one can tell without running it."""
+        if self.config is None:
+            return False
+        try:
+            text = files.read_limited(self.config, _READ_LIMIT).decode("utf-8", "replace")
+        except (OSError, TallyError):
+            return False
+        return bool(_USES.search(_COMMENT.sub("", text)))
+
+
+def look(world: World) -> WezTerm:
+    """What there is of WezTerm. Reads only."""
+    folder = Path(world.env.get("XDG_CONFIG_HOME") or world.home / ".config") / "wezterm"
+    chosen = world.env.get("WEZTERM_CONFIG_FILE", "")
+    places = [*([Path(chosen)] if chosen else []), folder / "wezterm.lua", world.home / ".wezterm.lua"]
+    return WezTerm(
+        program=world.which("wezterm") or world.which("wezterm-gui") or _app(world),
+        config=next((place for place in places if place.is_file()), None),
+        link=folder / "tallylight",
+        target=environment.layout(world).wezterm / "tallylight",
+    )
+
+
+def _app(world: World) -> Path | None:
+    if world.platform != "darwin":
+        return None
+    places = [base / "Applications/WezTerm.app/Contents/MacOS/wezterm" for base in (Path("/"), world.home)]
+    return next((place for place in places if os.access(place, os.X_OK)), None)
+
+
+def _leads_to(link: Path) -> Path | None:
+    try:
+        return link.readlink()
+    except OSError:
+        return None
+
+
+def _is_ours(link: Path) -> bool:
+    """A link to Lua files of ours, wherever the data directory was."""
+    found = _leads_to(link)
+    return found is not None and found.parts[-3:] == (files.NAME, "wezterm", "tallylight")
+
+
+def is_stale(here: WezTerm) -> bool:
+    """Whether there is something to do."""
+    return here.is_here and not here.is_linked and not here.is_foreign
+
+
+def apply(world: World, here: WezTerm) -> None:
+    """Make the link, and remember which directories had to be made for it."""
+    made = []
+    folder = here.link.parent
+    try:
+        while not folder.exists():
+            made.append(str(folder))
+            folder = folder.parent
+        if made:
+            note = _note(world)
+            note.parent.mkdir(parents=True, exist_ok=True)
+            files.atomic_write(note, json.dumps({"version": 1, "made": made}).encode())
+            here.link.parent.mkdir(parents=True)
+        if _is_ours(here.link):
+            here.link.unlink()
+        here.link.symlink_to(here.target)
+    except OSError as error:
+        raise TallyError(
+            f"cannot make {world.short(here.link)}: {error.strerror or error}. If another program manages this "
+            f"directory, add this line to wezterm.lua instead:\n"
+            f"  package.path = package.path .. ';{here.target.parent}/?.lua;{here.target.parent}/?/init.lua'"
+        ) from None
+
+
+def is_undone(world: World) -> bool:
+    """Whether there is nothing to take back."""
+    return not _is_ours(look(world).link)
+
+
+def undo(world: World) -> list[Path]:
+    """Take the link away, and the directories that were made for it; what was removed."""
+    here = look(world)
+    removed = []
+    if _is_ours(here.link):
+        here.link.unlink()
+        removed.append(here.link)
+    note = _note(world)
+    for folder in _made(note):
+        with contextlib.suppress(OSError):
+            Path(folder).rmdir()
+            removed.append(Path(folder))
+    note.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        note.parent.rmdir()
+    return removed
+
+
+def _note(world: World) -> Path:
+    return files.state_dir(world.env) / "wezterm.json"
+
+
+def _made(note: Path) -> Sequence[str]:
+    """The directories we made, innermost first."""
+    try:
+        found = json.loads(files.read_limited(note))["made"]
+    except (OSError, TallyError, ValueError, KeyError, TypeError):
+        return []
+    return [folder for folder in found if isinstance(folder, str)] if isinstance(found, list) else []
+
+
+def lines(world: World, here: WezTerm) -> Iterator[str]:
+    """What `tally setup` tells of WezTerm."""
+    if not here.is_here:
+        return
+    if here.is_foreign:
+        yield f"  WezTerm     {world.short(here.link)} is not ours and was left alone: remove or rename it"
+        return
+    if here.uses_us and here.config is not None:
+        yield f"  WezTerm     wired in {world.short(here.config)}"
+        return
+    name = world.short(here.config) if here.config is not None else "wezterm.lua"
+    yield f"  WezTerm     put these two lines into {name}, before it returns its configuration:\n"
+    yield from (f"                {line}" for line in LINES)
+    yield ""
+
+
+def findings(world: World, sidecars: Sequence[str]) -> Iterator[Finding]:
+    """What `tally doctor` finds: the link, and the effect, which is a sidecar that only our Lua starts."""
+    here = look(world)
+    if not here.is_here:
+        return
+    if here.is_foreign:
+        text = f"{world.short(here.link)} is not ours"
+        yield Finding("WezTerm", Health.BROKEN, text, "remove or rename it, then " + SETUP)
+        return
+    if not here.is_linked:
+        yield Finding("WezTerm", Health.MISSING, f"{world.short(here.link)} does not lead to our Lua files", SETUP)
+        return
+    if sidecars:
+        yield Finding("WezTerm", Health.OK, f"runs tallylight: {', '.join(sidecars)}")
+    elif here.uses_us and "WEZTERM_UNIX_SOCKET" in world.env:
+        remedy = "reload its configuration, and look into its log (ctrl+shift+l) for lines that start with tallylight"
+        yield Finding("WezTerm", Health.BROKEN, "its configuration loads us, and no sidecar runs", remedy)
+    elif here.uses_us:
+        yield Finding("WezTerm", Health.OK, "its configuration loads us; none runs now")
+    else:
+        remedy = f"put this before its end: {'; '.join(LINES)}"
+        name = world.short(here.config) if here.config is not None else "wezterm.lua"
+        yield Finding("WezTerm", Health.MISSING, f"{name} does not load us", remedy)

@@ -12,9 +12,8 @@ from typing import NamedTuple
 from tallylight.hooking.order import Order
 from tallylight.report import Report
 from tallylight.wire import osc1338
-from tests.agents.driver import Pane, wait_until
+from tests.agents.driver import Host, Pane, wait_until
 from tests.kitty.install import install
-from tests.kitty.roots import Room
 
 _PREFIX = "SetUserVar=tally="
 
@@ -65,13 +64,14 @@ class Hooked:
         return arrived
 
 
-def install_hooks(room: Room, home: Path, agent: str, **env: str) -> None:
-    """Install the suite and the hooks of *agent* into *home*, by the command as a person would."""
+def install_hooks(host: Host, home: Path, agent: str, *, called: Path | None = None) -> None:
+    """Install the suite and the hooks of *agent* into *home*, which is *called* otherwise inside, as a person would."""
     install(home)
-    process = room.popen(
+    inside = called or home
+    process = host.popen(
         ["tally", "hooks", "install", agent, "--yes"],
-        env={"HOME": str(home), "PATH": f"{home}/.local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", **env},
-        cwd=str(home),
+        env={"HOME": str(inside), "PATH": f"{inside}/.local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"},
+        cwd=str(inside),
         stdout=-1,
         stderr=-1,
     )

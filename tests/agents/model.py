@@ -31,6 +31,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import random
 import re
 import select
 import socket
@@ -57,6 +58,28 @@ _CALLS = {
     "TASK": "calling",
 }
 _TEXT = "The scripted model answers in a few plain words, one after the other. "
+_WORDS = (
+    "lamp",
+    "studio",
+    "camera",
+    "tally",
+    "light",
+    "stage",
+    "signal",
+    "screen",
+    "red",
+    "on",
+    "air",
+    "and",
+    "the",
+    "of",
+)
+
+
+def _sentence(number: int) -> str:
+    """One of many sentences: some agents take a model that repeats itself for one that is stuck."""
+    words = random.Random(number).choices(_WORDS, k=12)
+    return f"{' '.join(words).capitalize()}. "
 
 
 class HungUpError(Exception):
@@ -192,8 +215,8 @@ class Handler(BaseHTTPRequestHandler):
     def _pieces(self, word: str, rest: str) -> Iterator[str]:
         """The text of an answer, in the rhythm its step asks for."""
         if word == "SLOW":
-            for _ in range(max(1, int(float(rest) / 0.1))):
-                yield _TEXT
+            for number in range(max(1, int(float(rest) / 0.1))):
+                yield _TEXT if not number else _sentence(number)
                 self._wait(0.1)
         elif word in ("HOLD", "CUT"):
             yield f"{_TEXT}\n\n"  # a client may draw whole paragraphs only

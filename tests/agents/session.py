@@ -1,16 +1,18 @@
 """One agent in a room of its own, recorded as `tally record` does, and the truth about it, dated by the same clock.
 
 The truth is what the scripted model marks, and what the model cannot know and the person at the keys does: `starting`,
-`idle` at the first prompt, `working` again when a dialog is answered, `idle` after an interrupt, `gone`. `save` puts it
-into the recording as marks (`m`) called `truth NAME`.
+`idle` at the first prompt, `waiting` once there is something to answer on the screen, `working` again when it is
+answered, `idle` after an interrupt, `gone`. `save` puts it into the recording as marks (`m`) called `truth NAME`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -27,8 +29,6 @@ from tests.kitty.roots import CHECKOUT
 #: What the model marks, and what it means; what is not in here changes nothing about the main loop.
 TRUTHS = {
     "working": "working",
-    "waiting:permission": "waiting:permission",
-    "waiting:question": "waiting:question",
     "done": "done",
     "error": "error",
     "interrupted": "idle",
@@ -98,6 +98,22 @@ class Session:
         if then:
             self.truth(then)
 
+    def kill(self) -> None:
+        """`kill -9` the agent: all that is in the foreground of the terminal it was given."""
+        killed = 0
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if (process / "ns/pid").readlink() != Path(f"/proc/{self.room.first}/ns/pid").readlink():
+                    continue
+                command = (process / "cmdline").read_bytes()
+                _, _, group, _, terminal, foreground = (process / "stat").read_text().rpartition(")")[2].split()[:6]
+            except OSError:
+                continue
+            if terminal != "0" and group == foreground and _TALLY.encode() not in command:
+                os.kill(int(process.name), signal.SIGKILL)
+                killed += 1
+        assert killed, "no agent in the foreground"
+
     def leave(self) -> None:
         """End the agent as a person does."""
         self.submit(self.manner.leave)
@@ -117,6 +133,12 @@ class Session:
     def shows(self, pattern: str, timeout: float = 20.0) -> None:
         """Wait for a line of the screen to match."""
         wait_until(lambda: re.search(pattern, self.pane.text(), re.M), timeout, f"{pattern!r} on\n{self.pane.text()}")
+
+    def asked(self, kind: str, timeout: float = 30) -> None:
+        """Wait for the model to call a tool of which a person is asked, and then for the dialog: that is the truth."""
+        self.mark(f"waiting:{kind}", timeout=timeout)
+        self.shows({"permission": self.manner.permission, "question": self.manner.question}[kind], timeout)
+        self.truth(f"waiting:{kind}")
 
     def mark(self, name: str, *, after: int | None = None, timeout: float = 30.0) -> dict[str, Any]:
         """Wait for a mark of the model's, from index `after` on."""

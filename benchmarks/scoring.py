@@ -1,0 +1,142 @@
+"""Arithmetic of accuracy: a light and the truth over the same time, and how far apart they are. Pure.
+
+Both are tracks: lists of `(time, word)`, in order, each word true until the next one's time. Truth and light are
+compared as one of three classes: `working`, `waiting`, and `rest` for all else. docs/accuracy.md is the specification.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+#: How long after a change of the truth, in seconds, nothing is counted: nobody looks faster.
+GRACE_S = 0.5
+
+Track = Sequence[tuple[float, str]]
+
+_CLASSES = {"working": "working", "waiting": "waiting"}
+#: The truths after which a light that still calls or works is stuck.
+_ENDS = frozenset({"done", "idle", "error", "gone", "background"})
+
+
+def class_of(word: str) -> str:
+    """The class of a truth or of a status: `waiting:permission` is `waiting`, `done` is `rest`."""
+    return _CLASSES.get(word.partition(":")[0], "rest")
+
+
+class Score(NamedTuple):
+    """Seconds of one track or of many, and the latencies of all transitions; infinite for one that was never shown."""
+
+    waiting_s: float = 0.0
+    missed_s: float = 0.0
+    not_waiting_s: float = 0.0
+    false_s: float = 0.0
+    scored_s: float = 0.0
+    wrong_working_s: float = 0.0
+    stuck_s: tuple[float, ...] = ()
+    latencies_s: tuple[float, ...] = ()
+
+    def plus(self, other: Score) -> Score:
+        """Both together."""
+        return Score(*(mine + its for mine, its in zip(self, other, strict=True)))
+
+    @property
+    def missed_waiting(self) -> float:
+        """The share of the time in which somebody is needed and the light does not say so."""
+        return _share(self.missed_s, self.waiting_s)
+
+    @property
+    def false_waiting(self) -> float:
+        """The share of the time in which nobody is needed and the light says so."""
+        return _share(self.false_s, self.not_waiting_s)
+
+    @property
+    def wrong_working(self) -> float:
+        """The share of all time in which the light says working and the truth does not, or the other way round."""
+        return _share(self.wrong_working_s, self.scored_s)
+
+    @property
+    def stuck(self) -> float:
+        """How long the light still called or worked after the end of a turn, in seconds, on average."""
+        return sum(self.stuck_s) / len(self.stuck_s) if self.stuck_s else 0.0
+
+    def latency(self, part: float) -> float:
+        """The latency that `part` of all transitions do not exceed: the smallest such of those that were seen."""
+        return quantile(self.latencies_s, part)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def quantile(values: Iterable[float], part: float) -> float:
+    """The smallest of `values` that at least `part` of them do not exceed; 0 of none."""
+    ordered = sorted(values)
+    if not ordered:
+        return 0.0
+    return ordered[max(0, math.ceil(part * len(ordered)) - 1)]
+
+
+def score(truth: Track, light: Track, end: float, *, grace: float = GRACE_S) -> Score:
+    """
+    Compare a light with the truth, from the truth's first word to `end`.
+
+    Before the light's first word it is taken to say `idle`. The truth `starting` counts for false waiting alone.
+    """
+    waiting = missed = calm = false = scored = wrong = 0.0
+    stuck: list[float] = []
+    latencies: list[float] = []
+    before = ""
+    for start, stop, word in _segments(_merged(truth), end):
+        is_starting = word == "starting"
+        wanted = class_of(word)
+        shown = [(at, until, class_of(found)) for at, until, found in _within(light, start, stop)]
+        for at, until, found in shown:
+            seconds = max(0.0, until - max(at, start + (grace if before else 0.0)))
+            if wanted == "waiting":
+                waiting += seconds
+                missed += seconds * (found != "waiting")
+            else:
+                calm += seconds
+                false += seconds * (found == "waiting")
+            if not is_starting:
+                scored += seconds
+                wrong += seconds * ((found == "working") != (wanted == "working"))
+        came = next((at - start for at, _, found in shown if found == wanted), math.inf)
+        if before and before != "starting":
+            if wanted != class_of(before) and stop - start >= grace:
+                latencies.append(came)
+            if word in _ENDS and class_of(before) != "rest":
+                stuck.append(min(came, stop - start))
+        before = word
+    return Score(waiting, missed, calm, false, scored, wrong, tuple(stuck), tuple(latencies))
+
+
+def _merged(track: Track) -> Track:
+    """A track whose every change is one of class; `starting` stands alone."""
+    found: list[tuple[float, str]] = []
+    for at, word in track:
+        if found and class_of(found[-1][1]) == class_of(word) and "starting" not in (found[-1][1], word):
+            continue
+        found.append((at, word))
+    return found
+
+
+def _segments(track: Track, end: float) -> Iterator[tuple[float, float, str]]:
+    ends = [at for at, _ in track[1:]] + [end]
+    for (start, word), stop in zip(track, ends, strict=True):
+        if stop > start:
+            yield start, stop, word
+
+
+def _within(track: Track, start: float, stop: float) -> Iterator[tuple[float, float, str]]:
+    """The parts of a track between two times."""
+    word = next((found for at, found in reversed(track) if at <= start), "idle")
+    at = start
+    for time, found in track:
+        if start < time < stop:
+            if time > at:
+                yield at, time, word
+            at, word = time, found
+    yield at, stop, word

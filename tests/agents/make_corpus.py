@@ -1,0 +1,85 @@
+"""The corpus, made anew from real agents: `python -m tests.agents.make_corpus [--into FOLDER] [--only PATTERN]`.
+
+Every recording is one agent in a room of its own (see `room`), played by a scene (see `scenes`) and recorded by `tally
+record`. Times are as they were. As root, on a machine that has little else to do; it takes as long as the recordings
+are, some forty minutes one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import gzip
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from tests.agents.room import HOME
+from tests.agents.scenes import Scene, scenes, tmux, trust
+from tests.agents.session import Session
+
+CORPUS = Path(__file__).resolve().parents[1] / "corpus"
+
+
+def make(scene: Scene, into: Path) -> Path:
+    """Play and record one scene; the file it is in."""
+    with Session(scene.agent, relay=scene.relay) as session:
+        if scene.play is trust:
+            distrust(session)
+            session.begin()
+        elif scene.play is tmux:
+            (session.home / ".tmux.conf").write_text("set -g set-titles on\nset -g set-titles-string '#T'\n")
+            session.start(argv=["tmux", "-f", str(HOME / ".tmux.conf"), "new-session", *session.launch.argv])
+        else:
+            session.start()
+        scene.play(session)
+        session.rest(1.0)
+        plain = session.home / "saved.cast"
+        session.save(plain)
+        path = into / scene.file
+        path.write_bytes(gzip.compress(plain.read_bytes(), 9, mtime=0))
+    return path
+
+
+def distrust(session: Session) -> None:
+    """Take back what `prepare` has said about the project."""
+    home = session.home
+    if session.agent == "claude":
+        file = home / ".claude.json"
+        file.write_text(file.read_text().replace('"hasTrustDialogAccepted": true', '"hasTrustDialogAccepted": false'))
+    elif session.agent == "copilot":
+        (home / ".copilot/config.json").unlink()
+    else:
+        file = home / f".{session.agent}/settings.json"
+        file.write_text(file.read_text().replace('"enabled": false', '"enabled": true'))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Make all recordings, or those whose name is like PATTERN. What failed is said at the end."""
+    parser = argparse.ArgumentParser(prog="python -m tests.agents.make_corpus", description="Record the corpus anew.")
+    parser.add_argument("--into", type=Path, default=CORPUS)
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="such as 'claude-*'")
+    parser.add_argument("--missing", action="store_true", help="only those that are not there")
+    options = parser.parse_args(argv)
+    options.into.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for scene in scenes():
+        if not fnmatch.fnmatch(scene.file, f"{options.only}.cast.gz"):
+            continue
+        if options.missing and (options.into / scene.file).exists():
+            continue
+        start = time.monotonic()
+        try:
+            path = make(scene, options.into)
+            sys.stdout.write(f"{time.monotonic() - start:5.0f} s {path.stat().st_size:8d} {scene.file}\n")
+        except Exception:  # the others are still wanted
+            failed.append(scene.file)
+            sys.stdout.write(f"FAILED {scene.file}\n{traceback.format_exc()}\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"failed: {' '.join(failed) or 'none'}\n")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

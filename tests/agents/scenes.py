@@ -1,0 +1,259 @@
+"""The scenes of the corpus: what a person and a model do with an agent while it is recorded.
+
+Each is a function of a started `Session` that leaves the agent ended. Pauses are as long as they are with people: what
+makes a rule wrong is often nothing but time that passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tests.agents.driver import wait_until
+from tests.agents.session import Session
+
+
+def text(s: Session) -> None:
+    """Two answers, one of them slow to come, and long silence at the prompt between."""
+    s.turn("HOLD one")
+    s.mark("working")
+    s.rest(3)
+    s.model.release("one")
+    s.mark("done")
+    s.rest(8)
+    s.turn("SLOW 6")
+    s.mark("done")
+    s.rest(6)
+    s.leave()
+
+
+def silent(s: Session) -> None:
+    """A model that thinks for ten seconds and says nothing, and then a dialog that waits for ten."""
+    s.turn("HOLD one")
+    s.mark("working")
+    s.rest(10)
+    s.model.release("one")
+    s.mark("done")
+    s.rest(3)
+    s.turn("TOOL touch made THEN fine")
+    s.asked("permission")
+    s.rest(10)
+    _approve(s)
+    s.rest(4)
+    s.leave()
+
+
+def permission(s: Session) -> None:
+    """A dialog that is approved, a command that is silent for eight seconds, and an answer."""
+    s.turn("TOOL touch made; sleep 8 THEN SLOW 2")
+    s.asked("permission")
+    s.rest(5)
+    _approve(s, 30)
+    s.rest(5)
+    s.leave()
+
+
+def denial(s: Session) -> None:
+    """A dialog that is refused, and a turn after it."""
+    s.turn("TOOL touch made THEN fine")
+    s.asked("permission")
+    s.rest(4)
+    s.keys(s.manner.deny, s.manner.denied)
+    s.rest(5)
+    s.turn("SLOW 3")
+    s.mark("done")
+    s.rest(5)
+    s.leave()
+
+
+def question(s: Session) -> None:
+    """A question that waits for an answer, and gets one."""
+    s.turn(f"{s.manner.plan}ASK THEN SLOW 3")
+    s.asked("question")
+    s.rest(6)
+    s.keys(s.manner.answer, "working")
+    if s.agent == "aider":
+        _prompted(s)
+    else:
+        s.mark("done")
+    s.rest(5)
+    s.leave()
+
+
+def interrupt(s: Session) -> None:
+    """Esc in the middle of an answer, and Esc in the middle of a command."""
+    s.turn("HOLD one")
+    s.shows("scripted model answers")
+    s.rest(2)
+    s.keys(s.manner.interrupt)
+    s.mark("interrupted", timeout=10)
+    s.rest(6)
+    s.turn("TOOL touch made; sleep 20 THEN fine")
+    s.asked("permission")
+    s.rest(2)
+    s.keys(s.manner.approve, "working")
+    s.rest(4)
+    s.keys(s.manner.interrupt, "idle")
+    s.rest(5)
+    s.leave()
+
+
+def error(s: Session) -> None:
+    """A request that fails for good, and a turn that is refused twice with 429 and then goes through."""
+    s.turn("ERROR 400")
+    s.mark("error")
+    s.rest(6)
+    s.turn("ERROR 429 2 THEN fine")
+    s.mark("refused")
+    s.mark("done", timeout=60)
+    s.rest(5)
+    s.leave()
+
+
+def killed(s: Session) -> None:
+    """`kill -9` in the middle of an answer."""
+    s.turn("HOLD one")
+    s.mark("working")
+    s.rest(4)
+    s.kill()
+    s.ended()
+
+
+def background(s: Session) -> None:
+    """A command in the background that outlives its turn, and whose end the agent takes up by itself."""
+    s.turn("BACKGROUND touch made; sleep 8 THEN started")
+    s.asked("permission")
+    s.rest(2)
+    s.keys(s.manner.approve, "working")
+    s.mark("done")
+    s.truth("background")
+    wait_until(lambda: _count(s, "done") >= 2, 20, "a turn about the command's end")
+    s.rest(5)
+    s.leave()
+
+
+def subagent(s: Session) -> None:
+    """A subagent that works for a while below an agent that has nothing to say meanwhile."""
+    s.turn("TASK SUB SLOW 6 THEN fine")
+    s.mark("done", timeout=40)
+    s.rest(5)
+    s.leave()
+
+
+def compaction(s: Session) -> None:
+    """A conversation that is made short at the person's request."""
+    s.turn("SLOW 2")
+    s.mark("done")
+    s.rest(3)
+    s.turn("/compact")
+    s.truth("working")
+    s.shows("[Cc]ompact(ed|ion) |Context compacted", 40)
+    s.truth("idle")
+    s.rest(5)
+    s.leave()
+
+
+def trust(s: Session) -> None:
+    """An agent that asks first whether the folder is to be trusted. Its screen is the truth: no model is asked."""
+    s.shows("[Tt]rust", 60)
+    s.truth("waiting:auth")
+    s.rest(8)
+    s.keys(("\r",), "starting")
+    s.shows(s.manner.ready, 60)
+    s.rest(1.5)
+    s.truth("idle")
+    s.rest(5)
+    s.leave()
+
+
+def tmux(s: Session) -> None:
+    """An agent inside tmux."""
+    s.turn("SLOW 4")
+    s.mark("done")
+    s.rest(6)
+    s.turn("TOOL touch made; sleep 3 THEN fine")
+    s.asked("permission")
+    s.rest(5)
+    _approve(s, 20)
+    s.rest(5)
+    s.leave()
+
+
+def resume(s: Session) -> None:
+    """A session that is left and taken up again in the same terminal."""
+    s.turn("SLOW 2")
+    s.mark("done")
+    s.rest(3)
+    s.turn("TOOL touch made THEN fine")
+    s.asked("permission")
+    s.rest(3)
+    _approve(s)
+    s.rest(3)
+    s.leave()
+
+
+def _approve(s: Session, timeout: float = 20) -> None:
+    s.keys(s.manner.approve, "working")
+    if s.agent == "aider":
+        _prompted(s, timeout)
+    else:
+        s.mark("done", timeout=timeout)
+
+
+def _prompted(s: Session, timeout: float = 20) -> None:
+    """Wait for aider's prompt below all it has said: no model is asked when a command has run."""
+
+    def is_ready() -> bool:
+        lines = [line for line in s.pane.text().splitlines() if line.strip()]
+        return bool(lines) and re.search(s.manner.ready, lines[-1]) is not None
+
+    wait_until(is_ready, timeout, "aider's prompt")
+    s.truth("done")
+
+
+def _count(s: Session, name: str) -> int:
+    return [mark["mark"] for mark in s.model.marks[s.since :]].count(name)
+
+
+class Scene(NamedTuple):
+    """One recording: what is played, and how the agent is started."""
+
+    agent: str
+    name: str
+    play: Callable[[Session], None]
+    relay: bool = False
+
+    @property
+    def file(self) -> str:
+        """The name of the recording."""
+        return f"{self.agent}-{self.name}{'-relay' if self.relay else ''}.cast.gz"
+
+
+_ALL = (permission, question, interrupt, text, denial, error, silent, killed)
+#: What not every agent has.
+_MORE = {
+    "claude": (background, subagent, compaction, resume, trust, tmux),
+    "codex": (subagent, resume, tmux),
+    "opencode": (subagent, compaction),
+    "qwen": (subagent, trust),
+    "gemini": (trust, tmux),
+    "copilot": (subagent, trust),
+    "kilo": (subagent,),
+}
+#: What an agent has not: aider runs commands in its own terminal and waits, so that an interrupt is the command's.
+_NOT = {"aider": (silent,)}
+_RELAYED = ("claude", "codex")
+
+
+def scenes() -> list[Scene]:
+    """Every recording of the corpus, those that tell most first."""
+    found = []
+    for play in dict.fromkeys((*_ALL, *(play for plays in _MORE.values() for play in plays))):
+        for agent in ("claude", "codex", "gemini", "aider", "qwen", "copilot", "opencode", "kilo"):
+            if play in _NOT.get(agent, ()) or play not in (*_ALL, *_MORE.get(agent, ())):
+                continue
+            found.append(Scene(agent, play.__name__, play))
+            if agent in _RELAYED and play is not tmux:
+                found.append(Scene(agent, play.__name__, play, relay=True))
+    return found

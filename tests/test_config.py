@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import attrs
 import pytest
 
 from tallylight.config import Config, load
+from tallylight.keys import ACTIONS
+from tallylight.notify import Settings
 from tallylight.paint import COLOURS
 from tallylight.status import Status
 
@@ -24,6 +30,66 @@ mark = false
 working = "#010203"
 waiting = "#aabbcc"
 """
+
+
+NOTIFY = """
+[notify]
+when = ["down", "waiting"]
+min_turn_s = 5
+quiet = ["22:00-07:00", "12:00-12:30"]
+command = ["/bin/tell me", "-x"]
+snooze_min = 60
+"""
+
+
+def test_notify() -> None:
+    """What a person is told of, when not, by which command, and how long a snooze is."""
+    config, errors = load(NOTIFY, "c.toml")
+
+    assert errors == []
+    assert config.notify == Settings(
+        when=frozenset({Status.DOWN, Status.WAITING}),
+        min_turn_s=5,
+        quiet=((22 * 60, 7 * 60), (12 * 60, 12 * 60 + 30)),
+        command=("/bin/tell me", "-x"),
+        snooze_min=60,
+    )
+    assert load("[notify]\nwhen = []\n", "c.toml")[0].notify.when == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "settings"),
+    [
+        ("when = 'waiting'", "when", {}),
+        ("when = ['wating']", "when", {}),
+        ("when = ['working', 'done']", "when", {"when": frozenset({Status.DONE})}),
+        ("min_turn_s = -1", "min_turn_s", {"min_turn_s": 0}),
+        ("min_turn_s = '5'", "min_turn_s", {}),
+        ("quiet = ['24:00-07:00']", "quiet", {}),
+        ("quiet = ['22-7', '12:00-13:00']", "quiet", {"quiet": ((720, 780),)}),
+        ("quiet = '22:00-07:00'", "quiet", {}),
+        ("command = 'notify-send hi'", "command", {}),
+        ("command = ['notify-send', 5]", "command", {}),
+        ("snooze_min = 0", "snooze_min", {"snooze_min": 1}),
+        ("sound = true", "sound", {}),
+    ],
+)
+def test_mistakes_in_notify(line: str, key: str, settings: dict[str, object]) -> None:
+    """Each is named with its line and costs itself."""
+    config, errors = load(f"[notify]\n{line}\n", "c.toml")
+
+    assert [(error.key, error.line) for error in errors] == [(f"notify.{key}", 2)]
+    assert config.notify == attrs.evolve(Settings(), **settings)
+
+
+def test_the_documentation_shows_the_defaults() -> None:
+    """The file in docs/configuration.md is read without a complaint, and is what one has without a file."""
+    text = Path(__file__).parents[1].joinpath("docs/configuration.md").read_text("utf-8")
+    block = text.partition("```toml\n")[2].partition("```")[0]
+
+    assert load(block, "configuration.md") == (Config(), [])
+    names = re.findall(r'^# (\w+) = "([^"]*)"', block, re.MULTILINE)
+    assert names == [(action.name, action.keys[0].replace("kitty_mod", "ctrl+shift")) for action in ACTIONS]
 
 
 def problems(text: str) -> list[tuple[str, int | None]]:

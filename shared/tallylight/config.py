@@ -118,7 +118,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
 def _notify(table: Table) -> Notify:
     default = Notify()
     settings = Notify(
-        when=_statuses(table) if "when" in table else default.when,
+        when=_statuses(table, default.when),
         min_turn_s=table.number("min_turn_s", default.min_turn_s, 0, 3600),
         quiet=tuple(span for word in table.words("quiet") if (span := _span(table, word)) is not None),
         command=table.words("command"),
@@ -128,13 +128,17 @@ def _notify(table: Table) -> Notify:
     return settings
 
 
-def _statuses(table: Table) -> frozenset[Status]:
+def _statuses(table: Table, default: frozenset[Status]) -> frozenset[Status]:
+    if "when" not in table:
+        return default
     allowed = {status.value: status for status in STATUSES}
+    mistakes = len(table.errors)
     words = table.words("when")
-    for word in words:
-        if word not in allowed:
-            table.complain("when", f"names {word!r:.40}; it may name {', '.join(allowed)}")
-    return frozenset(allowed[word] for word in words if word in allowed)
+    if wrong := [word for word in words if word not in allowed]:
+        table.complain("when", f"names {wrong[0]!r:.40}; it may name {', '.join(allowed)}")
+    found = frozenset(allowed[word] for word in words if word in allowed)
+    # An empty list is a wish; one without anything right in it is a mistake.
+    return default if len(table.errors) > mistakes and not found else found
 
 
 def _span(table: Table, word: str) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ from typing import Any
 from tallylight.list import rows, state
 from tallylight.list.keys import Event, Key
 from tallylight.list.rows import Row
-from tallylight.list.state import Effects, State
+from tallylight.list.state import Effects, Look, Mode, Sight, State
 from tallylight.snapshot_schema import Pane, Snapshot
 from tallylight.status import Kind, Status
 
@@ -42,6 +42,18 @@ def rows_of(*panes: Pane) -> tuple[Row, ...]:
 def listed(*panes: Pane, columns: int = 80, lines: int = 24) -> State:
     """The list of these panes."""
     return state.refreshed(state.resized(State(), columns, lines), rows_of(*panes), NOW)
+
+
+def sight_of(found: Pane, mark: str = "mark") -> Sight:
+    """What a look at the screen of this pane shows."""
+    return Sight(found.prompt, mark, ("$ rm -r build", found.question), found.choices)
+
+
+def asked(start: State, *keys: str) -> State:
+    """After these keys, `a`, and a look at the screen of the selected pane."""
+    start, effects = pressed(start, *keys, "a")
+    assert isinstance(effects[-1], Look) and start.mode is Mode.LIST
+    return state.seen(start, effects[-1].row, sight_of(effects[-1].row.pane))
 
 
 def pressed(start: State, *keys: str | Event) -> tuple[State, Effects]:

@@ -14,7 +14,7 @@ from tallylight.list.draw import Line, draw, keys_named
 from tallylight.list.state import State
 from tallylight.status import Kind, Status
 from tallylight.text import width
-from tests.list.panes import CHOICES, NOW, asking, listed, pane, pressed
+from tests.list.panes import CHOICES, NOW, asked, asking, listed, pane, pressed
 
 
 def texts(now: State) -> list[str]:
@@ -52,8 +52,21 @@ def test_forty_columns_and_ten_lines_are_enough() -> None:
 
 
 def test_answers_stand_with_what_they_type() -> None:
-    """Before anything is typed a person reads the question, each answer, and the keys it stands for."""
-    assert texts(pressed(listed(asking(1, project="shop"), columns=40, lines=12), "a")[0])[6:] == [
+    """Before anything is typed a person reads what is asked, each answer, and the keys it stands for."""
+    assert texts(asked(listed(asking(1, project="shop"), columns=40, lines=12)))[5:] == [
+        "─" * 40,
+        "$ rm -r build",
+        "May I?",
+        "1  Yes  types 1",
+        "2  Yes, always  types 2",
+        "3  No  types Esc",
+        "a number answers   Esc leave",
+    ]
+
+
+def test_what_is_asked_is_cut_at_its_top() -> None:
+    """Where there is no room for all that stands above the answers, its end is shown, and that there is more."""
+    assert texts(asked(listed(asking(1), columns=40, lines=8)))[2:] == [
         "─" * 40,
         "May I?",
         "1  Yes  types 1",
@@ -126,8 +139,7 @@ def test_nothing_that_a_program_says_gets_out(said: str, name: str, columns: int
         1, project=name, title=said, message=said, question=said, agent=name, choices=(("1", said), (name, "x"))
     )
     now = listed(evil, pane(2, project=said, message=name, host_title=said), columns=columns, lines=lines)
-    if key:
-        now = pressed(now, key)[0]
+    now = asked(now) if key == "a" else pressed(now, key)[0] if key else now
     now = state.told(now, said)
     for line in draw(now):
         text = "".join(span.text for span in line)

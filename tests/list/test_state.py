@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tallylight.list import rows, state
 from tallylight.list.draw import draw
 from tallylight.list.keys import Event, Key, Mouse, Paste
-from tallylight.list.state import Answer, Ask, Fork, Go, Mode, Quit, Resume, State, Why, areas, offered
-from tests.list.panes import NOW, OWN, asking, listed, pane, pressed, rows_of, snapshot
+from tallylight.list.state import Answer, Ask, Fork, Go, Look, Mode, Quit, Resume, State, Why, areas, offered
+from tallylight.snapshot_schema import Pane
+from tests.list.panes import NOW, OWN, asked, asking, listed, pane, pressed, rows_of, sight_of, snapshot
 
 THREE = (asking(1, 90), asking(2, 80), pane(3))
 
@@ -95,8 +96,8 @@ def test_escape_in_the_filter_gives_it_up() -> None:
 def test_what_is_pasted_is_never_pressed() -> None:
     """A paste goes into the filter and nowhere else: it could hold the letters of commands, or an answer."""
     assert pressed(listed(*THREE), Paste("q")) == (listed(*THREE), ())
-    asked = pressed(listed(*THREE), "a")[0]
-    assert pressed(asked, Paste("1")) == (asked, ())
+    shown = asked(listed(*THREE))
+    assert pressed(shown, Paste("1")) == (shown, ())
     assert pressed(listed(*THREE), "/", Paste("\x1b[31mq\nr"))[0].filter == "[31mq r"
 
 
@@ -109,29 +110,48 @@ def test_a_filter_is_bounded(extra: int) -> None:
 # Answers ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_takes_two_keys() -> None:
-    """`a` shows the answers, a number is one of them: what is typed then is what that line says."""
-    asked, effects = pressed(listed(*THREE), "down", "a")
-    assert (asked.mode, effects) == (Mode.ANSWER, ())
+def test_an_answer_takes_two_keys_and_a_look_at_the_screen() -> None:
+    """`a` has the prompt read off the screen and shows its answers; a number is one of them, by its keys."""
+    after, effects = pressed(listed(*THREE), "down", "a")
+    row = rows_of(*THREE)[1]
+    assert (after.mode, effects) == (Mode.LIST, (Look(row),))
 
-    after, effects = pressed(asked, "3")
-    assert effects == (Answer(rows_of(*THREE)[1], "print-of-2", 2, "\x1b"),)
+    shown = state.seen(after, row, sight_of(row.pane))
+    assert shown.mode is Mode.ANSWER
+    after, effects = pressed(shown, "3")
+    assert effects == (Answer(row, sight_of(row.pane), 2),) and effects[0].keys == "\x1b"
     assert after.mode is Mode.LIST
+
+
+def test_a_sight_that_comes_for_another_row_is_not_shown() -> None:
+    """Whatever the list shows by then, an answer is never about another pane than the one selected."""
+    first, second = rows_of(*THREE)[:2]
+    start = listed(*THREE)
+
+    assert state.seen(start, second, sight_of(second.pane)) == start
+    assert state.seen(pressed(start, "/")[0], first, sight_of(first.pane)).mode is Mode.FILTER
 
 
 @pytest.mark.parametrize("key", ["0", "4", "9", "x", "enter", "²", "٣", "tab"])
 def test_other_keys_answer_nothing(key: str) -> None:
     """A number without a choice, and every other key, is no answer."""
-    asked = pressed(listed(*THREE), "a")[0]
+    shown = asked(listed(*THREE))
 
-    assert pressed(asked, key) == (asked, ())
+    assert pressed(shown, key) == (shown, ())
+
+
+def test_a_choice_without_known_keys_is_not_made() -> None:
+    """Where it is not known what chooses an answer, nothing is typed, and the list says so."""
+    shown = asked(listed(asking(1, choices=(("", "Maybe"), ("2", "No")))))
+    after, effects = pressed(shown, "1")
+
+    assert effects == () and "not known" in after.message
+    assert pressed(shown, "2")[1] != ()
 
 
 def test_escape_leaves_the_answers() -> None:
     """Esc goes back to the list, and the list is not left."""
-    after, effects = pressed(listed(*THREE), "a", "escape")
-
-    assert (after, effects) == (listed(*THREE), ())
+    assert pressed(asked(listed(*THREE)), "escape") == (listed(*THREE), ())
 
 
 @pytest.mark.parametrize(
@@ -139,9 +159,9 @@ def test_escape_leaves_the_answers() -> None:
     [pane(1, "waiting"), asking(1, choices=()), asking(1, prompt="")],
     ids=["no prompt", "no choices", "nothing to tell it from others"],
 )
-def test_without_known_answers_there_is_nothing_to_answer(question: object) -> None:
+def test_without_known_answers_there_is_nothing_to_answer(question: Pane) -> None:
     """A pane whose prompt nobody could read is not answered from here."""
-    after, effects = pressed(listed(question), "a")  # type: ignore[arg-type]
+    after, effects = pressed(listed(question), "a")
 
     assert effects == () and after.mode is Mode.LIST and "no question" in after.message
 
@@ -156,8 +176,7 @@ def test_panes_of_other_terminals_are_not_answered() -> None:
 
 def test_a_question_that_changes_is_not_answered() -> None:
     """When another prompt comes to the screen while the person decides, the list says so and takes no answer."""
-    asked = pressed(listed(*THREE), "a")[0]
-    after = state.refreshed(asked, rows_of(asking(1, 90, prompt="another"), *THREE[1:]), NOW)
+    after = state.refreshed(asked(listed(*THREE)), rows_of(asking(1, 90, prompt="another"), *THREE[1:]), NOW)
 
     assert after.mode is Mode.LIST and after.message
     assert pressed(after, "1")[1] == ()
@@ -166,8 +185,8 @@ def test_a_question_that_changes_is_not_answered() -> None:
 def test_the_same_question_of_another_pane_is_not_answered() -> None:
     """Two agents ask the very same: when the one goes away, the other does not get its answer."""
     same = {"prompt": "same"}
-    asked = pressed(listed(asking(1, 90, **same), asking(2, 80, **same)), "a")[0]
-    after = state.refreshed(asked, rows_of(asking(2, 80, **same)), NOW)
+    shown = asked(listed(asking(1, 90, **same), asking(2, 80, **same)))
+    after = state.refreshed(shown, rows_of(asking(2, 80, **same)), NOW)
 
     assert after.row is not None and after.row.pane.id == "2"
     assert after.mode is Mode.LIST and pressed(after, "1")[1] == ()
@@ -176,12 +195,12 @@ def test_the_same_question_of_another_pane_is_not_answered() -> None:
 @pytest.mark.parametrize(("lines", "count"), [(24, 3), (7, 3), (6, 2), (5, 1), (4, 0), (2, 0), (1, 0)])
 def test_only_what_is_drawn_can_be_chosen(lines: int, count: int) -> None:
     """On a screen with too few lines for all answers, the others cannot be chosen blindly."""
-    asked = pressed(listed(*THREE, lines=lines), "a")[0]
-    drawn = "\n".join("".join(span.text for span in line) for line in draw(asked))
+    shown = asked(listed(*THREE, lines=lines))
+    drawn = "\n".join("".join(span.text for span in line) for line in draw(shown))
 
-    assert offered(asked) == count
+    assert offered(shown) == count
     assert [f"{n}  " in drawn for n in (1, 2, 3)] == [n <= count for n in (1, 2, 3)]
-    assert [pressed(asked, str(n))[1] != () for n in (1, 2, 3)] == [n <= count for n in (1, 2, 3)]
+    assert [pressed(shown, str(n))[1] != () for n in (1, 2, 3)] == [n <= count for n in (1, 2, 3)]
 
 
 # News ------------------------------------------------------------------------------------------------------------
@@ -225,7 +244,7 @@ def test_a_click_selects_and_a_second_one_goes() -> None:
 
 def test_a_click_never_answers() -> None:
     """While answers are shown a click goes back to the list."""
-    after, effects = pressed(listed(*THREE), "a", Mouse("press", 1, 0))
+    after, effects = pressed(asked(listed(*THREE)), Mouse("press", 1, 0))
 
     assert effects == () and after.mode is Mode.LIST
 
@@ -278,7 +297,10 @@ def test_whatever_happens_the_picture_fits(happenings: list[object]) -> None:
         elif isinstance(what, tuple):
             now = state.resized(now, *what)
         else:
-            now = state.press(now, what)[0]  # type: ignore[arg-type]
+            now, effects = state.press(now, what)  # type: ignore[arg-type]
+            for effect in effects:
+                if isinstance(effect, Look):
+                    now = state.seen(now, effect.row, sight_of(effect.row.pane))
         parts = areas(now)
         assert len(draw(now)) == now.lines
         assert not now.shown or now.selected in {row.address for row in now.shown}

@@ -6,18 +6,24 @@ All of it is done on a key press of a person in this kitty, but for `focus` and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tallylight.evidence.prompts import read_prompt
+from tallylight.evidence.question import clean_lines
+from tallylight.evidence.tail import read_tail
 from tallylight.hosts.pane import Look, Pane
 from tallylight.list import jump as order
+from tallylight.list.state import Sight
 from tallylight.snapshot_schema import Pane as PaneEntry
 from tallylight.snapshot_schema import ReasonEntry
 
 #: The journey that the person is on. One kitty has one person.
 _journey: order.Journey | None = None
 
+#: So much of a label, in characters, stands in its first row on a narrow screen.
+LABEL = 12
 CHANGED = "that question has changed; nothing was typed"
 
 
@@ -63,21 +69,39 @@ def _entry(id_: int, pane: Pane, now: float) -> PaneEntry:
     )
 
 
-def answer(window: Any, pane: Pane, look: Callable[[], Look], prompt: str, index: int, keys: str) -> str:
+def sight(pane: Pane, look: Look) -> Sight | None:
+    """The prompt that *look* shows, by the rules of the agent that holds the pane's foreground; None for no prompt."""
+    found = read_prompt(pane.agent, look.lines, look.cursor_row)
+    if found is None or not found.fingerprint:
+        return None
+    rows = [row.text for row in read_tail(look.lines) if not row.is_edge]
+    end = _first_answer(rows, [choice.label for choice in found.choices])
+    mark = hashlib.blake2s("\n".join(rows).encode("utf-8", "replace"), digest_size=16).hexdigest()
+    context = clean_lines([row for row in rows[:end] if row])
+    return Sight(found.fingerprint, mark, context, tuple((choice.keys, choice.label) for choice in found.choices))
+
+
+def _first_answer(rows: Sequence[str], labels: Sequence[str]) -> int:
+    """Where the answers begin: found from their end, for what is above them may be anything."""
+    end = len(rows)
+    for label in reversed(labels):
+        # A long one may be wrapped.
+        start = label[:LABEL]
+        end = next((number for number in range(end - 1, -1, -1) if start and start in rows[number]), end)
+    return end
+
+
+def answer(window: Any, pane: Pane, look: Look, prompt: str, mark: str, index: int, keys: str) -> str:
     """
     Type the choice *index* of the prompt with the fingerprint *prompt* into *window*; say why not, if not.
 
-    *prompt*, *index* and *keys* are what the person saw in the list. What is typed is read off the window's screen at
-    this moment, by the rules of the agent that holds its foreground, and only if it is the very same.
+    *prompt*, *mark*, *index* and *keys* are what the person saw. What is typed is read off *look*, the window's screen
+    of this moment, and only if it is the very same, and so is everything else that is visible.
     """
-    if pane.agent is None:
+    found = sight(pane, look)
+    if found is None or (found.prompt, found.mark) != (prompt, mark) or not 0 <= index < len(found.choices):
         return CHANGED
-    seen = look()
-    found = read_prompt(pane.agent, seen.lines, seen.cursor_row)
-    if found is None or found.fingerprint != prompt or not 0 <= index < len(found.choices):
+    if not keys or found.choices[index][0] != keys:
         return CHANGED
-    choice = found.choices[index]
-    if not choice.keys or choice.keys != keys:
-        return CHANGED
-    window.write_to_child(choice.keys)
+    window.write_to_child(found.choices[index][0])
     return ""

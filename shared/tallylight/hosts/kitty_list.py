@@ -35,7 +35,7 @@ from tallylight.hosts import kitty as kitty_host
 from tallylight.hosts import kitty_actions
 from tallylight.hosts.kitty import KittyHost
 from tallylight.list import ansi, draw, rows, state
-from tallylight.listing.actions import CHANNEL, MAX_MESSAGE, SELECTED
+from tallylight.listing.actions import CHANNEL, MAX_MESSAGE, SELECTED, sight_to
 from tallylight.listing.terminal import depth
 from tallylight.snapshot_schema import Pane as PaneEntry
 from tallylight.snapshot_schema import Snapshot
@@ -59,18 +59,23 @@ class _List:
     def listen(self, _timer: int | None) -> None:
         """Do what was asked since the last time, and answer."""
         try:
-            words = read_words(self.channel.recv(MAX_MESSAGE))
-            self.channel.send(self.act(words).encode("utf-8", "replace")[:MAX_MESSAGE])
+            message = self.channel.recv(MAX_MESSAGE)
         except OSError:
-            return  # nothing was asked, or nobody waits for an answer
+            return  # nothing was asked
+        if not message:
+            return  # it has gone, and its window will
+        reply = self.act(read_words(message))
+        with contextlib.suppress(OSError):  # nobody waits for it any more
+            self.channel.send(json.dumps(reply if isinstance(reply, dict) else {"said": reply}).encode("ascii") + b"\n")
 
-    def act(self, words: Sequence[str]) -> str:
+    def act(self, words: Sequence[str]) -> str | dict[str, object]:
         """
         Do what is asked: a verb, the id of a window, and what the verb needs.
 
-        Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person.
+        Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person; or what
+        they asked to see.
         """
-        boss, (verb, *rest) = self.host.boss, [*words, ""]
+        boss, (verb, *rest) = self.host.boss, [*words, "", ""]
         if verb == "attach" and len(words) > 1:
             self.then = functools.partial(boss._new_tab, SpecialWindow(list(words[1:])))
             return ""
@@ -85,10 +90,13 @@ class _List:
             options = ["--resume"] if verb == "resume" else []
             self.then = functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options)
             return ""
-        if verb == "answer" and len(words) == 5 and words[3].isascii() and words[3].isdigit() and len(words[3]) < 4:
-            self.host._look_at_foreground(window, pane, time.monotonic())
-            look = functools.partial(kitty_host._look, window)
-            return kitty_actions.answer(window, pane, look, words[2], int(words[3]), words[4])
+        self.host._look_at_foreground(window, pane, time.monotonic())
+        look = kitty_host._look(window)
+        if verb == "look" and len(words) == 3:
+            found = kitty_actions.sight(pane, look)
+            return sight_to(found) if found is not None and found.prompt == words[2] else kitty_actions.CHANGED
+        if verb == "answer" and len(words) == 6 and words[4].isascii() and words[4].isdigit() and len(words[4]) < 4:
+            return kitty_actions.answer(window, pane, look, words[2], words[3], int(words[4]), words[5])
         return "that is nothing a list can ask for"
 
     def removed(self, _window: Any) -> None:
@@ -117,7 +125,7 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
     now, name = time.time(), f"kitty-{os.getpid()}"
     own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=tuple(_entries(host)))
     shown = rows.build([own], name, now)
-    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    near, far = socket.socketpair()
     near.setblocking(False)
     far.set_inheritable(True)
     told = {CHANNEL: str(far.fileno()), SELECTED: shown[0].address if shown else ""}

@@ -192,14 +192,19 @@ def _details(state: State, height: int) -> list[Line]:
         return []
     if row is None:
         return [()] * height
-    count = offered(state) if state.mode is Mode.ANSWER else 0
-    lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= max(count + 2, ROOMY) else []
-    if state.mode is Mode.ANSWER:
-        lines.append((Span(clean(row.pane.question, state.columns), is_bold=True),))
-        for number, (keys, label) in enumerate(row.pane.choices[:count], 1):
-            types = f"  types {keys_named(keys)}"
-            room = max(1, state.columns - 4 - width(types))
-            lines.append((Span(f"{number}  ", is_bold=True), Span(clean(label, room)), Span(types, is_dim=True)))
+    rule: Line = (Span("─" * state.columns, is_dim=True),)
+    count = offered(state)
+    lines: list[Line] = [rule] if height >= max(ROOMY, count + 2) else []
+    if state.sight is not None:
+        room = height - len(lines) - count
+        context = [(Span(clean(text, state.columns)),) for text in state.sight.context or (row.pane.question,)]
+        if len(context) > room:
+            context = [(Span("…", is_dim=True),), *context[len(context) - room + 1 :]] if room > 1 else context[-room:]
+        lines += context
+        for number, (keys, label) in enumerate(state.sight.choices[:count], 1):
+            types = f"  types {keys_named(keys)}" if keys else "  keys not known"
+            text = clean(label, max(1, state.columns - 4 - width(types)))
+            lines.append((Span(f"{number}  ", is_bold=True), Span(text), Span(types, is_dim=True)))
     else:
         pane = row.pane
         facts = [pane.question if pane.status is Status.WAITING else "", pane.message, _who(row, state.now)]

@@ -81,16 +81,42 @@ class Why:
 
 
 @attrs.frozen
-class Answer:
-    """Type *keys*, the choice at *index* of *prompt*, into the pane of *row*, if that prompt is still there."""
+class Look:
+    """Read the prompt in the pane of *row* off its screen as it is now: `seen` takes what was found."""
 
     row: Row
+
+
+@attrs.frozen
+class Sight:
+    """
+    A prompt as it stood on the screen when the person asked for its answers.
+
+    *prompt* is its fingerprint; *mark* that of all that is visible, for the prompt may only say "this command?" and the
+    command stands above it. *context* is what stands above the answers, *choices* the keys and the label of each.
+    """
+
     prompt: str
+    mark: str
+    context: tuple[str, ...]
+    choices: tuple[tuple[str, str], ...]
+
+
+@attrs.frozen
+class Answer:
+    """Type the choice at *index* of *sight* into the pane of *row*, if the very same is still on its screen."""
+
+    row: Row
+    sight: Sight
     index: int
-    keys: str
+
+    @property
+    def keys(self) -> str:
+        """What is typed then."""
+        return self.sight.choices[self.index][0]
 
 
-Effect = Quit | Go | Fork | Resume | Ask | Why | Answer
+Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer
 Effects = tuple[Effect, ...]
 
 
@@ -114,7 +140,7 @@ class State:
     text: tuple[str, ...] = ()
     scroll: int = 0
     #: The prompt that is being answered, and the address of its pane: two agents may ask the very same.
-    prompt: str = ""
+    sight: Sight | None = None
     asker: str = ""
     #: What there is to tell the person; until the next key.
     message: str = ""
@@ -144,20 +170,18 @@ def areas(state: State) -> Areas:
     middle = max(0, state.lines - 2)
     if state.mode is Mode.TEXT:
         return Areas(middle, 0)
-    row = state.row
-    wanted = 5
-    if state.mode is Mode.ANSWER and row is not None:
-        # A rule, the question and its answers; the selected row stays, to show whom it is about.
-        wanted = min(2 + min(len(row.pane.choices), MAX_CHOICES), max(0, middle - 1))
+    if state.mode is Mode.ANSWER and state.sight is not None:
+        # A rule, what is asked, and the answers; the selected row stays, to show whom it is about.
+        wanted = 1 + max(1, len(state.sight.context)) + min(len(state.sight.choices), MAX_CHOICES)
+        wanted = min(wanted, max(0, middle - 1))
         return Areas(middle - wanted, wanted)
-    details = min(wanted, middle // 3)
+    details = min(5, middle // 3)
     return Areas(middle - details, details)
 
 
 def offered(state: State) -> int:
-    """How many answers of the selected row's question are drawn. Only what a person sees can be chosen."""
-    row = state.row
-    return 0 if row is None else max(0, min(len(row.pane.choices), MAX_CHOICES, areas(state).details - 1))
+    """How many answers are drawn. Only what a person sees can be chosen."""
+    return 0 if state.sight is None else max(0, min(len(state.sight.choices), MAX_CHOICES, areas(state).details - 1))
 
 
 # What happens ----------------------------------------------------------------------------------------------------
@@ -171,11 +195,18 @@ def resized(state: State, columns: int, lines: int) -> State:
 def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
     state = _filtered(attrs.evolve(state, rows=rows, now=now))
-    if state.mode is Mode.ANSWER:
+    if state.sight is not None:
         row = state.row
-        if row is None or (row.address, row.pane.prompt) != (state.asker, state.prompt):
+        if row is None or (row.address, row.pane.prompt) != (state.asker, state.sight.prompt):
             state = told(_listing(state), "that question is gone")
     return state
+
+
+def seen(state: State, row: Row, sight: Sight) -> State:
+    """Show the answers of *sight*, that was seen in the pane of *row*, if that is still what is selected."""
+    if state.mode is not Mode.LIST or state.selected != row.address or not sight.choices:
+        return state
+    return _settled(attrs.evolve(state, mode=Mode.ANSWER, sight=sight, asker=row.address))
 
 
 def told(state: State, message: str) -> State:
@@ -238,8 +269,11 @@ def _filter_key(state: State, key: Key) -> tuple[State, Effects]:
 def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
     row = state.row
     if row is not None and key.name.isascii() and key.name.isdigit() and 1 <= int(key.name) <= offered(state):
-        index = int(key.name) - 1
-        return _listing(state), (Answer(row, state.prompt, index, row.pane.choices[index][0]),)
+        assert state.sight is not None  # nothing is offered without one
+        answer = Answer(row, state.sight, int(key.name) - 1)
+        if not answer.keys:
+            return told(state, "which keys choose this one is not known; Esc, then Enter goes there"), ()
+        return _listing(state), (answer,)
     if key.name in ("escape", "q"):
         return _listing(state), ()
     return state, ()
@@ -278,7 +312,7 @@ def _answering(state: State, row: Row) -> tuple[State, Effects]:
         return told(state, "answers go only to panes of this terminal; Enter goes there"), ()
     if not row.pane.prompt or not row.pane.choices:
         return told(state, "there is no question whose answers are known"), ()
-    return _settled(attrs.evolve(state, mode=Mode.ANSWER, prompt=row.pane.prompt, asker=row.address)), ()
+    return state, (Look(row),)
 
 
 def _snoozing(state: State, row: Row) -> tuple[State, Effects]:
@@ -346,7 +380,7 @@ def _scrolled(state: State, step: int) -> State:
 
 def _listing(state: State) -> State:
     """Back to the list."""
-    return _settled(attrs.evolve(state, mode=Mode.LIST, prompt="", asker="", title="", text=(), scroll=0))
+    return _settled(attrs.evolve(state, mode=Mode.LIST, sight=None, asker="", title="", text=(), scroll=0))
 
 
 def _typed(state: State, text: str) -> State:

@@ -15,13 +15,13 @@ from typing import Protocol
 
 from tallylight import requests
 from tallylight.list.rows import Row
-from tallylight.list.state import Answer
+from tallylight.list.state import Answer, Sight
 from tallylight.requests import Request, RequestError
 
 #: Seconds that the terminal has to answer.
 TIMEOUT_S = 5.0
-#: Of one message on the channel, in bytes.
-MAX_MESSAGE = 8192
+#: Of one message on the channel, in bytes; it has to fit into a socket's buffer at once.
+MAX_MESSAGE = 7000
 #: The variables of a list that a terminal opened: the descriptor of its channel to there, and the row that was selected
 #: in the first picture.
 CHANNEL, SELECTED = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED"
@@ -33,6 +33,9 @@ class Actions(Protocol):
 
     def start(self, verb: str, row: Row) -> str:
         """`go` to a pane, `fork` or `resume` its conversation: when that is done the list ends."""
+
+    def look(self, row: Row) -> Sight | str:
+        """Read a question off the screen of its pane."""
 
     def answer(self, answer: Answer) -> str:
         """Answer a question."""
@@ -50,6 +53,9 @@ class Requests:
     def start(self, verb: str, row: Row) -> str:
         return self.ask(row, "focus", ()) if verb == "go" else f"{verb} {_ELSEWHERE}"
 
+    def look(self, row: Row) -> Sight | str:
+        return f"answers to {row.address} go {_ELSEWHERE}"
+
     def answer(self, answer: Answer) -> str:
         return f"answers to {answer.row.address} go {_ELSEWHERE}"
 
@@ -63,9 +69,10 @@ class Requests:
 
 class Private(Requests):
     """
-    The private channel to the terminal that opened the list: a pair of datagram sockets, this end inherited.
+    The private channel to the terminal that opened the list: a pair of connected sockets, this end inherited.
 
-    A message is a JSON list of words, its answer a text: nothing when it is done, else what to tell the person.
+    A message is a line: a JSON list of words. So is its answer, a JSON object: *said*, nothing when it is done, else
+    what to tell the person; or what a look found, as `sight_from` reads it.
     """
 
     def __init__(self, environ: Mapping[str, str], channel: socket.socket) -> None:
@@ -88,20 +95,71 @@ class Private(Requests):
 
     def start(self, verb: str, row: Row) -> str:
         if row.is_own:
-            return self._call(verb, row.pane.id)
+            return self._said(verb, row.pane.id)
         if verb == "go" and row.pane.attach:
-            return self._call("attach", *row.pane.attach)
+            return self._said("attach", *row.pane.attach)
         return super().start(verb, row)
+
+    def look(self, row: Row) -> Sight | str:
+        if not row.is_own:
+            return super().look(row)
+        reply = self._call("look", row.pane.id, row.pane.prompt)
+        found = sight_from(reply)
+        return found if found is not None else _text(reply)
 
     def answer(self, answer: Answer) -> str:
         if not answer.row.is_own:
             return super().answer(answer)
-        return self._call("answer", answer.row.pane.id, answer.prompt, str(answer.index), answer.keys)
+        sight = answer.sight
+        return self._said("answer", answer.row.pane.id, sight.prompt, sight.mark, str(answer.index), answer.keys)
 
-    def _call(self, *words: str) -> str:
-        """Have the terminal do it, and return what it says."""
+    def _said(self, *words: str) -> str:
+        return _text(self._call(*words))
+
+    def _call(self, *words: str) -> object:
+        """Have the terminal do it, and return its answer."""
+        data = b""
         try:
-            self._channel.send(json.dumps(words).encode("ascii"))
-            return self._channel.recv(MAX_MESSAGE).decode("utf-8", "replace")
-        except OSError:
-            return "the terminal does not answer"
+            self._channel.sendall(json.dumps(words).encode("ascii") + b"\n")
+            while not data.endswith(b"\n") and len(data) <= MAX_MESSAGE:
+                chunk = self._channel.recv(MAX_MESSAGE)
+                if not chunk:
+                    break
+                data += chunk
+            return json.loads(data)
+        except (OSError, ValueError, RecursionError):
+            # An answer that comes late must not be taken for that to the next question.
+            self._channel.close()
+            return None
+
+
+def _text(reply: object) -> str:
+    said = reply.get("said") if isinstance(reply, dict) else None
+    return said if isinstance(said, str) else "the terminal does not answer"
+
+
+def sight_to(sight: Sight) -> dict[str, object]:
+    """*sight* as JSON; of its context as much of the end as one message holds."""
+    found: dict[str, object] = {"prompt": sight.prompt, "mark": sight.mark, "choices": [list(c) for c in sight.choices]}
+    room, context = MAX_MESSAGE - 200 - len(json.dumps(found)), list[str]()
+    for line in reversed(sight.context):
+        room -= len(json.dumps(line)) + 2
+        if room < 0:
+            break
+        context.insert(0, line)
+    return {**found, "context": context}
+
+
+def sight_from(value: object) -> Sight | None:
+    """What `sight_to` made; None if it is something else."""
+    if not isinstance(value, dict):
+        return None
+    prompt, mark, context, choices = (value.get(name) for name in ("prompt", "mark", "context", "choices"))
+    if not isinstance(prompt, str) or not isinstance(mark, str) or not prompt:
+        return None
+    if not isinstance(context, list) or not isinstance(choices, list):
+        return None
+    pairs = [
+        (c[0], c[1]) for c in choices if isinstance(c, list) and len(c) == 2 and all(isinstance(t, str) for t in c)
+    ]
+    return Sight(prompt, mark, tuple(line for line in context if isinstance(line, str)), tuple(pairs))

@@ -95,6 +95,12 @@ class _List:
                 self._leave(self._actions.start("resume", row))
             case state.Ask(row, verb, args):
                 self._tell(self._actions.ask(row, verb, args))
+            case state.Look(row):
+                found = self._actions.look(row)
+                if isinstance(found, state.Sight):
+                    self.state = state.seen(self.state, row, found)
+                else:
+                    self._tell(found)
             case state.Answer():
                 self._tell(self._actions.answer(effect) or f"answered: {draw.keys_named(effect.keys)}")
             case state.Why(row):

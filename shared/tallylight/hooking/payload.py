@@ -71,8 +71,8 @@ def members(data: bytes) -> dict[str, Any]:
             if text[at] != ",":
                 break
             at = _skip(text, at + 1)
-    except (StopIteration, ValueError, IndexError, RecursionError):
-        pass
+    except (StopIteration, ValueError, IndexError, RecursionError, SystemError):
+        pass  # SystemError: the scanner misses the class of its own error while `json` is not loaded
     return found
 
 

@@ -20,7 +20,7 @@ from tallylight.errors import TallyError
 from tallylight.hooking.jsonc import Node, gap, parse
 
 #: Our hook in any spelling: a path that ends in `tally`, quoted or not, and the two words after it.
-_OURS = re.compile(r"""(?:^|[/\s'"])tally['"]?\s+hook\s+([a-z0-9][a-z0-9._-]*)(?:\s|$)""")
+_OURS = re.compile(r"""(?:^|[/\s'"])tally['"]*\s+hook\s+([a-z0-9][a-z0-9._-]*)(?:\s|$)""")
 #: Rounds of taking out one hook; each event has one.
 _MAX_OURS = 500
 

@@ -97,11 +97,13 @@ def command(world: World) -> Path:
 
 def command_line(program: Path, agent: str, event: str) -> str:
     """
-    What an agent hands to its shell, whichever that is.
+    What an agent hands to its shell, whichever that is, or runs without one.
 
-    A program that is gone, or a Python that is, is no error and prints nothing: the agent must not see it.
+    A program that is gone, or a Python that is, is no error and prints nothing: the agent must not see it. Some shells
+    (fish) would complain of it themselves, so that it is left to `sh`.
     """
-    return f"{shlex.quote(str(program))} hook {agent} {event} 2>/dev/null || true"
+    inner = f"{shlex.quote(str(program))} hook {agent} {event} 2>/dev/null || true"
+    return f"/bin/sh -c {shlex.quote(inner)}"
 
 
 def wanted(world: World, target: Target) -> dict[str, dict[str, Any]]:

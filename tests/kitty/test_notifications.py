@@ -160,18 +160,18 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("number", PLAIN)
-def test_an_agents_own_notification(desk: Desk, desktop: Desktop, number: str) -> None:
-    """It lights the tab, passes as it is, and ours does not follow it; an hour later it has cleared nothing."""
-    sequence, texts = PLAIN[number]
-    window = agent(desk)
-    desk.say(window, sequence)
-    shown = wait_shown(desk, desktop)
-    desk.wait_status(window, "waiting")
-    assert (shown.title, shown.body) == texts and shown.application != "Tallylight"
-    assert desk.kitty.user_vars(window)["tally_reason"] == "notification: notification"
+def test_an_agents_own_notification(desk: Desk, desktop: Desktop) -> None:
+    """Of each kind, it lights the tab, passes as it is, and ours does not follow it."""
+    windows = {number: agent(desk) for number in PLAIN}
+    for number, (sequence, _) in PLAIN.items():
+        desk.say(windows[number], sequence)
+    wait_shown(desk, desktop, len(PLAIN))
+    for window in windows.values():
+        desk.wait_status(window, "waiting")
+        assert desk.kitty.user_vars(window)["tally_reason"] == "notification: notification"
     desk.let_pass(1.2)
-    assert desktop.shown == [shown]
+    assert {(shown.title, shown.body) for shown in desktop.shown} == {texts for _, texts in PLAIN.values()}
+    assert len(desktop.open) == len(PLAIN) and all(shown.application != "Tallylight" for shown in desktop.shown)
 
 
 def test_what_only_repeats_is_not_shown_twice(desk: Desk, desktop: Desktop) -> None:
@@ -209,21 +209,19 @@ def test_messages_between_programs(desk: Desk, desktop: Desktop) -> None:
     assert desk.status(window) == "waiting" and desktop.shown == [shown]
 
 
-FOREIGN = {number: sequence for number, (sequence, _) in PLAIN.items()} | {"warp": WARP % b"permission_request"}
-
-
-@pytest.mark.parametrize("sequence", FOREIGN.values(), ids=FOREIGN)
-def test_programs_that_are_no_agents(desk: Desk, desktop: Desktop, sequence: bytes) -> None:
+def test_programs_that_are_no_agents(desk: Desk, desktop: Desktop) -> None:
     """Whatever a plain program notifies is shown as without us, visible or not, and lights nothing."""
-    window = desk.lamp("lamp")
-    desk.say(window, sequence)
-    wait_shown(desk, desktop)
-    front = desk.kitty.windows()[0]["id"]
-    desk.say(front, sequence)
-    wait_shown(desk, desktop, 2)
+    front, hidden = desk.kitty.windows()[0]["id"], desk.lamp("lamp")
+    sequences = [*(sequence for sequence, _ in PLAIN.values()), WARP % b"permission_request"]
+    for window in (hidden, front):
+        for sequence in sequences:
+            desk.say(window, sequence.replace(b"x1", b"x%d" % window))
+    wait_shown(desk, desktop, 2 * len(sequences))
     desk.let_pass(0.5)
-    assert len(desktop.shown) == 2 and desktop.shown[0].application == desktop.shown[1].application
-    assert desk.status(window) == "" and desk.status(front) == ""
+    texts = [(shown.application, shown.title, shown.body) for shown in desktop.shown]
+    assert len(texts) == 2 * len(sequences) and texts[: len(sequences)] == texts[len(sequences) :]
+    assert {(title, body) for _, title, body in texts} >= {texts for _, texts in PLAIN.values()}
+    assert desk.status(hidden) == "" and desk.status(front) == ""
 
 
 def test_a_command_of_the_users(desk: Desk, desktop: Desktop) -> None:

@@ -102,16 +102,8 @@ class KittyHost:
             is_steady=lambda tab_id: tab_id in self._snoozed_tabs,
         )
         self._tabs.install()
-        self._notices = Notices(
-            boss=boss,
-            settings=self.config.notify,
-            panes=self._panes,
-            name_of=self._name,
-            heard=lambda _: self._after(time.monotonic()),
-            failed=self.failed,
-            host=f"kitty-{os.getpid()}",
-        )
-        self.guarded("notifications of programs", self._notices.listen)()
+        self._notices: Notices | None = None
+        self.guarded("notifications", self._start_notices)()
         if self._spool.error:
             log_error(f"tallylight: requests: {self._spool.error}")
         add_timer(self.guarded("timer", lambda _: self.tick()), self.config.poll_s, True)
@@ -207,7 +199,7 @@ class KittyHost:
         self._read_files(self._panes)
         self._look_at_visible(now)
         self.guarded("requests", self._take_requests)()
-        self.guarded("notifications", self._notices.look)(now)
+        self.guarded("notifications", self._notify)(now)
         self.guarded("ledger", self._keep_ledger)(now)
         self._after(now)
 
@@ -224,7 +216,8 @@ class KittyHost:
             now = time.monotonic()
             pane.close()
             self._ledger.closed(pane.attention, now)
-            self.guarded("notifications", self._notices.close)(id_, now)
+            if self._notices is not None:
+                self.guarded("notifications", self._notices.close)(id_, now)
             self._is_unsaved = self._is_redrawn = True
         self._shown.pop(id_, None)
 
@@ -246,6 +239,24 @@ class KittyHost:
             pane.look(id_ in visible, now)
 
     # What a person wants -------------------------------------------------------------------------------------
+
+    def _start_notices(self) -> None:
+        notices = Notices(
+            boss=self.boss,
+            settings=self.config.notify,
+            panes=self._panes,
+            name_of=self._name,
+            heard=lambda _: self._after(time.monotonic()),
+            failed=self.failed,
+            host=f"kitty-{os.getpid()}",
+        )
+        notices.listen()
+        self._notices = notices
+
+    def _notify(self, now: float) -> None:
+        """Tell a person who is elsewhere what is to be told."""
+        if self._notices is not None:
+            self._notices.look(now)
 
     def _take_requests(self) -> None:
         """Do what other processes ask."""

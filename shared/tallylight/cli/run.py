@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tallylight.relay.core import RelayCore
 
 USAGE = 2
+#: Inside WezTerm, how often to tell again what is known: its variables are lost when it is attached to a mux anew.
+HEARTBEAT_S = 8.0
 
 USAGE_TEXT = """\
 usage: tally run [--passthrough] [--] COMMAND [ARGUMENT …]
@@ -73,4 +75,5 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
         agent=agent.name if agent else "",
         wrap=(lambda data: tty.wrap(data, environ)) if multiplexer else None,
         screen=multiplexer == "screen",
+        heartbeat=HEARTBEAT_S if "WEZTERM_PANE" in environ else None,
     )

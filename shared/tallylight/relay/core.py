@@ -16,6 +16,8 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 * The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most
   and `BATCH` writes each time; the last state is never lost. A variable that the program writes itself is passed on and
   remembered, in an envelope too. `resized` and `attached` tell everything again.
+* With *heartbeat* (WezTerm forgets variables when it is attached anew) what is known is told again that often, marked
+  as a repetition. With nothing to tell, and without it, nothing wakes us.
 """
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ class RelayCore:
         wrap: Callable[[bytes], bytes] | None = None,
         screen: bool = False,
         observe: Callable[[Report], None] | None = None,
+        heartbeat: float | None = None,
     ) -> None:
         self._passthrough = passthrough
         self._agent = agent
@@ -88,6 +91,9 @@ class RelayCore:
         self._now = 0.0
         self._held_at = 0.0
         self._next_write = 0.0
+        self._heartbeat = heartbeat
+        #: When to tell everything again; None with nothing to tell.
+        self._next_beat: float | None = None
         self._answers = float(ANSWERS_A_SECOND)
         self._answered_at = 0.0
 
@@ -124,6 +130,8 @@ class RelayCore:
             self._pay()
         if self._is_changed:
             self._write(now)
+        if self._next_beat is not None and now >= self._next_beat and self._splitter.is_safe:
+            self._beat(now)
 
     def resized(self, now: float) -> None:
         """The terminal has another size, and may be another terminal: tell it everything again."""
@@ -174,7 +182,8 @@ class RelayCore:
         owed = self._owed_at + HELD_S if self._owed else None
         # Inside a sequence there is nothing to do before its end has come.
         write = self._next_write if self._is_changed and self._splitter.is_safe else None
-        return min((at for at in (held, owed, write) if at is not None), default=None)
+        beat = self._next_beat if self._splitter.is_safe else None
+        return min((at for at in (held, owed, write, beat) if at is not None), default=None)
 
     # What is known -------------------------------------------------------------------------------------------
 
@@ -230,6 +239,7 @@ class RelayCore:
 
     def _report(self, report: Report) -> None:
         self._records.report(report, self._now)
+        self._wake()
         if report.rule == "osc-26":
             self._mirror.report(report, self._now)
         if self._observe:
@@ -242,6 +252,11 @@ class RelayCore:
         if self._observe:
             self._observe(report)
 
+    def _wake(self) -> None:
+        """There is something to repeat from now on."""
+        if self._heartbeat and self._next_beat is None and len(self._records):
+            self._next_beat = self._now + self._heartbeat
+
     def _note(self, event: user_var.UserVar) -> None:
         if event.name != VARIABLE:
             return
@@ -249,6 +264,7 @@ class RelayCore:
         if report is None:
             return
         self._records.noted(report, self._now)
+        self._wake()
         if self._observe:
             self._observe(report)
 
@@ -301,6 +317,14 @@ class RelayCore:
         if now >= self._next_write and place is not None and (data := self._writes(now)):
             self._terminal.insert(place, data)
             self._next_write = now + 1 / WRITES_A_SECOND
+
+    def _beat(self, now: float) -> None:
+        """Tell again what the host was told, or stop where there is nothing left."""
+        payloads = self._records.repeated(BATCH)
+        self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
+        if payloads:
+            data = b"".join(envelope.user_var(VARIABLE, payload) for payload in payloads)
+            self._terminal.append(self._wrap(data) if self._wrap else data)
 
     def _writes(self, now: float) -> bytes:
         payloads = [self._attention] if self._attention else []

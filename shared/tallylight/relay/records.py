@@ -25,6 +25,8 @@ MAX_RECORDS = 256
 REFRESH_S = 30.0
 #: The host's own fuse for what a program says explicitly.
 FUSE_S = 300.0
+#: What marks a repetition: a key that no reader knows, and so every reader skips.
+BEAT = ";beat=1"
 #: The rule of a report that the program itself wrote into the `tally` variable.
 NOTED = osc1338.VARIABLE_RULE
 
@@ -174,6 +176,11 @@ class Records:
                 payloads.append(payload)
                 self._told[id_] = (payload, now)
         return payloads
+
+    def repeated(self, limit: int) -> list[str]:
+        """At most *limit* payloads the host was told already, the newest last, each marked as a repetition."""
+        told = [self._told[id_][0] for id_ in self._records if id_ in self._told]
+        return [payload + BEAT for payload in told[-limit:] if payload and len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
 
     def _change(self, id_: str) -> None:
         self._changed[id_] = None

@@ -1,9 +1,9 @@
 """Two published rules for what an agent does, silence and patterns on a hardcopy, for the same recordings. Pure.
 
 `Silence`: an agent whose terminal was silent for four seconds waits for its person, else it works. `Patterns`: every
-two seconds the visible text is matched, the first state that fits is read, and a new one must be read twice. The patterns
-are those of a workflow that watches agents in GNU Screen, as it has published them; they get the text as a terminal has
-it, which is better than Screen's own hardcopy, of which only the low byte of every character is right.
+two seconds the visible text is matched, the first state that fits is read, and a new one must be read twice. The
+patterns are those of a workflow that watches agents in GNU Screen, in their last published form; they get the text as a
+terminal has it, which is better than Screen's own hardcopy, of which only the low byte of every character is right.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ PATTERNS_EVERY_S = 2.0
 
 _PROMPT = re.compile(r"^>\s*$|^> $|>█$|^>[\xa0\ufffd]\s*$")
 _DIALOG = re.compile(
-    r"Esc to cancel|^\s*[❯o]\s*\d+\.\s+|^\s*\d+\.\s+(Yes|No|Skip|Cancel|Continue|Allow)|Do you want to |Would you like to "
-    r"|Should I |Type here to tell Claude"
+    r"Esc to cancel|^\s*[❯o]\s*\d+\.\s+|^\s*\d+\.\s+(Yes|No|Skip|Cancel|Continue|Allow)|Do you want to "
+    r"|Would you like to |Should I |Type here to tell Claude"
 )
 _THINKING = re.compile(r"[●◐◑◒◓]|Thinking")
 _WORKING = re.compile(

@@ -1,4 +1,4 @@
-"""The corpus, made anew from real agents: `python -m tests.agents.make_corpus [--into FOLDER] [--only PATTERN]`.
+"""The corpus, made anew from real agents: `python -m tests.agents.make_corpus [--jobs N] [PATTERN …]`.
 
 Every recording is one agent in a room of its own (see `room`), played by a scene (see `scenes`) and recorded by `tally
 record`. Times are as they were. As root, on a machine that has little else to do; it takes as long as the recordings
@@ -8,6 +8,7 @@ are, some forty minutes one after the other.
 from __future__ import annotations
 
 import argparse
+import concurrent.futures
 import fnmatch
 import gzip
 import sys
@@ -55,29 +56,37 @@ def distrust(session: Session) -> None:
         file.write_text(file.read_text().replace('"enabled": false', '"enabled": true'))
 
 
+def _try(scene: Scene, into: Path) -> str:
+    """Make one recording; what is to be said about it."""
+    start = time.monotonic()
+    try:
+        path = make(scene, into)
+    except Exception:  # the others are still wanted
+        return f"FAILED {scene.file}\n{traceback.format_exc()}"
+    return f"{time.monotonic() - start:5.0f} s {path.stat().st_size:8d} {scene.file}"
+
+
 def main(argv: list[str] | None = None) -> int:
-    """Make all recordings, or those whose name is like PATTERN. What failed is said at the end."""
+    """Make all recordings, or those whose names are like a PATTERN. What failed is said."""
     parser = argparse.ArgumentParser(prog="python -m tests.agents.make_corpus", description="Record the corpus anew.")
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", default=["*"], help="such as 'claude-*'")
     parser.add_argument("--into", type=Path, default=CORPUS)
-    parser.add_argument("--only", default="*", metavar="PATTERN", help="such as 'claude-*'")
     parser.add_argument("--missing", action="store_true", help="only those that are not there")
+    parser.add_argument("--jobs", type=int, default=1, help="so many at the same time, on a machine that has the cores")
     options = parser.parse_args(argv)
     options.into.mkdir(parents=True, exist_ok=True)
-    failed = []
-    for scene in scenes():
-        if not fnmatch.fnmatch(scene.file, f"{options.only}.cast.gz"):
-            continue
-        if options.missing and (options.into / scene.file).exists():
-            continue
-        start = time.monotonic()
-        try:
-            path = make(scene, options.into)
-            sys.stdout.write(f"{time.monotonic() - start:5.0f} s {path.stat().st_size:8d} {scene.file}\n")
-        except Exception:  # the others are still wanted
-            failed.append(scene.file)
-            sys.stdout.write(f"FAILED {scene.file}\n{traceback.format_exc()}\n")
-        sys.stdout.flush()
-    sys.stdout.write(f"failed: {' '.join(failed) or 'none'}\n")
+    wanted = [
+        scene
+        for scene in scenes()
+        if any(fnmatch.fnmatch(scene.file, f"{pattern}.cast.gz") for pattern in options.patterns)
+        and not (options.missing and (options.into / scene.file).exists())
+    ]
+    failed = 0
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(_try, scene, options.into) for scene in wanted]):
+            failed += done.result().startswith("FAILED")
+            sys.stdout.write(f"{done.result()}\n")
+            sys.stdout.flush()
     return bool(failed)
 
 

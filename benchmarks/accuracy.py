@@ -1,0 +1,272 @@
+"""How often the light is right, on recordings of real agents: `python benchmarks/accuracy.py [--worst] [FILE …]`.
+
+Every recording of the corpus is taken through the engine and through two rules that others have published, and each is
+compared with the truth that is marked in it. docs/accuracy.md says what is counted. `--worst` lists, for each row, the
+recordings that spoil it, with the times at which light and truth part.
+
+The engine reads the recordings in the way a host would hear them: output is drawn on a screen that is looked at four
+times a second, nothing is known that was not recorded, and each decision comes when it would have come.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import gzip
+import io
+import itertools
+import os
+import shlex
+import sys
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
+
+from benchmarks import published, scoring  # noqa: E402
+
+from tallylight.agents import Agents  # noqa: E402
+from tallylight.evidence.foreground import identify  # noqa: E402
+from tallylight.evidence.grid import Grid  # noqa: E402
+from tallylight.evidence.process import Process  # noqa: E402
+from tallylight.evidence.recorded import ForegroundChange  # noqa: E402
+from tallylight.files import load_agents  # noqa: E402
+from tallylight.recording import Event, Header, Mark, Output, Resize  # noqa: E402
+from tallylight.recording_decoder import Problem, decode  # noqa: E402
+from tallylight.relay.core import RelayCore  # noqa: E402
+from tallylight.replay import Replay  # noqa: E402
+from tallylight.report import Source  # noqa: E402
+from tallylight.scanner import Scanner  # noqa: E402
+
+CORPUS = ROOT / "tests" / "corpus"
+_TRUTH = "truth "
+#: What nobody has who has set up nothing: neither relay nor hooks.
+_SET_UP = frozenset({Source.PROTOCOL})
+_NO_GUESS = frozenset(Source) - {Source.HEURISTIC}
+
+
+class Recording(NamedTuple):
+    """One recording of the corpus: what happened, and the truth about it."""
+
+    name: str
+    header: Header
+    events: list[Event]
+    truth: list[tuple[float, str]]
+    #: What could not be read of it.
+    problems: list[Problem]
+
+    @property
+    def agent(self) -> str:
+        """Whose recording it is."""
+        return self.name.partition("-")[0]
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether a relay answered the agent, or its hooks were installed, when it was recorded."""
+        return self.name.endswith(("-relay", "-hooks"))
+
+    @property
+    def end(self) -> float:
+        """The time of its last event."""
+        return self.events[-1].time
+
+
+def read(path: Path) -> Recording:
+    """Read one recording, compressed or not."""
+    raw = path.read_bytes()
+    items = decode(io.BytesIO(gzip.decompress(raw) if path.suffix == ".gz" else raw).readline)
+    header = next(items)
+    assert isinstance(header, Header)
+    events: list[Event] = []
+    truth: list[tuple[float, str]] = []
+    problems: list[Problem] = []
+    for item in items:
+        if isinstance(item, Problem):
+            problems.append(item)
+        elif isinstance(item, Event):
+            events.append(item)
+            if isinstance(item.what, Mark) and item.what.label.startswith(_TRUTH):
+                truth.append((item.time, item.what.label.removeprefix(_TRUTH)))
+    return Recording(path.name.partition(".")[0], header, events, truth, problems)
+
+
+# The rows -----------------------------------------------------------------------------------------------------------
+
+
+def engine(recording: Recording, *, relay: bool, without: Collection[Source] = ()) -> list[tuple[float, str]]:
+    """What Tallylight shows, behind its relay or not, as if it had never heard of the sources in `without`."""
+    agents, _ = load_agents(os.environ)
+    core = RelayCore(agent=_name(recording.header.command, agents)) if relay else None
+    replay = Replay(recording.header, agents, relay=core, without=without)
+    track: list[tuple[float, str]] = []
+    for event in recording.events:
+        for decision in replay.play(event):
+            if not track or track[-1][1] != decision.status:
+                track.append((replay.now, str(decision.status)))
+    return track
+
+
+def _name(command: str, agents: Agents) -> str:
+    agent = identify([Process(1, argv=tuple(shlex.split(command)))], agents).agent
+    return agent.name if agent is not None else ""
+
+
+def silence(recording: Recording) -> list[tuple[float, str]]:
+    """What four seconds of silence say."""
+    rule = published.Silence()
+    track: list[tuple[float, str]] = []
+
+    def note(now: float) -> None:
+        if not track or track[-1][1] != rule.state(now):
+            track.append((now, rule.state(now)))
+
+    for event in recording.events:
+        if (due := rule.due()) is not None and due <= event.time:
+            note(due)
+        if isinstance(event.what, Output) and event.what.data:
+            rule.output(event.time)
+        elif isinstance(event.what, ForegroundChange):
+            rule.agent(event.what.foreground is not None and event.what.foreground.is_agent, event.time)
+        note(event.time)
+    return track
+
+
+def patterns(recording: Recording) -> list[tuple[float, str]]:
+    """What patterns on a hardcopy every two seconds say."""
+    rule = published.Patterns()
+    scanner, grid = Scanner(), Grid(recording.header.columns, recording.header.rows)
+    track: list[tuple[float, str]] = []
+    due = published.PATTERNS_EVERY_S
+    for event in recording.events:
+        while due <= event.time:
+            state = rule.look(grid.lines)
+            if not track or track[-1][1] != state:
+                track.append((due, state))
+            due += published.PATTERNS_EVERY_S
+        if isinstance(event.what, Output):
+            grid.draw(scanner.feed(event.what.data))
+        elif isinstance(event.what, Resize):
+            grid.resize(event.what.columns, event.what.rows)
+    return track
+
+
+class Row(NamedTuple):
+    """One way to know, and the recordings it is tried on: those in which the agent was, or was not, set up for it."""
+
+    name: str
+    light: Callable[[Recording], list[tuple[float, str]]]
+    wants_set_up: bool = False
+
+
+ROWS = (
+    Row("all sources", partial(engine, relay=True), wants_set_up=True),
+    Row("zero configuration", partial(engine, relay=False, without=_SET_UP)),
+    Row("heuristic alone", partial(engine, relay=False, without=_NO_GUESS)),
+    Row("4 seconds of silence", silence),
+    Row("GNU Screen patterns", patterns),
+)
+
+
+def recordings_for(row: Row, names: Iterable[str]) -> list[str]:
+    """
+    The names that a row is tried on.
+
+    Without set-up: all in which nothing was set up. With it: the same scenes, in the recordings in which the relay or
+    the hooks took part where the agent behaves otherwise then, and in those without where it does not.
+    """
+    plain = {name for name in names if not name.endswith(("-relay", "-hooks"))}
+    if not row.wants_set_up:
+        return sorted(plain)
+    others = set(names) - plain
+    return sorted(others | {name for name in plain if not any(other.rpartition("-")[0] == name for other in others)})
+
+
+# The table ----------------------------------------------------------------------------------------------------------
+
+
+def table(scores: Sequence[tuple[str, scoring.Score]]) -> str:
+    """The scores as Markdown."""
+    head = ("", "missed waiting", "false waiting", "wrong working", "stuck after an end", "p50", "p95")
+    lines = [head, ("---",) + ("---:",) * 6]
+    for name, found in scores:
+        shares = (f"{100 * share:.1f} %" for share in (found.missed_waiting, found.false_waiting, found.wrong_working))
+        times = (_seconds(found.stuck), _seconds(found.latency(0.5)), _seconds(found.latency(0.95)))
+        lines.append((name, *shares, *times))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _seconds(value: float) -> str:
+    return "never" if value == float("inf") else f"{value:.2f} s"
+
+
+def partings(recording: Recording, light: scoring.Track) -> list[str]:
+    """When light and truth were of different classes for longer than the grace, and what each of them said."""
+    times = sorted({at for at, _ in [*recording.truth, *light]} | {recording.end})
+    found: list[tuple[float, float, str, str]] = []
+    for at, until in itertools.pairwise(times):
+        true, shown = _at(recording.truth, at), _at(light, at) or "idle"
+        if not true or (true == "starting" and scoring.class_of(shown) != "waiting"):
+            continue
+        if scoring.class_of(true) != scoring.class_of(shown):
+            if found and found[-1][1] == at and found[-1][2:] == (true, shown):
+                found[-1] = (found[-1][0], until, true, shown)
+            else:
+                found.append((at, until, true, shown))
+    return [
+        f"{at:7.2f} to {until:7.2f}: {shown}, and it was {true}"
+        for at, until, true, shown in found
+        if until - at > scoring.GRACE_S
+    ]
+
+
+def _at(track: scoring.Track, time: float) -> str:
+    return next((word for at, word in reversed(track) if at <= time), "")
+
+
+def _judge(task: tuple[Path, int]) -> tuple[str, scoring.Score, list[str]]:
+    path, index = task
+    recording = read(path)
+    light = ROWS[index].light(recording)
+    return recording.name, scoring.score(recording.truth, light, recording.end), partings(recording, light)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="How often the light is right, on recordings of real agents.")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: the corpus")
+    parser.add_argument("--worst", action="store_true", help="what spoils each row, too")
+    parser.add_argument("--rows", type=int, default=len(ROWS), help="only the first so many")
+    options = parser.parse_args(argv)
+    paths = {path.name.partition(".")[0]: path for path in options.files or sorted(CORPUS.glob("*.cast*"))}
+    scores = []
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        for index, row in enumerate(ROWS[: options.rows]):
+            tasks = [(paths[name], index) for name in recordings_for(row, paths)]
+            judged = list(pool.map(_judge, tasks))
+            total = scoring.Score()
+            for _, found, _ in judged:
+                total = total.plus(found)
+            scores.append((f"{row.name} ({len(judged)})", total))
+            if options.worst:
+                _print_worst(row, judged)
+    print(table(scores))
+    return 0
+
+
+def _print_worst(row: Row, judged: list[tuple[str, scoring.Score, list[str]]]) -> None:
+    print(f"== {row.name}")
+    for name, found, parted in sorted(judged, key=lambda one: -(one[1].missed_s + one[1].false_s)):
+        if parted:
+            spoilt = (
+                f"missed {found.missed_s:.1f} s, false {found.false_s:.1f} s, working {found.wrong_working_s:.1f} s"
+            )
+            late = ", ".join(_seconds(value) for value in sorted(found.latencies_s)[-3:])
+            print(f"{name}: {spoilt}; latest {late}")
+            print("\n".join(f"    {line}" for line in parted))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

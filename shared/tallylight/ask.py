@@ -30,6 +30,7 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
     *prepare* is called before each drawing, to find out what the page lacks.
     """
     with raw(fd):
+        _write(fd, f"\x1b]2;{offer.title}\x07".encode())
         while True:
             prepare(offer)
             columns, rows = _size(fd)

@@ -31,7 +31,15 @@ class Worktree:
 def offer(*, verb: Verb = Verb.FORK, **changes: Any) -> Offer:
     """A page for a fork of Claude."""
     plan = Plan(
-        verb=verb, argv=ARGV, cwd="/w/api", agent="claude", session=ID, method=Method.SESSION, title="⑂ api", pid=20
+        verb=verb,
+        argv=ARGV,
+        cwd="/w/api",
+        agent="claude",
+        display="Claude Code",
+        session=ID,
+        method=Method.SESSION,
+        title="⎇ api",
+        pid=20,
     )
     return Offer(verb, attrs.evolve(plan, **changes))
 

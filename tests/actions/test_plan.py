@@ -205,14 +205,14 @@ def test_no_directory() -> None:
 
 
 def test_the_title_marks_it() -> None:
-    """A fork's pane is called ⑂ and the name, a resumed one's ↻; a fork of a fork has one mark."""
+    """A fork's pane is called ⎇ and the name, a resumed one's ↻; a fork of a fork has one mark."""
     titles = [
         planned(verb, scene(CLAUDE, conversation=GONE, name=name)).title
         for verb in Verb
-        for name in ("api", "⑂ api", "")
+        for name in ("api", "⎇ api", "")
     ]
 
-    assert titles == ["⑂ api", "⑂ api", "⑂ Claude Code", "↻ api", "↻ api", "↻ Claude Code"]
+    assert titles == ["⎇ api", "⎇ api", "⎇ Claude Code", "↻ api", "↻ api", "↻ Claude Code"]
 
 
 @given(

@@ -70,7 +70,7 @@ def fork(tab: Tab, page: str, key: str = "ctrl+alt+f") -> tuple[int, str]:
         return next((text for text in texts if page in text), None)
 
     def opened() -> int | None:
-        titled = (w["id"] for w in kitty.windows() if w["id"] not in before and w["title"][0] in "⑂↻")
+        titled = (w["id"] for w in kitty.windows() if w["id"] not in before and w["title"][0] in "⎇↻")
         return next(titled, None)
 
     kitty.xdotool("key", key)
@@ -109,7 +109,7 @@ def test_claude(tab: Tab) -> None:
     )
     kitty.wait_until(lambda: word in transcript.read_text(), what="the first transcript")
     size = transcript.stat().st_size
-    forked, page = fork(tab, "Fork claude")
+    forked, page = fork(tab, "Fork Claude")
     kitty.wait_text(forked, word, 30)
     second = status_file(tab, forked)
     answer_in(tab, forked, "and on")
@@ -160,7 +160,7 @@ def test_codex(tab: Tab, by: str) -> None:
         said = user_var("tally", f"state=idle;tool=codex;session={first}")
         say(tab, said)
         kitty.wait_until(lambda: entry(tab).conversation.session == first, what="the session id")
-    forked, page = fork(tab, "Fork codex")
+    forked, page = fork(tab, "Fork Codex")
     kitty.wait_text(forked, word, 30)
     answer_in(tab, forked, "and on")
 

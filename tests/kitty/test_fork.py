@@ -157,7 +157,7 @@ def test_fork_beside(bench: Bench) -> None:
     window, first = bench.agent()
     tab = kitty.tab_of(window)
     bench.press(FORK)
-    page, shown = bench.page("Fork claude")
+    page, shown = bench.page("Fork Claude")
     bench.press("Return")
     second = bench.started(len(bench.diary()))
     forked = int(second["window"])
@@ -171,7 +171,7 @@ def test_fork_beside(bench: Bench) -> None:
     assert second["cwd"] == first["cwd"]
     assert second["mark"] == "carried"
     assert kitty.tab_of(forked) == tab
-    assert kitty.window(forked)["title"] == "⑂ work"
+    assert kitty.window(forked)["title"] == "⎇ work"
     bench.gone(page)
     kitty.close_window(forked)
     kitty.wait_until(lambda: all(w["id"] != forked for w in kitty.windows()), what="the end of the fork")
@@ -184,7 +184,7 @@ def test_escape_leaves(bench: Bench) -> None:
     before = bench.programs()
     count = len(bench.diary())
     bench.press(FORK)
-    page, _ = bench.page("Fork claude")
+    page, _ = bench.page("Fork Claude")
     bench.press("Escape")
     bench.gone(page)
     bench.let_pass(0.5)
@@ -202,7 +202,7 @@ def test_elsewhere(bench: Bench, key: str, words: str) -> None:
     window, _ = bench.agent()
     tabs, os_windows, count = len(kitty.tabs()), len(kitty.ls()), len(bench.diary())
     bench.press(FORK)
-    bench.page("Fork claude")
+    bench.page("Fork Claude")
     bench.press(key)
     bench.page(words)
     bench.press("Return")
@@ -213,7 +213,7 @@ def test_elsewhere(bench: Bench, key: str, words: str) -> None:
     assert len(kitty.ls()) == os_windows + (key == "o")
     assert (kitty.tab_of(forked) == kitty.tab_of(window)) == (key == "b")
     titles = {tab["title"] for tab in kitty.tabs() if tab["id"] == kitty.tab_of(forked)}
-    assert key == "b" or titles == {"⑂ work"}
+    assert key == "b" or titles == {"⎇ work"}
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_resume_what_was_killed(bench: Bench) -> None:
     refused(bench, FORK, "no longer runs in this pane", "rule: process")
     count = len(bench.diary())
     bench.press(RESUME)
-    _, shown = bench.page("Resume claude")
+    _, shown = bench.page("Resume Claude")
     bench.press("Return")
     second = bench.started(count)
 
@@ -330,7 +330,7 @@ def test_an_agent_that_ends_under_the_page(bench: Bench) -> None:
     _, first = bench.agent()
     before = len(bench.diary())
     bench.press(FORK)
-    bench.page("Fork claude")
+    bench.page("Fork Claude")
     bench.kitty.run(["kill", "-9", str(first["pid"])])
     bench.let_pass(0.6)
     bench.press("Return")

@@ -90,6 +90,11 @@ class Offer:
             return self.found
         return self.worktree if self.wants_worktree and isinstance(self.worktree, Refusal) else None
 
+    @property
+    def title(self) -> str:
+        """What the page's own window is called."""
+        return f"{self.verb.mark} {self.verb}"
+
     def key(self, key: str) -> Act:
         """Take one key: a character, `enter`, `escape`."""
         if isinstance(self.found, Refusal):
@@ -109,16 +114,16 @@ class Offer:
         inner = max(10, columns - 4)
         if isinstance(self.found, Refusal):
             return [
-                (("title", f"{self.verb.mark} Not {_done(self.verb)}"),),
+                (("title", f"  {self.verb.mark} Not {_done(self.verb)}"),),
                 (),
                 *_wrapped(f"{sentence(self.found.text)}", inner),
                 (),
-                (("dim", f"(rule: {self.found.rule}; nothing was started)"),),
+                (("dim", f"  (rule: {self.found.rule}; nothing was started)"),),
                 (),
-                (("key", "any key"), ("", " leaves")),
+                (("", "  "), ("key", "any key"), ("", " leaves")),
             ]
         plan = self.found
-        rows: list[Line] = [(("title", f"{self.verb.mark} {self.verb.capitalize()} {plan.agent}"),), ()]
+        rows: list[Line] = [(("title", f"  {self.verb.mark} {self.verb.capitalize()} {plan.display}"),), ()]
         rows += [(("", "  "), ("", line)) for line in _flow([_exact(word) for word in plan.argv], inner - 2)]
         rows += [(), *_fact("in", self._directory(plan), inner), *_fact("as", self.place.words, inner)]
         rows += _fact("known", str(plan.method), inner)

@@ -33,8 +33,8 @@ from tallylight.evidence.process import Process
 from tallylight.snapshot_schema import ConversationEntry
 from tallylight.text import sanitise
 
-#: How a title begins that marks a fork, and a resumed conversation.
-MARKS = {"fork": "⑂", "resume": "↻"}
+#: How a title begins that marks a fork, and a resumed conversation: signs that common fonts have.
+MARKS = {"fork": "⎇", "resume": "↻"}
 #: Cells of the title of the new pane.
 TITLE_CELLS = 60
 
@@ -62,7 +62,8 @@ class Method(enum.StrEnum):
 @attrs.frozen(kw_only=True)
 class Plan:
     """
-    What would run. `argv[0]` is the agent's name until the world has found the program of that name.
+    What would run. `argv[0]` is the agent's name until the world has found the program of that name; *display* is
+    what people call the agent.
 
     *pid* and *start* are the process that was identified, None for an agent that is gone. *notes* are sentences a
     person should read first; *env* goes into the new program's environment.
@@ -72,6 +73,7 @@ class Plan:
     argv: tuple[str, ...]
     cwd: str
     agent: str
+    display: str
     session: str
     method: Method
     title: str
@@ -138,6 +140,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         argv=argv,
         cwd=cwd,
         agent=agent.name,
+        display=agent.display,
         session=session if method is Method.SESSION else "",
         method=method,
         title=_title(verb, scene, agent),

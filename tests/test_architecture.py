@@ -44,6 +44,9 @@ WORLDLY_CALLS = {"open", "print", "input", "exec", "eval", "breakpoint"}
 DIET = {
     "tallylight.wire.pairs": {"__future__", "collections.abc", "tallylight.errors"},
     "tallylight.wire.envelope": {"__future__", "binascii"},
+    "tallylight.hooking.mapping": {"__future__", "binascii", "collections.abc", "typing"},
+    "tallylight.hooking.payload": {"__future__", "collections.abc", "typing", "_json", "json.decoder"},
+    "tallylight.hooking.tables": set(),
 }
 #: The last ones are optional extras, which one module each imports.
 THIRD_PARTY = {"attrs", "attr", "psutil", "kitty", "kittens", "paho", "fastapi", "pydantic", "starlette", "uvicorn"}

@@ -46,6 +46,7 @@ class Line:
     seen: bool = False
     snoozed: bool = False
     told: list[tuple[float, Notice | Withdrawal]] = attrs.Factory(list)
+    state: object = None
     notifier: Notifier = attrs.Factory(lambda self: Notifier(self.settings), takes_self=True)
 
     def be(self, status: Status, seconds: float, message: str = "", kind: Kind | None = None) -> Line:
@@ -69,7 +70,11 @@ class Line:
             reason = Reason(self.source, "test", self.since, "")
             decision = Decision(self.status, self.kind, reason, self.since, report)
             view = View(decision=decision, visible=self.visible, seen=self.seen, snoozed=self.snoozed)
+            state = decision, view
+            was_resting = state == self.state and self.notifier.is_resting("7")
+            self.state = state
             found = self.notifier.look("7", view, self.now, self.minute)
+            assert not (was_resting and found), "a host that does not look at what rests would have missed this"
             if found is not None:
                 self.told.append((self.now, found))
             self.now += STEP

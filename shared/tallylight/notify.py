@@ -161,6 +161,13 @@ class Notifier:
         need.was_shown, pane.out, pane.told_at = True, need, now
         return notice(id_, view)
 
+    def is_resting(self, id_: str) -> bool:
+        """Whether the next `look` at the pane does nothing, if it shows what the last one showed."""
+        pane = self._panes.get(id_)
+        if pane is None or (pane.out is not None and pane.out is not pane.need):
+            return False
+        return pane.need is None or pane.need.is_told
+
     def was_notified(self, id_: str) -> bool:
         """Whether the person was notified of what the pane needs now."""
         pane = self._panes.get(id_)

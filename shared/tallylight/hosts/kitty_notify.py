@@ -51,6 +51,8 @@ class Notices:
     _out: dict[int, int] = attrs.field(factory=dict)
     #: To be withdrawn as soon as the daemon shows them, and when that was found out.
     _fading: dict[int, float] = attrs.field(factory=dict)
+    #: What panes showed in the last look, where another one at the same would do nothing.
+    _looked: dict[int, tuple[Decision, bool, bool, bool]] = attrs.field(factory=dict)
     _show: Callable[..., int | None] = attrs.field(init=False)
     #: The sequence that is being read: its number and what follows that.
     _reading: tuple[int, str] | None = None
@@ -69,9 +71,14 @@ class Notices:
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
         for id_, pane in self.panes.items():
-            attention = pane.attention
+            attention, decision = pane.attention, pane.decision
+            state = decision, attention.visible, attention.seen, attention.snoozed
+            before = self._looked.get(id_)
+            # The same decision, not an equal one: comparing them costs as much as looking.
+            if before is not None and before[0] is decision and before[1:] == state[1:]:
+                continue
             view = View(
-                decision=pane.decision,
+                decision=decision,
                 visible=attention.visible,
                 seen=attention.seen,
                 snoozed=attention.snoozed,
@@ -79,12 +86,17 @@ class Notices:
             )
             self._do(self._notifier.look(str(id_), view, now, minute), now)
             attention.notified = self._notifier.was_notified(str(id_))
+            if self._notifier.is_resting(str(id_)):
+                self._looked[id_] = state
+            else:
+                self._looked.pop(id_, None)
         if self._command is not None:
             self._command.tick(now)
         self._fade(now)
 
     def close(self, id_: int, now: float) -> None:
         """The window is gone."""
+        self._looked.pop(id_, None)
         self._do(self._notifier.close(str(id_)), now)
 
     def _do(self, found: Notice | Withdrawal | None, now: float) -> None:

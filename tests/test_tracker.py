@@ -142,8 +142,19 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
         "working",
     ),
     "a dialog on the screen stands behind an idle glyph": (
-        [(0, agent()), (0, title("working")), (1, screen("waiting")), (1.1, title("done")), (1.5, tick)],
+        [
+            (0, agent()),
+            (0, title("working")),
+            (1, screen("waiting")),
+            (1.1, title("done")),
+            (1.2, screen("waiting")),
+            (1.5, tick),
+        ],
         "waiting",
+    ),
+    "but one that was last seen before it may have been answered": (
+        [(0, agent()), (0, title("working")), (1, screen("waiting")), (1.1, title("done")), (9, tick)],
+        "done",
     ),
     "a dialog that came after the spinner": (
         [(0, agent()), (0, title("working")), (1, screen("waiting")), (1.5, tick)],

@@ -77,7 +77,8 @@ def contradicts(lower: Claim, higher: Claim) -> float | None:
         return None
     if pair[0] is Source.SCREEN and pair[1] in (Source.TITLE, Source.PROGRESS):
         if higher.status in (Status.IDLE, Status.DONE) and lower.status in _BEHIND_IDLE:
-            return lower.changed
+            # Seen since: a dialog that was answered, and a turn that ended with it, may be both news of one look.
+            return lower.changed if lower.at > higher.changed else None
         # A dialog came to stand there since the title began to say that it works; some are late to take that back.
         is_newer = lower.status is Status.WAITING and lower.changed > higher.changed
         return lower.changed if is_newer and higher.status is Status.WORKING else None
@@ -134,9 +135,7 @@ def choose(
                     break
                 deadlines.append(since + CONTRADICTION_S)
         losing.extend(
-            _lost(claim, f"outranked by {winner.report.source.word}")
-            for claim in voters[1:]
-            if claim is not winner
+            _lost(claim, f"outranked by {winner.report.source.word}") for claim in voters[1:] if claim is not winner
         )
     return Choice(winner, tuple(losing), min(deadlines, default=None))
 

@@ -27,6 +27,9 @@ ADOPT_S = 2.0
 LAST_WORDS_S = 2.0
 #: How long, in seconds, an agent that speaks for itself may take to start. Claude Code takes 0.4 to 2.
 START_S = 3.0
+#: Until it has drawn anything it is starting, but no longer than this, in seconds. On a busy machine, or where it asks
+#: a network that is not there, that was seen to take 30.
+SLOW_START_S = 60.0
 #: Exit codes by which a shell says that a signal killed the command: ABRT, BUS, FPE, KILL, SEGV.
 _KILLED = frozenset({134, 135, 136, 137, 139})
 
@@ -43,7 +46,7 @@ class Foreground:
 
     *instance* tells two runs of the same program apart (a process id will do). Guesses from output and silence
     are made only where *is_agent*. One that *speaks* is known to tell its status itself once it is up: it is given
-    `START_S` before its output is taken for work.
+    `START_S` from its first output before that is taken for work.
     """
 
     name: str
@@ -73,6 +76,8 @@ class Tracker:
         self._last_output: float | None = None
         #: When the agent in the foreground came there, while that matters.
         self._arrived: float | None = None
+        #: When it first drew something.
+        self._drew: float | None = None
         #: What is left to say of an agent that is gone.
         self._epitaph: Claim | None = None
         self._now: float | None = None
@@ -156,11 +161,18 @@ class Tracker:
         """The agent wrote something visible that was not the echo of typing."""
         now = self._advance(now)
         self._last_output = now
+        if self._drew is None:
+            self._drew = now
         if self._foreground is not None and self._foreground.is_agent and not self._is_starting(now):
             self._guess(Status.WORKING, None, "output", now)
             # A notification raises attention and knows of no answer; that the agent goes on is one.
             self._withdraw("", Source.NOTIFICATION)
         self._settle(now)
+
+    def stirs(self, now: float) -> None:
+        """The agent showed by a sign that is no status, such as a progress bar, that it is up and does something."""
+        self._arrived = None
+        self.output(now)
 
     def foreground(self, foreground: Foreground | None, now: float, *, is_gone: bool = True) -> None:
         """
@@ -248,6 +260,8 @@ class Tracker:
             self._last_output += seconds
         if self._arrived is not None:
             self._arrived += seconds
+        if self._drew is not None:
+            self._drew += seconds
 
     # How it is decided ---------------------------------------------------------------------------------------
 
@@ -312,16 +326,20 @@ class Tracker:
             self._records[""].claims[Source.PROTOCOL] = own
             self._explicit = True
         self._last_output = now
-        self._arrived = now
+        self._arrived, self._drew = now, None
         if not self._is_starting(now):
             # It drew something, or it would not be there; without this, one that is silent would never wait.
             self._guess(Status.WORKING, None, "it came to the foreground", now)
 
     def _is_starting(self, now: float) -> bool:
         """Whether the agent in the foreground may yet speak for itself."""
+        return now < self._start_ends
+
+    @property
+    def _start_ends(self) -> float:
         if self._foreground is None or not self._foreground.speaks or self._arrived is None:
-            return False
-        return now - self._arrived < START_S
+            return 0.0
+        return self._arrived + SLOW_START_S if self._drew is None else self._drew + START_S
 
     def _bury(self, now: float, *, is_gone: bool) -> None:
         """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""
@@ -450,7 +468,7 @@ class Tracker:
         if guess is not None and guess.status is Status.WORKING and self._last_output is not None:
             self._deadlines.append(self._last_output + self.timing.silence_s)
         if self._arrived is not None and self._is_starting(now):
-            self._deadlines.append(self._arrived + START_S)
+            self._deadlines.append(self._start_ends)
         shown = self._shown
         self._pending = None
         if (target.status, target.kind) == (shown.status, shown.kind):

@@ -4,12 +4,13 @@ Looks at the screen of one agent: whether there was output, and what the screen 
 A host and a replay look at a screen every quarter of a second. `ScreenWatch` tells whether what changed was output,
 `read_prompt` what the screen shows; this module puts the two together into what the tracker is to be told. The rules:
 
-* The screen is read when it has come to rest, and every `MOVING_LOOKS` looks while it has not: a dialog stands still,
-  and reading costs more than looking.
-* An agent is idle if its screen says so and `QUIET_LOOKS` looks found no output: an input box stands below an answer
-  that is still being written, too. Typing does not end that, whatever becomes of the input box.
+* The screen is read when it has come to rest or has just changed as a whole, and every `MOVING_LOOKS` looks while it
+  goes on moving: a dialog stands still, and reading costs more than looking.
+* An agent is idle if its screen says so and that look and the one before found no output: an input box stands below an
+  answer that is still being written, too. Typing does not end that, whatever becomes of the input box.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle.
-* What is read is told twice, because the tracker believes only the second reading that differs (trust rule 6).
+* What is read is told twice, because the tracker believes only the second reading that differs (trust rule 6), and then
+  in every `AGAIN_LOOKS`th look, because what was seen just now weighs more than what was seen once.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from tallylight.report import Report, Source
 from tallylight.status import Status
 
 MOVING_LOOKS = 4
-QUIET_LOOKS = 2
 WORK_LOOKS = 4
+AGAIN_LOOKS = 4
 _AT_REST = (Status.IDLE, Status.DONE)
 
 
@@ -58,8 +59,12 @@ class ScreenReader:
         self._worked: int | None = None
         #: What it was called when it was last at rest.
         self._rest: Status | None = None
+        #: What was told last, in how many looks it was so; and what was told twice, which the tracker believes.
         self._told: Report | None = None
         self._times = 0
+        self._believed: Report | None = None
+        self._was_major = False
+        self._is_burst = False
 
     def look(self, look: Look) -> Change:
         """Take in one look; what changed since the last one."""
@@ -71,6 +76,8 @@ class ScreenReader:
             cursor_visible=look.cursor_visible,
         )
         self._quiet = 0 if change.is_output else self._quiet + 1
+        self._is_burst = change is Change.MAJOR and not self._was_major
+        self._was_major = change is Change.MAJOR
         if change.is_output and self._worked is not None:
             self._worked += 1
         return change
@@ -78,7 +85,7 @@ class ScreenReader:
     def forget(self) -> Report | None:
         """What is on the screen is of no interest now; the report that takes back what was told, if anything was."""
         self._screen = self._found = self.prompt = None
-        told, self._told = self._told, None
+        told, self._told, self._believed = self._told, None, None
         return attrs.evolve(told, status=None, kind=None, message="") if told is not None else None
 
     def read(self, look: Look) -> Report | None:
@@ -88,7 +95,8 @@ class ScreenReader:
             return None
         self._unread += 1
         screen = (look.lines, look.cursor_row)
-        is_new = screen != self._screen and (self._quiet > 0 or self._unread >= MOVING_LOOKS or self._screen is None)
+        is_time = self._quiet > 0 or self._is_burst or self._unread >= MOVING_LOOKS or self._screen is None
+        is_new = screen != self._screen and is_time
         if is_new:
             self._unread = 0
             self._screen = screen
@@ -99,11 +107,11 @@ class ScreenReader:
 
     def _meant(self, agent: Agent, found: Prompt | None) -> Report | None:
         """The report that *found* is worth; None if it is too early to say. One without status: nothing is shown."""
-        told = self._told.status if self._told is not None else None
+        believed = self._believed.status if self._believed is not None else None
         if found is None:
-            if told in _AT_REST and self._quiet:
-                return self._told  # a person types
-            return Report(source=Source.SCREEN, status=None, agent=agent.name, rule="nothing on the screen")
+            if believed in _AT_REST and self._quiet:
+                return self._believed  # a person types
+            return self._nothing(agent, "nothing on the screen")
         status = found.status
         if status in (Status.WORKING, Status.WAITING):
             self._rest = None
@@ -111,8 +119,8 @@ class ScreenReader:
                 # A dialog that is dismissed is no turn that ended.
                 self._worked = WORK_LOOKS if status is Status.WORKING else 0
         if status is Status.IDLE:
-            if self._quiet < QUIET_LOOKS:
-                return self._moving(agent) if told in (*_AT_REST, Status.WAITING) else None
+            if not self._quiet:
+                return self._believed if believed is Status.WORKING else self._nothing(agent, "output above the input")
             if self._rest is Status.DONE or (self._worked or 0) >= WORK_LOOKS:
                 status = Status.DONE
         if status in _AT_REST:
@@ -126,8 +134,8 @@ class ScreenReader:
             rule=f"screen rule: {found.rule}",
         )
 
-    def _moving(self, agent: Agent) -> Report:
-        return Report(source=Source.SCREEN, status=None, agent=agent.name, rule="output above the input")
+    def _nothing(self, agent: Agent, rule: str) -> Report:
+        return Report(source=Source.SCREEN, status=None, agent=agent.name, rule=rule)
 
     def _tell(self, report: Report | None, *, is_new: bool) -> Report | None:
         if report is None or (report.status is None and self._told is None):
@@ -135,6 +143,9 @@ class ScreenReader:
         if report != self._told:
             self._told, self._times = report, 0
         self._times += 1
-        if self._times <= 2 or (is_new and report.status is Status.WORKING):
+        if self._times == 2 or self._believed is None:
+            self._believed = report if report.status is not None else None
+        is_again = report.status is not None and self._times % AGAIN_LOOKS == 0
+        if self._times <= 2 or (is_new and report.status is Status.WORKING) or is_again:
             return report
         return None

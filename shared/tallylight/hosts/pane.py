@@ -188,6 +188,8 @@ class Pane:
             return
         if is_shown != run.has_progress:
             run.has_progress = is_shown
+            if is_shown:
+                self.tracker.stirs(now)
             status = None if is_shown else Status.DONE
             rule = "progress bar taken away"
             self.tracker.report(

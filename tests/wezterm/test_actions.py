@@ -119,11 +119,13 @@ def test_fork(bench: Bench, verb: str) -> None:
     """The plan of `tally` for this very pane is run in a split, as an argument list, in its directory."""
     bench.config()
     bench.tick()
-    plan = {"version": 1, "argv": ["claude", "--resume", "a;b $(c)"], "cwd": "/w/api", "title": "x"}
+    plan = {"version": 1, "argv": ["claude", "--resume", "a;b $(c)"], "cwd": "/w/api", "title": "x", "env": {"A": "b"}}
     bench.answers[verb] = (True, json.dumps(plan))
     bench.fake.press(f"tallylight.{verb}", bench.panes[0])
     assert bench.fake.commands[-1] == ["tally", verb, "--json", f"wezterm-99:{bench.panes[0].id}"]
-    assert bench.panes[0].split == [{"args": plan["argv"], "cwd": "/w/api", "direction": "Right"}]
+    assert bench.panes[0].split == [
+        {"args": plan["argv"], "cwd": "/w/api", "direction": "Right", "set_environment_variables": {"A": "b"}}
+    ]
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,7 @@ end
 --- The plan in the answer of `tally fork --json`; nil and the refusal otherwise.
 ---@param out string|nil
 ---@param problem string
----@return { argv: string[], cwd: string|nil }|nil, string
+---@return { argv: string[], cwd: string|nil, env: table<string, string>|nil }|nil, string
 function M.read_plan(out, problem)
   local is_json, found = pcall(wezterm.json_parse, out or '')
   if not is_json or type(found) ~= 'table' then
@@ -186,8 +186,14 @@ function M.read_plan(out, problem)
     end
     argv[index] = word
   end
+  local env = {}
+  for name, value in pairs(type(found.env) == 'table' and found.env or {}) do
+    if type(name) == 'string' and type(value) == 'string' then
+      env[name] = value
+    end
+  end
   local cwd = type(found.cwd) == 'string' and found.cwd:sub(1, 1) == '/' and found.cwd or nil
-  return { argv = argv, cwd = cwd }, ''
+  return { argv = argv, cwd = cwd, env = next(env) and env or nil }, ''
 end
 
 ---@param verb 'fork'|'resume'
@@ -204,7 +210,7 @@ local function split(verb, window, pane)
     tell(window, problem)
     return
   end
-  pane:split({ args = plan.argv, cwd = plan.cwd, direction = 'Right' })
+  pane:split({ args = plan.argv, cwd = plan.cwd, set_environment_variables = plan.env, direction = 'Right' })
 end
 
 function M.fork(window, pane)

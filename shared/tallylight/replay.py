@@ -20,6 +20,7 @@ from tallylight.claims import Timing
 from tallylight.decision import Decision
 from tallylight.evidence.grid import Grid
 from tallylight.evidence.looks import Look, ScreenReader
+from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.recorded import Exit, ForegroundChange
 from tallylight.evidence.screen import WINDOW
 from tallylight.evidence.titles import TitleReader
@@ -28,6 +29,7 @@ from tallylight.report import Report, Source
 from tallylight.scanner import Scanner, Sequence
 from tallylight.tracker import ADOPT_S, Foreground, Tracker
 from tallylight.wire import osc1338
+from tallylight.wire.osc9_4 import ProgressReport, ProgressState
 from tallylight.wire.osc133 import Mark, MarkKind
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
@@ -74,6 +76,7 @@ class Replay:
         self._grid = Grid(header.columns, header.rows)
         self._screen = ScreenReader()
         self._has_foreground = False
+        self._progress = ProgressReader()
         self._titles: TitleReader | None = None
         self._title = ""
         self._title_at: float | None = None
@@ -166,6 +169,7 @@ class Replay:
         self._has_foreground = foreground is not None
         self._titles = TitleReader(agent, self.now) if agent is not None else None
         self._screen = ScreenReader(agent)
+        self._progress = ProgressReader(agent)
         self._watch_again()
         self.tracker.foreground(foreground, self.now, is_gone=is_gone)
         if self._title_at is not None and self.now - self._title_at <= ADOPT_S:
@@ -208,6 +212,12 @@ class Replay:
             case Title(text):
                 self._title, self._title_at = text, self.now
                 self._read_title()
+            case ProgressReport(state) if Source.PROGRESS not in self._without:
+                report = self._progress.read(is_shown=state is not ProgressState.CLEAR)
+                if report is not None:
+                    if report.status is None:
+                        self.tracker.stirs(self.now)
+                    self._report(report)
             case Mark() if Source.SHELL not in self._without:
                 if event.kind is MarkKind.PROMPT_START:
                     self.tracker.prompt(self.now)

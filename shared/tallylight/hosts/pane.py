@@ -23,6 +23,7 @@ from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.looks import Look as Look
 from tallylight.evidence.looks import ScreenReader
 from tallylight.evidence.process import Process, base_name
+from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.prompts import Prompt
 from tallylight.evidence.screen import Change
 from tallylight.evidence.titles import TitleReader, clean_title
@@ -79,7 +80,7 @@ class _Run:
     known: bytes | None = None
     #: In how many ticks it was not there.
     missed: int = 0
-    has_progress: bool = False
+    progress: ProgressReader = attrs.Factory(ProgressReader)
 
 
 class Pane:
@@ -183,18 +184,11 @@ class Pane:
         Of an agent that shows one while it works, its end is the end of a turn. That it is shown decides nothing: it
         may well stay while the agent asks.
         """
-        run = self._run
-        if run is None or run.identity.agent is None or run.identity.agent.progress != "busy":
-            return
-        if is_shown != run.has_progress:
-            run.has_progress = is_shown
+        report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
+        if report is not None:
             if is_shown:
                 self.tracker.stirs(now)
-            status = None if is_shown else Status.DONE
-            rule = "progress bar taken away"
-            self.tracker.report(
-                Report(source=Source.PROGRESS, status=status, agent=run.identity.agent.name, rule=rule), now
-            )
+            self.tracker.report(report, now)
 
     def carrier(self, payload: str | None, now: float) -> None:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
@@ -279,7 +273,7 @@ class Pane:
         self.conversation.ended()
         foreground: Foreground | None = None
         if found.agent is not None and process is not None:
-            self._run = _Run(found, TitleReader(found.agent, now))
+            self._run = _Run(found, TitleReader(found.agent, now), progress=ProgressReader(found.agent))
             self._remember(found)
             self._find_status_file(self._run)
             foreground = Foreground(found.agent.name, process.pid, speaks=_speaks(found.agent, process))

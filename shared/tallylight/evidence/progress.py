@@ -1,0 +1,31 @@
+"""
+Progress bars (OSC 9;4) as evidence, of an agent that shows one while it works and takes it away when its turn ends.
+
+That it is there decides nothing: it may well stay while the agent asks. That it goes is the end of a turn.
+"""
+
+from __future__ import annotations
+
+from tallylight.agents import Agent
+from tallylight.report import Report, Source
+from tallylight.status import Status
+
+
+class ProgressReader:
+    """The progress bar of one run of one *agent*."""
+
+    def __init__(self, agent: Agent | None = None) -> None:
+        self._agent = agent if agent is not None and agent.progress == "busy" else None
+        self._is_shown = False
+
+    def read(self, *, is_shown: bool) -> Report | None:
+        """The report that the bar is worth now; None if there is no news of it. One without status: it came."""
+        if self._agent is None or is_shown == self._is_shown:
+            return None
+        self._is_shown = is_shown
+        return Report(
+            source=Source.PROGRESS,
+            status=None if is_shown else Status.DONE,
+            agent=self._agent.name,
+            rule="progress bar shown" if is_shown else "progress bar taken away",
+        )

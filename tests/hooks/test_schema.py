@@ -1,0 +1,81 @@
+"""The `[hooks]` table of an agent file: what it may hold, and how a mistake in it is told."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tallylight import agents, files
+from tallylight.agents import parse_agent
+from tallylight.errors import DataFileError
+
+HEAD = 'name = "mine"\nprocesses = ["mine"]\n'
+HOOKS = '[hooks]\nform = "list"\nfolder = "~/.mine"\nfile = "hooks.json"\nentry = \'{"run": "{command}"}\'\n'
+RULE = '[[hooks.rules]]\nevents = ["ping"]\nstatus = "working"\n'
+DOCS = Path(__file__).resolve().parents[2] / "docs/hooks.md"
+
+
+def test_the_documented_table_is_read() -> None:
+    """The example in docs/hooks.md names every key there is, and is right but for `why` beside a `form`."""
+    text = re.findall(r"```toml\n(\[hooks\].*?)```", DOCS.read_text(), re.DOTALL)[0]
+
+    hooks = parse_agent(HEAD + text, "mine.toml").hooks
+
+    assert hooks is not None
+    assert hooks.rules[0].values == (("tool_name", ("Ask",)),)
+    assert hooks.events == ("PermissionRequest",)
+    for keys in (hooks, hooks.fields, hooks.rules[0], hooks.needs[0]):
+        for key in set(type(keys).__annotations__) - {"value"}:  # a need has that or value_not
+            assert re.search(rf"^(\[+hooks\.{key}\]|{key} = )", text, re.MULTILINE), key
+
+
+def test_no_table_is_no_hooks() -> None:
+    """An agent without the table has no hooks, and one with a reason alone has that."""
+    assert parse_agent(HEAD, "mine.toml").hooks is None
+    found = parse_agent(HEAD + '[hooks]\nwhy = "none"\n', "mine.toml").hooks
+    assert found is not None
+    assert (found.form, found.why) == ("", "none")
+
+
+def test_every_packaged_agent_says_something_of_hooks() -> None:
+    """Each has hooks, or the reason why not."""
+    found, errors = agents.load_agents(files.packaged_agents())
+    assert not errors
+    for agent in found:
+        assert agent.hooks is not None, agent.name
+        assert bool(agent.hooks.form) != bool(agent.hooks.why), agent.name
+        assert bool(agent.hooks.rules) is bool(agent.hooks.form), agent.name
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (HOOKS.replace('"list"', '"xml"') + RULE, "mine.toml:4: hooks.form: is 'xml'"),
+        (HOOKS, "hooks.form: needs a folder, a file and rules"),
+        (HOOKS.replace("~/.mine", "/etc") + RULE, "mine.toml:5: hooks.folder: must begin with ~/"),
+        (HOOKS.replace("hooks.json", "../x") + RULE, "mine.toml:6: hooks.file: is '../x'; it must lie below"),
+        (HOOKS.replace("{command}", "x") + RULE, "mine.toml:7: hooks.entry: must be a JSON object"),
+        (HOOKS.replace("'{", "'[") + RULE, "hooks.entry: must be a JSON object"),
+        (HOOKS + RULE.replace("working", "busy"), "mine.toml:10: hooks.rules.status: is 'busy'"),
+        (HOOKS + RULE.replace("working", "down"), "hooks.rules.status: is 'down'"),
+        (HOOKS + RULE.replace("ping", "a b"), "hooks.rules.events: has 'a b', no name of an event"),
+        (HOOKS + '[[hooks.rules]]\nstatus = "idle"\n', "hooks.rules.events: is needed"),
+        (HOOKS + RULE + 'kind = "question"\n', "hooks.rules.kind: goes with waiting only"),
+        (HOOKS + RULE + 'values = ["x"]\n', "hooks.rules.values: has 'x'; it must be field=value"),
+        (HOOKS + RULE + 'message = ["a-b"]\n', "hooks.rules.message: has 'a-b', no name of a field"),
+        (HOOKS + RULE + "wek = true\n", "hooks.rules.wek: is not known here"),
+        (HOOKS + '[hooks.fields]\nsession = "$x"\n' + RULE, "hooks.fields.session: is '$x', no name of a field"),
+        (HOOKS + '[hooks.fields]\nsesion = "x"\n' + RULE, "hooks.fields.sesion: is not known here"),
+        (HOOKS + '[[hooks.needs]]\nfile = "a"\nkey = "b"\nproblem = "c"\n' + RULE, "hooks.needs.key: needs a file"),
+        (HOOKS + '[[hooks.beside]]\nfile = "a"\n' + RULE, "hooks.beside.file: needs a name and a text"),
+        (HOOKS + 'pid_env = "a b"\n' + RULE, "hooks.pid_env: is no name of a variable"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(text: str, says: str) -> None:
+    """File, key and line of the first mistake."""
+    with pytest.raises(DataFileError) as error:
+        parse_agent(HEAD + text, "mine.toml")
+
+    assert says in str(error.value)

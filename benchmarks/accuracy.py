@@ -99,7 +99,7 @@ def read(path: Path) -> Recording:
 def engine(recording: Recording, *, relay: bool, without: Collection[Source] = ()) -> list[tuple[float, str]]:
     """What Tallylight shows, behind its relay or not, as if it had never heard of the sources in `without`."""
     agents, _ = load_agents(os.environ)
-    core = RelayCore(agent=_name(recording.header.command, agents)) if relay else None
+    core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
     replay = Replay(recording.header, agents, relay=core, without=without)
     track: list[tuple[float, str]] = []
     for event in recording.events:
@@ -109,7 +109,8 @@ def engine(recording: Recording, *, relay: bool, without: Collection[Source] = (
     return track
 
 
-def _name(command: str, agents: Agents) -> str:
+def name_of(command: str, agents: Agents) -> str:
+    """The agent that a command starts, as the relay knows it."""
     agent = identify([Process(1, argv=tuple(shlex.split(command)))], agents).agent
     return agent.name if agent is not None else ""
 

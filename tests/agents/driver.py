@@ -200,7 +200,26 @@ class Said(NamedTuple):
     payload: str
 
 
+#: CSI that pyte does not know and would print: with an intermediate, or a `<`, `=`, `>` marker.
+_UNKNOWN = re.compile(rb"\x1b\[[<=>][0-9;:]*[a-zA-Z]|\x1b\[\?[0-9;]*\$[a-z]")
 _OSC = re.compile(rb"\x1b\](\d+);?([^\x07\x1b]*)(?:\x07|\x1b\\)")
+
+
+class Screen:
+    """A screen that output is drawn on."""
+
+    def __init__(self, columns: int, lines: int) -> None:
+        self._screen = pyte.Screen(columns, lines)
+        self._stream = pyte.ByteStream(self._screen)
+
+    def draw(self, data: bytes) -> None:
+        """Draw what a program wrote."""
+        with contextlib.suppress(Exception):  # what pyte cannot do
+            self._stream.feed(_UNKNOWN.sub(b"", data))
+
+    def text(self) -> str:
+        """The visible text."""
+        return "\n".join(line.rstrip() for line in self._screen.display)
 
 
 def _take_terminal() -> None:
@@ -259,9 +278,8 @@ class Pane:
                 for match in _OSC.finditer(self.raw, parsed):
                     self.said.append(Said(now, match[1].decode(), match[2].decode(errors="replace")))
                     parsed = match.end()
-                # pyte would print the CSI it does not know: with an intermediate, or a `<`, `=`, `>` marker
                 with contextlib.suppress(Exception):
-                    self._stream.feed(re.sub(rb"\x1b\[[<=>][0-9;:]*[a-zA-Z]|\x1b\[\?[0-9;]*\$[a-z]", b"", data))
+                    self._stream.feed(_UNKNOWN.sub(b"", data))
 
     def _answer(self, data: str) -> None:
         os.write(self._master, data.encode())

@@ -6,7 +6,6 @@ makes a rule wrong is often nothing but time that passes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -39,7 +38,7 @@ def silent(s: Session) -> None:
     s.turn("TOOL touch made THEN fine")
     s.asked("permission")
     s.rest(10)
-    _approve(s)
+    s.approve()
     s.rest(4)
     s.leave()
 
@@ -49,7 +48,7 @@ def permission(s: Session) -> None:
     s.turn("TOOL touch made; sleep 8 THEN SLOW 2")
     s.asked("permission")
     s.rest(5)
-    _approve(s, 30)
+    s.approve(30)
     s.rest(5)
     s.leave()
 
@@ -73,10 +72,7 @@ def question(s: Session) -> None:
     s.asked("question")
     s.rest(6)
     s.keys(s.manner.answer, "working")
-    if s.agent == "aider":
-        _prompted(s)
-    else:
-        s.mark("done")
+    s.finished()
     s.rest(5)
     s.leave()
 
@@ -175,7 +171,7 @@ def tmux(s: Session) -> None:
     s.turn("TOOL touch made; sleep 3 THEN fine")
     s.asked("permission")
     s.rest(5)
-    _approve(s, 20)
+    s.approve(20)
     s.rest(5)
     s.leave()
 
@@ -188,28 +184,9 @@ def resume(s: Session) -> None:
     s.turn("TOOL touch made THEN fine")
     s.asked("permission")
     s.rest(3)
-    _approve(s)
+    s.approve()
     s.rest(3)
     s.leave()
-
-
-def _approve(s: Session, timeout: float = 20) -> None:
-    s.keys(s.manner.approve, "working")
-    if s.agent == "aider":
-        _prompted(s, timeout)
-    else:
-        s.mark("done", timeout=timeout)
-
-
-def _prompted(s: Session, timeout: float = 20) -> None:
-    """Wait for aider's prompt below all it has said: no model is asked when a command has run."""
-
-    def is_ready() -> bool:
-        lines = [line for line in s.pane.text().splitlines() if line.strip()]
-        return bool(lines) and re.search(s.manner.ready, lines[-1]) is not None
-
-    wait_until(is_ready, timeout, "aider's prompt")
-    s.truth("done")
 
 
 def _count(s: Session, name: str) -> int:

@@ -1,8 +1,9 @@
 """One agent in a room of its own, recorded as `tally record` does, and the truth about it, dated by the same clock.
 
 The truth is what the scripted model marks, and what the model cannot know and the person at the keys does: `starting`,
-`idle` at the first prompt, `waiting` once there is something to answer on the screen, `working` again when it is
-answered, `idle` after an interrupt, `gone`. `save` puts it into the recording as marks (`m`) called `truth NAME`.
+`idle` at the first prompt, `working` from Enter on, `waiting` once there is something to answer on the screen,
+`working` again when it is answered, `idle` after an interrupt, `gone`. `save` puts it into the recording as marks (`m`)
+called `truth NAME`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tests.agents.driver import Launch, Pane, RemoteModel, wait_until
+from tests.agents.driver import Launch, Pane, RemoteModel, Screen, wait_until
 from tests.agents.manners import MANNERS
 from tests.agents.prepare import prepare
 from tests.agents.room import HOME, LoopbackRoom
@@ -48,6 +49,8 @@ class Session:
         self.home.mkdir()
         self.cast = self.home / "session.cast"
         self.told: list[tuple[float, str]] = []
+        #: Dialogs: when the model called for them, what they are, and what they look like.
+        self._dialogs: list[tuple[float, str, str]] = []
         self._size = columns, lines
         self.room = LoopbackRoom(self.home)
         self.model = RemoteModel(self.room, self.folder)
@@ -98,6 +101,24 @@ class Session:
         if then:
             self.truth(then)
 
+    def approve(self, timeout: float = 20) -> None:
+        """Approve what is asked, and wait for the end of the turn."""
+        self.keys(self.manner.approve, "working")
+        self.finished(timeout)
+
+    def finished(self, timeout: float = 20) -> None:
+        """Wait for the end of the turn. Aider asks no model when a command has run: its prompt is the end then."""
+
+        def is_ready() -> bool:
+            lines = [line for line in self.pane.text().splitlines() if line.strip()]
+            return bool(lines) and re.search(self.manner.ready, lines[-1]) is not None
+
+        if self.agent == "aider":
+            wait_until(is_ready, timeout, "aider's prompt")
+            self.truth("done")
+        else:
+            self.mark("done", timeout=timeout)
+
     def kill(self) -> None:
         """`kill -9` the agent: all that is in the foreground of the terminal it was given."""
         killed = 0
@@ -135,10 +156,11 @@ class Session:
         wait_until(lambda: re.search(pattern, self.pane.text(), re.M), timeout, f"{pattern!r} on\n{self.pane.text()}")
 
     def asked(self, kind: str, timeout: float = 30) -> None:
-        """Wait for the model to call a tool of which a person is asked, and then for the dialog: that is the truth."""
-        self.mark(f"waiting:{kind}", timeout=timeout)
-        self.shows({"permission": self.manner.permission, "question": self.manner.question}[kind], timeout)
-        self.truth(f"waiting:{kind}")
+        """Wait for the model to call a tool of which a person is asked, and then for the dialog."""
+        called = self.mark(f"waiting:{kind}", timeout=timeout)["epoch"]
+        pattern = {"permission": self.manner.permission, "question": self.manner.question}[kind]
+        self.shows(pattern, timeout)
+        self._dialogs.append((called, f"waiting:{kind}", pattern))
 
     def mark(self, name: str, *, after: int | None = None, timeout: float = 30.0) -> dict[str, Any]:
         """Wait for a mark of the model's, from index `after` on."""
@@ -150,6 +172,7 @@ class Session:
         """Submit a prompt, whose marks are then waited for."""
         self.since = len(self.model.marks)
         self.submit(prompt)
+        self.truth("working")
 
     # The recording -----------------------------------------------------------------------------------------------
 
@@ -157,9 +180,27 @@ class Session:
         """All that was true, by the clock on the wall, in order; what only says the same again is left out."""
         marks = [(mark["epoch"], TRUTHS[mark["mark"]]) for mark in self.model.marks if mark["mark"] in TRUTHS]
         found: list[tuple[float, str]] = []
-        for at, name in sorted(self.told + marks):
+        for at, name in sorted(self.told + marks + self._drawn()):
             if not found or found[-1][1] != name:
                 found.append((at, name))
+        return found
+
+    def _drawn(self) -> list[tuple[float, str]]:
+        """When each dialog came to the screen after its call, by the times of the recording, on a screen of our own."""
+        first, *lines = self.cast.read_text().splitlines()
+        header = json.loads(first)
+        screen = Screen(header["width"], header["height"])
+        found, wanted = [], list(self._dialogs)
+        for time_in, code, data in map(json.loads, lines):
+            if code != "o" or not wanted:
+                continue
+            screen.draw(data.encode())
+            at = header["started"] + time_in
+            called, name, pattern = wanted[0]
+            if at >= called and re.search(pattern, screen.text(), re.M):
+                found.append((at, name))
+                wanted.pop(0)
+        assert not wanted, f"{wanted} not in the recording"
         return found
 
     def save(self, path: Path) -> None:

@@ -1,0 +1,119 @@
+"""Tests for the corpus: every recording can be read, holds the truth, names nobody, and is shown rightly.
+
+How quickly is for benchmarks/accuracy.py to measure; here only what no machine's load can spoil is asserted.
+"""
+
+from __future__ import annotations
+
+import functools
+import getpass
+import gzip
+import itertools
+import json
+import re
+import socket
+from pathlib import Path
+
+import pytest
+from benchmarks import accuracy, scoring
+from benchmarks.accuracy import CORPUS, ROWS, Recording, recordings_for
+
+PATHS = {path.name.partition(".")[0]: path for path in sorted(CORPUS.glob("*.cast.gz"))}
+WORDS = {"starting", "idle", "working", "done", "error", "background", "gone"}
+WORDS |= {f"waiting:{kind}" for kind in ("permission", "question", "auth")}
+#: What would name a person, a machine, a key or where this was made.
+SECRETS = re.compile(
+    r"/root\b|/work/|/tmp/tallylight|sk-[a-z]+-[A-Za-z0-9]{8}|BEGIN [A-Z ]*PRIVATE KEY|/home/(?!user\b)"
+)
+
+
+@functools.cache
+def recording(name: str) -> Recording:
+    """One recording, read once."""
+    return accuracy.read(PATHS[name])
+
+
+def test_size() -> None:
+    """The corpus holds at least thirty recordings of eight agents, in at most six megabytes."""
+    assert len(PATHS) >= 30
+    assert len({name.partition("-")[0] for name in PATHS}) == 8
+    assert sum(path.stat().st_size for path in PATHS.values()) <= 6_000_000
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_decodes(name: str) -> None:
+    """A recording is read without a problem, and is as long as what it shows: ten seconds to two minutes."""
+    assert recording(name).problems == []
+    assert 10 <= recording(name).end <= 120
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_truth(name: str) -> None:
+    """The truth begins with the start and ends with the end, in known words, each of which says something new."""
+    words = [word for _, word in recording(name).truth]
+    times = [at for at, _ in recording(name).truth]
+
+    assert words[0] == "starting"
+    assert words[-1] == "gone"
+    assert set(words) <= WORDS
+    assert times == sorted(times)
+    assert all(one != other for one, other in itertools.pairwise(words))
+    if "idle" in words and "trust" not in name:
+        assert words[1] == "idle"
+    for before, word in itertools.pairwise(words):
+        if word.startswith("waiting") and "trust" not in name:
+            assert before == "working", "nobody is asked who has not set an agent to work"
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_names_nobody(name: str) -> None:
+    """A recording holds no host or user name, no path of the machine it was made on, and no key."""
+    text = gzip.decompress(PATHS[name].read_bytes()).decode()
+    header = json.loads(text.partition("\n")[0])
+
+    assert SECRETS.search(text) is None
+    assert str(CORPUS.parents[1]) not in text
+    assert socket.gethostname() not in text
+    assert getpass.getuser() == "root" or getpass.getuser() not in text
+    assert set(header) <= {"version", "width", "height", "timestamp", "started", "command", "env"}
+    assert set(header["env"]) <= {"SHELL", "TERM"}
+
+
+@pytest.mark.parametrize("name", recordings_for(ROWS[0], PATHS))
+def test_shown(name: str) -> None:
+    """With all its sources Tallylight shows every truth that lasts three seconds, and is then right at its end."""
+    found = recording(name)
+    light = ROWS[0].light(found)
+    ends = [at for at, _ in found.truth[1:]] + [found.end]
+    wrong = []
+    for (start, word), end in zip(found.truth, ends, strict=True):
+        if end - start < 3 or word == "starting":
+            continue
+        shown = next((status for at, status in reversed(light) if at <= end - 0.05), "idle")
+        if scoring.class_of(shown) != scoring.class_of(word):
+            wrong.append(f"{start:.2f} to {end:.2f}: {word}, shown {shown}")
+
+    assert wrong == []
+
+
+def test_files_are_ours() -> None:
+    """Nothing lies beside the recordings but their description."""
+    assert {path.name for path in CORPUS.iterdir()} - {path.name for path in PATHS.values()} <= {"README.md"}
+
+
+def test_rows() -> None:
+    """A row without set-up is tried on what nobody had set up, one with set-up on the same scenes with it."""
+    names = ["claude-text", "claude-text-relay", "claude-text-hooks", "gemini-text", "claude-tmux"]
+
+    assert recordings_for(ROWS[1], names) == ["claude-text", "claude-tmux", "gemini-text"]
+    assert recordings_for(ROWS[0], names) == ["claude-text-hooks", "claude-text-relay", "claude-tmux", "gemini-text"]
+
+
+def test_partings(tmp_path: Path) -> None:
+    """The list of what is wrong names the times, what was shown and what was true; the grace is left out."""
+    events = ['[0.0, "m", "truth idle"]', '[5.0, "m", "truth working"]', '[9.0, "o", "x"]']
+    file = tmp_path / "a-b.cast"
+    file.write_text('{"version": 2, "width": 80, "height": 24}\n' + "\n".join(events) + "\n")
+    light = [(0.0, "idle"), (5.4, "working"), (7.0, "waiting"), (8.0, "working")]
+
+    assert accuracy.partings(accuracy.read(file), light) == ["   7.00 to    8.00: waiting, and it was working"]

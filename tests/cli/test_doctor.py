@@ -278,3 +278,13 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(world: FakeWorld
     doctor.main([], world, FakeWire())
 
     assert not any(ord(char) < 32 and char != "\n" for char in world.text)
+
+
+def test_a_notify_command_that_is_not_there(world: FakeWorld, home: Path) -> None:
+    """A person who would be told nothing hears of it here."""
+    config = home / ".config/tallylight/config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('[notify]\ncommand = ["/no/such/program", "-x"]\n')
+    assert findings(world)["config.toml"].health is Health.BROKEN
+    config.write_text('[notify]\ncommand = ["/bin/sh", "-x"]\n')
+    assert findings(world)["config.toml"].health is Health.OK

@@ -308,14 +308,18 @@ def test_the_snapshot_is_private_and_says_what_is_shown(desk: Desk) -> None:
         found = desk.snapshot()
         return {pane.id: pane for pane in found.panes} if found is not None else {}
 
-    desk.kitty.wait_until(lambda: str(window) in panes(), what="the window in the snapshot")
+    def is_told() -> bool:
+        pane = panes().get(str(window))
+        return pane is not None and pane.status == "waiting"  # type: ignore[attr-defined]
+
+    desk.kitty.wait_until(is_told, what="the question in the snapshot")
     pane = panes()[str(window)]
     assert (pane.status, pane.kind, pane.agent) == ("waiting", "permission", "claude")  # type: ignore[attr-defined]
     assert (pane.project, pane.message) == ("shop", "may I")  # type: ignore[attr-defined]
     assert pane.tab == str(desk.kitty.tab_of(window))  # type: ignore[attr-defined]
     folder = desk.kitty.runtime_dir / "tallylight"
-    (path,) = folder.iterdir()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    modes = {path.suffix: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    assert modes == {".json": 0o600, ".waited": 0o600, ".requests": 0o700}
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     desk.kitty.close_window(window)
     desk.kitty.wait_until(lambda: str(window) not in panes(), what="the end of the window in the snapshot")

@@ -104,7 +104,7 @@ class KittyHost:
         self._tabs.install()
         self._notices: Notices | None = None
         self.guarded("notifications", self._start_notices)()
-        if self._spool.error:
+        if self._spool.error and not self._snapshot.error:
             log_error(f"tallylight: requests: {self._spool.error}")
         add_timer(self.guarded("timer", lambda _: self.tick()), self.config.poll_s, True)
 

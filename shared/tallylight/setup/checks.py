@@ -166,7 +166,10 @@ def settings(world: World) -> Iterator[Finding]:
     if not errors:
         text = world.short(path) if path.exists() else "there is none; every setting has its default"
         yield Finding("config.toml", Health.OK, text)
-    del config
+    program = config.notify.command[0] if config.notify.command else ""
+    if program and world.which(program) is None:
+        text = f"notify.command: {program} is not there, or cannot be run"
+        yield Finding("config.toml", Health.BROKEN, text, "correct it; until then nothing is told")
     agents, errors = files.load_agents(world.env)
     for error in errors:
         yield Finding("agents", Health.BROKEN, str(error), "correct it; until then this file is left out")

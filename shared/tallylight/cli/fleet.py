@@ -102,6 +102,9 @@ class Elsewhere:
     def start(self, verb: str, row: Row) -> str:  # noqa: ARG002 - the protocol has it
         return self._words(row)
 
+    def look(self, row: Row) -> str:
+        return self._words(row)
+
     def answer(self, answer: Answer) -> str:
         return self._words(answer.row)
 

@@ -14,6 +14,9 @@ from tests.agents.conftest import claude_program as claude_program
 from tests.kitty.roots import SUITES, open_room, root_of
 from tests.sessions.yard import Yard
 
+#: For a test that is to hold with every version: Debian 12's, 13's and sid's.
+everywhere = pytest.mark.parametrize("yard", ["here", *SUITES], indirect=True)
+
 
 @pytest.fixture(scope="module")
 def claude_yard(claude_program: Path) -> Iterator[Yard]:
@@ -24,10 +27,14 @@ def claude_yard(claude_program: Path) -> Iterator[Yard]:
     yield from _yard(version, claude_program)
 
 
-@pytest.fixture(params=["here", *SUITES])
+@pytest.fixture
 def yard(request: pytest.FixtureRequest) -> Iterator[Yard]:
-    """A yard without an agent, with the tmux and the Screen of this machine and of each root."""
-    version = request.param
+    """
+    A yard without an agent, with the tmux and the Screen of this machine.
+
+    A test that is marked with `everywhere` has those of each root, too.
+    """
+    version = getattr(request, "param", "here")
     if version in SUITES and (root_of(version) is None or os.geteuid() != 0):
         pytest.skip(f"no root {version}: run tests/run once as root")
     yield from _yard(version, None)

@@ -266,7 +266,7 @@ def names(lights: Sequence[Light]) -> list[str]:
 
 #: An agent that says nothing by itself: it works for a while, asks, and goes on when it is answered.
 AGENT = """#!/bin/bash
-for step in 1 2 3 4 5 6 7 8; do echo "line $step of work"; sleep 0.3; done
+for step in 1 2 3 4 5 6; do echo "line $step of work"; sleep 0.3; done
 printf '\\n\\n────────────────────────────────────────\\n Do you want to proceed?\\n'
 printf ' ❯ 1. Yes\\n   2. No, and tell it why\\n\\n Esc to cancel\\n'
 read -r answer

@@ -58,6 +58,8 @@ class _Copy:
 
     data: bytes
     look: Look
+    #: How long the session's process had run when it was made: it runs for every character that is drawn.
+    runtime: int | None = None
 
 
 class ScreenSource:
@@ -155,6 +157,7 @@ class ScreenSource:
             leader=leader,
             read=(lambda: self._read(session, number)) if number is not None else None,
             read_every=READ_S,
+            is_still=(lambda: self._is_still(session, number)) if number is not None else None,
             tab=str(number) if number is not None else "",
             host_title=session.name,
             attach=how if number is None else (*how, "-p", str(number)),
@@ -179,9 +182,15 @@ class ScreenSource:
         data = files.read_limited(path, _MAX_BYTES)
         before = self._copies.get(path.name)
         if before is None or data != before.data:
-            before = self._copies[path.name] = self._copy(session, command, path, end)
+            before = self._copy(session, command, path, end)
         path.unlink(missing_ok=True)
+        self._copies[path.name] = attrs.evolve(before, runtime=processes.runtime(session.pid))
         return before.look
+
+    def _is_still(self, session: Session, number: int) -> bool:
+        """Whether nothing was drawn in any window of the session since this one was read."""
+        copy = self._copies.get(_file(session, number))
+        return copy is not None and copy.runtime is not None and copy.runtime == processes.runtime(session.pid)
 
     def _copy(self, session: Session, command: Sequence[str], path: Path, end: float) -> _Copy:
         """The look at a screen that is another one than last time, from the file at *path*."""

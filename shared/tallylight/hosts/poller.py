@@ -41,11 +41,13 @@ from tallylight.snapshot_schema import Pane as PaneEntry
 #: How soon, in seconds, to look again where a transcript is about to tell how a turn ended.
 SOON_S = 0.05
 #: A pane without an agent is looked at in every so many ticks.
-SELDOM = 3
+SELDOM = 4
 #: A screen that has not changed of late is read in every so many of the times it could be.
 CALM_EVERY = 2
 #: Screens read in a second, of all panes together: where more are of interest, each is read more seldom.
-READS_A_SECOND = 12
+READS_A_SECOND = 8
+#: A screen that its source calls still is read all the same after so many seconds.
+STILL_S = 10.0
 #: After a failure a source or a screen is left alone for so long, doubled each time up to the last.
 RETRY_S, RETRY_MAX_S = 1.0, 60.0
 #: A step this late, in seconds, means that the process was stopped or the machine suspended.
@@ -62,7 +64,9 @@ class Sight:
     *leader* is a process on the pane's terminal, normally the shell; 0 if the source itself says which *group* is in
     the foreground. *title* is what the program in the pane set, None if that cannot be told. *read* returns the
     screen, or None if it is gone; it is called on another thread, only for a pane whose screen would be evidence, at
-    most every *read_every* seconds. The rest goes into the snapshot; *visible* is whether a person sees the pane now.
+    most every *read_every* seconds, and not while *is_still* says that nothing was drawn since it was last called
+    (asked on the loop, so it has to be cheap; it may say False where it cannot tell). The rest goes into the
+    snapshot; *visible* is whether a person sees the pane now.
     """
 
     id: str
@@ -71,6 +75,7 @@ class Sight:
     title: str | None = None
     read: Callable[[], Look | None] | None = attrs.field(default=None, eq=False)
     read_every: float = 0.5
+    is_still: Callable[[], bool] | None = attrs.field(default=None, eq=False)
     tab: str = ""
     os_window: str = ""
     host_title: str = ""
@@ -112,6 +117,9 @@ class _Held:
     failures: int = 0
     #: Whether its screen was evidence when it was last looked at.
     is_armed: bool = False
+    #: What was last read, and until when it may stand for another reading.
+    look: Look | None = None
+    good_until: float = 0.0
     told: tuple[object, ...] | None = None
     entry: PaneEntry | None = None
 
@@ -156,6 +164,10 @@ class Poller:
         self._spool = Spool(host, environ=environ)
         self._waited_file = waited.WaitedFile(host, environ)
         self._ledger = self._waited_file.open(waited.today(time.time()))
+        #: The panes that may show something else than was last told.
+        self._touched: dict[str, _Held] = {}
+        #: The panes of which time alone may change what they show, as of the last tick.
+        self._lively: list[_Held] = []
         self._tick_due = 0.0
         self._ticks = 0
         self._is_changed = True
@@ -166,10 +178,13 @@ class Poller:
     def pane(self, id_: str) -> Pane | None:
         """The pane *id_*, to tell it what a `Sight` cannot. On the loop only, which `post` leads to."""
         held = self._held.get(id_)
-        return held.pane if held is not None else None
+        if held is None:
+            return None
+        self._touched[id_] = held
+        return held.pane
 
     def post(self, call: Callable[[], None]) -> None:
-        """Have *call* made on the loop, soon, and look afterwards at what it changed."""
+        """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
         self._posted.put(call)
 
     def refresh(self, source: Source) -> None:
@@ -225,9 +240,12 @@ class Poller:
                 asked.due = now + asked.source.every
         if now >= self._tick_due:
             self._tick(now)
-        for held in self._held.values():
-            held.pane.tick(now)
-        if any(held.pane.is_undecided for held in self._held.values()):
+        for held in self._lively:
+            deadline = held.pane.tracker.deadline()
+            if deadline is not None and now >= deadline:
+                held.pane.tick(now)
+                self._touched[held.sight.id] = held
+        if any(held.pane.is_undecided for held in self._lively):
             self._read_files()
         self._publish(now)
         return self._wait(now)
@@ -237,10 +255,13 @@ class Poller:
         late = now - self._tick_due if self._ticks else 0.0
         self._tick_due = now + self.config.poll_s
         self._ticks += 1
+        self._lively = []
         for number, held in enumerate(self._held.values()):
             if late > SUSPENDED_S:
                 held.pane.tracker.pause(late)
             is_of_interest = held.pane.agent is not None or held.pane.decision.is_lit or held.entry is None
+            if is_of_interest:
+                self._lively.append(held)
             if is_of_interest or (number + self._ticks) % SELDOM == 0:
                 self._guard(f"pane {held.sight.id}", lambda h=held: self._look_at(h, now))  # type: ignore[misc]
         self._read_files()
@@ -268,8 +289,8 @@ class Poller:
 
     def _wait(self, now: float) -> float:
         dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
-        dues += [d for held in self._held.values() if (d := held.pane.tracker.deadline()) is not None]
-        if any(held.pane.is_undecided for held in self._held.values()):
+        dues += [d for held in self._lively if (d := held.pane.tracker.deadline()) is not None]
+        if any(held.pane.is_undecided for held in self._lively):
             dues.append(now + SOON_S)
         dues.append(self._tick_due)
         if (due := self._snapshot.due(now)) is not None:
@@ -306,6 +327,8 @@ class Poller:
                 self._title(held, now)
             elif held is not None:
                 before, held.sight = held.sight, sight
+                if sight != before:
+                    self._touched[id_] = held
                 if sight.title != before.title:
                     self._title(held, now)
 
@@ -322,12 +345,21 @@ class Poller:
         self._foreground(held, now)
         if held.sight.read is not None and now >= held.read_at:
             try:
-                held.pane.screen(_refuse, now)
+                held.pane.screen(lambda: self._last_look(held, now), now)
                 held.is_armed = False
             except _UnreadError:
                 held.is_armed = True
                 self._read_screen(held, held.sight.read, now)
         held.pane.look(held.sight.visible, now)
+        self._touched[held.sight.id] = held
+
+    def _last_look(self, held: _Held, now: float) -> Look:
+        """What was last read, if nothing was drawn since; else it has to be read."""
+        sight = held.sight
+        if held.look is None or now >= held.good_until or sight.is_still is None or not sight.is_still():
+            raise _UnreadError
+        held.read_at = now + sight.read_every
+        return held.look
 
     def _read_screen(self, held: _Held, read: Callable[[], Look | None], now: float) -> None:
         if self._jobs.submit(("screen", held.sight.id), read, functools.partial(self._screen_read, held)):
@@ -339,10 +371,13 @@ class Poller:
         if isinstance(result, Look):
             held.failures = 0
             if self._held.get(held.sight.id) is held:
+                held.look, held.good_until = result, now + STILL_S
                 held.pane.screen(lambda: result, now)
+                self._touched[held.sight.id] = held
         elif isinstance(result, Exception):
             held.failures += 1
             held.read_at = now + _backoff(held.failures)
+            held.look = None
 
     # The agents' own files ------------------------------------------------------------------------------------
 
@@ -364,6 +399,7 @@ class Poller:
                 held = self._held.get(id_)
                 if held is not None:
                     held.pane.files(wanted[id_].status_file, status_file, tail, now)
+                    self._touched[id_] = held
 
     # Requests -------------------------------------------------------------------------------------------------
 
@@ -379,12 +415,16 @@ class Poller:
                 self._jobs.submit(("act", id(request)), lambda r=request, s=source: s.act(r), lambda _: None)  # type: ignore[misc]
             else:
                 requested.carry_out(request, held.pane, self.config.notify.snooze_min, now)
+                self._touched[request.pane] = held
 
     # What is shown --------------------------------------------------------------------------------------------
 
     def _publish(self, now: float) -> None:
         """Write what has changed, and tell the sources."""
-        for held in self._held.values():
+        touched, self._touched = self._touched, {}
+        for id_, held in touched.items():
+            if self._held.get(id_) is not held:
+                continue
             held.pane.attention.shown(held.pane.decision, now)
             told = (_words(held.pane), held.sight)
             if told != held.told:
@@ -421,10 +461,6 @@ class Poller:
             title=held.pane.clean_title or sight.host_title,
         )
         return attrs.evolve(entry, host_title=sight.host_title, attach=sight.attach, visible=sight.visible)
-
-
-def _refuse() -> Look:
-    raise _UnreadError
 
 
 def _words(pane: Pane) -> tuple[object, ...]:

@@ -41,12 +41,14 @@ EVERY_S, TOLD_EVERY_S = 0.5, 10.0
 MANY = 100
 #: Seconds between two captures of one screen: as often as a host in a terminal looks.
 READ_S = 0.2
+#: A capture so many seconds after the second in which something was last drawn holds it for sure.
+SURE_S = 1.5
 #: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
 RETRY_S = 30.0
 MAX_SERVERS = 32
 OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
 #: What the control client has evaluated once a second; it tells when it is another text.
-_WATCHED = "#{S:#{W:#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pane_title}}}}"
+_WATCHED = "#{S:#{W:#{window_activity}#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pane_title}}}}"
 
 
 @attrs.define(eq=False)
@@ -62,6 +64,8 @@ class _Server:
     looked_at: float = float("-inf")
     silent_until: float = 0.0
     stamp: object = None
+    #: When the panes were last captured, in seconds since the epoch, by their ids.
+    captured: dict[str, float] = attrs.Factory(dict)
     #: The lights that were put into its windows.
     lights: dict[str, str] = attrs.Factory(dict)
 
@@ -143,6 +147,8 @@ class TmuxSource:
             server.panes, server.clients, server.silent_until = [], [], now + RETRY_S
             return
         server.panes, server.clients = self._form.read_panes(text), self._form.read_clients(text)
+        for gone in server.captured.keys() - {pane.id for pane in server.panes}:
+            server.captured.pop(gone, None)
         self._attach_or_leave(server)
 
     def _list(self, server: _Server) -> str | None:
@@ -192,12 +198,14 @@ class TmuxSource:
         Without `-J`, which would join what was wrapped: the cursor's row counts rows as they are. Not through the
         control client: a screen can hold what looks like the end of a reply.
         """
+        started = time.time()
         text = self._run(
             server, "display-message", "-p", "-t", pane_id, self._form.screen, ";", "capture-pane", "-p", "-t", pane_id
         )
         found = self._form.read_screen(text)
         if found is None or found[0].is_dead:
             return None
+        server.captured[pane_id] = started
         cursor, rows = found
         return Look(rows, cursor.row, cursor.column, cursor.columns, cursor.is_visible)
 
@@ -257,6 +265,11 @@ class TmuxSource:
                 self._light(server, {})
 
 
+def _is_still(server: _Server, pane_id: str, drawn_at: int) -> bool:
+    """Whether what was drawn last, as of the last list, was over when the pane was captured. tmux counts seconds."""
+    return drawn_at > 0 and server.captured.get(pane_id, 0.0) >= drawn_at + SURE_S
+
+
 def _is_lit(entry: PaneEntry) -> bool:
     """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
     return entry.status is not Status.ACTIVE and (entry.status is not Status.IDLE or bool(entry.agent))
@@ -277,6 +290,7 @@ def _sights(server: _Server, capture: Callable[[_Server, str], Look | None]) -> 
             title=pane.title if pane.title != machine else None,
             read=None if pane.is_dead else lambda id_=pane.id: capture(server, id_),  # type: ignore[misc]
             read_every=READ_S,
+            is_still=lambda id_=pane.id, at=pane.drawn_at: _is_still(server, id_, at),  # type: ignore[misc]
             tab=f"{pane.session}:{pane.window}",
             os_window=pane.session_id,
             host_title=pane.session,

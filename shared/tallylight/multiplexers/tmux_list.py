@@ -15,7 +15,7 @@ MAX_PANES = 1000
 #: In the order in which they are asked for. What is free text comes with the others: the secret keeps it apart.
 _FIELDS = (
     "pid", "pane_id", "pane_pid", "session_id", "session_name", "window_id", "window_index", "pane_active",
-    "window_zoomed_flag", "pane_dead", "pane_title", "@tally",
+    "window_zoomed_flag", "window_activity", "pane_dead", "pane_title", "@tally",
 )  # fmt: skip
 _CLIENT = ("client_control_mode", "session_id", "window_id", "client_flags", "client_tty")
 _SCREEN = ("cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
@@ -36,6 +36,8 @@ class TmuxPane:
     window: str
     is_active: bool
     is_zoomed: bool
+    #: The second since the epoch in which something was last drawn in its window.
+    drawn_at: int
     is_dead: bool
     title: str
     light: str
@@ -111,6 +113,7 @@ class Form:
                     window=field["window_index"],
                     is_active=field["pane_active"] == "1",
                     is_zoomed=field["window_zoomed_flag"] == "1",
+                    drawn_at=_number(field["window_activity"]),
                     is_dead=field["pane_dead"] == "1",
                     title=field["pane_title"],
                     light=field["@tally"],

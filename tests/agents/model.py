@@ -12,6 +12,7 @@ the request that follows a tool's result. A step is one of
     TASK prompt       a call of the tool that starts a subagent, with this prompt
     ERROR code [n]    that HTTP status, every time or for the first n requests
     CUT               some text, then the connection is dropped (`refused`)
+    AFTER seconds X   nothing for that time, as of a model that thinks, and then what the step X says
     anything else     a short text, at once
 
 The server knows the truth, and writes it down as it happens, one JSON object a line in the marks file: `working`
@@ -51,6 +52,7 @@ from tests.agents.responses import Responses
 
 DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses(), Chat(), Gemini())
 _STEP = re.compile(r"^(SLOW|HOLD|TOOL|BACKGROUND|ASK|TASK|ERROR|CUT)\b *(.*)$", re.S)
+_AFTER = re.compile(r"^AFTER ([0-9.]+) (.*)$", re.S)
 _CALLS = {
     "TOOL": "waiting:permission",
     "BACKGROUND": "waiting:permission",
@@ -193,10 +195,13 @@ class Handler(BaseHTTPRequestHandler):
         whose = "sub:" if prompt.startswith("SUB ") else ""
         steps = prompt.removeprefix("SUB ").split(" THEN ")
         step = steps[index].strip() if index < len(steps) else ""
+        pause, step = match.groups() if (match := _AFTER.match(step)) else ("0", step)
         word, rest = match.groups() if (match := _STEP.match(step)) else ("", "")
         script.mark(f"{whose}working", prompt, index)
         after = _CALLS.get(word, "done")
         try:
+            if pause != "0":
+                self._wait(float(pause))
             if word == "ERROR":
                 code, *times = map(int, re.findall(r"\d+", rest))
                 if script.refuse(prompt, times[0] if times else None):

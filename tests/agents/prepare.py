@@ -26,7 +26,6 @@ def prepare(name: str, home: Path, port: int, **env: str) -> Launch:
     """Make `home`, the room's `HOME`, one in which `name` starts at its prompt; say how it is started there."""
     project = home / "project"
     project.mkdir(parents=True, exist_ok=True)
-    (home / ".tmp").mkdir(exist_ok=True)
     (project / "README.md").write_text("A project.\n")
     for words in (
         ["init", "-q", "-b", "main"],
@@ -42,7 +41,6 @@ def prepare(name: str, home: Path, port: int, **env: str) -> Launch:
         "PATH": f"{install(AGENTS[name]).parent}:{install(NODE).parent}:/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "SHELL": "/bin/bash",
-        "TMPDIR": str(HOME / ".tmp"),  # Codex keeps the socket of its daemon there
         # What kitty gives its programs.
         "TERM": "xterm-kitty" if _TERMINFO.is_dir() else "xterm-256color",
         "COLORTERM": "truecolor",

@@ -24,6 +24,9 @@ mount -t tmpfs -o mode=755 tmpfs /home
 mkdir /home/user
 mount --bind "$home" /home/user
 mount -t tmpfs -o mode=755 tmpfs /run
+# Codex keeps the sockets of its daemon there, by the name of the home: another room's would be taken for its own.
+mkdir -p -m 700 "/tmp/codex-daemon-$(id -u)"
+mount -t tmpfs -o mode=700 tmpfs "/tmp/codex-daemon-$(id -u)"
 ip link set lo up
 hostname studio
 echo ready

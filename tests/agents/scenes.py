@@ -35,7 +35,7 @@ def silent(s: Session) -> None:
     s.model.release("one")
     s.mark("done")
     s.rest(3)
-    s.turn("TOOL touch made THEN fine")
+    s.turn("AFTER 2 TOOL touch made THEN AFTER 1 fine")
     s.asked("permission")
     s.rest(10)
     s.approve()
@@ -45,7 +45,7 @@ def silent(s: Session) -> None:
 
 def permission(s: Session) -> None:
     """A dialog that is approved, a command that is silent for eight seconds, and an answer."""
-    s.turn("TOOL touch made; sleep 8 THEN SLOW 2")
+    s.turn("AFTER 2 TOOL touch made; sleep 8 THEN SLOW 2")
     s.asked("permission")
     s.rest(5)
     s.approve(30)
@@ -55,7 +55,7 @@ def permission(s: Session) -> None:
 
 def denial(s: Session) -> None:
     """A dialog that is refused, and a turn after it."""
-    s.turn("TOOL touch made THEN fine")
+    s.turn("AFTER 2 TOOL touch made THEN AFTER 1 fine")
     s.asked("permission")
     s.rest(4)
     s.keys(s.manner.deny, s.manner.denied)
@@ -68,7 +68,7 @@ def denial(s: Session) -> None:
 
 def question(s: Session) -> None:
     """A question that waits for an answer, and gets one."""
-    s.turn(f"{s.manner.plan}ASK THEN SLOW 3")
+    s.turn(f"{s.manner.plan}AFTER 2 ASK THEN SLOW 3")
     s.asked("question")
     s.rest(6)
     s.keys(s.manner.answer, "working")
@@ -85,7 +85,7 @@ def interrupt(s: Session) -> None:
     s.keys(s.manner.interrupt)
     s.mark("interrupted", timeout=10)
     s.rest(6)
-    s.turn("TOOL touch made; sleep 20 THEN fine")
+    s.turn("AFTER 2 TOOL touch made; sleep 20 THEN AFTER 1 fine")
     s.asked("permission")
     s.rest(2)
     s.keys(s.manner.approve, "working")
@@ -97,10 +97,10 @@ def interrupt(s: Session) -> None:
 
 def error(s: Session) -> None:
     """A request that fails for good, and a turn that is refused twice with 429 and then goes through."""
-    s.turn("ERROR 400")
+    s.turn("AFTER 1 ERROR 400")
     s.mark("error")
     s.rest(6)
-    s.turn("ERROR 429 2 THEN fine")
+    s.turn("ERROR 429 2 THEN AFTER 1 fine")
     s.mark("refused")
     s.mark("done", timeout=60)
     s.rest(5)
@@ -118,7 +118,7 @@ def killed(s: Session) -> None:
 
 def background(s: Session) -> None:
     """A command in the background that outlives its turn, and whose end the agent takes up by itself."""
-    s.turn("BACKGROUND touch made; sleep 8 THEN started")
+    s.turn("AFTER 2 BACKGROUND touch made; sleep 8 THEN started")
     s.asked("permission")
     s.rest(2)
     s.keys(s.manner.approve, "working")
@@ -131,7 +131,7 @@ def background(s: Session) -> None:
 
 def subagent(s: Session) -> None:
     """A subagent that works for a while below an agent that has nothing to say meanwhile."""
-    s.turn("TASK SUB SLOW 6 THEN fine")
+    s.turn("AFTER 2 TASK SUB SLOW 6 THEN AFTER 1 fine")
     s.mark("done", timeout=40)
     s.rest(5)
     s.leave()
@@ -168,7 +168,7 @@ def tmux(s: Session) -> None:
     s.turn("SLOW 4")
     s.mark("done")
     s.rest(6)
-    s.turn("TOOL touch made; sleep 3 THEN fine")
+    s.turn("AFTER 2 TOOL touch made; sleep 3 THEN AFTER 1 fine")
     s.asked("permission")
     s.rest(5)
     s.approve(20)
@@ -181,7 +181,7 @@ def resume(s: Session) -> None:
     s.turn("SLOW 2")
     s.mark("done")
     s.rest(3)
-    s.turn("TOOL touch made THEN fine")
+    s.turn("AFTER 2 TOOL touch made THEN AFTER 1 fine")
     s.asked("permission")
     s.rest(3)
     s.approve()

@@ -14,6 +14,7 @@ from tallylight.notify import (
     GAP_S,
     GUESS_GAP_S,
     OWN_S,
+    QUESTION_S,
     SETTLE_S,
     STATUSES,
     TITLE_CELLS,
@@ -176,6 +177,15 @@ def test_its_kind_may_become_clear_later() -> None:
 
     assert [what.title for what in line.shown] == ["claude asks you something · api"]
     assert line.words == ["Which one?"]
+
+
+@pytest.mark.parametrize(("late", "body"), [(1.5, "Which one?"), (600, "")])
+def test_a_question_is_waited_for(late: float, body: str) -> None:
+    """A question that is read a moment after the wait began is told with it; one that never comes holds nothing up."""
+    line = Line().be(Status.WORKING, 20).be(Status.WAITING, late).be(Status.WAITING, 60, "Which one?")
+
+    assert line.words == [body]
+    assert line.told[0][0] - 120 < QUESTION_S + 2 * STEP
 
 
 def test_a_question_after_the_question_is_told() -> None:

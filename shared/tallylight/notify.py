@@ -22,6 +22,8 @@ from tallylight.text import sanitise
 STATUSES = (Status.WAITING, Status.ERROR, Status.DONE, Status.DOWN)
 #: How old a need is, in seconds, before it is told: what flickers is over by then, and the question has been read.
 SETTLE_S = 0.7
+#: The same for a wait whose question is not known yet: it has to be drawn, seen on the screen and read.
+QUESTION_S = 2.0
 #: A need that comes back within so many seconds never went: sources disagree for a moment. It is withdrawn after them.
 AGAIN_S = 1.5
 #: One pane is told of at most once in so many seconds, and of guesses less often; what is held back comes later, if it
@@ -152,8 +154,9 @@ class Notifier:
             # The rest is over: that is what a snooze is for.
             need.was_snoozed, need.is_told, need.began = False, False, now
         _restate(need, view, now)
+        settle = QUESTION_S if need.decision.status is Status.WAITING and not need.question else SETTLE_S
         gap = GUESS_GAP_S if need.decision.reason.source is Source.HEURISTIC else GAP_S
-        if need.is_told or now - need.began < SETTLE_S or (pane.told_at is not None and now - pane.told_at < gap):
+        if need.is_told or now - need.began < settle or (pane.told_at is not None and now - pane.told_at < gap):
             return None
         need.is_told = True
         if self._is_known(pane, need) or self.settings.is_quiet(minute) or not self._is_worth_it(pane, need):

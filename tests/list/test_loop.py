@@ -103,6 +103,29 @@ def test_a_change_is_drawn_at_once(host: Host, shown: List) -> None:
     assert time.monotonic() - start < 0.3
 
 
+def test_a_picture_that_is_newer_than_the_file_stays(host: Host, tmp_path: Path) -> None:
+    """With a row selected in a first picture, nothing is drawn and no key is read before that row is known."""
+    late = f"{host.name}:3"
+    shown = List(tmp_path, TALLYLIGHT_LIST_SELECTED=late)
+    with shown.terminal:
+        shown.terminal.type(b"s")
+        time.sleep(0.3)
+        assert shown.screen() == [""] * LINES
+        host.publish(asking(1, 900, project="shop"), asking(3, project="late"))
+        shown.wait(lambda lines: any(line.startswith("▸") and "late" in line for line in lines))
+        end = time.monotonic() + 5
+        while host.spool.is_empty() and time.monotonic() < end:
+            shown.screen()
+        assert [request.pane for request in host.spool.take()] == ["3"]
+
+
+def test_a_row_that_never_comes_is_not_waited_for(host: Host, tmp_path: Path) -> None:
+    """When the pane of the first picture is gone, the list comes all the same."""
+    shown = List(tmp_path, TALLYLIGHT_LIST_SELECTED="kitty-1:99")
+    with shown.terminal:
+        shown.wait("docs")
+
+
 def test_keys_work_as_they_do_in_the_state(shown: List) -> None:
     """Filter, explanation and help are reached by keys, byte by byte as a terminal sends them."""
     shown.terminal.type(b"/do")

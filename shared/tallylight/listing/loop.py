@@ -23,6 +23,8 @@ POLL_S = 0.05
 ESCAPE_S = 0.05
 #: How often ages are drawn anew.
 CLOCK_S = 1.0
+#: How long, in seconds, to wait for a file that is older than the picture: twice as long as a host may keep it back.
+PATIENCE_S = 0.5
 
 #: Makes the explanation of a row, at most so many columns wide, at this time.
 Explain = Callable[[Row, int, float], list[str]]
@@ -38,9 +40,17 @@ def run(
     selected: str = "",
     depth: ansi.Depth = ansi.Depth.FULL,
 ) -> None:
-    """Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in."""
+    """
+    Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
+
+    *selected* is the address of the row that is selected in a picture that is there already. That picture may be newer
+    than the host's file: it stays, and keys wait, until the row comes, or for `PATIENCE_S`.
+    """
     shown = _List(terminal, feed, actions, explain, own, depth)
     shown.state = State(selected=selected)
+    end = time.monotonic() + PATIENCE_S
+    while selected and not shown.refresh(time.monotonic()) and time.monotonic() < end:
+        time.sleep(POLL_S / 2)
     with terminal.opened():
         shown.run()
 
@@ -55,15 +65,24 @@ class _List:
         self._screen = ansi.Screen()
         self._decoder = Decoder()
         self._is_open = True
+        self._is_drawn = False
+        self._refreshed_at = float("-inf")
+
+    def refresh(self, now: float) -> bool:
+        """Take in what the hosts show, if it changed; tell whether the row that was to be selected is among it."""
+        if self._feed.poll(now) or now - self._refreshed_at >= CLOCK_S:
+            self._refreshed_at, wall, wanted = now, time.time(), self.state.selected
+            found = rows.build(self._feed.snapshots, self._own, wall)
+            if self._is_drawn or any(row.address == wanted for row in found):
+                self.state = state.refreshed(self.state, found, wall)
+                return True
+        return False
 
     def run(self) -> None:
-        refreshed_at = float("-inf")
+        self._is_drawn, self._refreshed_at = True, float("-inf")
         while self._is_open:
-            now = time.monotonic()
             self._resize()
-            if self._feed.poll(now) or now - refreshed_at >= CLOCK_S:
-                refreshed_at, wall = now, time.time()
-                self.state = state.refreshed(self.state, rows.build(self._feed.snapshots, self._own, wall), wall)
+            self.refresh(time.monotonic())
             lines = [ansi.sgr(line, self._depth) for line in draw.draw(self.state)]
             if written := self._screen.update(lines):
                 self._terminal.write(written)

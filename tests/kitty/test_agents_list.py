@@ -1,0 +1,344 @@
+"""The list of agents in a real kitty, by keys and the mouse, with a program called `claude` that asks as Claude does.
+
+What it draws is a recorded prompt of the real one; it notes what is typed into it.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kitty.desk import LIGHTS, Desk
+
+#: Where to put pictures, for a person to look at.
+PICTURES = "TALLYLIGHT_PICTURES"
+SCREEN = Path(__file__).parents[1] / "evidence/screens/claude/permission-bash-80.txt"
+
+_CONFIG = """
+shell bash --norc
+map ctrl+g kitten {kittens}/agents.py
+{more}
+"""
+LIST = "ctrl+g"
+
+_CLAUDE = r"""#!/usr/bin/python3
+import os, sys, termios, tty
+home = os.environ["HOME"]
+head, _, body = open(f"{home}/screen").read().partition("---\n")
+row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
+
+def show(command):
+    lines = body.replace("touch made1", command).rstrip("\n").split("\n")
+    sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(lines) + f"\x1b[{row + 1};1H")
+    sys.stdout.flush()
+
+tty.setraw(0)
+show("touch made1")
+while True:
+    typed = os.read(0, 100)
+    if typed == b"\x02":
+        show("rm -rf everything")
+        continue
+    with open(f"{home}/typed", "ab") as file:
+        file.write(typed)
+    sys.stdout.write("\x1b[2J\x1b[HThank you\r\n")
+    sys.stdout.flush()
+"""
+
+
+class Board(Desk):
+    """A desk with a key for the list."""
+
+    def __init__(self, version: str, more: str = "") -> None:
+        super().__init__(version, config="[kitty]\npulse = false\n", size=(1000, 560))
+        self.kittens = self.kitty.home / ".local/share/tallylight/kittens"
+        self.configure(more)
+        (self.kitty.home / "screen").write_text(SCREEN.read_text("utf-8"))
+        program = self.kitty.home / ".local/bin/claude"
+        program.write_text(_CLAUDE)
+        program.chmod(0o755)
+        self.lists: list[int] = []
+
+    def configure(self, more: str = "") -> None:
+        self.reload(_CONFIG.format(kittens=self.kittens, more=more))
+
+    def press(self, *keys: str) -> None:
+        """Press keys on the keyboard."""
+        self.kitty.xdotool("key", *keys)
+
+    def agent(self, name: str, status: str, **how: Any) -> int:
+        """A silent program in a tab that says this status of a project of that name."""
+        window = self.lamp(name, **how)
+        # Before that it is a fork of kitty with kitty's own output.
+        self.kitty.wait_until(lambda: "cat" in str(self.kitty.window(window)["foreground_processes"]), what="cat")
+        self.send(window, f"state={status};tool=scout;project={name}")
+        return window
+
+    def open(self, found: str) -> int:
+        """Open the list by its key, and wait until its program shows this; its window."""
+        before = {window["id"] for window in self.kitty.windows()}
+        self.press(LIST)
+        self.kitty.wait_until(lambda: self.lists_now(), what="an open list")
+        (window,) = {window["id"] for window in self.kitty.windows()} - before
+        self.kitty.wait_text(window, found)
+        self.kitty.wait_until(self.is_ready, what="the program of the list")
+        return window
+
+    def lists_now(self) -> list[int]:
+        """The windows that are lists."""
+        found: list[int] = self.kitty.eval("from tallylight.hosts import kitty_list as m; return list(m._lists)")
+        return found
+
+    def is_ready(self) -> bool:
+        """Whether the program of the list has taken over: it hides nothing else, but only it uses the other screen."""
+        code = (
+            "from tallylight.hosts import kitty_list as m\n"
+            "return all(boss.window_id_map[w].screen.is_using_alternate_linebuf() for w in m._lists)"
+        )
+        return bool(self.kitty.eval(code))
+
+    def wait_closed(self) -> None:
+        """Wait until there is no list, in kitty and among the processes."""
+        self.kitty.wait_until(lambda: not self.lists_now(), what="the end of the list")
+
+    def selected(self, window: int) -> str:
+        """The line with the selection."""
+        return next((line for line in self.kitty.get_text(window).splitlines() if line.startswith("▸")), "")
+
+    def in_front(self) -> int:
+        """The window that has the keyboard."""
+        return next(
+            int(window["id"])
+            for os_window in self.kitty.ls()
+            if os_window["is_focused"]
+            for tab in os_window["tabs"]
+            if tab["is_active"]
+            for window in tab["windows"]
+            if window["is_active"]
+        )
+
+    def click(self, window: int, line: int, button: int = 1) -> None:
+        """Click into a line of a window, from 0."""
+        code = (
+            "from kitty.fast_data_types import cell_size_for_window\n"
+            f"w = boss.window_id_map[{window}]\n"
+            "g, (width, height) = w.geometry, cell_size_for_window(w.os_window_id)\n"
+            "return [g.left + 10 * width, g.top, height]"
+        )
+        x, top, height = self.kitty.eval(code)
+        self.kitty.xdotool("mousemove", str(x), str(int(top + (line + 0.5) * height)))
+        self.kitty.xdotool("click", str(button))
+
+
+@pytest.fixture(scope="module")
+def _board(kitty_version: str) -> Iterator[Board]:
+    board = Board(kitty_version)
+    yield board
+    board.close()
+
+
+@pytest.fixture
+def board(_board: Board) -> Board:
+    """A kitty with one plain tab, in front."""
+    for window in _board.lists_now():
+        _board.kitty.close_window(window)
+    _board.wait_closed()
+    _board.close_all_but_first()
+    _board.configure()
+    return _board
+
+
+def picture(board: Board, name: str) -> Path | None:
+    folder = os.environ.get(PICTURES)
+    return Path(folder) / f"{board.kitty.version}-{name}.png" if folder else None
+
+
+def test_it_opens_with_every_agent_the_neediest_first(board: Board) -> None:
+    """The key shows all agents of all tabs and OS windows; the program draws what the first picture showed."""
+    board.agent("mill", "working")
+    board.agent("shop", "waiting;kind=permission;message=May I?")
+    board.agent("farm", "done", type="os-window")
+    board.kitty.focus_os_window(board.kitty.ls()[0]["id"])
+    for window in board.kitty.windows()[1:]:
+        board.kitty.wait_until(lambda window=window: board.status(window["id"]), what="a light")
+    list_ = board.open("farm")
+
+    lines = [line.split() for line in board.kitty.get_text(list_).splitlines()]
+    assert lines[0] == ["3", "agents,", "1", "waiting,", "1", "done"]
+    names = [next(word for word in line if word in ("shop", "farm", "mill")) for line in lines[1:4]]
+    assert names == ["shop", "farm", "mill"]
+
+    board.press(LIST)
+    board.wait_closed()
+
+
+def test_a_change_is_drawn_within_300_ms(board: Board) -> None:
+    """From the moment a light changes to the list showing it: 300 ms at most, in the median of seven changes."""
+    agent = board.agent("shop", "working")
+    board.wait_status(agent, "working")
+    list_ = board.open("shop")
+    board.record()
+    delays = []
+    for status in ("error", "waiting", "working", "done", "waiting", "error", "working"):
+        board.let_pass(0.3)
+        start = time.monotonic()
+        board.send(agent, f"state={status};tool=scout;project=shop")
+        board.kitty.wait_until(
+            lambda status=status: f" {status} " in board.selected(list_), what=f"{status} in the list"
+        )
+        drawn = time.monotonic()
+        changed = next(at for at, word in board.history(agent, start) if word == status)
+        delays.append(drawn - changed)
+
+    assert statistics.median(delays) <= 0.3, delays
+
+
+def test_enter_goes_to_a_pane_of_another_os_window(board: Board) -> None:
+    """Enter brings the selected pane to the front, wherever it is, and the list is gone, with nothing left of it."""
+    board.agent("mill", "working")
+    far = board.agent("shop", "waiting", type="os-window")
+    board.kitty.focus_os_window(board.kitty.ls()[0]["id"])
+    board.wait_status(far, "waiting")
+    list_ = board.open("shop")
+    assert "shop" in board.selected(list_)
+    board.press("Return")
+    board.wait_closed()
+
+    board.kitty.wait_until(lambda: board.in_front() == far, what="the pane in front")
+    assert "tally agents" not in board.kitty.run(["ps", "-eo", "args="]).stdout.decode()
+
+
+def test_filter_and_mouse(board: Board) -> None:
+    """Typing after `/` filters; a click selects a row and another one goes there; the wheel scrolls."""
+    windows = {name: board.agent(name, "working") for name in ("mill", "shop", "farm", "forge")}
+    board.wait_status(windows["forge"], "working")
+    list_ = board.open("mill")
+    board.press("slash", "f", "o")
+    board.kitty.wait_until(lambda: board.kitty.get_text(list_).startswith("/fo▏"), what="the filter")
+    board.kitty.wait_until(lambda: "mill" not in board.kitty.get_text(list_), what="the filtered list")
+    assert "forge" in board.selected(list_)
+    board.press("Escape")
+    board.kitty.wait_text(list_, "mill")
+
+    row = next(n for n, line in enumerate(board.kitty.get_text(list_).splitlines()) if "shop" in line)
+    board.click(list_, row)
+    board.kitty.wait_until(lambda: "shop" in board.selected(list_), what="the clicked row")
+    board.click(list_, 1, button=4)
+    board.click(list_, row)
+    board.wait_closed()
+    board.kitty.wait_until(lambda: board.in_front() == windows["shop"], what="the pane in front")
+
+
+def test_snooze_unread_and_why(board: Board) -> None:
+    """s puts a question off, so that it stands below what needs somebody; u marks; w explains; ? helps."""
+    board.agent("shop", "waiting")
+    other = board.agent("mill", "done")
+    board.wait_status(other, "done")
+    list_ = board.open("mill")
+    board.press("s")
+    board.kitty.wait_until(
+        lambda: "mill" in board.kitty.get_text(list_).splitlines()[1], what="the other one at the top"
+    )
+    assert "snoozed" in board.selected(list_) and "shop" in board.selected(list_)
+    board.press("u")
+    snapshots = lambda: {pane.project: pane for pane in (board.snapshot() or board).panes}  # type: ignore[union-attr] # noqa: E731
+    board.kitty.wait_until(lambda: snapshots()["shop"].unread, what="the mark in the snapshot")
+    board.press("w")
+    board.kitty.wait_text(list_, "user variable")
+    board.press("x")
+    board.press("question")
+    board.kitty.wait_text(list_, "mark it unread")
+
+
+@pytest.fixture
+def asking(board: Board) -> tuple[Board, int, int]:
+    """A board, the window of the program that asks, and the open list with it selected."""
+    (board.kitty.home / "typed").write_bytes(b"")
+    window = board.kitty.launch("claude", keep_focus=True)
+    board.wait_status(window, "waiting")
+    return board, window, board.open("Do you want to proceed?")
+
+
+def typed(board: Board) -> bytes:
+    return (board.kitty.home / "typed").read_bytes()
+
+
+def test_an_answer_is_typed_into_the_pane(asking: tuple[Board, int, int]) -> None:
+    """`a` shows what is asked, with the command, and the answers; a number answers; the list stays."""
+    board, window, list_ = asking
+    board.press("a")
+    shown = board.kitty.wait_text(list_, "types 1")
+    board.kitty.screenshot(picture(board, "answer"))
+    assert "touch made1" in shown and "Do you want to proceed?" in shown
+    assert typed(board) == b""
+
+    board.press("1")
+    board.kitty.wait_text(list_, "answered: 1")
+    board.kitty.wait_text(window, "Thank you")
+    assert typed(board) == b"1"
+
+
+def test_a_question_that_changed_gets_no_answer(asking: tuple[Board, int, int]) -> None:
+    """The same words about another command: nothing is typed, and the list says that it changed."""
+    board, window, list_ = asking
+    board.press("a")
+    board.kitty.wait_text(list_, "types 1")
+    board.kitty.send_text(window, "\x02")
+    board.kitty.wait_text(window, "rm -rf everything")
+    board.press("1")
+    board.kitty.wait_text(list_, "has changed; nothing was typed")
+
+    board.let_pass(0.3)
+    assert typed(board) == b"" and "rm -rf everything" in board.kitty.get_text(window)
+
+
+def test_a_program_that_prints_a_prompt_gets_no_answer(board: Board) -> None:
+    """`cat` of a recorded prompt is no agent: there is nothing to answer, whatever status the pane claims."""
+    window = board.agent("shop", "waiting;kind=permission;message=Do you want to proceed?")
+    board.say(window, SCREEN.read_bytes().replace(b"\n", b"\r\n"))
+    board.wait_status(window, "waiting")
+    list_ = board.open("shop")
+    board.press("a")
+    board.kitty.wait_text(list_, "no question whose answers are known")
+    assert board.status(window) == "waiting"
+
+
+THEMES = {
+    "dark": ("background #000000", "foreground #dddddd", ""),
+    "light": ("background #ffffff", "foreground #222222", ""),
+    "no colour": ("background #000000", "foreground #dddddd", "env NO_COLOR=1"),
+}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_it_looks_right(board: Board, theme: str) -> None:
+    """On a dark and a light background each light has its colour; with NO_COLOR there is none in the whole list."""
+    settings = [line for line in THEMES[theme] if line]
+    board.configure("\n".join([*settings, "tab_bar_style hidden"]))
+    for name, status in (("shop", "waiting"), ("mill", "working"), ("farm", "done"), ("forge", "error")):
+        window = board.agent(name, f"{status};progress=3/7;message=A message of {name}")
+    board.wait_status(window, "error")
+    board.open("forge")
+    name = theme.replace(" ", "-")
+
+    def colours() -> Counter[str]:
+        """How many saturated pixels of each light, and of none, the screen has."""
+        counts: Counter[str] = Counter()
+        found: Any = board.kitty.screenshot(picture(board, name)).getcolors(1000 * 560)
+        for count, pixel in found:
+            if max(pixel) - min(pixel) > 60:
+                counts[next((light for light, colour in LIGHTS.items() if colour == pixel), "other")] += count
+        return counts
+
+    if theme == "no colour":
+        board.kitty.wait_until(lambda: not colours(), what="a picture without colours")
+    else:
+        wanted = {"waiting", "working", "done", "error"}
+        board.kitty.wait_until(lambda: {k for k, n in colours().items() if n > 200} == wanted, what="the lights")

@@ -72,9 +72,14 @@ class Form:
 
     secret: str
 
+    def _mark(self, kind: str) -> str:
+        """What a row begins with: as secret as what separates its fields, and another thing."""
+        half = len(self.secret) // 2
+        return f"{self.secret[:half]}{kind}{self.secret[half:]}"
+
     # No `;` at the end: tmux would take it for the end of the command.
     def _format(self, kind: str, names: tuple[str, ...]) -> str:
-        return f"{kind}{self.secret}" + self.secret.join(f"#{{{name}}}" for name in names) + f"{self.secret}!"
+        return self._mark(kind) + self.secret.join(f"#{{{name}}}" for name in names) + f"{self.secret}!"
 
     @property
     def panes(self) -> str:
@@ -92,7 +97,7 @@ class Form:
         return self._format("S", _SCREEN)
 
     def _rows(self, kind: str, text: str, size: int) -> list[list[str]]:
-        rows = (part.split(self.secret) for part in text.split(f"{kind}{self.secret}")[1 : 2 * MAX_PANES])
+        rows = (part.split(self.secret) for part in text.split(self._mark(kind))[1 : 2 * MAX_PANES])
         # Behind the last row stands what was asked for next.
         return [row[:size] for row in rows if len(row) > size and row[size].startswith("!")]
 
@@ -133,7 +138,7 @@ class Form:
     def read_screen(self, text: str) -> tuple[Cursor, list[str]] | None:
         """The cursor and the visible rows in *text*: what `screen` gave, then what `capture-pane -p` did."""
         head, mark, rest = text.partition(f"{self.secret}!")
-        numbers = head.removeprefix(f"S{self.secret}").split(self.secret)
+        numbers = head.removeprefix(self._mark("S")).split(self.secret)
         if not mark or len(numbers) != len(_SCREEN) or not all(n.isascii() and n.isdigit() for n in numbers[:5]):
             return None
         column, row, visible, columns, rows = (int(number[:6]) for number in numbers[:5])

@@ -1,0 +1,173 @@
+"""tmux's list of panes and its control mode: what is read of them, whatever stands in them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.hosts.tmux_control import quote
+from tallylight.multiplexers import tmux_control
+from tallylight.multiplexers.tmux_control import Change, ControlReader, End, Reply
+from tallylight.multiplexers.tmux_list import _CLIENT, _FIELDS, _SCREEN, MAX_PANES, Cursor, Form
+
+FORM = Form("5ecret0")
+HOSTILE = [
+    "",
+    "a\nb",
+    "P",
+    "!",
+    "P5ecret",
+    "5ec",
+    "5ecPret",
+    "ret0",
+    "%end 1 2 1",
+    "#{pid}",
+    "x" * 5000,
+    "ü❯\udcff",
+    "\t|;",
+]
+
+
+def row(kind: str, *fields: str) -> str:
+    """A row as tmux fills it in."""
+    return f"{FORM.secret[:3]}{kind}{FORM.secret[3:]}{FORM.secret.join(fields)}{FORM.secret}!\n"
+
+
+def pane(**changed: str) -> str:
+    """The row of a pane."""
+    usual = {
+        "pid": "100", "pane_id": "%3", "pane_pid": "200", "session_id": "$1", "session_name": "work",
+        "window_id": "@2", "window_index": "0", "pane_active": "1", "window_zoomed_flag": "0",
+        "window_activity": "1795230000", "pane_dead": "0", "pane_title": "t", "@tally": "",
+    }  # fmt: skip
+    values = {**usual, **changed}
+    return row("P", *(values[name] for name in _FIELDS))
+
+
+def test_what_is_asked_for() -> None:
+    """The format holds the secret around every field, and does not end in what tmux takes for the end of a command."""
+    assert FORM.panes.startswith("5ecPret0#{pid}5ecret0#{pane_id}5ecret0")
+    assert FORM.panes.count(FORM.secret) == len(_FIELDS)
+    assert not FORM.panes.endswith(";")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("field", ["session_name", "pane_title", "@tally"])
+def test_free_text_is_only_text(field: str, text: str) -> None:
+    """Whatever a name or a title holds, the row before and after it, and the clients behind, are read as they are."""
+    text = text.replace(FORM.secret, "")
+    client = row("C", "0", "$1", "@2", "attached,focused,UTF-8", "/dev/pts/1")
+    listed = pane(pane_id="%1") + pane(**{field: text}) + pane(pane_id="%4") + "\n" + client
+
+    panes = FORM.read_panes(listed)
+
+    assert [one.id for one in panes] == ["%1", "%3", "%4"]
+    assert {"session_name": panes[1].session, "pane_title": panes[1].title, "@tally": panes[1].light}[field] == text
+    assert [one.session_id for one in FORM.read_clients(listed)] == ["$1"]
+
+
+def test_a_pane() -> None:
+    """Numbers and flags are read; a dead pane of a new tmux has no pid; a window linked twice is listed once."""
+    (one,) = FORM.read_panes(pane(pane_pid="", pane_dead="1", window_zoomed_flag="1") + pane(session_name="other"))
+
+    assert (one.server, one.pid, one.is_dead, one.is_zoomed, one.is_active) == (100, 0, True, True, True)
+    assert (one.session, one.drawn_at) == ("work", 1795230000)
+
+
+@pytest.mark.parametrize(
+    ("flags", "control", "is_control", "is_focused"),
+    [
+        ("attached,focused,UTF-8", "0", False, True),
+        ("attached,UTF-8", "0", False, False),
+        ("attached,focused,control-mode,ignore-size", "1", True, True),
+        ("", "0", False, True),
+    ],
+)
+def test_clients(flags: str, control: str, is_control: bool, is_focused: bool) -> None:
+    """A control client is no person; where tmux cannot tell whether its terminal has the focus, it has."""
+    (client,) = FORM.read_clients(row("C", control, "$0", "@1", flags, "/dev/pts/7"))
+
+    assert (client.is_control, client.is_focused, client.tty) == (is_control, is_focused, "/dev/pts/7")
+    assert len(_CLIENT) == 5
+
+
+def test_a_screen() -> None:
+    """The cursor and as many rows as the pane has; more are cut, missing ones are empty."""
+    head = row("S", "4", "1", "1", "80", "3", "0").rstrip("\n")
+    assert len(_SCREEN) == 6
+
+    assert FORM.read_screen(f"{head}\na\n  b!\n") == (Cursor(4, 1, True, 80, 3, False), ["a", "  b!", ""])
+    assert FORM.read_screen(f"{head}\n1\n2\n3\n4\n") == (Cursor(4, 1, True, 80, 3, False), ["1", "2", "3"])
+    assert FORM.read_screen("") is None
+    assert FORM.read_screen("can't find pane: %9\n") is None
+    assert FORM.read_screen(row("S", "4", "1", "", "80", "3", "0")) is None
+
+
+def test_limit() -> None:
+    """No more than `MAX_PANES` are read."""
+    listed = "".join(pane(pane_id=f"%{n}") for n in range(MAX_PANES + 1))
+
+    assert len(FORM.read_panes(listed)) == MAX_PANES
+
+
+@given(st.text(max_size=300))
+def test_anything_is_read(text: str) -> None:
+    """No text raises."""
+    FORM.read_panes(text)
+    FORM.read_clients(text)
+    FORM.read_screen(text)
+
+
+def replies(*lines: str) -> list[object]:
+    reader = ControlReader()
+    return [found for line in lines if (found := reader.line(line)) is not None]
+
+
+def test_control_mode() -> None:
+    """Replies come whole, in order; notifications of change are told apart from others; the end is the end."""
+    found = replies(
+        "%begin 1795230775 274 0",
+        "%end 1795230775 274 0",
+        "%session-changed $1 two",
+        "%output %1 hello",
+        "%begin 1795230776 279 1",
+        "%0 one",
+        "%end 1795230776 278 1",
+        "%session-changed this is text",
+        "%end 1795230776 279 1",
+        "%begin 1795230777 280 1",
+        "can't find pane: %77",
+        "%error 1795230777 280 1",
+        "%subscription-changed x $1 - - - : %0",
+        "%unlinked-window-add @7",
+        "%message something",
+        "%exit",
+    )
+
+    text = "%0 one\n%end 1795230776 278 1\n%session-changed this is text"
+    assert found == [
+        Reply("", is_error=False),
+        Change(),
+        Reply(text, is_error=False),
+        Reply("can't find pane: %77", is_error=True),
+        Change(),
+        Change(),
+        End(),
+    ]
+
+
+def test_a_reply_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a reply that is too long the beginning is kept, and the next one is read as it should be."""
+    monkeypatch.setattr(tmux_control, "MAX_LINES", 3)
+    found = replies("%begin 1 1 1", *["x"] * 10, "%end 1 1 1", "%begin 2 2 1", "y", "%end 2 2 1")
+
+    assert found == [Reply("x\nx\nx", is_error=False), Reply("y", is_error=False)]
+
+
+@pytest.mark.parametrize(
+    ("word", "quoted"), [("a b", "'a b'"), ("it's", "'it'\\''s'"), ("a\nkill-server", "'a kill-server'"), ("", "''")]
+)
+def test_quoting(word: str, quoted: str) -> None:
+    """A word stays one word, and no line end makes it two commands."""
+    assert quote(word) == quoted

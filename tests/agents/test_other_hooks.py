@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -14,7 +15,7 @@ import pytest
 
 from tests.agents.driver import Pane, RemoteModel, wait_until
 from tests.agents.hooked import Hooked, install_hooks
-from tests.agents.install import InstallError
+from tests.agents.install import AGENTS, InstallError
 from tests.agents.manners import MANNERS, Manner
 from tests.agents.prepare import prepare
 from tests.agents.room import HOME, LoopbackRoom
@@ -23,6 +24,22 @@ pytestmark = [pytest.mark.agents, pytest.mark.timeout(150)]
 
 #: What makes Codex run hooks that nobody has trusted yet, in the process that has the terminal.
 WORDS = {"codex": ["--no-daemon", "--dangerously-bypass-hook-trust"]}
+#: What OpenCode and Kilo fetch into a folder with plugins before they start; without a network they try for a minute.
+PLUGINS = {
+    "opencode": ("@opencode-ai/plugin", AGENTS["opencode"].version),
+    "kilo": ("@kilocode/plugin", AGENTS["kilo"].version),
+}
+
+
+def _pretend_plugins(folder: Path, package: str, version: str) -> None:
+    """Let it look as if it had been fetched. Our plugin imports nothing of it."""
+    wanted = {"dependencies": {package: version}}
+    (folder / "package.json").write_text(json.dumps(wanted))
+    (folder / "package-lock.json").write_text(json.dumps({"packages": {"": wanted}}))
+    module = folder / "node_modules" / package
+    module.mkdir(parents=True)
+    (module / "package.json").write_text(json.dumps({"name": package, "version": version, "main": "index.js"}))
+    (module / "index.js").write_text("")
 
 
 @attrs.frozen
@@ -61,6 +78,8 @@ def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
         except InstallError as error:
             pytest.skip(str(error))
         install_hooks(room, home, name, called=HOME)
+        if name in PLUGINS:
+            _pretend_plugins(home / ".config" / name, *PLUGINS[name])
         pane = Pane(room, launch._replace(argv=[*launch.argv, *WORDS.get(name, [])]), answers=True)
         pane.wait_text(MANNERS[name].ready, 60)
         time.sleep(1.0)  # nothing says when it takes keys

@@ -116,16 +116,38 @@ def test_no_agents(bench: Bench) -> None:
 
 @pytest.mark.parametrize("verb", ["fork", "resume"])
 def test_fork(bench: Bench, verb: str) -> None:
-    """The plan of `tally` for this very pane is run in a split, as an argument list, in its directory."""
+    """The plan of `tally` for this very pane is shown whole, and on Enter run in a split, as an argument list."""
     bench.config()
     bench.tick()
-    plan = {"version": 1, "argv": ["claude", "--resume", "a;b $(c)"], "cwd": "/w/api", "title": "x", "env": {"A": "b"}}
-    bench.answers[verb] = (True, json.dumps(plan))
-    bench.fake.press(f"tallylight.{verb}", bench.panes[0])
-    assert bench.fake.commands[-1] == ["tally", verb, "--json", f"wezterm-99:{bench.panes[0].id}"]
-    assert bench.panes[0].split == [
-        {"args": plan["argv"], "cwd": "/w/api", "direction": "Right", "set_environment_variables": {"A": "b"}}
-    ]
+    plan = {
+        "version": 1,
+        "argv": ["claude", "--resume", "a;b $(c)'d"],
+        "cwd": "/w/api",
+        "title": "x",
+        "env": {"A": "b"},
+    }
+    bench.answers[verb] = (True, json.dumps({**plan, "notes": ["Both would\x07 go on."]}))
+    here = bench.panes[0]
+    bench.fake.press(f"tallylight.{verb}", here)
+    assert bench.fake.commands[-1] == ["tally", verb, "--json", f"wezterm-99:{here.id}"]
+    assert here.split == []
+    shown = bench.window.performed[-1]["argument"]["choices"]
+    assert shown[0]["label"] == "claude --resume 'a;b $(c)'\\''d'  in /w/api  (Both would go on.)"
+    bench.fake.choose(bench.window, here, "run")
+    split = {"args": plan["argv"], "cwd": "/w/api", "direction": "Right", "set_environment_variables": {"A": "b"}}
+    assert here.split == [split]
+
+
+@pytest.mark.parametrize("answer", [None, "leave"])
+def test_fork_left(bench: Bench, answer: str | None) -> None:
+    """What a person leaves is not run, nor by a later answer."""
+    bench.config()
+    bench.tick()
+    bench.answers["fork"] = (True, '{"version": 1, "argv": ["claude"]}')
+    bench.fake.press("tallylight.fork", bench.panes[0])
+    bench.fake.choose(bench.window, bench.panes[0], answer)
+    bench.fake.choose(bench.window, bench.panes[0], "run")
+    assert bench.panes[0].split == []
 
 
 @pytest.mark.parametrize(
@@ -184,6 +206,7 @@ def test_a_fault_is_told(bench: Bench) -> None:
     pane = bench.world.pane(bench.tabs[0])
     closing = iter([pane])
     bench.fake.paused = lambda: bench.world.close(p) if (p := next(closing, None)) else None
+    # While `tally` is asked the pane goes.
     bench.fake.press("tallylight.fork", pane)
     assert bench.window.toasts == [("tallylight", "fork failed; the log tells why")]
     assert "not found in mux" in bench.fake.errors()[0]

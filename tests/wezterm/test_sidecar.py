@@ -15,6 +15,7 @@ import pytest
 from tallylight import requests
 from tests.kitty.test_fake_agent import _AGENT, _SERVER
 from tests.wezterm.desk import Desk, is_running
+from tests.wezterm.fake import Fake, World
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -112,8 +113,6 @@ def test_only_the_screens_of_agents_are_read(desk: Desk) -> None:
 
 def test_the_whole_way_round(desk: Desk) -> None:
     """What a hook says goes by terminal, Lua and feed into the tracker, and back by the snapshot to the title."""
-    from tests.wezterm.fake import Fake, World
-
     pane = desk.spawn()
     desk.send(pane, "codex\r")
     desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
@@ -196,6 +195,24 @@ def test_requests(desk: Desk) -> None:
     name = Path(desk.sidecar["snapshot"]).stem
     requests.send(name, requests.Request("focus", str(pane)), desk.env)
     desk.wait(lambda: any(line.endswith(f" {pane}") for line in desk.calls("activate-pane")), "the call")
+
+
+def test_fork(desk: Desk) -> None:
+    """The real `tally fork --json` gives what Lua reads: a plan for an agent, a refusal in words for a shell."""
+    actions = Fake().require("tallylight.actions")
+    name = Path(desk.sidecar["snapshot"]).stem
+    shell, agent = desk.spawn(), desk.spawn()
+    desk.send(agent, "codex\r")
+    desk.wait(lambda: desk.panes().get(agent) and desk.panes()[agent].agent_pid, "the agent")
+    said = "state=waiting;tool=codex;session=0199a213-81c0-7800-8aa1-bbab2a035a53"
+    desk.write_feed("fork", {agent: [(1, said)]})
+    desk.wait_status(agent, "waiting")
+    plan, _ = actions.read_plan(desk.run_tally("fork", "--json", f"{name}:{agent}").stdout, "")
+    assert list(plan.argv.values())[1:] == ["fork", "0199a213-81c0-7800-8aa1-bbab2a035a53"]
+    assert actions.read_plan(desk.run_tally("fork", "--json", f"{name}:{shell}").stdout, "") == (
+        None,
+        "no agent runs in this pane",
+    )
 
 
 def test_a_closed_pane_goes(desk: Desk) -> None:

@@ -16,6 +16,16 @@ local M = {}
 ---@type tallylight.Options
 M.options = nil
 
+---@class tallylight.Plan
+---@field argv string[]
+---@field cwd string|nil
+---@field env table<string, string>|nil
+---@field notes string[]
+
+--- What was shown to a person and not answered yet, by pane.
+---@type table<integer, tallylight.Plan>
+local plans = {}
+
 M.NAMES = { 'jump', 'list', 'fork', 'resume' }
 local TOAST_MS = 8000
 
@@ -167,7 +177,7 @@ end
 --- The plan in the answer of `tally fork --json`; nil and the refusal otherwise.
 ---@param out string|nil
 ---@param problem string
----@return { argv: string[], cwd: string|nil, env: table<string, string>|nil }|nil, string
+---@return tallylight.Plan|nil, string
 function M.read_plan(out, problem)
   local is_json, found = pcall(wezterm.json_parse, out or '')
   if not is_json or type(found) ~= 'table' then
@@ -193,9 +203,25 @@ function M.read_plan(out, problem)
     end
   end
   local cwd = type(found.cwd) == 'string' and found.cwd:sub(1, 1) == '/' and found.cwd or nil
-  return { argv = argv, cwd = cwd, env = next(env) and env or nil }, ''
+  local notes = {}
+  for index, note in ipairs(type(found.notes) == 'table' and found.notes or {}) do
+    notes[index] = text.sanitise(note, 120)
+  end
+  return { argv = argv, cwd = cwd, env = next(env) and env or nil, notes = notes }, ''
 end
 
+--- An argument list as one line that shows where each argument ends.
+---@param argv string[]
+---@return string
+function M.command_line(argv)
+  local shown = {}
+  for index, word in ipairs(argv) do
+    shown[index] = word:find('^[%w%%+,./:=@_-]+$') and word or "'" .. word:gsub("'", "'\\''") .. "'"
+  end
+  return table.concat(shown, ' ')
+end
+
+--- Show what would run, and run it in a split if a person says so.
 ---@param verb 'fork'|'resume'
 ---@param window table
 ---@param pane table
@@ -210,7 +236,32 @@ local function split(verb, window, pane)
     tell(window, problem)
     return
   end
-  pane:split({ args = plan.argv, cwd = plan.cwd, set_environment_variables = plan.env, direction = 'Right' })
+  local id = pane:pane_id()
+  plans[id] = plan
+  local notes = #plan.notes > 0 and '  (' .. table.concat(plan.notes, ' ') .. ')' or ''
+  local line = M.command_line(plan.argv) .. (plan.cwd and '  in ' .. plan.cwd or '')
+  window:perform_action(
+    wezterm.action.InputSelector({
+      title = verb .. ' in a split',
+      choices = {
+        { id = 'run', label = text.sanitise(line, 1000) .. notes },
+        { id = 'leave', label = 'leave it' },
+      },
+      action = wezterm.action.EmitEvent('tallylight.answered'),
+    }),
+    pane
+  )
+end
+
+--- What was shown is to be run, or not.
+---@param pane table
+---@param id string|nil
+function M.answered(_, pane, id)
+  local plan = plans[pane:pane_id()]
+  plans[pane:pane_id()] = nil
+  if plan and id == 'run' then
+    pane:split({ args = plan.argv, cwd = plan.cwd, set_environment_variables = plan.env, direction = 'Right' })
+  end
 end
 
 function M.fork(window, pane)
@@ -223,7 +274,7 @@ end
 
 --- Register the events. A fault is one toast and one line in the log.
 function M.register()
-  for _, name in ipairs({ 'jump', 'list', 'fork', 'resume', 'chosen' }) do
+  for _, name in ipairs({ 'jump', 'list', 'fork', 'resume', 'chosen', 'answered' }) do
     wezterm.on('tallylight.' .. name, function(window, pane, ...)
       local is_good, problem = pcall(M[name], window, pane, ...)
       if not is_good then

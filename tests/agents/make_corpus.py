@@ -16,16 +16,19 @@ import time
 import traceback
 from pathlib import Path
 
-from tests.agents.room import HOME
-from tests.agents.scenes import Scene, scenes, tmux, trust
-from tests.agents.session import Session
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "shared"))
 
-CORPUS = Path(__file__).resolve().parents[1] / "corpus"
+from tests.agents.room import HOME  # noqa: E402
+from tests.agents.scenes import Scene, scenes, tmux, trust  # noqa: E402
+from tests.agents.session import Session  # noqa: E402
+
+CORPUS = ROOT / "tests" / "corpus"
 
 
 def make(scene: Scene, into: Path) -> Path:
     """Play and record one scene; the file it is in."""
-    with Session(scene.agent, relay=scene.relay) as session:
+    with Session(scene.agent, set_up=scene.set_up) as session:
         if scene.play is trust:
             distrust(session)
             session.begin()

@@ -199,12 +199,13 @@ class Scene(NamedTuple):
     agent: str
     name: str
     play: Callable[[Session], None]
-    relay: bool = False
+    #: As of a `Session`.
+    set_up: str = ""
 
     @property
     def file(self) -> str:
         """The name of the recording."""
-        return f"{self.agent}-{self.name}{'-relay' if self.relay else ''}.cast.gz"
+        return f"{self.agent}-{self.name}{f'-{self.set_up}' if self.set_up else ''}.cast.gz"
 
 
 _ALL = (permission, question, interrupt, text, denial, error, silent, killed)
@@ -220,7 +221,9 @@ _MORE = {
 }
 #: What an agent has not: aider runs commands in its own terminal and waits, so that an interrupt is the command's.
 _NOT = {"aider": (silent,)}
+#: What is recorded behind the relay, and with hooks, as well: agents that say more then.
 _RELAYED = ("claude", "codex")
+_HOOKED = {"claude": (permission, question, interrupt, text, denial, error, background, subagent)}
 
 
 def scenes() -> list[Scene]:
@@ -232,5 +235,7 @@ def scenes() -> list[Scene]:
                 continue
             found.append(Scene(agent, play.__name__, play))
             if agent in _RELAYED and play is not tmux:
-                found.append(Scene(agent, play.__name__, play, relay=True))
+                found.append(Scene(agent, play.__name__, play, "relay"))
+            if play in _HOOKED.get(agent, ()):
+                found.append(Scene(agent, play.__name__, play, "hooks"))
     return found

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any
 
 from tests.agents.driver import Launch, Pane, RemoteModel, Screen, wait_until
+from tests.agents.hooked import install_hooks
 from tests.agents.manners import MANNERS
 from tests.agents.prepare import prepare
 from tests.agents.room import HOME, LoopbackRoom
@@ -39,11 +40,14 @@ _TALLY = "import sys; from tallylight.cli.main import run; sys.exit(run())"
 
 
 class Session:
-    """An agent at its prompt. `relay` records it behind the relay, which answers what agents ask; else nothing does."""
+    """
+    An agent that is to be recorded. `set_up` is `relay` for one behind the relay, which answers what agents ask;
+    `hooks` for one with our hooks; and nothing for one that knows nothing of us.
+    """
 
-    def __init__(self, agent: str, *, relay: bool = False, columns: int = 100, lines: int = 30) -> None:
+    def __init__(self, agent: str, *, set_up: str = "", columns: int = 100, lines: int = 30) -> None:
         self.agent, self.manner = agent, MANNERS[agent]
-        self.is_behind_relay = relay
+        self.is_behind_relay = set_up == "relay"
         self.folder = Path(tempfile.mkdtemp(prefix="tallylight-session-", dir="/tmp"))
         self.home = self.folder / "home"
         self.home.mkdir()
@@ -55,6 +59,8 @@ class Session:
         self.room = LoopbackRoom(self.home)
         self.model = RemoteModel(self.room, self.folder)
         self.launch = prepare(agent, self.home, self.model.port)
+        if set_up == "hooks":
+            install_hooks(self.room, self.home, agent, called=HOME)
         self.pane: Pane
 
     def start(self, *words: str, argv: list[str] | None = None, ready: str | None = None) -> None:

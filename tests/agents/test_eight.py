@@ -89,7 +89,7 @@ def test_eight(case: str, tmp_path: Path) -> None:
 
 
 def _play(agent: str, relay: bool, path: Path) -> None:
-    with Session(agent, relay=relay) as session:
+    with Session(agent, set_up="relay" if relay else "") as session:
         session.start()
         session.turn("HOLD one")
         session.mark("working")

@@ -1,0 +1,67 @@
+"""
+What `tally doctor` looks at where there are sessions of tmux and GNU Screen: does somebody look after them, and does
+tmux let through what agents say. Reads only; `tmux show-options` changes nothing and starts no server.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from tallylight.setup.checks import Finding, Health
+from tallylight.setup.world import World
+from tallylight.snapshot_schema import Snapshot
+from tallylight.text import sanitise
+
+#: Servers that are asked.
+MAX_SERVERS = 8
+_START = "run `tally host sessions`, once a login (docs/sessions.md)"
+
+
+def findings(world: World, living: list[Snapshot]) -> Iterator[Finding]:
+    """A finding for the host of sessions, and one for each tmux server; none where there are no sessions."""
+    answers = {path: answer for path in _sockets(world) if (answer := _passthrough(world, path)) is not None}
+    screens = _screens(world)
+    host = next((found.name for found in living if found.host == "sessions"), None)
+    if host is not None:
+        yield Finding("sessions", Health.OK, f"looked after by {host}")
+    elif answers or screens:
+        what = " and ".join([*(["tmux"] if answers else []), *(["GNU Screen"] if screens else [])])
+        yield Finding("sessions", Health.SKIPPED, f"there are sessions of {what}, and nobody looks after them", _START)
+    for path, answer in answers.items():
+        name = sanitise(path.name)
+        if answer in ("on", "all"):
+            yield Finding("tmux server", Health.OK, f"{name}: allow-passthrough is {answer}")
+        elif answer:
+            # Not a fault: whoever looks on needs none of it, and it is the person's own setting.
+            text = f"{name}: allow-passthrough is {sanitise(answer)}; what hooks and the relay say in it stays in it"
+            remedy = "put `set -g allow-passthrough on` into ~/.tmux.conf to see it in the terminal around"
+            yield Finding("tmux server", Health.SKIPPED, text, remedy)
+
+
+def _sockets(world: World) -> list[Path]:
+    """The sockets of this user where tmux has them."""
+    folder = Path(world.env.get("TMUX_TMPDIR") or "/tmp", f"tmux-{os.getuid()}")  # noqa: S108 - where tmux has it
+    try:
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            return []
+        return [path for path in sorted(folder.iterdir()) if stat.S_ISSOCK(path.lstat().st_mode)][:MAX_SERVERS]
+    except OSError:
+        return []
+
+
+def _passthrough(world: World, socket: Path) -> str | None:
+    """The value of the option, nothing where there is no such option, None if no server answers."""
+    done = world.run(["tmux", "-S", str(socket), "list-sessions", "-F", "x"], timeout=3)
+    if done.returncode != 0:
+        return None
+    return world.run(["tmux", "-S", str(socket), "show-options", "-gv", "allow-passthrough"], timeout=3).stdout.strip()
+
+
+def _screens(world: World) -> bool:
+    """Whether GNU Screen lists a session."""
+    done = world.run(["screen", "-ls"], timeout=3)
+    return "\t" in done.stdout and "tached)" in done.stdout

@@ -536,3 +536,30 @@ def test_the_reason_says_what_would_change_it_by_who_said_it() -> None:
     tracker.timing = Timing(fuse_s=0)
     explicit("working")(tracker, 5)
     assert tracker.decision.reason.changes == "its next report, or its exit"
+
+
+def test_an_agent_that_is_slow_to_start_waits_for_nobody() -> None:
+    """Until it has drawn anything, for a minute, it is starting; from then on it has three seconds to speak."""
+    tracker = Tracker()
+    speaker(tracker, 0)
+    for second in range(59):
+        tick(tracker, second)
+        assert (tracker.decision.status, tracker.decision.reason.rule) == ("idle", "it is starting")
+    output(tracker, 59)
+    tick(tracker, 61.9)
+    assert tracker.decision.reason.rule == "it is starting"
+    tick(tracker, 62)
+    assert tracker.decision.status == "working"
+    tick(tracker, 63)
+    assert tracker.decision.status == "waiting"
+
+
+def test_an_agent_that_draws_nothing_is_given_up_after_a_minute() -> None:
+    """What it drew before it was looked at may be a question that nobody knows."""
+    tracker = Tracker()
+    speaker(tracker, 0)
+    tick(tracker, 59.9)
+    assert tracker.decision.status == "idle"
+    tick(tracker, 60)
+    tick(tracker, 60.2)
+    assert tracker.decision.status == "waiting"

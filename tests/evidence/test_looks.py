@@ -131,6 +131,16 @@ def test_a_moving_screen_is_read_seldom(monkeypatch: pytest.MonkeyPatch) -> None
     assert 0 < len(reads) <= 2
 
 
+def test_a_dialog_is_told_in_the_look_that_finds_it() -> None:
+    """That all of the screen has just changed is reason enough to read it: a person should not wait for us."""
+    eyes = reader()
+    told(eyes, screen("claude/idle-start-80"))
+    dialog = screen("claude/permission-bash-80")
+
+    assert eyes.look(dialog).is_output
+    assert words([report for report in (eyes.read(dialog),) if report is not None]) == ["waiting/permission"]
+
+
 def test_forgotten_is_taken_back() -> None:
     """When the screen is of no interest any more, what it said is withdrawn, once."""
     eyes = reader()

@@ -96,6 +96,7 @@ NEGATIVES: dict[str, list[str]] = {
         "● The dialog says: Do you want to proceed? 1. Yes 2. No", "", "─" * 60, "❯ ", "─" * 60, "  ? for shortcuts",
     ],
     "an answer that quotes it": ["● It looks so:", *DIALOG, "", "─" * 60, "❯ ", "─" * 60, "  ? for shortcuts"],
+    "an answer that quotes it above an input": ["It looks so:", *DIALOG, "", "> Type your message or use @path", ""],
     "a question in an answer": ["● Shall I go on? Do you want to proceed?", "", "─" * 60, "> ", "─" * 60],
     "a list without a pointer": ["Do you want one of these?", "1. Red", "2. Green", "", "Enter to select"],
     "a list that does not begin at 1": ["Which?", "❯ 4. Red", "  5. Green"],
@@ -154,6 +155,14 @@ def test_generic_prompts(lines: list[str], kind: Kind, rule: str, question: str,
     assert found is not None
     assert (found.status, found.kind, found.rule, found.question) == (Status.WAITING, kind, rule, question)
     assert [choice.keys for choice in found.choices] == keys
+
+
+@pytest.mark.parametrize("line", ["Overwrite? [y/N] ", "password: "])
+def test_a_question_in_a_row_wants_the_cursor(line: str) -> None:
+    """Such a row in the output of something, with the cursor elsewhere, is not asked."""
+    assert read_prompt(UNKNOWN, ["some output", line], 1) is not None
+    assert read_prompt(UNKNOWN, ["some output", line], 0) is None
+    assert read_prompt(UNKNOWN, ["some output", line, ""], 2) is None
 
 
 def test_no_agent_no_prompt() -> None:

@@ -156,16 +156,20 @@ def test_an_idle_prompt_on_the_screen_is_not_waiting(pane: Pane) -> None:
     assert pane.prompt is None
 
 
-def test_an_agent_that_is_starting_is_not_at_work(pane: Pane) -> None:
-    """Codex, whose title and screen will tell, draws for two seconds when it starts: none of that is blue."""
-    pane.foreground(CODEX.pid, 0)
+@pytest.mark.parametrize(("process", "sign"), [(CODEX, "›"), (COPILOT, "❯")], ids=["codex", "copilot"])
+def test_an_agent_that_is_starting_is_not_at_work(pane: Pane, process: Process, sign: str) -> None:
+    """One whose screen will tell draws for two seconds when it starts, and none of that is blue.
+
+    It is a program of its name, or comes from npm as a script of node.
+    """
+    pane.foreground(process.pid, 0)
     lit = set()
     for tick in range(1, 8):
         pane.screen(lambda n=tick: rows(*(f"line {n} {i}" for i in range(9))), tick / 4)
         pane.tick(tick / 4)
         lit.add(str(pane.decision.status))
     for tick in range(8, 40):
-        pane.screen(lambda: rows("welcome", "", "› Ask Codex to do anything", "", "  model · ~/p", cursor=2), tick / 4)
+        pane.screen(lambda: rows("welcome", "─" * 30, f"{sign} Ask me", "─" * 30, "  model", cursor=2), tick / 4)
         pane.tick(tick / 4)
         lit.add(str(pane.decision.status))
 

@@ -28,6 +28,7 @@ class Command:
     report_requested: bool = False
     buttons: tuple[str, ...] = ()
     created_by_desktop: bool = False
+    desktop_notification_id: int = -1
     on_close: Any = None
     on_activation: Any = None
 
@@ -59,6 +60,7 @@ class Manager:
             return None
         command.created_by_desktop = self.is_quick
         self.shown.append(command)
+        command.desktop_notification_id = len(self.shown)
         self.in_progress_notification_commands[len(self.shown)] = command
         return len(self.shown)
 
@@ -141,6 +143,24 @@ def test_a_desktop_that_is_slow(bench: Bench) -> None:
     shown.created_by_desktop = True
     bench.wait(0.25)
     assert bench.manager.closed == [1] and bench.notices._fading == {}
+
+
+def test_put_away_by_the_person(bench: Bench) -> None:
+    """What the person put away is not withdrawn after; an older one that goes does not take the newer along."""
+    bench.say(ASK)
+    bench.wait(1)
+    bench.say("state=working")
+    bench.wait(3)
+    bench.say(ASK)
+    bench.wait(5)
+    old, new = bench.manager.shown
+    assert bench.manager.closed == [1] and old.on_close is None
+    new.on_close(old)
+    assert bench.notices._out == {1: 2}
+    new.on_close(new)
+    bench.say("state=working")
+    bench.wait(3)
+    assert bench.manager.closed == [1] and bench.notices._out == {}
 
 
 def test_a_desktop_that_is_not_there(bench: Bench) -> None:

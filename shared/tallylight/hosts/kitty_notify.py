@@ -115,9 +115,11 @@ class Notices:
         command = manager.create_notification_cmd()
         command.title, command.body, command.application_name = notice.title, notice.body, APPLICATION
 
-        def put_away(_command: Any, *_button: int) -> None:
-            self._out.pop(id_, None)
-            self._notifier.put_away(notice.pane)
+        def put_away(gone: Any, *_button: int) -> None:
+            # Not if another one of this pane has taken its place since.
+            if self._out.get(id_) == gone.desktop_notification_id:
+                del self._out[id_]
+                self._notifier.put_away(notice.pane)
 
         command.on_activation = command.on_close = put_away
         number = self._show(command, id_)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "shared"))
 
 from tests.agents.room import HOME  # noqa: E402
-from tests.agents.scenes import Scene, scenes, tmux, trust  # noqa: E402
+from tests.agents.scenes import RESUME, Scene, resume, scenes, tmux, trust  # noqa: E402
 from tests.agents.session import Session  # noqa: E402
 
 CORPUS = ROOT / "tests" / "corpus"
@@ -35,6 +35,15 @@ def make(scene: Scene, into: Path) -> Path:
         elif scene.play is tmux:
             (session.home / ".tmux.conf").write_text("set -g set-titles on\nset -g set-titles-string '#T'\n")
             session.start(argv=["tmux", "-f", str(HOME / ".tmux.conf"), "new-session", *session.launch.argv])
+        elif scene.play is resume:
+            before = session.beside("SUB SLOW 1")
+            session.mark("sub:done")
+            session.rest(2.0)
+            before.send(session.manner.leave)
+            session.rest(session.manner.settles)
+            before.send("\r")
+            before.wait_end()
+            session.start(*RESUME[scene.agent])
         else:
             session.start()
         scene.play(session)

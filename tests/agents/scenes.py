@@ -176,8 +176,25 @@ def tmux(s: Session) -> None:
     s.leave()
 
 
+def neighbours(s: Session) -> None:
+    """Two of one agent, in two terminals: while one asks the other works on."""
+    other = s.beside("SUB HOLD other")
+    s.rest(2)
+    s.turn("AFTER 2 TOOL touch made THEN AFTER 1 fine")
+    s.asked("permission")
+    s.rest(5)
+    s.approve()
+    s.rest(3)
+    s.model.release("other")
+    s.rest(3)
+    other.close()
+    s.others.remove(other)
+    s.leave()
+
+
 def resume(s: Session) -> None:
-    """A session that is left and taken up again in the same terminal."""
+    """A session of before that is taken up again: its last words are on the screen, and old news."""
+    s.rest(4)
     s.turn("SLOW 2")
     s.mark("done")
     s.rest(3)
@@ -211,14 +228,16 @@ class Scene(NamedTuple):
 _ALL = (permission, question, interrupt, text, denial, error, silent, killed)
 #: What not every agent has.
 _MORE = {
-    "claude": (background, subagent, compaction, resume, trust, tmux),
+    "claude": (background, subagent, compaction, resume, trust, tmux, neighbours),
     "codex": (subagent, resume, tmux),
     "opencode": (subagent, compaction),
     "qwen": (subagent, trust),
-    "gemini": (trust, tmux),
+    "gemini": (trust, tmux, neighbours),
     "copilot": (subagent, trust),
     "kilo": (subagent,),
 }
+#: How the last session is taken up again.
+RESUME = {"claude": ("-c",), "codex": ("resume", "--last")}
 #: What an agent has not: aider runs commands in its own terminal and waits, so that an interrupt is the command's.
 _NOT = {"aider": (silent,)}
 #: What is recorded behind the relay, and with hooks, as well: agents that say more then.
@@ -234,7 +253,7 @@ def scenes() -> list[Scene]:
             if play in _NOT.get(agent, ()) or play not in (*_ALL, *_MORE.get(agent, ())):
                 continue
             found.append(Scene(agent, play.__name__, play))
-            if agent in _RELAYED and play is not tmux:
+            if agent in _RELAYED and play not in (tmux, neighbours):
                 found.append(Scene(agent, play.__name__, play, "relay"))
             if play in _HOOKED.get(agent, ()):
                 found.append(Scene(agent, play.__name__, play, "hooks"))

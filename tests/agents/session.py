@@ -55,6 +55,8 @@ class Session:
         self.told: list[tuple[float, str]] = []
         #: Dialogs: when the model called for them, what they are, and what they look like.
         self._dialogs: list[tuple[float, str, str]] = []
+        #: Agents beside it.
+        self.others: list[Pane] = []
         self._size = columns, lines
         self.room = LoopbackRoom(self.home)
         self.model = RemoteModel(self.room, self.folder)
@@ -79,6 +81,19 @@ class Session:
             env["TALLY_RELAY"] = "0"
         self.truth("starting")
         self.pane = Pane(self.room, Launch(tally, env, self.launch.cwd), *self._size, answers=True)
+
+    def beside(self, prompt: str) -> Pane:
+        """The same agent on another terminal, which nobody records, with a prompt that the model marks as another's."""
+        assert prompt.startswith("SUB "), "what the other does is no truth about this one"
+        pane = Pane(self.room, self.launch, *self._size, answers=True)
+        self.others.append(pane)
+        wait_until(lambda: re.search(self.manner.ready, pane.text(), re.M), 60, f"a second {self.agent}")
+        self.rest(1.0)
+        pane.send(prompt)
+        wait_until(lambda: prompt in pane.text(), 10, f"{prompt} on the other")
+        self.rest(self.manner.settles)
+        pane.send("\r")
+        return pane
 
     # What is done to it ------------------------------------------------------------------------------------------
 
@@ -222,8 +237,8 @@ class Session:
         pane = getattr(self, "pane", None)
         if error is not None and pane is not None:
             sys.stdout.write(f"{self.agent}: {[mark['mark'] for mark in self.model.marks]}\n{pane.text()}\n")
-        if pane is not None:
-            pane.close()
+        for one in [*self.others, *([pane] if pane is not None else [])]:
+            one.close()
         self.model.close()
         self.room.close()
         shutil.rmtree(self.folder, ignore_errors=True)

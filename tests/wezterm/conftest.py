@@ -89,10 +89,15 @@ class Bench:
 
     def light(self, pane: Pane) -> str:
         """The first text of the title: the light; nothing where WezTerm's own title stays."""
-        items = self.title(pane)
-        if not isinstance(items, list):
-            return ""
-        return next(item["Text"] for item in items if isinstance(item, dict) and "Text" in item)
+        return light_of(self.title(pane))
+
+
+def light_of(items: Any) -> str:
+    """The first text of a title that is not blank; nothing where WezTerm's own title stays."""
+    if not isinstance(items, list):
+        return ""
+    texts = [item["Text"] for item in items if isinstance(item, dict) and "Text" in item]
+    return next(text for text in texts if text.strip())
 
 
 @pytest.fixture(params=api.PROFILES)

@@ -14,6 +14,7 @@ import pytest
 
 from tallylight import requests
 from tests.kitty.test_fake_agent import _AGENT, _SERVER
+from tests.wezterm.conftest import light_of
 from tests.wezterm.desk import Desk, is_running
 from tests.wezterm.fake import Fake, World
 
@@ -140,8 +141,7 @@ def test_the_whole_way_round(desk: Desk) -> None:
 
     def shows(light: str) -> bool:
         turn()
-        items = fake.format_tab(tab)
-        return isinstance(items, list) and items[1] == {"Text": light}
+        return light_of(fake.format_tab(tab)) == light
 
     def heard() -> tuple[str, str]:
         found = desk.panes()[pane]

@@ -9,19 +9,23 @@ from tests.wezterm.conftest import Bench
 WAITING = "state=waiting;tool=claude;project=web"
 
 
-def first_colour(items: list[object]) -> object:
-    """What colours the first cell: all that stands before the first text."""
+def colours(items: list[object]) -> object:
+    """What colours the light: all that is set before the first text that is not blank."""
     found = {}
     for item in items:
-        if isinstance(item, dict) and "Text" in item:
+        if isinstance(item, dict) and item.get("Text", " ").strip():
             break
-        assert isinstance(item, dict)
-        found |= item
+        if isinstance(item, dict) and "Text" not in item:
+            found |= item
     return found
 
 
+FANCY, RETRO = "", "config.use_fancy_tab_bar = false"
+
+
+@pytest.mark.parametrize("bar", [FANCY, RETRO], ids=["fancy", "retro"])
 @pytest.mark.parametrize(
-    ("opts", "light", "colours"),
+    ("opts", "light", "coloured"),
     [
         ("{}", "▌!", {"Foreground": {"Color": "#FFAA00"}}),
         ("{mark=false}", "▌", {"Foreground": {"Color": "#FFAA00"}}),
@@ -31,14 +35,20 @@ def first_colour(items: list[object]) -> object:
          {"Background": {"Color": "#000088"}, "Foreground": {"Color": "#FFFFFF"}}),
     ],
 )  # fmt: skip
-def test_styles(bench: Bench, opts: str, light: str, colours: object) -> None:
-    """The light is the first cell, with its colour, and the title comes after it."""
-    bench.config(opts)
+def test_styles(bench: Bench, bar: str, opts: str, light: str, coloured: object) -> None:
+    """The light is before the title, in its colour; in the fancy bar it colours the whole tab only where it is meant to."""
+    bench.config(opts, before=bar)
     bench.say(bench.panes[1], WAITING)
     items = bench.title(bench.panes[1])
     assert bench.light(bench.panes[1]) == light
-    assert first_colour(items) == colours
-    assert items[-1] == {"Text": " 2: bash "}
+    assert colours(items) == coloured
+    assert items[-1] == {"Text": "2: bash" if bar == FANCY else "2: bash "}
+    if "colour'" in opts:
+        assert "Background" in items[0]
+    else:
+        # Blank, and of no colour: the rest of a fancy tab inherits from it.
+        assert (items[0] == {"Text": " "}) is (bar == FANCY)
+        assert items[items.index({"Text": light}) + 1] == "ResetAttributes"
 
 
 def test_no_light_is_no_change(bench: Bench) -> None:
@@ -121,7 +131,7 @@ def test_hostile_values(bench: Bench) -> None:
     bench.panes[1].title = "evil\x1b]0;x\x07\u202e\ntitle"
     bench.say(bench.panes[1], "state=waiting;tool=%1B]0%3Bx%07;message=%E2%80%AEgnp%0A")
     drawn = "".join(item["Text"] for item in bench.title(bench.panes[1]) if isinstance(item, dict) and "Text" in item)
-    assert drawn == "▌!  2: evil]0;x title "
+    assert drawn == " ▌! 2: evil]0;x title"
     bench.say(bench.panes[1], "garbage")
     assert bench.fake.errors() == []
 
@@ -148,7 +158,7 @@ def test_a_handler_after_ours_is_called(bench: Bench) -> None:
     assert bench.title(bench.panes[1]) == "theirs 40"
     bench.say(bench.panes[1], WAITING)
     assert bench.light(bench.panes[1]) == "▌!"
-    assert bench.title(bench.panes[1])[-1] == {"Text": "theirs 37"}
+    assert bench.title(bench.panes[1])[-1] == {"Text": "theirs 36"}
 
 
 def test_a_list_of_items_stays_whole(bench: Bench) -> None:
@@ -162,7 +172,7 @@ def test_own_takes_nobody_in(bench: Bench) -> None:
     """With `own` the titles are ours, and other events are registered as ever."""
     bench.config("{title='own'}", after=_THEIRS + " wezterm.on('bell', function() end)")
     bench.say(bench.panes[1], WAITING)
-    assert bench.title(bench.panes[1])[-1] == {"Text": " 2: bash "}
+    assert bench.title(bench.panes[1])[-1] == {"Text": "2: bash"}
     assert len(bench.fake.handlers["bell"]) == 1
 
 
@@ -223,19 +233,19 @@ def test_indexes(bench: Bench) -> None:
     """Where WezTerm shows no index, or counts from 0, ours do too."""
     bench.config(before="config.tab_and_split_indices_are_zero_based = true")
     bench.say(bench.panes[1], WAITING)
-    assert bench.title(bench.panes[1])[-1] == {"Text": " 1: bash "}
+    assert bench.title(bench.panes[1])[-1] == {"Text": "1: bash"}
     bench.start()
     bench.config(before="config.show_tab_index_in_tab_bar = false")
-    assert bench.title(bench.panes[1])[-1] == {"Text": " bash "}
+    assert bench.title(bench.panes[1])[-1] == {"Text": "bash"}
 
 
 def test_narrow(bench: Bench) -> None:
     """In the retro tab bar a title is cut to what its width leaves beside the light."""
-    bench.config()
+    bench.config(before=RETRO)
     bench.panes[1].title = "a very long title indeed"
     bench.say(bench.panes[1], WAITING)
     items = bench.fake.format_tab(bench.tabs[1], 12)
-    assert items[-1] == {"Text": " 2: a ver"}
+    assert items[-1] == {"Text": "2: a very"}
 
 
 # The budget ---------------------------------------------------------------------------------------------------
@@ -272,7 +282,7 @@ def test_pulse(bench: Bench) -> None:
     seen = set()
     for _ in range(4):
         bench.tick()
-        seen.add(bench.fake.titles[bench.tabs[1].id][0]["Foreground"]["Color"])
-        assert bench.fake.titles[bench.tabs[0].id][0]["Foreground"]["Color"] == "#3399FF"
+        seen.add(bench.fake.titles[bench.tabs[1].id][1]["Foreground"]["Color"])
+        assert bench.fake.titles[bench.tabs[0].id][1]["Foreground"]["Color"] == "#3399FF"
         assert bench.window.left_status in ("", "\x1b[0m")
     assert seen == {"#FFAA00", "#664400"}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.wezterm.conftest import Bench
+from tests.wezterm.conftest import Bench, light_of
 
 WAITING = "state=waiting;tool=claude;project=web;kind=question;message=Which one?"
 
@@ -153,7 +153,7 @@ def test_the_snapshot_lights(bench: Bench) -> None:
         {"id": str(bench.panes[1].id), "status": "waiting", "kind": "input", "agent": "claude", "since": 1.5}
     )
     bench.tick()
-    assert bench.fake.titles[bench.tabs[1].id][1] == {"Text": "▌!"}
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌!"
     assert bench.panes[1].user_vars["tally_status"] == "waiting"
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "active"}, written=bench.fake.now + 9.5)
     bench.tick()
@@ -334,7 +334,7 @@ def test_an_idle_wezterm(bench: Bench) -> None:
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "waiting"}, written=bench.fake.now + 9.5)
     bench.fake.now += 5
     bench.fake.run_timers()
-    assert bench.fake.titles[bench.tabs[1].id][1] == {"Text": "▌!"}
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌!"
     assert len(bench.fake.timers) == 1
     bench.write_snapshot(written=bench.fake.now + 9.5)
     for _ in range(3):

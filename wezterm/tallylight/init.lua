@@ -38,6 +38,7 @@ function M.apply_to_config(config, opts)
   titles.look = {
     index = config.show_tab_index_in_tab_bar ~= false,
     zero_based = config.tab_and_split_indices_are_zero_based == true,
+    fancy = config.use_fancy_tab_bar ~= false,
   }
   if merged.title == 'auto' or merged.title == 'own' then
     titles.register()

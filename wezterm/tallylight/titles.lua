@@ -4,7 +4,8 @@
 --- process, no clock, one reading of `tab.panes` and one of each pane's variables. WezTerm runs only the handler that
 --- was registered first, so what is not ours is wrapped, never replaced.
 ---
---- In the fancy tab bar the colours of a tab's first cell are those of the tab, so the light always comes first.
+--- In the fancy tab bar the colours of a tab's first cell are those of the whole tab. So the style `colour` comes
+--- before everything else, and the others have a blank before them there, which keeps the title's colours its own.
 
 local wezterm = require('wezterm')
 local panes = require('tallylight.panes')
@@ -15,7 +16,7 @@ local M = {}
 ---@type tallylight.Options
 M.options = nil
 --- What of the configuration WezTerm's own titles depend on.
-M.look = { index = true, zero_based = false }
+M.look = { index = true, zero_based = false, fancy = true }
 --- The lower half of a pulse is drawn.
 M.is_dim = false
 --- Whether WezTerm has called our handler: if not, another one came first.
@@ -75,12 +76,17 @@ local function light_items(state)
     items[#items + 1] = { Text = M.options.mark and mark .. ' ' or ' ' }
     return items, M.options.mark and 2 or 1
   end
-  local light = mark
+  local light, cells = mark, 2
   if style == 'stripe' then
     light = words.stripe(state.status) .. (M.options.mark and mark or '')
+    cells = M.options.mark and 3 or 2
   end
-  return { { Foreground = { Color = colour } }, { Text = light }, 'ResetAttributes', { Text = ' ' } },
-    (style == 'stripe' and M.options.mark) and 3 or 2
+  local items = { { Foreground = { Color = colour } }, { Text = light }, 'ResetAttributes', { Text = ' ' } }
+  if M.look.fancy then
+    table.insert(items, 1, { Text = ' ' })
+    cells = cells + 1
+  end
+  return items, cells
 end
 
 --- *text*, a string or a list of format items, with the light of *tab* before it; as it is where there is none.
@@ -121,7 +127,7 @@ function M.default_title(tab)
   if M.look.index then
     title = string.format('%d: %s', tab.tab_index + (M.look.zero_based and 0 or 1), title)
   end
-  return ' ' .. title .. ' '
+  return M.look.fancy and title or title .. ' '
 end
 
 --- A handler of `format-tab-title` that puts the light before what *formatter* returns.

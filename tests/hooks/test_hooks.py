@@ -373,6 +373,27 @@ def test_setup_undo_takes_hooks_out(world: FakeWorld, monkeypatch: pytest.Monkey
     assert contents(world) == before
 
 
+def test_setup_undo_beside_a_file_that_cannot_be_read(world: FakeWorld) -> None:
+    """One agent's broken file is told, and keeps nothing else from being undone."""
+    run(world, "install", "claude", "gemini", "--yes")
+    agents_of(world, "claude").write_text("{")
+    world.said.clear()
+
+    assert setup.main(["--undo", "--yes"], world) == 0
+    assert "settings.json was left alone: line 1, column 2" in world.text
+    assert not agents_of(world, "gemini").exists()
+
+
+def test_removing_one_leaves_the_others(world: FakeWorld) -> None:
+    """Only the named agents' hooks go."""
+    run(world, "install", "claude", "gemini", "opencode", "--yes")
+
+    assert run(world, "remove", "gemini", "--yes") == 0
+    assert not agents_of(world, "gemini").exists()
+    assert agents_of(world, "claude").exists()
+    assert agents_of(world, "opencode").exists()
+
+
 def test_without_a_command_there_are_no_hooks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where no `tally` is installed none is written into an agent's settings."""
     home = tmp_path / "bare"

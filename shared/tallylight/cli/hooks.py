@@ -170,13 +170,9 @@ def _tell_more(world: World, target: Target) -> None:
 
 def _remove(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
     world = run.world
-    planned = []
-    for name in names or [*known, ""]:
-        try:
-            # The empty name: what is in the receipt of agents that nobody knows any more.
-            planned += hooks.plan_remove(world, known, {name} if name else hooks.forgotten(world, known))
-        except TallyError as error:
-            run.fail(error)
+    planned, problems = hooks.plan_removal(world, known, names)
+    for error in problems:
+        run.fail(error)
     if not planned and not run.problems:
         run.say("None of our hooks is installed there; nothing changed.")
     return run.do(planned, lambda edit: hooks.undo(world, edit))

@@ -162,7 +162,9 @@ def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.Stat
 def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
     steps = wiring.plan_undo(world, kitty.find_conf(world))
     place = environment.layout(world)
-    taken = hooks.plan_remove(world, hooks.packaged())
+    taken, problems = hooks.plan_removal(world, hooks.packaged())
+    for problem in problems:
+        world.say(str(problem))
     installed = os.path.lexists(place.data) or os.path.lexists(place.command)
     linked = not wezterm.is_undone(world)
     if not steps and not taken and not linked and not (everything and installed):

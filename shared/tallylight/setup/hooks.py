@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -246,29 +246,43 @@ def _table_path(world: World, agent: str) -> Path:
 # Taking back -------------------------------------------------------------------------------------------------
 
 
-def plan_remove(world: World, targets: Mapping[str, Target], agents: set[str] | None = None) -> list[Edit]:
-    """The edits that take our hooks out: of *agents*, or all. What is in the receipt, and what is found without it."""
+def _removal_of(world: World, targets: Mapping[str, Target], agent: str) -> list[Edit]:
+    """What is in the receipt, and what is found without it."""
     book = hooks_book.load(files.state_dir(world.env))
-    planned = []
-    seen = set()
-    for entry in reversed(book.entries):  # what lies in a directory of ours goes before it
-        if agents is None or entry.agent in agents:
-            seen.add((entry.agent, entry.path))
-            planned.append(_remove_edit(world, targets.get(entry.agent), entry.agent, entry.path, entry))
-    for name, target in targets.items():
-        if (agents is not None and name not in agents) or not target.form:
-            continue
+    target = targets.get(agent)
+    # What lies in a directory of ours goes before it.
+    entries = [entry for entry in reversed(book.entries) if entry.agent == agent]
+    planned = [_remove_edit(world, target, agent, entry.path, entry) for entry in entries]
+    if target is not None and target.form:
         path = target.path(world)
-        if (name, path) not in seen:
+        if not any(entry.path == path for entry in entries):
             with contextlib.suppress(TallyError):  # a file that cannot be read has nothing of ours that we know of
                 if is_present(world, target):
-                    planned.append(_remove_edit(world, target, name, path, None))
+                    planned.append(_remove_edit(world, target, agent, path, None))
     return planned
 
 
-def forgotten(world: World, known: Mapping[str, Target]) -> set[str]:
-    """Agents that have hooks of ours by the receipt, and are not known any more."""
-    return {entry.agent for entry in hooks_book.load(files.state_dir(world.env)).entries} - set(known)
+def plan_removal(
+    world: World, targets: Mapping[str, Target], agents: Sequence[str] = ()
+) -> tuple[list[Edit], list[TallyError]]:
+    """
+    The edits that take our hooks out of *agents*, or of all, and why some cannot be.
+
+    One agent's bad file costs that agent alone.
+    """
+    planned: list[Edit] = []
+    problems: list[TallyError] = []
+    try:
+        known = hooks_book.load(files.state_dir(world.env)).entries
+    except TallyError as error:
+        return [], [error]
+    # Those that have hooks of ours by the receipt, and are not known any more, too.
+    for name in dict.fromkeys(agents or [*targets, *(entry.agent for entry in known)]):
+        try:
+            planned += _removal_of(world, targets, name)
+        except TallyError as error:
+            problems.append(error)
+    return planned, problems
 
 
 def _remove_edit(world: World, target: Target | None, agent: str, path: Path, entry: hooks_book.Entry | None) -> Edit:

@@ -1,0 +1,22 @@
+"""Hooks at a host's pane: what arrives late does not put an old light on."""
+
+from __future__ import annotations
+
+from tallylight.hosts.pane import Pane
+from tests.host.test_pane import CLAUDE, HandTable, pane, table
+
+__all__ = ["HandTable", "pane", "table"]
+
+
+def test_a_late_hook_is_late(pane: Pane) -> None:
+    """A hook that was started before another and arrives after it changes nothing; an old carrier still does."""
+    pane.foreground(CLAUDE.pid, 0)
+    pane.carrier("state=working;tool=claude;at=1001", 1)
+    pane.carrier("state=done;tool=claude;at=1003", 2)
+    pane.carrier("state=working;tool=claude;at=1002", 3)
+    pane.tick(4)
+    assert pane.decision.status == "done"
+
+    pane.carrier("state=waiting;tool=claude", 5)
+    pane.tick(6)
+    assert pane.decision.status == "waiting"

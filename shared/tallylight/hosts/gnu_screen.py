@@ -240,6 +240,11 @@ class ScreenSource:
         """The directory for hardcopies: new, of an unguessable name, and for this user alone."""
         if self._private is None:
             parent = snapshot.checked_directory(snapshot.directory(self._environ), create=True)
+            for path in parent.glob("screen-*-*"):
+                pid = path.name.split("-")[1]
+                # Of a host that was killed. A pid that is somebody's keeps it a while longer.
+                if pid.isascii() and pid.isdigit() and self._table.start(int(pid[:10])) is None:
+                    shutil.rmtree(path, ignore_errors=True)
             self._private = Path(tempfile.mkdtemp(prefix=f"screen-{os.getpid()}-", dir=parent))
         return self._private
 

@@ -17,7 +17,7 @@ from tallylight import files
 from tallylight.cli.output import clean
 from tallylight.errors import TallyError
 from tallylight.hooking import compact
-from tallylight.setup import hooks, hooks_state
+from tallylight.setup import hooks, hooks_removal, hooks_state
 from tallylight.setup.hooks import Edit, Target
 from tallylight.setup.world import World
 
@@ -170,12 +170,12 @@ def _tell_more(world: World, target: Target) -> None:
 
 def _remove(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
     world = run.world
-    planned, problems = hooks.plan_removal(world, known, names)
+    planned, problems = hooks_removal.plan_removal(world, known, names)
     for error in problems:
         run.fail(error)
     if not planned and not run.problems:
         run.say("None of our hooks is installed there; nothing changed.")
-    return run.do(planned, lambda edit: hooks.undo(world, edit))
+    return run.do(planned, lambda edit: hooks_removal.undo(world, edit))
 
 
 def _status(world: World, known: Mapping[str, Target], names: Sequence[str], *, as_json: bool) -> int:

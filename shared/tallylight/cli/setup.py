@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import tallylight
 from tallylight import edits, files
 from tallylight.errors import TallyError
-from tallylight.setup import environment, hooks, keys, kitty, wezterm, wiring
+from tallylight.setup import environment, hooks, hooks_removal, keys, kitty, wezterm, wiring
 from tallylight.setup.agents import installed_agents
 from tallylight.setup.world import World
 
@@ -162,7 +162,7 @@ def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.Stat
 def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
     steps = wiring.plan_undo(world, kitty.find_conf(world))
     place = environment.layout(world)
-    taken, problems = hooks.plan_removal(world, hooks.packaged())
+    taken, problems = hooks_removal.plan_removal(world, hooks.packaged())
     for problem in problems:
         world.say(str(problem))
     installed = os.path.lexists(place.data) or os.path.lexists(place.command)
@@ -188,7 +188,7 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
         wiring.undo(world, step)
         world.say(_told(world, step))
     for edit in taken:
-        world.say(hooks.undo(world, edit))
+        world.say(hooks_removal.undo(world, edit))
     for path in wezterm.undo(world) if linked else ():
         world.say(f"{world.short(path)} removed.")
     if everything:

@@ -448,7 +448,11 @@ def test_doctor_on_the_daemon_of_codex(world: FakeWorld) -> None:
     assert "daemon_auto_start = false" in remedy
     assert "--no-daemon" in remedy
 
-    (world.home / ".codex/config.toml").write_text("[features]\ndaemon_auto_start = false\n")
+    features = "[features]\ndaemon_auto_start = false\n"
+    trusted = f'[hooks.state."{agents_of(world, "codex")}:stop:0:0"]\ntrusted_hash = "sha256:0"\n'
+    (world.home / ".codex/config.toml").write_text(features)
+    assert "trust" in lines(world)["codex"][1]
+    (world.home / ".codex/config.toml").write_text(features + trusted)
     assert lines(world)["codex"][0] == "ok"
     (world.home / ".codex/config.toml").write_text("[features]\ndaemon_auto_start = false\nhooks = false\n")
     assert "switches hooks off" in lines(world)["codex"][1]

@@ -72,6 +72,8 @@ class Need:
     #: What the setting must be, or must not be; as it is written.
     value: str = ""
     value_not: str = ""
+    #: The setting must be a table with a name that begins so; `{file}` is the path of the file with the hooks.
+    member: str = ""
     #: What is wrong if it is not so, and what to do.
     problem: str
     remedy: str
@@ -205,11 +207,12 @@ def _need(table: Table) -> Need:
         key=_field(table, "key", ""),
         value=table.text("value"),
         value_not=table.text("value_not"),
+        member=table.text("member"),
         problem=table.text("problem"),
         remedy=table.text("remedy"),
     )
-    if not (need.file and need.key and need.problem) or bool(need.value) == bool(need.value_not):
-        table.complain("key", "needs a file, a problem, and either a value or a value_not")
+    if not (need.file and need.key and need.problem) or not (need.value or need.value_not or need.member):
+        table.complain("key", "needs a file, a problem, and a value, a value_not or a member")
     table.close()
     return need
 

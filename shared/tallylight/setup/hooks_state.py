@@ -70,14 +70,22 @@ def _unmet(world: World, target: Target) -> tuple[str, str] | None:
     """The first setting of the agent's without which its hooks do not work, and what to do."""
     for need in target.place["needs"]:
         path = target.folder(world) / need["file"]
-        value = _setting(edits.decode(wiring.read(path) or b""), need["key"], is_toml=need["file"].endswith(".toml"))
-        if (need["value"] and value != need["value"]) or (need["value_not"] and value == need["value_not"]):
+        text = edits.decode(wiring.read(path) or b"")
+        found = _setting(text, need["key"], is_toml=need["file"].endswith(".toml"))
+        value = found if isinstance(found, str) else "" if found is None else json.dumps(found, default=str)
+        member = need["member"].replace("{file}", str(target.path(world)))
+        has_member = isinstance(found, dict) and any(name.startswith(member) for name in found)
+        if (
+            (need["value"] and value != need["value"])
+            or (need["value_not"] and value == need["value_not"])
+            or (member and not has_member)
+        ):
             return str(need["problem"]), str(need["remedy"])
     return None
 
 
-def _setting(text: str, key: str, *, is_toml: bool) -> str:
-    """A setting as it is written, `true` for one; empty if it is not there or the file cannot be read."""
+def _setting(text: str, key: str, *, is_toml: bool) -> Any:
+    """A setting; None if it is not there or the file cannot be read."""
     found: Any
     try:
         if is_toml:
@@ -86,10 +94,10 @@ def _setting(text: str, key: str, *, is_toml: bool) -> str:
             node = jsonc.parse(text)
             found = node.data() if node is not None else {}
     except (TallyError, ValueError, RecursionError):
-        return ""
+        return None
     for part in key.split("."):
         found = found.get(part) if isinstance(found, dict) else None
-    return found if isinstance(found, str) else "" if found is None else json.dumps(found, default=str)
+    return found
 
 
 def is_here(world: World, target: Target) -> bool:

@@ -51,6 +51,14 @@ def test_a_persons_own_key_counts() -> None:
     assert "resume" in chosen
 
 
+def test_a_persons_own_key_is_no_beginning() -> None:
+    """Where a person's own key begins the sequences of others, those get other keys."""
+    chosen = names(choose({"jump": "kitty_mod+a"}, {}, FREE))
+
+    assert chosen["jump"] == "kitty_mod+a" and chosen["fork"] == "kitty_mod+alt+f"
+    assert not any(key.startswith("kitty_mod+a>") for key in chosen.values())
+
+
 def test_a_key_of_an_earlier_choice_goes_with_it() -> None:
     """Who takes the own key out of the configuration gets a free one, not that."""
     assert names(choose({}, {"jump": "f5"}, FREE))["jump"] == "kitty_mod+y"

@@ -216,6 +216,15 @@ def test_who_asks_back_is_answered(bench: Bench) -> None:
     assert bench.send("report, please") == 2
 
 
+def test_at_work_it_may_say_what_it_likes(bench: Bench) -> None:
+    """A notification of an agent that was not seen to need anything is news, also in front of the person."""
+    bench.panes[1].attention.visible_since = 0.0
+    bench.say("state=working;tool=aider")
+    assert bench.send("half of it is done") == 1
+    bench.say(ASK)
+    assert bench.send("reminder") == 1, "the question is in front of the person"
+
+
 def test_a_reminder_in_quiet_hours(bench: Bench) -> None:
     """Where we told nothing, the agent's own notification is no repetition."""
     bench.notices._notifier.settings = Settings(quiet=((0, 720), (720, 1440)))

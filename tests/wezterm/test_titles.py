@@ -36,7 +36,7 @@ FANCY, RETRO = "", "config.use_fancy_tab_bar = false"
     ],
 )  # fmt: skip
 def test_styles(bench: Bench, bar: str, opts: str, light: str, coloured: object) -> None:
-    """The light is before the title, in its colour; in the fancy bar it colours the whole tab only where it is meant to."""
+    """The light is before the title, in its colour; in the fancy bar it colours the whole tab only with `colour`."""
     bench.config(opts, before=bar)
     bench.say(bench.panes[1], WAITING)
     items = bench.title(bench.panes[1])

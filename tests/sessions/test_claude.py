@@ -68,12 +68,14 @@ def test_course(claude_yard: Yard, sessions: dict[str, Tmux | Screen], kind: str
     model.release(f"{kind}-2")
     promptly("done", truth(model, prompt, "done"))
 
-    prompt = f"ASK THEN fine {kind}"
+    prompt = f"ASK THEN HOLD {kind}-4"
     submit(session, prompt)
     asked = shows(session, "Enter to select")
     promptly("waiting/question", asked)
     time.sleep(SETTLES)
-    session.send("1")
+    answered = session.send("1")
+    yard.wait(pane.id, "working", since=answered)
+    model.release(f"{kind}-4")
     promptly("done", truth(model, prompt, "done"))
 
     prompt = {"tmux": "ERROR 400 8", "screen": "ERROR 400 9"}[kind]  # the model goes by the prompt

@@ -40,8 +40,8 @@ from tallylight.snapshot_schema import Pane as PaneEntry
 
 #: How soon, in seconds, to look again where a transcript is about to tell how a turn ended.
 SOON_S = 0.05
-#: A pane without an agent is looked at in every so many ticks.
-SELDOM = 4
+#: How many ticks come to one look at a pane with an agent whose screen is no evidence, and at one without an agent.
+OFTEN, SELDOM = 2, 4
 #: A screen that has not changed of late is read in every so many of the times it could be.
 CALM_EVERY = 2
 #: Screens read in a second, of all panes together: where more are of interest, each is read more seldom.
@@ -262,7 +262,8 @@ class Poller:
             is_of_interest = held.pane.agent is not None or held.pane.decision.is_lit or held.entry is None
             if is_of_interest:
                 self._lively.append(held)
-            if is_of_interest or (number + self._ticks) % SELDOM == 0:
+            every = 1 if held.is_armed or held.entry is None else OFTEN if is_of_interest else SELDOM
+            if (number + self._ticks) % every == 0:
                 self._guard(f"pane {held.sight.id}", lambda h=held: self._look_at(h, now))  # type: ignore[misc]
         self._read_files()
         self._guard("requests", lambda: self._take_requests(now))

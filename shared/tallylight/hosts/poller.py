@@ -1,9 +1,9 @@
 """
 A polling host: a process beside the terminal programs, which owns panes it can only ask about from outside.
 
-What a multiplexer or a terminal is asked, and how, is a `Source`'s; it answers with a `Sight` a pane. Everything else
-is done here: the foreground of each pane from the process table, titles, screens, the agents' own files, the snapshot,
-and the requests of other processes.
+What a multiplexer or a terminal is asked, and how, is a `Source`'s; it answers with a `Sight` a pane (`hosts.sights`).
+Everything else is done here: the foreground of each pane from the process table, titles, screens, the agents' own
+files, the snapshot, and the requests of other processes.
 
     poller = Poller("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
     poller.run(until=lambda: parent_is_gone())     # or poller.step(now) from a loop of one's own
@@ -23,7 +23,6 @@ import os
 import queue
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 import attrs
 
@@ -34,7 +33,9 @@ from tallylight.hosts import waited
 from tallylight.hosts.entries import pane_entry
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.pane import Look, Pane, Wanted
-from tallylight.requests import Request, Spool
+from tallylight.hosts.sights import Sight as Sight
+from tallylight.hosts.sights import Source as Source
+from tallylight.requests import Spool
 from tallylight.snapshot import MAX_PANES, SnapshotWriter
 from tallylight.snapshot_schema import Pane as PaneEntry
 
@@ -54,52 +55,6 @@ RETRY_S, RETRY_MAX_S = 1.0, 60.0
 SUSPENDED_S = 3.0
 #: The longest sleep between two steps.
 _IDLE_S = 1.0
-
-
-@attrs.frozen(kw_only=True)
-class Sight:
-    """
-    One pane as its source saw it. Only *id* must be given: unique in this host, and the same for the pane's whole life.
-
-    *leader* is a process on the pane's terminal, normally the shell; 0 if the source itself says which *group* is in
-    the foreground. *title* is what the program in the pane set, None if that cannot be told. *read* returns the
-    screen, or None if it is gone; it is called on another thread, only for a pane whose screen would be evidence, at
-    most every *read_every* seconds, and not while *is_still* says that nothing was drawn since it was last called
-    (asked on the loop, so it has to be cheap; it may say False where it cannot tell). The rest goes into the
-    snapshot; *visible* is whether a person sees the pane now.
-    """
-
-    id: str
-    leader: int = 0
-    group: int = 0
-    title: str | None = None
-    read: Callable[[], Look | None] | None = attrs.field(default=None, eq=False)
-    read_every: float = 0.5
-    is_still: Callable[[], bool] | None = attrs.field(default=None, eq=False)
-    tab: str = ""
-    os_window: str = ""
-    host_title: str = ""
-    attach: tuple[str, ...] = ()
-    visible: bool = False
-
-
-class Source(Protocol):
-    """Where panes come from: one kind of multiplexer or terminal."""
-
-    #: Seconds between two looks.
-    every: float
-
-    def look(self) -> Sequence[Sight] | None:
-        """All panes there are now; None if nothing can be said of them, so that they stay. On another thread."""
-
-    def shown(self, entries: Mapping[str, PaneEntry]) -> None:
-        """What its panes show now, by id, after any of that has changed. On another thread."""
-
-    def act(self, request: Request) -> None:
-        """Bring a pane of this source to the front, which is what `focus` asks for. On another thread."""
-
-    def close(self) -> None:
-        """The host ends: leave nothing behind. On the loop."""
 
 
 class _UnreadError(Exception):

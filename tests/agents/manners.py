@@ -26,6 +26,8 @@ class Manner(NamedTuple):
     leave: str
     #: Typed before a question is asked for.
     plan: str = ""
+    #: Takes out what stands in the composer: an interrupted prompt is put back there.
+    wipe: str = ""
     #: How long it leaves keys alone that come with a dialog, or an Enter that comes with the text.
     settles: float = 0.5
 
@@ -110,6 +112,7 @@ MANNERS = {
         interrupted="Request cancelled",
         failed="the script says",
         leave="/quit",
+        wipe="\x15",
     ),
     "copilot": Manner(
         ready="/ commands",

@@ -6,6 +6,7 @@ makes a rule wrong is often nothing but time that passes.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -90,7 +91,14 @@ def interrupt(s: Session) -> None:
     s.rest(2)
     s.keys(s.manner.approve, "working")
     s.rest(4)
-    s.keys(s.manner.interrupt, "idle")
+    if s.agent == "aider":  # which has a question about what the command has said so far
+        pressed = time.time()
+        s.keys(s.manner.interrupt)
+        s.dialog("waiting:question", "Add command output to the chat", pressed)
+        s.rest(3)
+        s.keys(("n\r",), "idle")
+    else:
+        s.keys(s.manner.interrupt, "idle")
     s.rest(5)
     s.leave()
 
@@ -152,8 +160,7 @@ def compaction(s: Session) -> None:
 
 def trust(s: Session) -> None:
     """An agent that asks first whether the folder is to be trusted. Its screen is the truth: no model is asked."""
-    s.shows("[Tt]rust", 60)
-    s.truth("waiting:auth")
+    s.dialog("waiting:auth", "[Tt]rust", 0.0, 60)
     s.rest(8)
     s.keys(("\r",), "starting")
     s.shows(s.manner.ready, 60)

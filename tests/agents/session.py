@@ -107,6 +107,9 @@ class Session:
 
     def submit(self, prompt: str) -> None:
         """Type a prompt and press Enter."""
+        if self.manner.wipe:
+            self.pane.send(self.manner.wipe)
+            self.rest(0.2)
         before = self.pane.text().count(prompt[:20])
         self.pane.send(prompt)
         wait_until(lambda: self.pane.text().count(prompt[:20]) > before, 15, f"{prompt!r} on\n{self.pane.text()}")
@@ -180,8 +183,12 @@ class Session:
         """Wait for the model to call a tool of which a person is asked, and then for the dialog."""
         called = self.mark(f"waiting:{kind}", timeout=timeout)["epoch"]
         pattern = {"permission": self.manner.permission, "question": self.manner.question}[kind]
+        self.dialog(f"waiting:{kind}", pattern, called, timeout)
+
+    def dialog(self, truth: str, pattern: str, since: float, timeout: float = 30) -> None:
+        """Wait for a dialog that cannot have come before `since`; from its being drawn on `truth` is true."""
         self.shows(pattern, timeout)
-        self._dialogs.append((called, f"waiting:{kind}", pattern))
+        self._dialogs.append((since, truth, pattern))
 
     def mark(self, name: str, *, after: int | None = None, timeout: float = 30.0) -> dict[str, Any]:
         """Wait for a mark of the model's, from index `after` on."""

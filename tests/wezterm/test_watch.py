@@ -217,16 +217,17 @@ def test_a_shell_at_its_prompt(bench: Bench) -> None:
     "text",
     [
         "", "[]", "{", "null", '"written":1.5', '{"written":1.5}',
-        '{"version":2,"host":"wezterm","pid":99,"written":1.5,"panes":[{"id":"2","status":"done"}]}',
-        '{"version":1,"host":"kitty","pid":99,"written":1.5,"panes":[{"id":"2","status":"done"}]}',
-        '{"version":1,"host":"wezterm","pid":98,"written":1.5,"panes":[{"id":"2","status":"done"}]}',
-        '{"version":1,"host":"wezterm","pid":99,"written":1.5,"panes":{"id":"2"}}',
-        '{"version":1,"host":"wezterm","pid":99,"written":1.5,"panes":[3,{"id":4,"status":"done"},{"id":"9","status":"x"},null]}',
-        '{"version":1,"host":"wezterm","pid":99,"written":1.5,"panes":[{"id":"3","status":"done","agent":{},"since":"x","reason":7}]}',
+        '{"version":2,"host":"wezterm","pid":99,"written":1.5,"panes":[{"id":"5","status":"done"}]}',
+        '{"version":1,"host":"kitty","pid":99,"written":1.5,"panes":[{"id":"5","status":"done"}]}',
+        '{"version":1,"host":"wezterm","pid":98,"written":1.5,"panes":[{"id":"5","status":"done"}]}',
+        '{"version":1,"host":"wezterm","pid":99,"written":1.5,"panes":{"id":"5"}}',
+        '{"version":1,"host":"wezterm","pid":99,"written":1.5,"panes":[3,{"id":5,"status":"done"},{"id":"5","status":"x"},null]}',
+        '{"version":1,"host":"wezterm","pid":99,"written":1.5,"panes":[{"id":"99","status":"done","agent":{},"since":"x","reason":7}]}',
     ],
 )  # fmt: skip
 def test_broken_snapshots(bench: Bench, text: str) -> None:
     """A snapshot that is none, or another's, is nothing; and no handler fails over it."""
+    assert bench.panes[1].id == 5
     bench.config()
     bench.snapshot.write_text(text)
     bench.tick()
@@ -329,6 +330,8 @@ def test_an_idle_wezterm(bench: Bench) -> None:
     bench.tick()
     assert bench.fake.timers == []
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "working", "agent": "claude"})
+    bench.tick()
+    bench.tick()
     bench.tick()
     assert len(bench.fake.timers) == 1
     bench.write_snapshot({"id": str(bench.panes[1].id), "status": "waiting"}, written=bench.fake.now + 9.5)

@@ -71,29 +71,33 @@ _BEHIND_IDLE = frozenset({Status.WAITING, Status.ERROR, Status.BACKGROUND})
 
 
 def contradicts(lower: Claim, higher: Claim) -> float | None:
-    """Since when *lower* is to be believed, because *higher* cannot be true beside it; None if it is not."""
+    """From when on *lower* is to be believed, because *higher* cannot be true beside it; None if it is not."""
     pair = (lower.report.source, higher.report.source)
     if lower.status is higher.status:
         return None
     if pair[0] is Source.SCREEN and pair[1] in (Source.TITLE, Source.PROGRESS):
-        if higher.status in (Status.IDLE, Status.DONE) and lower.status in _BEHIND_IDLE:
-            # Seen since: a dialog that was answered, and a turn that ended with it, may be both news of one look.
-            return lower.changed if lower.at > higher.changed else None
-        # A dialog came to stand there since the title began to say that it works; some are late to take that back.
-        is_newer = lower.status is Status.WAITING and lower.changed > higher.changed
-        return lower.changed if is_newer and higher.status is Status.WORKING else None
+        return lower.changed if _is_behind(lower, higher) else None
     if pair[0] not in (Source.REGISTRY, Source.TITLE) or pair[1] is not Source.PROTOCOL:
         return None
     if pair[0] is Source.REGISTRY and (lower.status, higher.status) == (Status.BACKGROUND, Status.WORKING):
         # Claude's protocol calls it work, too, when only a shell of its own still runs; its file tells the two apart,
         # and calls it busy when a turn begins.
-        return max(lower.changed, higher.changed)
+        return max(lower.changed, higher.changed) + CONTRADICTION_S
     if lower.changed <= higher.at:
         return None
     if lower.report.source is Source.TITLE and lower.status in (Status.IDLE, Status.DONE):
         # An idle glyph also stands while a dialog is open, so it can only say "not working".
-        return lower.changed if higher.status is Status.WORKING else None
-    return lower.changed if higher.status in _LIVE or lower.status in _LIVE else None
+        return lower.changed + CONTRADICTION_S if higher.status is Status.WORKING else None
+    return lower.changed + CONTRADICTION_S if higher.status in _LIVE or lower.status in _LIVE else None
+
+
+def _is_behind(screen: Claim, title: Claim) -> bool:
+    """Whether the screen, which was read twice for that, shows what a title or a progress bar does not tell."""
+    if title.status in (Status.IDLE, Status.DONE):
+        # Seen since: a dialog that was answered, and a turn that ended with it, may be both news of one look.
+        return screen.status in _BEHIND_IDLE and screen.at > title.changed
+    # A dialog came to stand there since the title began to say that it works; some are late to take that back.
+    return title.status is Status.WORKING and screen.status is Status.WAITING and screen.changed > title.changed
 
 
 @attrs.frozen
@@ -129,11 +133,11 @@ def choose(
         for claim in voters[1:]:
             since = contradicts(claim, winner)
             if since is not None:
-                if now - since >= CONTRADICTION_S:
+                if now >= since:
                     losing.append(_lost(winner, f"contradicted since by the agent's own {claim.report.source.word}"))
                     winner = claim
                     break
-                deadlines.append(since + CONTRADICTION_S)
+                deadlines.append(since)
         losing.extend(
             _lost(claim, f"outranked by {winner.report.source.word}") for claim in voters[1:] if claim is not winner
         )

@@ -1,7 +1,7 @@
-"""Real Codex in a real kitty, which drops what Codex says of itself: the light comes from its title alone.
+"""Real Codex in a real kitty, which drops what Codex says of itself: the light comes from its title and its screen.
 
-A title tells less than the truth, and this is where it ends: Codex clears the spinner alike after an answer, an
-interrupt and an error, which all look done; a question looks like a permission; and its title speaks of a permission
+A title tells less than the truth: Codex clears the spinner alike after an answer and an interrupt, which both look done;
+a question looks like a permission there, and only its screen tells them apart; and its title speaks of a permission
 dialog up to a second after it is on the glass. `tally run` knows better (test_relay_kitty).
 """
 
@@ -80,7 +80,7 @@ def test_question(tab: Tab) -> None:
     """A question, which Codex asks in plan mode only, is amber."""
     tab.submit(f"{CODEX.plan}ASK THEN fine")
     asked = tab.shows(CODEX.question)
-    waiting = tab.wait("waiting/permission", since=tab.truth("waiting:question"))
+    waiting = tab.wait("waiting/question", since=tab.truth("waiting:question"))
     tab.answer(CODEX.question, "1")
     done = tab.wait("done", since=tab.truth("done"))
 

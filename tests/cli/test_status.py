@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import time
 from pathlib import Path
 
 import attrs
@@ -116,6 +117,25 @@ def test_json(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["panes"][0]["reason"]["rule"] == "osc-1338"
     assert found["panes"][0]["kind"] == "permission"
     assert len(found["problems"]) == 1
+
+
+def test_the_longest_wait_first(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --waiting the one that has waited longest comes first, as for jumps; what was put off comes last."""
+    ages = {"young": NOW - 5, "old": NOW - 500, "snoozed": NOW - 900}
+    panes = [attrs.evolve(WAITING, id=name, since=since, message=name) for name, since in ages.items()]
+    panes[-1] = attrs.evolve(panes[-1], snoozed_until=time.time() + 600)
+    publish(runtime, panes)
+
+    main(["status", "--waiting"])
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["old", "young", "snoozed"]
+
+
+def test_a_question_is_listed_rather_than_the_last_message() -> None:
+    """What waits shows what it asks, if that is known; what does not wait shows its message."""
+    asks = {"question": "Do you want to proceed?", "message": "I will clean up"}
+
+    assert "Do you want to proceed?" in drawn([attrs.evolve(WAITING, **asks)])[0]
+    assert "I will clean up" in drawn([attrs.evolve(WORKING, **asks)])[0]
 
 
 def test_json_of_waiting_panes(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ def test_a_row_tells_all_that_matters() -> None:
 
     assert texts(listed(question, pane(2, project="docs", message="Tests run", progress="3/7")))[1:3] == [
         "▸ ?  question  claude  shop   3m  May I?",
-        "  ●  working   claude  docs   1m  ██░░░░ 3/7  Tests run",
+        "  ●  working   claude  docs   1m  ━━──── 3/7  Tests run",
     ]
 
 
@@ -96,7 +96,7 @@ def test_keys_have_names(keys: str, named: str) -> None:
 @pytest.mark.parametrize(
     ("progress", "bar"),
     [
-        ("0/4", "░░░░░░ 0/4"), ("2/4", "███░░░ 2/4"), ("4/4", "██████ 4/4"), ("9/4", "██████ 4/4"), ("1/0", ""),
+        ("0/4", "────── 0/4"), ("2/4", "━━━─── 2/4"), ("4/4", "━━━━━━ 4/4"), ("9/4", "━━━━━━ 4/4"), ("1/0", ""),
         ("", ""), ("x/y", ""), ("-1/4", ""), ("1/" + "9" * 20, ""), ("1", ""), ("²/4", ""),
     ],
 )  # fmt: skip

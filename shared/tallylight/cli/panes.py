@@ -8,11 +8,10 @@ import attrs
 
 from tallylight import snapshot
 from tallylight.errors import TallyError
-from tallylight.report import Source
+from tallylight.list.rows import is_lit
 from tallylight.rollup import urgency
 from tallylight.snapshot import SnapshotError
 from tallylight.snapshot_schema import Pane
-from tallylight.status import Status
 
 
 class NoPaneError(TallyError):
@@ -38,9 +37,7 @@ class Found:
     @property
     def is_lit(self) -> bool:
         """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
-        if self.pane.status is Status.ACTIVE:
-            return False
-        return self.pane.status is not Status.IDLE or self.pane.reason.source != Source.SHELL.word
+        return is_lit(self.pane)
 
 
 @attrs.frozen

@@ -13,6 +13,7 @@ from tallylight.cli.fleet import read_fleet
 from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
 from tallylight.cli.panes import Found, Panes, read_panes
 from tallylight.hosts.waited import waited_today
+from tallylight.list.rows import is_snoozed
 from tallylight.status import Status
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
@@ -27,12 +28,15 @@ def main(argv: list[str]) -> int:
     """List the panes."""
     parser = argparse.ArgumentParser(prog="tally status", description="One line a pane, most urgent first.")
     parser.add_argument("--json", action="store_true", help="one JSON object, with every pane and every field")
-    parser.add_argument("--waiting", action="store_true", help="only the panes that wait for you")
+    parser.add_argument("--waiting", action="store_true", help="only the panes that wait for you, oldest first")
     parser.add_argument("--all", action="store_true", help="also shells and plain commands")
     parser.add_argument("--broker", action="store_true", help="of every machine of the fleet, as its broker tells it")
     options = parser.parse_args(argv)
     panes = read_fleet() if options.broker else read_panes(os.environ)
     shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
+    if options.waiting:
+        now = time.time()
+        shown.sort(key=lambda found: (is_snoozed(found.pane, now), found.pane.since, found.address))
     if options.json:
         waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
         sys.stdout.write(json.dumps(to_json(panes, shown) | waited, indent=2) + "\n")
@@ -87,7 +91,11 @@ def _row(found: Found, now: float, *, narrow: bool, with_host: bool) -> list[str
         clean(pane.agent, 20),
         name,
         age(now - pane.since) if pane.since else "",
-        clean(pane.message or (pane.title if name != clean(pane.title) else "")),
+        clean(
+            (pane.question if pane.status is Status.WAITING else "")
+            or pane.message
+            or (pane.title if name != clean(pane.title) else "")
+        ),
     ]
 
 

@@ -31,7 +31,11 @@ KEY_NAMES = {"\r": "⏎", "\n": "⏎", "\x1b": "Esc", "\t": "Tab", " ": "Space",
 
 @attrs.frozen
 class Span:
-    """Text of one look. *chip* is drawn on the colour of that status, in black or white, whatever the theme."""
+    """
+    Text of one look. *chip* is drawn on the colour of that status, in black or white, whatever the theme.
+
+    Dim is for lines alone: what is dim on white can hardly be read.
+    """
 
     text: str
     chip: Status | None = None
@@ -50,7 +54,7 @@ def draw(state: State) -> list[Line]:
         texts = state.text[state.scroll : state.scroll + parts.rows]
         lines = [_head_of_text(state)] + [(Span(clean(text, state.columns)),) for text in texts]
         lines += [()] * (parts.rows - len(texts))
-        lines.append((Span(clean("up, down: scroll   any other key: back", state.columns), is_dim=True),))
+        lines.append((Span(clean("up, down: scroll   any other key: back", state.columns)),))
     else:
         lines = [_head(state), *_rows(state, parts.rows), *_details(state, parts.details), _foot(state)]
     return [_clipped(line, state.columns) for line in lines[: state.lines]]
@@ -110,7 +114,7 @@ def _head_of_text(state: State) -> Line:
 def _rows(state: State, height: int) -> list[Line]:
     if not state.shown:
         text = "no agent matches" if state.rows else "no agent runs in any pane"
-        return ([(), (Span(clean(f"  {text}", state.columns), is_dim=True),)] + [()] * height)[:height]
+        return ([(), (Span(clean(f"  {text}", state.columns)),)] + [()] * height)[:height]
     several = len({row.host for row in state.rows}) > 1
     columns = [_fields(row, state, with_host=several) for row in state.shown]
     widths = [max(map(width, column)) for column in zip(*columns, strict=True)]
@@ -131,14 +135,12 @@ def _row(row: Row, text: str, state: State) -> Line:
         Span(
             f" {paint.mark(pane.status, pane.kind)} ",
             chip=None if snoozed else pane.status,
-            is_dim=snoozed,
             is_bold=pane.status in NEEDS and not snoozed,
         ),
         Span(" "),
         Span(
             pad(clean(text, room), room),
             is_bold=pane.unread,
-            is_dim=snoozed and not is_selected,
             is_reverse=is_selected,
         ),
     )
@@ -179,7 +181,7 @@ def _bar(progress: str, *, with_bar: bool) -> str:
     if int(total) < 1:
         return ""
     full = min(BAR, int(done) * BAR // int(total))
-    bar = f"{'█' * full}{'░' * (BAR - full)} " if with_bar else ""
+    bar = f"{'━' * full}{'─' * (BAR - full)} " if with_bar else ""
     return f"{bar}{min(int(done), int(total))}/{int(total)}"
 
 
@@ -199,12 +201,12 @@ def _details(state: State, height: int) -> list[Line]:
         room = height - len(lines) - count
         context = [(Span(clean(text, state.columns)),) for text in state.sight.context or (row.pane.question,)]
         if len(context) > room:
-            context = [(Span("…", is_dim=True),), *context[len(context) - room + 1 :]] if room > 1 else context[-room:]
+            context = [(Span("…"),), *context[len(context) - room + 1 :]] if room > 1 else context[-room:]
         lines += context
         for number, (keys, label) in enumerate(state.sight.choices[:count], 1):
             types = f"  types {keys_named(keys)}" if keys else "  keys not known"
             text = clean(label, max(1, state.columns - 4 - width(types)))
-            lines.append((Span(f"{number}  ", is_bold=True), Span(text), Span(types, is_dim=True)))
+            lines.append((Span(f"{number}  ", is_bold=True), Span(text), Span(types)))
     else:
         pane = row.pane
         facts = [pane.question if pane.status is Status.WAITING else "", pane.message, _who(row, state.now)]
@@ -256,4 +258,4 @@ def _foot(state: State) -> Line:
         if len(longer) > state.columns:
             break
         hints = longer
-    return (Span(hints, is_dim=True),)
+    return (Span(hints),)

@@ -1,0 +1,89 @@
+"""`tally jump`: which terminal it asks, for what, and what it says without one."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tallylight import requests
+from tallylight.cli import jump
+from tallylight.cli.main import main
+from tallylight.cli.panes import Found, Panes
+from tallylight.snapshot import SnapshotWriter
+from tallylight.snapshot_schema import Pane
+from tests.list.panes import NOW, asking, pane
+
+
+@pytest.fixture
+def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> requests.Spool:
+    """The requests to this process, which is a terminal with an old and a young question."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.delenv("KITTY_PID", raising=False)
+    writer = SnapshotWriter.for_host("kitty", os.environ, time.time)
+    now = time.time()
+    writer.publish(
+        [Pane(id=name, status=asking(1).status, since=now - age) for name, age in (("5", 30), ("4", 3000))],
+        time.monotonic(),
+    )
+    assert not writer.error
+    return requests.Spool("kitty")
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [([], ()), (["--previous"], ("--previous",)), (["--any", "--previous"], ("--previous", "--any"))],
+)
+def test_it_asks_the_terminal(spool: requests.Spool, options: list[str], asked: tuple[str, ...]) -> None:
+    """The terminal gets the request with its options, and decides itself."""
+    assert main(["jump", *options]) == 0
+    assert [(r.verb, r.pane, r.args) for r in spool.take()] == [("jump", "", asked)]
+
+
+def test_a_dry_run_tells_the_order(spool: requests.Spool, capsys: pytest.CaptureFixture[str]) -> None:
+    """--dry-run lists the stops, oldest first, or with --previous the other way round, and asks nothing."""
+    main(["jump", "--dry-run"])
+    assert [line.split()[0][-2:] for line in capsys.readouterr().out.splitlines()] == [":4", ":5"]
+    main(["jump", "--dry-run", "--previous"])
+    assert [line.split()[0][-2:] for line in capsys.readouterr().out.splitlines()] == [":5", ":4"]
+    assert spool.is_empty()
+
+
+def test_without_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where no terminal runs it says so, and fails."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+
+    assert main(["jump"]) == 1
+    assert "tally doctor" in capsys.readouterr().out
+
+
+def hosts(*found: tuple[str, Pane]) -> Panes:
+    return Panes(tuple(Found(host, pane) for host, pane in found), tuple(sorted({host for host, _ in found})))
+
+
+@pytest.mark.parametrize(
+    ("environ", "host"),
+    [({}, "kitty-2"), ({"KITTY_PID": "1"}, "kitty-1"), ({"KITTY_PID": "9"}, "kitty-2")],
+    ids=["from outside", "from within a terminal", "from within one that shows nothing"],
+)
+def test_which_terminal(environ: dict[str, str], host: str) -> None:
+    """The one we are in; from elsewhere the one that has the neediest pane; never one without a window."""
+    panes = hosts(
+        ("kitty-1", pane(1)),
+        ("kitty-2", asking(1)),
+        ("sessions-3", asking(1, 900, attach=("screen", "-r"))),
+    )
+
+    assert jump.find_host(panes, environ, NOW, is_any=False) == host
+
+
+def test_nobody_to_ask() -> None:
+    """Where nothing needs anybody no terminal is asked, unless for any agent."""
+    panes = hosts(("kitty-1", pane(1)))
+
+    assert jump.find_host(panes, {}, NOW, is_any=False) == ""
+    assert jump.find_host(panes, {}, NOW, is_any=True) == "kitty-1"

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -268,7 +269,8 @@ def test_what_would_mean_something_else_is_never_cut(
     def as_json(value: object) -> object:
         return [as_json(entry) for entry in value] if isinstance(value, tuple) else value
 
-    make_writer(folder).publish([attrs.evolve(WAITING, **{field: value}) for value in (most, more)], 0.0)
+    fields: list[dict[str, Any]] = [{field: value} for value in (most, more)]
+    make_writer(folder).publish([attrs.evolve(WAITING, **each) for each in fields], 0.0)
     written = [getattr(pane, field) for pane in panes_in(folder)]
     raw = [{**WAITING.to_json(), field: as_json(value)} for value in (most, more)]
     put(folder, HERE, document(panes=raw))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -71,7 +72,7 @@ def program(path: Path, mode: int = 0o755) -> Path:
     return path
 
 
-def pane(directory: str, **how: object) -> Pane:
+def pane(directory: str, **how: Any) -> Pane:
     """What the host wrote of the pane."""
     known = ConversationEntry(agent="claude", session=ID, cwd=directory)
     made = Pane(id="3", status=Status.IDLE, agent="claude", agent_pid=20, pid=20, conversation=known)

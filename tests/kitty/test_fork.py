@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
@@ -22,13 +23,16 @@ _CLAUDE = r"""#!/usr/bin/python3
 import json, os, sys, uuid
 home = os.environ["HOME"]
 start = open("/proc/self/stat").read().rpartition(")")[2].split()[19]
-session = os.environ.get("FAKE_SESSION") or str(uuid.uuid4())
+session = str(uuid.uuid4())
 pid = os.getpid()
 folder = f"{home}/.claude/sessions"
 os.makedirs(folder, exist_ok=True)
-with open(f"{folder}/{pid}.json.new", "w") as file:
-    json.dump({"pid": pid, "procStart": start, "sessionId": session, "cwd": os.getcwd(), "status": "idle"}, file)
-os.rename(f"{folder}/{pid}.json.new", f"{folder}/{pid}.json")
+def status(session):
+    with open(f"{folder}/{pid}.json.new", "w") as file:
+        json.dump({"pid": pid, "procStart": start, "sessionId": session, "cwd": os.getcwd(), "status": "idle"}, file)
+    os.rename(f"{folder}/{pid}.json.new", f"{folder}/{pid}.json")
+
+status(session)
 with open(f"{home}/diary", "a") as file:
     entry = {"argv": sys.argv, "cwd": os.getcwd(), "pid": pid, "session": session}
     entry["window"], entry["mark"] = os.environ.get("KITTY_WINDOW_ID"), os.environ.get("FAKE_MARK")
@@ -37,9 +41,8 @@ print("claude is here", flush=True)
 for line in sys.stdin:
     if line.startswith("say "):
         print(bytes.fromhex(line[4:]).decode("latin-1"), end="", flush=True)
-    elif line.startswith("exit"):
-        break
-os.unlink(f"{folder}/{pid}.json")
+    elif line.startswith("session "):
+        status(line[8:].rstrip("\n") * (10_000 if line[8:] == "x\n" else 1))
 """
 
 _CONFIG = """
@@ -193,43 +196,65 @@ def test_escape_leaves(bench: Bench) -> None:
     assert bench.programs() == before
 
 
-@pytest.mark.parametrize(
-    ("key", "words"), [("t", "a new tab"), ("o", "a new OS window"), ("b", "a pane below this one")]
-)
-def test_elsewhere(bench: Bench, key: str, words: str) -> None:
-    """A key on the page chooses where the new pane goes."""
+def test_worktree(bench: Bench) -> None:
+    """`w` and Enter: the same conversation on a new branch in a new directory; closing the pane removes neither."""
     kitty = bench.kitty
-    window, _ = bench.agent()
-    tabs, os_windows, count = len(kitty.tabs()), len(kitty.ls()), len(bench.diary())
+    git = shutil.which("git")
+    assert git is not None
+    shutil.copy(git, kitty.home / ".local/bin/git")
+    who = ["-c", "user.name=n", "-c", "user.email=n@example.org"]
+    for words in (["init", "-qb", "main"], [*who, "commit", "-qm", "first", "--allow-empty"]):
+        kitty.run(["git", *words], cwd=str(kitty.home / "work"))
+    _, first = bench.agent()
+    count = len(bench.diary())
     bench.press(FORK)
     bench.page("Fork Claude")
-    bench.press(key)
-    bench.page(words)
+    bench.press("w")
+    _, shown = bench.page("main-fork-1 (new)")
     bench.press("Return")
-    forked = int(bench.started(count)["window"])
+    second = bench.started(count)
+    place = kitty.home / "work-fork-1"
+    kitty.close_window(int(second["window"]))
 
-    kitty.wait_until(lambda: any(w["id"] == forked for w in kitty.windows()), what="the new window")
-    assert len(kitty.tabs()) == tabs + (key != "b")
-    assert len(kitty.ls()) == os_windows + (key == "o")
-    assert (kitty.tab_of(forked) == kitty.tab_of(window)) == (key == "b")
-    titles = {tab["title"] for tab in kitty.tabs() if tab["id"] == kitty.tab_of(forked)}
-    assert key == "b" or titles == {"⎇ work"}
+    assert f"{place} (new worktree)" in re.sub(r"\s+", " ", shown)
+    assert second["cwd"] == str(place)
+    assert second["argv"][1:] == ["--resume", first["session"], "--fork-session"]
+    assert kitty.run(["git", "branch", "--show-current"], cwd=str(place)).stdout == b"main-fork-1\n"
+    shutil.rmtree(kitty.home / "work/.git")
 
 
-@pytest.mark.parametrize(
-    ("session", "reason"),
-    [
-        ("--dangerously-skip-permissions", "begins with a dash"),
-        ("a b", "has a space in it"),
-        ("x" * 10_000, "is longer than 256 characters"),
-    ],
-    ids=["option", "space", "long"],
-)
-def test_a_hostile_session_id(bench: Bench, session: str, reason: str) -> None:
+def test_elsewhere(bench: Bench) -> None:
+    """A key on the page chooses where the new pane goes: another tab, another OS window."""
+    kitty = bench.kitty
+    window, _ = bench.agent()
+    for key, words in (("t", "a new tab"), ("o", "a new OS window")):
+        tabs, os_windows, count = len(kitty.tabs()), len(kitty.ls()), len(bench.diary())
+        bench.press(FORK)
+        bench.page("Fork Claude")
+        bench.press(key)
+        bench.page(words)
+        bench.press("Return")
+        forked = int(bench.started(count)["window"])
+        kitty.wait_until(lambda f=forked: any(w["id"] == f for w in kitty.windows()), what="the new window")  # type: ignore[misc]
+
+        assert len(kitty.tabs()) == tabs + 1
+        assert len(kitty.ls()) == os_windows + (key == "o")
+        assert {tab["title"] for tab in kitty.tabs() if tab["id"] == kitty.tab_of(forked)} == {"⎇ work"}
+        kitty.focus_os_window(kitty.ls()[0]["id"])
+        kitty.focus_window(window)
+
+
+def test_hostile_session_ids(bench: Bench) -> None:
     """An id that could become anything but one harmless argument is refused, and the page says why."""
-    window, _ = bench.agent(FAKE_SESSION=session)
-    refused(bench, FORK, reason, "rule: value")
-    assert "x" * 300 not in bench.kitty.get_text(window)
+    window, _ = bench.agent()
+    for session, known, reason in (
+        ("--dangerously-skip-permissions", "--dangerously-skip-permissions", "begins with a dash"),
+        ("a b", "a b", "has a space in it"),
+        ("x", "x" * 257, "is longer than 256 characters"),  # the program makes 10,000 of it
+    ):
+        bench.kitty.send_text(window, f"session {session}\r")
+        bench.known(window, session=known)
+        refused(bench, FORK, reason, "rule: value")
 
 
 def refused(bench: Bench, key: str, reason: str, rule: str) -> None:

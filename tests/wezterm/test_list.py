@@ -1,0 +1,111 @@
+"""What `wezterm cli list` and the feed say, and what is made of it when it is not what it should be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallylight.hosts.wezterm import WezTermSource
+from tallylight.hosts.wezterm_sidecar import socket_of
+from tallylight.multiplexers.wezterm_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
+
+#: As WezTerm 20240203 prints one pane, and one of an ssh domain.
+LISTED = """[
+  {"window_id": 0, "tab_id": 3, "pane_id": 4, "workspace": "default",
+   "size": {"rows": 24, "cols": 80, "pixel_width": 640, "pixel_height": 384, "dpi": 96},
+   "title": "✳ Fix", "cwd": "file://host/home/u/api/", "cursor_x": 2, "cursor_y": 21, "cursor_shape": "Default",
+   "cursor_visibility": "Visible", "left_col": 0, "top_row": 0, "tab_title": "", "window_title": "w",
+   "is_active": true, "is_zoomed": false, "tty_name": "/dev/pts/7"},
+  {"window_id": 0, "tab_id": 5, "pane_id": 6, "workspace": "far", "title": "ssh", "cursor_visibility": "Hidden",
+   "tty_name": null}
+]"""
+
+
+def test_list() -> None:
+    """A pane has its terminal, its size and its cursor; one of another domain has no terminal."""
+    assert read_list(LISTED.encode()) == [
+        Row(id="4", tab="3", window="0", workspace="default", title="✳ Fix", tty="/dev/pts/7", rows=24, columns=80,
+            cursor_row=21, cursor_column=2),
+        Row(id="6", tab="5", window="0", workspace="far", title="ssh", cursor_visible=False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"null", b"\xff", b"[" * 100_000, b'"x"'])
+def test_no_list(data: bytes) -> None:
+    """What is no list is None, not an empty one: the panes stay."""
+    assert read_list(data) is None
+
+
+@pytest.mark.parametrize(
+    "row", [3, None, {}, {"pane_id": "4"}, {"pane_id": -1}, {"pane_id": True}, {"pane_id": 1.5}, {"pane_id": 2**60}]
+)
+def test_rows_that_are_none(row: object) -> None:
+    """A row without a number for its pane is left out."""
+    assert read_list(json.dumps([row]).encode()) == []
+
+
+def test_list_is_bounded() -> None:
+    """More panes than anyone has are not read, and a path that is no terminal's is none."""
+    rows: list[Any] = [{"pane_id": n, "tty_name": "/etc/passwd", "size": 7, "title": 3} for n in range(MAX_PANES + 5)]
+    found = read_list(json.dumps(rows).encode())
+    assert found is not None and len(found) == MAX_PANES
+    assert found[0] == Row(id="0", tab="", window="")
+
+
+def test_screen() -> None:
+    """A screen has as many rows as the pane, whether WezTerm prints the empty ones at its end or not."""
+    row = Row(id="1", tab="1", window="0", rows=4)
+    for text in ("a\nb\n", "a\nb", "a\nb\n\n\n", "a\nb\n\n\n\nmore\n"):
+        assert screen(text, row) == ["a", "b", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"said": [{"n": 1, "value": "a"}, {"n": 2, "value": "b"}]}, ((1, "a"), (2, "b"))),
+        ({"said": [{"n": 0, "value": "a"}, {"n": "1", "value": "b"}, {"n": 3}, 4, {"n": 5, "value": 6}]}, ()),
+        ({"said": "x"}, ()),
+        ({}, ()),
+    ],
+)
+def test_feed(value: object, said: object) -> None:
+    """Words have a number and a text; others are left out."""
+    feed = read_feed(json.dumps({"version": 1, "life": "a", "front": "3,x,4", "panes": {"4": value, "5": 3}}).encode())
+    assert feed == FeedState(life="a", front=frozenset({"3", "4"}), panes={"4": FedPane(said=said)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b'{"version": 2}', b"{" * 100_000, b"\xff"])
+def test_no_feed(data: bytes) -> None:
+    """Another version, or what is no JSON, is no feed."""
+    assert read_feed(data) is None
+
+
+def test_each_word_is_heard_once(tmp_path: Path) -> None:
+    """In one life by its number; after a reload, which counts anew, what is the same as the last word is not news."""
+    source = WezTermSource({}, 1, "wezterm", tmp_path / "feed")
+
+    def hears(life: str, *said: tuple[int, str]) -> list[str]:
+        source._feed = FeedState(life=life)
+        return source._new_words("4", said)
+
+    assert hears("one", (1, "a"), (2, "b")) == ["a", "b"]
+    assert hears("one", (1, "a"), (2, "b")) == []
+    assert hears("one", (2, "b"), (3, "b")) == ["b"]
+    assert hears("two", (1, "b")) == []
+    assert hears("two", (1, "b"), (2, "c")) == ["c"]
+    assert hears("three", (1, "d"), (2, "e")) == ["d", "e"]
+    assert hears("four") == []
+    assert hears("four", (1, "f")) == ["f"]
+
+
+def test_socket() -> None:
+    """The socket WezTerm names is asked if it is of that very process, else the one it would have made."""
+    assert socket_of({"WEZTERM_UNIX_SOCKET": "/x/gui-sock-7"}, 7) == "/x/gui-sock-7"
+    assert (
+        socket_of({"WEZTERM_UNIX_SOCKET": "/x/gui-sock-17", "XDG_RUNTIME_DIR": "/run/u"}, 7)
+        == "/run/u/wezterm/gui-sock-7"
+    )
+    assert socket_of({"HOME": "/home/u"}, 7) == "/home/u/.local/share/wezterm/gui-sock-7"

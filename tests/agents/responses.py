@@ -13,8 +13,8 @@ from tests.agents.dialect import Call, Dialect, Wire
 class Responses(Dialect):
     """What Codex speaks."""
 
-    #: Statuses that its client sends again by itself.
-    retried = frozenset({401, 408, 409, 429, *range(500, 600)})
+    #: Statuses that its client sends again by itself: a rate limit is an error to Codex.
+    retried = frozenset({401, 408, 409, *range(500, 600)})
 
     def side(self, path: str, body: dict[str, Any], wire: Wire) -> bool:
         """Answer the threads that run beside the main one: they make titles, and are given no shell."""

@@ -310,6 +310,51 @@ def test_a_program_that_prints_a_prompt_gets_no_answer(board: Board) -> None:
     assert board.status(window) == "waiting"
 
 
+@pytest.mark.parametrize("key", ["f", "r"])
+def test_forking_is_handed_over(asking: tuple[Board, int, int], key: str) -> None:
+    """f and r close the list and open the kitten that asks, over the pane it is about and in front of the person."""
+    board, window, _ = asking
+    board.press(key)
+    board.wait_closed()
+    tab = board.kitty.tab_of(window)
+
+    def page() -> int | None:
+        windows = next(t["windows"] for t in board.kitty.tabs() if t["id"] == tab)
+        return next((int(w["id"]) for w in windows if w["id"] != window), None)
+
+    over = board.kitty.wait_until(page, what="the page of the kitten")
+    board.kitty.wait_until(lambda: board.in_front() == over, what="the page in front")
+    # The program has no session that could be forked or resumed, and the page says so.
+    board.kitty.wait_until(lambda: board.kitty.get_text(over).strip(), what="something on the page")
+    assert typed(board) == b""
+
+
+def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
+    """What a host gives as the way to attach is run in a tab, as it is, when the list has gone; nothing else is."""
+    list_ = board.open("no agent runs")
+    code = "from tallylight.hosts import kitty_list as m\nreturn m._lists[{}].act({})"
+    for wrong in (
+        ["attach"],
+        ["attach", "sh", "-c", "true"],
+        ["attach", "screen/sh"],
+        ["go", "1; ls"],
+        ["go"],
+        [],
+        [""],
+    ):
+        assert board.kitty.eval(code.format(list_, wrong))
+    program = board.kitty.home / ".local/bin/screen"
+    program.write_text("#!/bin/sh\nprintf '<%s>' \"$@\"\nexec sleep 1000\n")
+    program.chmod(0o755)
+    assert board.kitty.eval(code.format(list_, ["attach", str(program), "-r", "a b; $(c)"])) == ""
+    assert len(board.kitty.tabs()) == 1
+    board.press("q")
+    board.wait_closed()
+
+    board.kitty.wait_until(lambda: len(board.kitty.tabs()) == 2, what="the new tab")
+    board.kitty.wait_text(board.kitty.windows()[-1]["id"], "<-r><a b; $(c)>")
+
+
 THEMES = {
     "dark": ("background #000000", "foreground #dddddd", ""),
     "light": ("background #ffffff", "foreground #222222", ""),

@@ -40,6 +40,8 @@ from tallylight.listing.terminal import depth
 from tallylight.snapshot_schema import Pane as PaneEntry
 from tallylight.snapshot_schema import Snapshot
 
+#: What may attach a terminal to a detached session. The argument list comes from another process.
+ATTACHERS = ("screen", "tmux")
 #: How often, in seconds, an open list is listened to.
 LISTEN_S = 0.03
 
@@ -76,7 +78,9 @@ class _List:
         they asked to see.
         """
         boss, (verb, *rest) = self.host.boss, [*words, "", ""]
-        if verb == "attach" and len(words) > 1:
+        if verb == "attach":
+            if len(words) < 2 or words[1].rpartition("/")[2] not in ATTACHERS:
+                return "that host names no way to attach"
             self.then = functools.partial(boss._new_tab, SpecialWindow(list(words[1:])))
             return ""
         id_ = int(rest[0]) if rest[0].isascii() and rest[0].isdigit() and len(rest[0]) < 20 else 0

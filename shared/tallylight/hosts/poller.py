@@ -43,10 +43,13 @@ from tallylight.snapshot_schema import Pane as PaneEntry
 SOON_S = 0.05
 #: How many ticks come to one look at a pane with an agent whose screen is no evidence, and at one without an agent.
 OFTEN, SELDOM = 2, 4
+#: Of a foreground that holds no agent so many looks ask who it is; then, while it is the same group, every so many do:
+#: it could have become another program.
+EAGER, RARELY = 8, 4
 #: A screen that has not changed of late is read in every so many of the times it could be.
 CALM_EVERY = 2
 #: Screens read in a second, of all panes together: where more are of interest, each is read more seldom.
-READS_A_SECOND = 8
+READS_A_SECOND = 5
 #: A screen that its source calls still is read all the same after so many seconds.
 STILL_S = 10.0
 #: After a failure a source or a screen is left alone for so long, doubled each time up to the last.
@@ -70,6 +73,9 @@ class _Held:
     sight: Sight
     read_at: float = 0.0
     failures: int = 0
+    #: The foreground group at the last look, and how many looks there were.
+    group: int = 0
+    looks: int = 0
     #: Whether its screen was evidence when it was last looked at.
     is_armed: bool = False
     #: What was last read, and until when it may stand for another reading.
@@ -219,7 +225,8 @@ class Poller:
                 self._lively.append(held)
             every = 1 if held.is_armed or held.entry is None else OFTEN if is_of_interest else SELDOM
             if (number + self._ticks) % every == 0:
-                self._guard(f"pane {held.sight.id}", lambda h=held: self._look_at(h, now))  # type: ignore[misc]
+                look = functools.partial(self._look_at, held, now, is_plain=not is_of_interest)
+                self._guard(f"pane {held.sight.id}", look)
         self._read_files()
         self._guard("requests", lambda: self._take_requests(now))
         self._guard("ledger", lambda: self._keep_ledger(now))
@@ -294,11 +301,21 @@ class Poller:
             held.pane.title(held.sight.title, now)
 
     def _foreground(self, held: _Held, now: float) -> None:
-        sight = held.sight
-        held.pane.foreground(self._groups.look(sight.leader, now) if sight.leader else sight.group, now)
+        held.group = self._group(held, now)
+        held.pane.foreground(held.group, now)
 
-    def _look_at(self, held: _Held, now: float) -> None:
-        self._foreground(held, now)
+    def _group(self, held: _Held, now: float) -> int:
+        sight = held.sight
+        return self._groups.look(sight.leader, now) if sight.leader else sight.group
+
+    def _look_at(self, held: _Held, now: float, *, is_plain: bool = False) -> None:
+        """Look at one pane; *is_plain*: it held no agent, so nothing is new while its group is the same."""
+        group = self._group(held, now)
+        held.looks += 1
+        if is_plain and group == held.group and held.looks > EAGER and held.looks % RARELY:
+            return
+        held.group = group
+        held.pane.foreground(group, now)
         if held.sight.read is not None and now >= held.read_at:
             try:
                 held.pane.screen(lambda: self._last_look(held, now), now)

@@ -27,8 +27,9 @@ from tests.agents.session import Session
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(150)]
 
-#: How long after the truth the light is looked at: aider's screen is all there is of it, and that is looked at thrice.
-SOON = 1.5
+#: How long each truth is given at least, once the agent itself shows it, and how long before its end the light must be
+#: right. How soon it is right is for the corpus to measure: here many agents may share a machine.
+LONG, BEFORE = 3.0, 0.3
 
 
 class Way(NamedTuple):
@@ -49,6 +50,9 @@ WAYS = {
     "aider": Way(Source.SCREEN, Source.SCREEN),
 }
 CASES = [*WAYS, "claude-relay", "codex-relay"]
+#: What is true in the two turns; which of all truths is the long answer.
+TRUTH = ["working", "done", "working", "waiting:permission", "working", "done"]
+TURN = 2
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -63,29 +67,31 @@ def test_eight(case: str, tmp_path: Path) -> None:
         pytest.skip(str(error))
     _play(agent, bool(relay), tmp_path / f"{case}.cast")
     recording = read_recording(tmp_path / f"{case}.cast")
-    times = {name: at for at, name in reversed(recording.truth)}
-    ends = [at for at, name in recording.truth if name == "done"]
     agents, _ = load_agents(os.environ)
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
     replay = Replay(recording.header, agents, relay=core)
-    shown: list[tuple[float, Decision]] = [
+    decisions: list[tuple[float, Decision]] = [
         (replay.now, decision) for event in recording.events for decision in replay.play(event)
     ]
 
     def at(time: float) -> Decision:
-        return next(decision for when, decision in reversed(shown) if when <= time)
+        return next(decision for when, decision in reversed(decisions) if when <= time)
 
     known = [e.what.foreground for e in recording.events if isinstance(e.what, ForegroundChange)]
     assert [found.name for found in known if found is not None] == [agent]
     way = Way(Source.PROTOCOL, Source.PROTOCOL) if relay else WAYS[agent]
-    working, waiting = at(times["working"] + SOON), at(times["waiting:permission"] + SOON)
-    assert (working.status, working.reason.source) == (Status.WORKING, way.working), working.reason
-    assert (waiting.status, waiting.kind, waiting.reason.source) == (Status.WAITING, Kind.PERMISSION, way.waiting)
-    assert {working.report.agent, waiting.report.agent} == {agent}
-    assert len(ends) == 2
-    for end in ends:
-        assert at(end + SOON).status in (Status.DONE, Status.IDLE)
-    assert shown[-1][1].status not in (Status.WORKING, Status.WAITING)
+    ends = [start for start, _ in recording.truth[1:]]
+    lights = [(word, at(end - BEFORE)) for (_, word), end in zip(recording.truth, ends, strict=False)]
+    assert [word for word, _ in lights if word not in ("starting", "idle")] == TRUTH
+    for index, (word, light) in enumerate(lights):
+        shown = light.status, light.report.agent, light.reason.source
+        if index == TURN:
+            assert shown == (Status.WORKING, agent, way.working), light.reason
+        elif word.startswith("waiting"):
+            assert (*shown, light.kind) == (Status.WAITING, agent, way.waiting, Kind.PERMISSION), light.reason
+        elif word == "done":
+            assert light.status in (Status.DONE, Status.IDLE), light.reason
+    assert decisions[-1][1].status not in (Status.WORKING, Status.WAITING)
 
 
 def _play(agent: str, relay: bool, path: Path) -> None:
@@ -93,15 +99,15 @@ def _play(agent: str, relay: bool, path: Path) -> None:
         session.start()
         session.turn("HOLD one")
         session.mark("working")
-        session.rest(SOON + 0.5)
+        session.rest(LONG)
         session.model.release("one")
         session.mark("done")
-        session.rest(SOON + 0.5)
-        session.turn("TOOL touch made THEN fine")
+        session.rest(LONG)
+        session.turn("AFTER 1 TOOL touch made THEN AFTER 1 fine")
         session.asked("permission")
-        session.rest(SOON + 0.5)
+        session.rest(LONG)
         session.approve()
-        session.rest(SOON + 0.5)
+        session.rest(LONG)
         session.leave()
         session.rest(0.5)
         session.save(path)

@@ -6,8 +6,13 @@ stays as it was. `tests/kitty/test_fork.py` has everything else about forking, w
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
+import shutil
+import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,10 +21,13 @@ import pytest
 
 from tallylight import snapshot
 from tallylight.snapshot_schema import Pane
-from tests.agents.desk import Desk, Tab
+from tests.agents.desk import CODEX, Desk, Tab
+from tests.agents.install import AGENTS, InstallError, install
+from tests.agents.manners import MANNERS
+from tests.agents.prepare import _WAYS as WAYS
 from tests.kitty.desk import user_var
 
-pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(240)]
 
 _KEYS = """
 enabled_layouts splits
@@ -60,9 +68,9 @@ def entry(tab: Tab) -> Pane:
     return next(pane for pane in snapshot.read(path).panes if pane.id == str(tab.window))
 
 
-def fork(tab: Tab, page: str, key: str = "ctrl+alt+f") -> tuple[int, str]:
+def fork(desk: Desk | Tab, page: str, key: str = "ctrl+alt+f") -> tuple[int, str]:
     """Press the key over a tab and Enter on the page; the new window, and what the page showed."""
-    kitty = tab.kitty
+    kitty = desk.kitty
     before = {window["id"] for window in kitty.windows()}
 
     def shown() -> str | None:
@@ -70,8 +78,8 @@ def fork(tab: Tab, page: str, key: str = "ctrl+alt+f") -> tuple[int, str]:
         return next((text for text in texts if page in text), None)
 
     def opened() -> int | None:
-        titled = (w["id"] for w in kitty.windows() if w["id"] not in before and w["title"][0] in "⎇↻")
-        return next(titled, None)
+        marked = re.compile("[⎇↻] (?!fork$|resume$)")  # those are the page's own
+        return next((w["id"] for w in kitty.windows() if w["id"] not in before and marked.match(w["title"])), None)
 
     kitty.xdotool("key", key)
     text = kitty.wait_until(shown, 20, f"{page!r} on a page")
@@ -108,34 +116,38 @@ def test_claude(tab: Tab) -> None:
         lambda: next(transcripts.glob(f"*/{first['sessionId']}.jsonl"), None), what="the first transcript"
     )
     kitty.wait_until(lambda: word in transcript.read_text(), what="the first transcript")
-    size = transcript.stat().st_size
+    before = transcript.read_text()
     forked, page = fork(tab, "Fork Claude")
     kitty.wait_text(forked, word, 30)
     second = status_file(tab, forked)
-    answer_in(tab, forked, "and on")
+    answer(tab, forked, "and on")
 
     assert f"--resume {first['sessionId']} --fork-session" in page
     assert kitty.tab_of(forked) == kitty.tab_of(tab.window)
     assert second["sessionId"] != first["sessionId"]
     assert second["cwd"] == first["cwd"]
     assert status_file(tab, tab.window)["sessionId"] == first["sessionId"]
-    assert transcript.stat().st_size == size
+    # Claude may yet have had to write down the end of its own turn, but nothing of the fork's.
+    left = transcript.read_text()
+    assert left.startswith(before)
+    assert "and on" not in left
     assert "and on" not in kitty.get_text(tab.window)
 
 
-def answer_in(tab: Tab, window: int, prompt: str) -> None:
+def answer(desk: Desk | Tab, window: int, prompt: str) -> None:
     """Have the agent in *window* answer one prompt of the scripted model."""
-    kitty = tab.kitty
-    done = sum(mark["mark"] == "done" for mark in tab.model.marks)
+    kitty = desk.kitty
+    done = sum(mark["mark"] == "done" for mark in desk.model.marks)
     kitty.wait_until(lambda: kitty.get_text(window).strip(), what="a screen")
     kitty.send_text(window, prompt)
     kitty.wait_text(window, prompt)
+    time.sleep(CODEX.settles)  # an Enter that comes at once belongs to what is pasted
     kitty.send_key(window, "enter")
 
     def answered() -> bool:
-        return sum(mark["mark"] == "done" for mark in tab.model.marks) > done
+        return bool(sum(mark["mark"] == "done" for mark in desk.model.marks) > done)
 
-    kitty.wait_until(answered, 20, "an answer in the fork")
+    kitty.wait_until(answered, 60, "an answer")
 
 
 def rollouts(tab: Tab) -> dict[str, Path]:
@@ -162,7 +174,7 @@ def test_codex(tab: Tab, by: str) -> None:
         kitty.wait_until(lambda: entry(tab).conversation.session == first, what="the session id")
     forked, page = fork(tab, "Fork Codex")
     kitty.wait_text(forked, word, 30)
-    answer_in(tab, forked, "and on")
+    answer(tab, forked, "and on")
 
     def new() -> list[str]:
         return [id_ for id_ in rollouts(tab) if id_ not in known | {first}]
@@ -174,6 +186,61 @@ def test_codex(tab: Tab, by: str) -> None:
     assert left.startswith(before)
     assert "and on" not in left
     assert "and on" not in kitty.get_text(tab.window)
+
+
+@pytest.fixture
+def opencode(keys: Desk) -> Iterator[int]:
+    """A tab in front with OpenCode at its prompt, in a directory of its own."""
+    kitty = keys.kitty
+    if os.geteuid() != 0:
+        pytest.skip("real agents run in a network namespace with nothing but loopback: that needs root")
+    try:
+        program = install(AGENTS["opencode"])
+    except InstallError as error:
+        pytest.skip(str(error))
+    local = kitty.home / ".local/bin/opencode"
+    if not local.exists():
+        try:
+            os.link(program, local)
+        except OSError:
+            shutil.copy(program, local)
+    launch = WAYS["opencode"](kitty.home, keys.model.port)
+    project = kitty.home / "opencode-project"
+    project.mkdir(exist_ok=True)
+    first = kitty.windows()[0]["id"]
+    before = {window["id"] for window in kitty.windows()}
+    window = kitty.launch("bash", env=launch.env, cwd=str(project))
+    kitty.wait_until(lambda: kitty.window(window)["at_prompt"], 10, "the shell's prompt")
+    kitty.send_text(window, "opencode\r")
+    kitty.wait_until(lambda: re.search(MANNERS["opencode"].ready, kitty.get_text(window)), 60, "OpenCode's prompt")
+    time.sleep(1.0)  # nothing says when it takes keys
+    yield window
+    for each in kitty.windows():
+        if each["id"] not in before:
+            kitty.close_window(each["id"])
+    kitty.focus_window(first)
+
+
+def test_opencode(keys: Desk, opencode: int) -> None:
+    """OpenCode's fork of the latest conversation of the directory knows what was said, and is a session of its own."""
+    kitty = keys.kitty
+    answer(keys, opencode, "remember opencode")
+    sessions = listed(keys)
+    forked, page = fork(keys, "Fork OpenCode")
+    kitty.wait_text(forked, "remember opencode", 60)
+    answer(keys, forked, "and on")
+
+    assert "opencode --continue --fork" in page
+    assert kitty.tab_of(forked) == kitty.tab_of(opencode)
+    assert len(sessions) == 1
+    assert sessions < listed(keys)
+    assert "and on" not in kitty.get_text(opencode)
+
+
+def listed(desk: Desk) -> set[str]:
+    """The ids of OpenCode's sessions."""
+    with contextlib.closing(sqlite3.connect(desk.kitty.home / ".local/share/opencode/opencode.db")) as database:
+        return {row[0] for row in database.execute("SELECT id FROM session WHERE parent_id IS NULL")}
 
 
 def say(tab: Tab, data: bytes) -> None:

@@ -6,6 +6,7 @@ agents are forked in tests/agents/test_fork_kitty.py.)
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.kitty.desk import Desk, user_var
+from tests.kitty.remote import RemoteError
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -112,9 +114,10 @@ class Bench(Desk):
 
         def found() -> tuple[int, str] | None:
             for window in self.kitty.windows():
-                shown = self.kitty.get_text(window["id"])
-                if text in shown:
-                    return window["id"], shown
+                with contextlib.suppress(RemoteError):  # it may be closing
+                    shown = self.kitty.get_text(window["id"])
+                    if text in shown:
+                        return window["id"], shown
             return None
 
         return self.kitty.wait_until(found, 20, f"{text!r} in any window")
@@ -122,6 +125,11 @@ class Bench(Desk):
     def gone(self, page: int) -> None:
         """Wait for the kitten's window to close."""
         self.kitty.wait_until(lambda: all(w["id"] != page for w in self.kitty.windows()), what="the end of the page")
+
+    def shut(self, window: int) -> None:
+        """Close a window, as a person does, and wait until it is gone."""
+        self.kitty.close_window(window)
+        self.gone(window)
 
     def started(self, before: int) -> dict[str, Any]:
         """Wait for one more start of the program; what it noted."""
@@ -176,8 +184,7 @@ def test_fork_beside(bench: Bench) -> None:
     assert kitty.tab_of(forked) == tab
     assert kitty.window(forked)["title"] == "⎇ work"
     bench.gone(page)
-    kitty.close_window(forked)
-    kitty.wait_until(lambda: all(w["id"] != forked for w in kitty.windows()), what="the end of the fork")
+    bench.shut(forked)
     assert first["pid"] in [p["pid"] for p in kitty.window(window)["foreground_processes"]]
 
 
@@ -214,7 +221,7 @@ def test_worktree(bench: Bench) -> None:
     bench.press("Return")
     second = bench.started(count)
     place = kitty.home / "work-fork-1"
-    kitty.close_window(int(second["window"]))
+    bench.shut(int(second["window"]))
 
     assert f"{place} (new worktree)" in re.sub(r"\s+", " ", shown)
     assert second["cwd"] == str(place)
@@ -324,6 +331,10 @@ def test_another_machine_in_front(bench: Bench) -> None:
         kitty.run(["cp", "/usr/bin/cat", str(ssh)])
     window = bench.shell()
     kitty.send_text(window, "ssh\r")
+    kitty.wait_until(
+        lambda: "ssh" in [process["cmdline"][0] for process in kitty.window(window)["foreground_processes"]],
+        what="ssh in the foreground",
+    )
     payload = user_var("tally", "state=idle;tool=claude;session=x;fork=claude%0A--resume%0Ax")
     Desk.say(bench, window, payload)
     bench.wait_status(window, "idle")

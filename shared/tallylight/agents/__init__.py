@@ -103,6 +103,8 @@ class Agent:
     processes: tuple[str, ...] = ()
     generic: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    #: What its program is a script of, where it is one: `node`, `python`.
+    interpreters: frozenset[str] = frozenset()
     #: Parts of paths that are its alone: they name it where the script is a `cli.js` or the program a version number.
     paths: tuple[str, ...] = ()
     sign: Sign = Sign()
@@ -147,6 +149,7 @@ def _read(table: Table) -> Agent:
         processes=_names(table, "processes"),
         generic=_names(table, "generic"),
         packages=_names(table, "packages"),
+        interpreters=frozenset(_names(table, "interpreters")),
         paths=_names(table, "paths"),
         sign=Sign(
             sign.words("paths"),

@@ -21,9 +21,9 @@ MAX_PATTERNS = 16
 LAST = 12
 MAX_LAST = 48
 
-#: Which rows: the last ones; those up to the cursor's; those in the last box (two lines across, little below it);
-#: those above that box.
-PLACES = ("end", "cursor", "box", "above box")
+#: Which rows: the last ones; those up to the cursor's; those without a gap that the cursor stands in; those in the last
+#: box (two lines across, little below it); those above that box.
+PLACES = ("end", "cursor", "at cursor", "box", "above box")
 #: What stands at the end of a dialog: numbered choices with a pointer at one; such without, for those that only colour
 #: it; choices without numbers, with a pointer.
 CHOICES = ("numbered", "listed", "pointed")

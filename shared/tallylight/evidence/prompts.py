@@ -76,10 +76,24 @@ class _Screen:
             return [row for row in self.rows if row.number <= self.cursor_row]
         if where == "end":
             return self.rows
+        if where == "at cursor":
+            return self._at_cursor()
         if self._box is None:
             return ()
         top, bottom = self._box
         return self.rows[top + 1 : bottom] if where == "box" else self.rows[:top]
+
+    def _at_cursor(self) -> Sequence[Row]:
+        first = self.rows[0].number
+        at = self.cursor_row - first
+        if not 0 <= at < len(self.rows):
+            return ()
+        top = bottom = at
+        while top >= 0 and self.rows[top].text and not self.rows[top].is_edge:
+            top -= 1
+        while bottom < len(self.rows) and self.rows[bottom].text and not self.rows[bottom].is_edge:
+            bottom += 1
+        return self.rows[top + 1 : bottom]
 
     @functools.cached_property
     def _box(self) -> tuple[int, int] | None:

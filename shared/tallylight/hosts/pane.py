@@ -19,6 +19,7 @@ from tallylight.attention import Attention
 from tallylight.claims import Timing
 from tallylight.decision import Decision
 from tallylight.evidence import registry, transcript
+from tallylight.evidence.commands import interpreter_name
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.looks import Look as Look
 from tallylight.evidence.looks import ScreenReader
@@ -42,8 +43,6 @@ CALM_LOOKS = 16
 #: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
 EAGER_LOOKS = 40
 SELDOM = 8
-#: What runs an agent that comes from npm as a script.
-_NODES = ("node", "bun", "deno")
 #: A status file has some 400 bytes.
 _STATUS_FILE_BYTES = 65_536
 
@@ -317,11 +316,11 @@ def _speaks(agent: Agent, process: Process) -> bool:
     """
     Whether *process* is sure to be the agent that tells its status itself, and no script that is named like it.
 
-    By its status file, its title or a screen that shows when it is idle. An agent from npm is a script of node.
+    By its status file, its title or a screen that shows when it is idle.
     """
     tells = agent.registry or agent.title_rules or any(rule.status is Status.IDLE for rule in agent.screen_rules)
     program = base_name(process.exe)
-    return bool(tells) and (program in agent.processes or (program in _NODES and bool(agent.packages)))
+    return bool(tells) and (program in agent.processes or interpreter_name(program) in agent.interpreters)
 
 
 def _same_run(before: Identity, after: Identity) -> bool:

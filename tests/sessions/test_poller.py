@@ -303,3 +303,17 @@ def test_many_panes_are_bounded(world: World, source: HandSource, monkeypatch: p
     world.steps(1)
 
     assert len(world.poller._held) == 20
+
+
+def test_a_fault_costs_only_what_it_is_in(world: World, source: HandSource) -> None:
+    """A call that raises, and a pane whose screen cannot be understood, are named, and the others go on."""
+    source.sights = [Sight(id="a", group=10), Sight(id="b", group=AIDER.pid, read=lambda: "no look")]  # type: ignore[arg-type, return-value]
+    world.poller.post(lambda: 1 // 0)
+    world.steps(2)
+
+    assert world.ids() == ["a", "b"]
+    assert world.poller.problems == {}, "it is well again"
+
+    world.poller.post(lambda: 1 // 0)
+    world.poller.step(world.now)
+    assert world.poller.problems == {"call": "ZeroDivisionError: integer division or modulo by zero"}

@@ -174,7 +174,7 @@ class Poller:
                     call = self._posted.get(timeout=wait)
                 except queue.Empty:
                     continue
-                call()
+                self._guard("call", call)
         finally:
             self.close()
 
@@ -195,7 +195,7 @@ class Poller:
                 call = self._posted.get_nowait()
             except queue.Empty:
                 break
-            call()
+            self._guard("call", call)
         for asked in self._asked:
             if now >= asked.due and self._jobs.submit(asked, asked.source.look, functools.partial(self._looked, asked)):
                 asked.due = now + asked.source.every

@@ -1,0 +1,70 @@
+"""The two halves of the fork kitten, apart: what one sends is believed by the other no further than its shape."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallylight import processes
+from tallylight.actions.offer import Place
+from tallylight.actions.plan import Verb
+from tallylight.hosts import kitty_fork
+from tallylight.snapshot_schema import Pane
+from tallylight.status import Status
+from tests.cli.panes import publish
+
+GOOD: dict[str, Any] = {"verb": "fork", "argv": ["/bin/claude", "--resume", "x"], "cwd": "/", "place": "tab"}
+
+
+def test_an_answer_is_read() -> None:
+    """What the page sends when it is agreed to."""
+    assert kitty_fork._read(GOOD) == (Verb.FORK, ["/bin/claude", "--resume", "x"], "/", Place.TAB)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        [],
+        "fork",
+        {},
+        {**GOOD, "verb": "rm"},
+        {**GOOD, "verb": ["fork"]},
+        {**GOOD, "place": "background"},
+        {**GOOD, "argv": []},
+        {**GOOD, "argv": "claude"},
+        {**GOOD, "argv": ["claude", 7]},
+        {**GOOD, "argv": ["x"] * (kitty_fork.MAX_WORDS + 1)},
+        {**GOOD, "cwd": "/nonexistent"},
+        {**GOOD, "cwd": None},
+    ],
+)
+def test_any_other_shape_is_nothing(answer: object) -> None:
+    """Whatever else comes back starts nothing, and is no fault."""
+    assert kitty_fork._read(answer) is None
+
+
+def test_the_pane_around_us(tmp_path: Path) -> None:
+    """The page finds its pane by the process it was opened over, in the snapshot of its own kitty."""
+    environ = {"XDG_RUNTIME_DIR": str(tmp_path), "KITTY_PID": str(os.getpid())}
+    other = Pane(id="1", status=Status.IDLE, pid=1)
+    own = Pane(id="2", status=Status.IDLE, pid=os.getpid())
+    publish(tmp_path, [other, own])
+    table = processes.table()
+
+    found = kitty_fork.pane_of(os.getppid(), environ, table)
+
+    assert found is not None
+    assert found.id == "2"
+    assert kitty_fork.pane_of(2**30, environ, table) is None
+    assert kitty_fork.pane_of(os.getppid(), {**environ, "KITTY_PID": "1"}, table) is None
+
+
+@pytest.mark.parametrize("words", [["--location", "background"], ["--resume", "--fork"], ["x"]])
+def test_wrong_options(words: list[str]) -> None:
+    """What the kitten does not know it refuses, as every command does."""
+    with pytest.raises(SystemExit):
+        kitty_fork._options(["fork.py", *words])

@@ -115,7 +115,10 @@ def error(s: Session) -> None:
 
 
 def killed(s: Session) -> None:
-    """`kill -9` in the middle of an answer."""
+    """A turn, and `kill -9` in the middle of the next one."""
+    s.turn("SLOW 2")
+    s.mark("done")
+    s.rest(3)
     s.turn("HOLD one")
     s.mark("working")
     s.rest(4)

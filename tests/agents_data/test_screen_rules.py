@@ -62,14 +62,20 @@ def test_generic_dialogs_can_be_switched_off() -> None:
 
 @pytest.mark.parametrize(
     ("where", "shows"),
-    [("end", ["above", "in", "below"]), ("cursor", ["above"]), ("box", ["in"]), ("above box", ["above"])],
+    [
+        ("end", ["above", "in", "below"]),
+        ("cursor", ["above"]),
+        ("at cursor", ["above"]),
+        ("box", ["in"]),
+        ("above box", ["above"]),
+    ],
 )
 def test_places(where: str, shows: list[str]) -> None:
     """A rule sees the rows it names, and no others."""
     lines = ["above", "─" * 30, "in", "─" * 30, "below"]
     for word in ("above", "in", "below"):
         rule = f'[[screen.rules]]\nname = "x"\nstatus = "idle"\nlines = ["{word}"]\nwhere = "{where}"\n'
-        found = read_prompt(parse_agent(HEAD + rule, "mine.toml"), lines, 1)
+        found = read_prompt(parse_agent(HEAD + rule, "mine.toml"), lines, 0)
         assert (found is not None) == (word in shows), word
 
 

@@ -140,6 +140,14 @@ def test_edited_elsewhere_meanwhile(before: str, after: str) -> None:
     assert remove(edited) == text.replace(before, after)
 
 
+def test_a_comment_before_ours_ends_where_it_did() -> None:
+    """Taking out a hook that stands behind a comment does not make the rest of its line a part of that comment."""
+    command = COMMAND.replace("{event}", "Stop")
+    text = f'{{"hooks": {{"Setup": [], // mine\n"Stop": [{{"command": "{command}"}}]}}}}'
+
+    assert data(surgery.remove(text, "claude", grouped=False)) == {"hooks": {"Setup": []}}
+
+
 def test_a_hook_added_to_our_group_stays() -> None:
     """A person's hook beside ours in one group outlives it."""
     found = json.loads(install("{}").text)

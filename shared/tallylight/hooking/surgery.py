@@ -119,13 +119,11 @@ def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) 
 
 
 def _cut(text: str, agent: str, pieces: Sequence[str], *, grouped: bool) -> str | None:
-    """Cut out *pieces*, if each is there once, and what is left is all that others have; else None."""
+    """Cut out *pieces*; None if that leaves something of ours, or a text that cannot be read."""
     left = text
     for piece in pieces:
-        if left.count(piece) != 1:
-            return None
         left = left.replace(piece, "")
-    if not pieces:
+    if left == text:
         return None
     try:
         if ours(left, agent, grouped=grouped):

@@ -180,11 +180,6 @@ function M.set_entries(found)
   entries = found
 end
 
----@return table<string, tallylight.State>
-function M.entries()
-  return entries
-end
-
 --- Forget the panes that are gone.
 ---@param living table<integer, boolean>
 function M.keep(living)
@@ -193,10 +188,6 @@ function M.keep(living)
       heard[id] = nil
     end
   end
-end
-
-function M.reset()
-  heard, entries, decoded, decoded_count = {}, {}, {}, 0
 end
 
 ---@param report tallylight.Report

@@ -9,7 +9,7 @@ local snapshot = require('tallylight.snapshot')
 
 local M = {}
 
---- How often a sidecar is started, at most, and how long to wait between two starts, in seconds.
+--- How often a sidecar is started until the next reload, at most, and how long to wait between two starts, in seconds.
 M.MAX_STARTS = 3
 M.RESTART_S = 60
 --- How often to look whether it lives, in seconds.
@@ -25,6 +25,8 @@ local known
 local written
 local looked_at = 0
 local is_asked = false
+--- In this Lua state: whoever reloads the configuration may have put things right.
+local starts = 0
 
 --- What is kept over a reload of the configuration, as JSON: in WezTerm's GLOBAL a list cannot be changed.
 ---@return table
@@ -85,11 +87,11 @@ end
 ---@param now number
 local function start(tally, now)
   local kept = memory()
-  local starts = kept.starts or 0
   if starts >= M.MAX_STARTS or (kept.started_at and now - kept.started_at < M.RESTART_S and now >= kept.started_at) then
     return
   end
-  remember({ starts = starts + 1, started_at = now })
+  starts = starts + 1
+  remember({ started_at = now })
   local out, problem = M.run(tally, {
     'host',
     'wezterm',
@@ -102,14 +104,13 @@ local function start(tally, now)
   known = checked(is_json and found or nil)
   if known then
     remember({
-      starts = starts + 1,
       started_at = now,
       version = 1,
       pid = known.pid,
       snapshot = known.snapshot,
       feed = known.feed,
     })
-  elseif starts == 0 then
+  elseif starts == 1 then
     wezterm.log_warn('tallylight: no sidecar, so only the tally variable is shown: ' .. problem)
   end
 end
@@ -130,8 +131,7 @@ function M.ensure(tally, now)
     if not wezterm.procinfo.executable_path_for_pid(known.pid) then
       os.remove(known.snapshot)
       known, written = nil, nil
-      local kept = memory()
-      remember({ starts = kept.starts, started_at = kept.started_at })
+      remember({ started_at = memory().started_at })
       panes.set_entries({})
     end
   end
@@ -163,10 +163,6 @@ end
 ---@return string|nil
 function M.address(pane_id)
   return known and string.format('wezterm-%d:%d', known.pid, pane_id) or nil
-end
-
-function M.reset()
-  known, written, looked_at, is_asked = nil, nil, 0, false
 end
 
 return M

@@ -58,6 +58,17 @@ local function in_front()
   return ids, set
 end
 
+--- The words of `tally_status` in base64, as the variable is set by. Ours, every one: nothing of a program's.
+local ENCODED = {
+  working = 'd29ya2luZw==',
+  waiting = 'd2FpdGluZw==',
+  background = 'YmFja2dyb3VuZA==',
+  done = 'ZG9uZQ==',
+  error = 'ZXJyb3I=',
+  down = 'ZG93bg==',
+  idle = 'aWRsZQ==',
+}
+
 --- Show what changed: a variable set on the pane itself makes WezTerm draw its titles anew, and is there for others.
 ---@param states table<integer, tallylight.State>
 ---@param by_id table<integer, table>
@@ -66,16 +77,8 @@ local function publish(states, by_id)
     local state = states[id]
     local words = state and state.status or ''
     if (drawn[id] or '') ~= words then
-      -- A word of ours in an envelope of ours: nothing of a program's comes in here. A mux pane takes no notice.
-      local value = ({
-        working = 'd29ya2luZw==',
-        waiting = 'd2FpdGluZw==',
-        background = 'YmFja2dyb3VuZA==',
-        done = 'ZG9uZQ==',
-        error = 'ZXJyb3I=',
-        down = 'ZG93bg==',
-        idle = 'aWRsZQ==',
-      })[words] or ''
+      -- A mux pane takes no notice.
+      local value = ENCODED[words] or ''
       if pcall(pane.inject_output, pane, '\27]1337;SetUserVar=tally_status=' .. value .. '\7') then
         drawn[id] = words
       end

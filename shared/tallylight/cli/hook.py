@@ -157,6 +157,8 @@ def ancestors() -> list[Ancestor]:
         if process is None:
             break
         found.append(Ancestor(pid, process[2], _words(pid)))
+        if process[2] and not found[-1].words:
+            break  # without /proc each step is a program that is run, and the nearest terminal must do
         pid = process[0]
     return found
 
@@ -166,7 +168,7 @@ def _words(pid: int) -> list[str]:
         with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
             return [os.fsdecode(word) for word in file.read(4096).split(b"\0") if word]
     except OSError:
-        return []  # without /proc the nearest terminal must do
+        return []
 
 
 def agent_devices(table: Mapping[str, Any], environ: Mapping[str, str], chain: list[Ancestor]) -> list[str]:

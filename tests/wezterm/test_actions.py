@@ -165,6 +165,8 @@ def test_fork_left(bench: Bench, answer: str | None) -> None:
         (True, '{"version": 1, "argv": []}', "tally gave an answer of another version"),
         (True, '{"version": 1, "argv": ["x", 3]}', "tally gave an answer that is none"),
         (True, '{"version": 1, "argv": ["x\\u0000y"]}', "tally gave an answer that is none"),
+        (True, '{"version": 1, "argv": ["x\\u202ey"]}', "not run: the command cannot be shown as it is"),
+        (True, json.dumps({"version": 1, "argv": ["x" * 1001]}), "not run: the command cannot be shown as it is"),
     ],
 )
 def test_refusal(bench: Bench, is_good: bool, answer: str, said: str) -> None:

@@ -199,7 +199,7 @@ def test_requests(desk: Desk) -> None:
 
 def test_fork(desk: Desk) -> None:
     """The real `tally fork --json` gives what Lua reads: a plan for an agent, a refusal in words for a shell."""
-    actions = Fake().require("tallylight.actions")
+    forks = Fake().require("tallylight.forks")
     name = Path(desk.sidecar["snapshot"]).stem
     shell, agent = desk.spawn(), desk.spawn()
     desk.send(agent, "codex\r")
@@ -207,9 +207,9 @@ def test_fork(desk: Desk) -> None:
     said = "state=waiting;tool=codex;session=0199a213-81c0-7800-8aa1-bbab2a035a53"
     desk.write_feed("fork", {agent: [(1, said)]})
     desk.wait_status(agent, "waiting")
-    plan, _ = actions.read_plan(desk.run_tally("fork", "--json", f"{name}:{agent}").stdout, "")
+    plan, _ = forks.read_plan(desk.run_tally("fork", "--json", f"{name}:{agent}").stdout, "")
     assert list(plan.argv.values())[1:] == ["fork", "0199a213-81c0-7800-8aa1-bbab2a035a53"]
-    assert actions.read_plan(desk.run_tally("fork", "--json", f"{name}:{shell}").stdout, "") == (
+    assert forks.read_plan(desk.run_tally("fork", "--json", f"{name}:{shell}").stdout, "") == (
         None,
         "no agent runs in this pane",
     )

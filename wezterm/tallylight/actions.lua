@@ -1,33 +1,18 @@
---- What a person does at a key: jump to the pane that waits, list the agents, fork or resume one into a split.
+--- What a person does at a key: jump to the pane that waits, list the agents; fork and resume are in forks.lua.
 ---
 --- Each action is an event of our own with one handler, which `act.EmitEvent` emits: an `action_callback` would add a
---- handler for ever at each use. What is run in a split comes from `tally fork --json`, as an argument list; nothing
---- that a program printed becomes a command here.
+--- handler for ever at each use.
 
 local wezterm = require('wezterm')
+local forks = require('tallylight.forks')
 local panes = require('tallylight.panes')
-local sidecar = require('tallylight.sidecar')
 local text = require('tallylight.text')
 local watch = require('tallylight.watch')
 local words = require('tallylight.words')
 
 local M = {}
 
----@type tallylight.Options
-M.options = nil
-
----@class tallylight.Plan
----@field argv string[]
----@field cwd string|nil
----@field env table<string, string>|nil
----@field notes string[]
-
---- What was shown to a person and not answered yet, by pane.
----@type table<integer, tallylight.Plan>
-local plans = {}
-
 M.NAMES = { 'jump', 'list', 'fork', 'resume' }
-local TOAST_MS = 8000
 
 ---@class tallylight.Lit
 ---@field state tallylight.State
@@ -124,19 +109,13 @@ function M.label(state, now)
 end
 
 ---@param window table
----@param message string
-local function tell(window, message)
-  window:toast_notification('tallylight', text.sanitise(message, 300), nil, TOAST_MS)
-end
-
----@param window table
 ---@param pane table
 function M.jump(window, pane)
   local target = M.next_of(lit(), pane:pane_id())
   if target then
     show(target)
   else
-    tell(window, 'nobody waits')
+    forks.tell(window, 'nobody waits')
   end
 end
 
@@ -149,7 +128,7 @@ function M.list(window, pane)
     choices[#choices + 1] = { id = tostring(each.state.pane_id), label = M.label(each.state, now) }
   end
   if #choices == 0 then
-    tell(window, 'there are no agents')
+    forks.tell(window, 'there are no agents')
     return
   end
   window:perform_action(
@@ -174,112 +153,15 @@ function M.chosen(_, _, id)
   end
 end
 
---- The plan in the answer of `tally fork --json`; nil and the refusal otherwise.
----@param out string|nil
----@param problem string
----@return tallylight.Plan|nil, string
-function M.read_plan(out, problem)
-  local is_json, found = pcall(wezterm.json_parse, out or '')
-  if not is_json or type(found) ~= 'table' then
-    return nil, problem ~= '' and problem or 'tally gave no answer'
-  end
-  if found.refused then
-    return nil, type(found.text) == 'string' and found.text or tostring(found.refused)
-  end
-  if found.version ~= 1 or type(found.argv) ~= 'table' or #found.argv == 0 then
-    return nil, 'tally gave an answer of another version'
-  end
-  local argv = {}
-  for index, word in ipairs(found.argv) do
-    if type(word) ~= 'string' or word:find('\0', 1, true) then
-      return nil, 'tally gave an answer that is none'
-    end
-    argv[index] = word
-  end
-  local env = {}
-  for name, value in pairs(type(found.env) == 'table' and found.env or {}) do
-    if type(name) == 'string' and type(value) == 'string' then
-      env[name] = value
-    end
-  end
-  local cwd = type(found.cwd) == 'string' and found.cwd:sub(1, 1) == '/' and found.cwd or nil
-  local notes = {}
-  for index, note in ipairs(type(found.notes) == 'table' and found.notes or {}) do
-    notes[index] = text.sanitise(note, 120)
-  end
-  return { argv = argv, cwd = cwd, env = next(env) and env or nil, notes = notes }, ''
-end
-
---- An argument list as one line that shows where each argument ends.
----@param argv string[]
----@return string
-function M.command_line(argv)
-  local shown = {}
-  for index, word in ipairs(argv) do
-    shown[index] = word:find('^[%w%%+,./:=@_-]+$') and word or "'" .. word:gsub("'", "'\\''") .. "'"
-  end
-  return table.concat(shown, ' ')
-end
-
---- Show what would run, and run it in a split if a person says so.
----@param verb 'fork'|'resume'
----@param window table
----@param pane table
-local function split(verb, window, pane)
-  local address = sidecar.address(pane:pane_id())
-  if not M.options.tally or not address then
-    tell(window, verb .. ' needs the program tally and its sidecar')
-    return
-  end
-  local plan, problem = M.read_plan(sidecar.run(M.options.tally, { verb, '--json', address }))
-  if not plan then
-    tell(window, problem)
-    return
-  end
-  local id = pane:pane_id()
-  plans[id] = plan
-  local notes = #plan.notes > 0 and '  (' .. table.concat(plan.notes, ' ') .. ')' or ''
-  local line = M.command_line(plan.argv) .. (plan.cwd and '  in ' .. plan.cwd or '')
-  window:perform_action(
-    wezterm.action.InputSelector({
-      title = verb .. ' in a split',
-      choices = {
-        { id = 'run', label = text.sanitise(line, 1000) .. notes },
-        { id = 'leave', label = 'leave it' },
-      },
-      action = wezterm.action.EmitEvent('tallylight.answered'),
-    }),
-    pane
-  )
-end
-
---- What was shown is to be run, or not.
----@param pane table
----@param id string|nil
-function M.answered(_, pane, id)
-  local plan = plans[pane:pane_id()]
-  plans[pane:pane_id()] = nil
-  if plan and id == 'run' then
-    pane:split({ args = plan.argv, cwd = plan.cwd, set_environment_variables = plan.env, direction = 'Right' })
-  end
-end
-
-function M.fork(window, pane)
-  split('fork', window, pane)
-end
-
-function M.resume(window, pane)
-  split('resume', window, pane)
-end
-
 --- Register the events. A fault is one toast and one line in the log.
 function M.register()
   for _, name in ipairs({ 'jump', 'list', 'fork', 'resume', 'chosen', 'answered' }) do
+    local act = M[name] or forks[name]
     wezterm.on('tallylight.' .. name, function(window, pane, ...)
-      local is_good, problem = pcall(M[name], window, pane, ...)
+      local is_good, problem = pcall(act, window, pane, ...)
       if not is_good then
         wezterm.log_error('tallylight: ' .. name .. ': ' .. tostring(problem))
-        pcall(tell, window, name .. ' failed; the log tells why')
+        pcall(forks.tell, window, name .. ' failed; the log tells why')
       end
     end)
   end

@@ -8,6 +8,7 @@
 
 local wezterm = require('wezterm')
 local actions = require('tallylight.actions')
+local forks = require('tallylight.forks')
 local options = require('tallylight.options')
 local titles = require('tallylight.titles')
 local watch = require('tallylight.watch')
@@ -31,7 +32,7 @@ function M.apply_to_config(config, opts)
   for _, problem in ipairs(problems) do
     wezterm.log_warn('tallylight: ' .. problem)
   end
-  titles.options, watch.options, actions.options = merged, merged, merged
+  titles.options, watch.options, forks.options = merged, merged, merged
   if not wezterm.gui then
     return config
   end

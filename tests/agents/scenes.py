@@ -140,9 +140,20 @@ def background(s: Session) -> None:
 
 
 def subagent(s: Session) -> None:
-    """A subagent that works for a while below an agent that has nothing to say meanwhile."""
+    """A subagent. Some agents wait for it; some end their turn, and one of these takes up by itself what it found."""
     s.turn("AFTER 2 TASK SUB SLOW 6 THEN AFTER 1 fine")
+    if s.agent == "qwen":  # which asks first
+        s.dialog("waiting:permission", "Do you want to proceed", s.mark("calling")["epoch"])
+        s.rest(2)
+        s.keys(s.manner.approve, "working")
     s.mark("done", timeout=40)
+    if not any(mark["mark"] == "sub:done" for mark in s.model.marks):
+        s.truth("background")
+        s.mark("sub:done", timeout=40)
+        if s.agent == "claude":
+            wait_until(lambda: _count(s, "done") >= 2, 20, "a turn about what the subagent found")
+        else:
+            s.truth("done")
     s.rest(5)
     s.leave()
 

@@ -328,3 +328,11 @@ def test_it_imports_next_to_nothing() -> None:
     loaded = {name for name in done.stdout.split() if not name.startswith("tallylight")}
     free = {"os", "os.path", "posixpath", "genericpath", "_collections_abc", "stat", "_stat", "__future__"}
     assert loaded <= free | {"_json", "binascii"}
+
+
+def test_what_it_costs() -> None:
+    """As it is installed, and with its report written, it takes at most 3 times the processor of an empty program."""
+    command = [sys.executable, "-m", "benchmarks.hook", "--runs", "15", "--limit", "3"]
+    done = subprocess.run(command, cwd=SHARED.parent, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr

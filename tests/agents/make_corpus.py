@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "shared"))
 
 from tests.agents.room import HOME  # noqa: E402
 from tests.agents.scenes import RESUME, Scene, resume, scenes, tmux, trust  # noqa: E402
-from tests.agents.session import Session  # noqa: E402
+from tests.agents.session import TALLY, Session  # noqa: E402
 
 CORPUS = ROOT / "tests" / "corpus"
 
@@ -33,8 +33,12 @@ def make(scene: Scene, into: Path) -> Path:
             distrust(session)
             session.begin()
         elif scene.play is tmux:
-            (session.home / ".tmux.conf").write_text("set -g set-titles on\nset -g set-titles-string '#T'\n")
-            session.start(argv=["tmux", "-f", str(HOME / ".tmux.conf"), "new-session", *session.launch.argv])
+            # The relay is inside, so that the recorder has nothing to answer.
+            session.is_behind_relay = False
+            conf = session.home / ".tmux.conf"
+            conf.write_text("set -g allow-passthrough on\n")
+            relay = ["env", "-u", "TALLY_RELAY", sys.executable, "-c", TALLY, "run", *session.launch.argv]
+            session.start(argv=["tmux", "-f", str(HOME / conf.name), "new-session", *relay])
         elif scene.play is resume:
             before = session.beside("SUB SLOW 1")
             session.mark("sub:done")

@@ -175,7 +175,8 @@ def trust(s: Session) -> None:
     """An agent that asks first whether the folder is to be trusted. Its screen is the truth: no model is asked."""
     s.dialog("waiting:auth", "[Tt]rust", 0.0, 60)
     s.rest(8)
-    s.keys(("\r",), "starting")
+    # Claude offers first not to be trusted.
+    s.keys(("\x1b[B", "\r") if s.agent == "claude" else ("\r",), "starting")
     s.shows(s.manner.ready, 60)
     s.rest(1.5)
     s.truth("idle")
@@ -184,7 +185,7 @@ def trust(s: Session) -> None:
 
 
 def tmux(s: Session) -> None:
-    """An agent inside tmux."""
+    """An agent behind the relay inside tmux, of which the terminal hears through tmux alone."""
     s.turn("SLOW 4")
     s.mark("done")
     s.rest(6)
@@ -252,7 +253,7 @@ _MORE = {
     "codex": (subagent, resume, tmux),
     "opencode": (subagent, compaction),
     "qwen": (subagent, trust),
-    "gemini": (trust, tmux, neighbours),
+    "gemini": (trust, neighbours),
     "copilot": (subagent, trust),
     "kilo": (subagent,),
 }
@@ -272,8 +273,9 @@ def scenes() -> list[Scene]:
         for agent in ("claude", "codex", "gemini", "aider", "qwen", "copilot", "opencode", "kilo"):
             if play in _NOT.get(agent, ()) or play not in (*_ALL, *_MORE.get(agent, ())):
                 continue
-            found.append(Scene(agent, play.__name__, play))
-            if agent in _RELAYED and play not in (tmux, neighbours):
+            if play is not tmux:
+                found.append(Scene(agent, play.__name__, play))
+            if agent in _RELAYED and play is not neighbours:
                 found.append(Scene(agent, play.__name__, play, "relay"))
             if play in _HOOKED.get(agent, ()):
                 found.append(Scene(agent, play.__name__, play, "hooks"))

@@ -36,7 +36,7 @@ TRUTHS = {
     "interrupted": "idle",
 }
 
-_TALLY = "import sys; from tallylight.cli.main import run; sys.exit(run())"
+TALLY = "import sys; from tallylight.cli.main import run; sys.exit(run())"
 
 
 class Session:
@@ -75,7 +75,7 @@ class Session:
     def begin(self, *words: str, argv: list[str] | None = None) -> None:
         """Start it, and do not wait."""
         command = argv or [*self.launch.argv, *words]
-        tally = [sys.executable, "-c", _TALLY, "record", str(HOME / "session.cast"), "--", *command]
+        tally = [sys.executable, "-c", TALLY, "record", str(HOME / "session.cast"), "--", *command]
         env = {**self.launch.env, "PYTHONPATH": str(CHECKOUT / "shared"), "PYTHONDONTWRITEBYTECODE": "1"}
         if not self.is_behind_relay:
             env["TALLY_RELAY"] = "0"
@@ -154,7 +154,7 @@ class Session:
                 _, _, group, _, terminal, foreground = (process / "stat").read_text().rpartition(")")[2].split()[:6]
             except OSError:
                 continue
-            if terminal != "0" and group == foreground and _TALLY.encode() not in command:
+            if terminal != "0" and group == foreground and TALLY.encode() not in command:
                 os.kill(int(process.name), signal.SIGKILL)
                 killed += 1
         assert killed, "no agent in the foreground"

@@ -22,8 +22,8 @@ from tests.agents.room import HOME, LoopbackRoom
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(150)]
 
-#: What makes Codex run hooks that nobody has trusted yet, in the process that has the terminal.
-WORDS = {"codex": ["--no-daemon", "--dangerously-bypass-hook-trust"]}
+#: Its hooks run in the process that has the terminal, and not in a daemon.
+WORDS = {"codex": ["--no-daemon"]}
 #: What OpenCode and Kilo fetch into a folder with plugins before they start; without a network they try for a minute.
 PLUGINS = {
     "opencode": ("@opencode-ai/plugin", AGENTS["opencode"].version),
@@ -40,6 +40,15 @@ def _pretend_plugins(folder: Path, package: str, version: str) -> None:
     module.mkdir(parents=True)
     (module / "package.json").write_text(json.dumps({"name": package, "version": version, "main": "index.js"}))
     (module / "index.js").write_text("")
+
+
+def _trust(pane: Pane) -> None:
+    """What Codex wants of a person before it runs any hook."""
+    pane.wait_text("Hooks need review", 30)
+    time.sleep(1.0)  # nothing says when it takes keys
+    pane.send("2")
+    pane.wait_text("› 2. Trust all")
+    pane.send("\r")
 
 
 @attrs.frozen
@@ -81,6 +90,8 @@ def agent(request: pytest.FixtureRequest) -> Iterator[Agent]:
         if name in PLUGINS:
             _pretend_plugins(home / ".config" / name, *PLUGINS[name])
         pane = Pane(room, launch._replace(argv=[*launch.argv, *WORDS.get(name, [])]), answers=True)
+        if name == "codex":
+            _trust(pane)
         pane.wait_text(MANNERS[name].ready, 60)
         time.sleep(1.0)  # nothing says when it takes keys
         yield Agent(name, MANNERS[name], model, pane, Hooked(pane))

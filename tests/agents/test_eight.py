@@ -8,6 +8,8 @@ as well.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,11 +27,12 @@ from tallylight.status import Kind, Status
 from tests.agents.install import AGENTS, InstallError, install
 from tests.agents.session import Session
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(150)]
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(240)]
 
 #: How long each truth is given at least, once the agent itself shows it, and how long before its end the light must be
 #: right. How soon it is right is for the corpus to measure: here many agents may share a machine.
 LONG, BEFORE = 3.0, 0.3
+AT_ONCE = 3
 
 
 class Way(NamedTuple):
@@ -55,18 +58,27 @@ TRUTH = ["working", "done", "working", "waiting:permission", "working", "done"]
 TURN = 2
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_eight(case: str, tmp_path: Path) -> None:
-    """An agent is recognised by its process, and its light is `working`, `waiting` and over when that is so."""
-    agent, _, relay = case.partition("-")
+@pytest.fixture(scope="module")
+def played(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Future[Path]]]:
+    """The recordings of all cases that are to be tested, three at a time: an agent mostly waits."""
     if os.geteuid() != 0:
         pytest.skip("real agents run in a network namespace with nothing but loopback: that needs root")
+    folder = tmp_path_factory.mktemp("eight")
+    wanted = [case for case in CASES if any(item.name == f"test_eight[{case}]" for item in request.session.items)]
+    with ProcessPoolExecutor(AT_ONCE) as pool:
+        yield {case: pool.submit(_play, case, folder / f"{case}.cast") for case in wanted}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_eight(case: str, played: dict[str, Future[Path]]) -> None:
+    """An agent is recognised by its process, and its light is `working`, `waiting` and over when that is so."""
+    agent, _, relay = case.partition("-")
     try:
-        install(AGENTS[agent])
+        recording = read_recording(played[case].result())
     except InstallError as error:
         pytest.skip(str(error))
-    _play(agent, bool(relay), tmp_path / f"{case}.cast")
-    recording = read_recording(tmp_path / f"{case}.cast")
     agents, _ = load_agents(os.environ)
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
     replay = Replay(recording.header, agents, relay=core)
@@ -94,8 +106,10 @@ def test_eight(case: str, tmp_path: Path) -> None:
     assert decisions[-1][1].status not in (Status.WORKING, Status.WAITING)
 
 
-def _play(agent: str, relay: bool, path: Path) -> None:
-    with Session(agent, set_up="relay" if relay else "") as session:
+def _play(case: str, path: Path) -> Path:
+    agent, _, set_up = case.partition("-")
+    install(AGENTS[agent])
+    with Session(agent, set_up=set_up) as session:
         session.start()
         session.turn("HOLD one")
         session.mark("working")
@@ -111,3 +125,4 @@ def _play(agent: str, relay: bool, path: Path) -> None:
         session.leave()
         session.rest(0.5)
         session.save(path)
+    return path

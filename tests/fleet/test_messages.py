@@ -40,6 +40,8 @@ def test_every_name_is_one_level(prefix: str, machine: str, host: str, pane: str
         "tallylight/a/pane/kitty-1/3/4",
         "tallylightx/a/machine",
         "other/a/machine",
+        "tallylight/%/machine",
+        "tallylight/%ff/machine",
         "tallylight/" + "a" * 1100 + "/machine",
     ],
 )

@@ -15,18 +15,19 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import quote, unquote
 
 import attrs
 
+from tallylight.errors import DecodeError
 from tallylight.snapshot_schema import Pane
+from tallylight.wire.pairs import percent_decode
 
 VERSION = 1
 #: Of one payload. A pane of one agent is about 1 kB.
 MAX_BYTES = 256 * 1024
 #: Of one topic.
 MAX_TOPIC = 1024
-_SAFE = "._-"
+_SAFE = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
 @attrs.frozen
@@ -71,7 +72,10 @@ def decode_topic(topic: str, prefix: str) -> PaneTopic | MachineTopic | None:
     """What *topic* is for; None for one of somebody else."""
     if len(topic) > MAX_TOPIC or not topic.startswith(f"{prefix}/"):
         return None
-    levels = [unquote(level) for level in topic[len(prefix) + 1 :].split("/")]
+    try:
+        levels = [percent_decode(level.encode()).decode() for level in topic[len(prefix) + 1 :].split("/")]
+    except (DecodeError, UnicodeError):
+        return None
     if not all(levels):
         return None
     match levels:
@@ -105,7 +109,7 @@ def decode_presence(payload: bytes) -> Presence | None:
 
 
 def _level(name: str) -> str:
-    return quote(name, safe=_SAFE) or "%20"
+    return "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in name.encode("utf-8", "replace")) or "%20"
 
 
 def _encode(value: dict[str, Any]) -> bytes:

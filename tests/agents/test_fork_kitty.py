@@ -120,7 +120,7 @@ def test_claude(tab: Tab) -> None:
     forked, page = fork(tab, "Fork Claude")
     kitty.wait_text(forked, word, 30)
     second = status_file(tab, forked)
-    answer(tab, forked, "and on")
+    answer(tab, forked, "zebra")
 
     assert f"--resume {first['sessionId']} --fork-session" in page
     assert kitty.tab_of(forked) == kitty.tab_of(tab.window)
@@ -130,8 +130,8 @@ def test_claude(tab: Tab) -> None:
     # Claude may yet have had to write down the end of its own turn, but nothing of the fork's.
     left = transcript.read_text()
     assert left.startswith(before)
-    assert "and on" not in left
-    assert "and on" not in kitty.get_text(tab.window)
+    assert "zebra" not in left
+    assert "zebra" not in kitty.get_text(tab.window)
 
 
 def answer(desk: Desk | Tab, window: int, prompt: str) -> None:
@@ -174,7 +174,7 @@ def test_codex(tab: Tab, by: str) -> None:
         kitty.wait_until(lambda: entry(tab).conversation.session == first, what="the session id")
     forked, page = fork(tab, "Fork Codex")
     kitty.wait_text(forked, word, 30)
-    answer(tab, forked, "and on")
+    answer(tab, forked, "zebra")
 
     def new() -> list[str]:
         return [id_ for id_ in rollouts(tab) if id_ not in known | {first}]
@@ -184,8 +184,8 @@ def test_codex(tab: Tab, by: str) -> None:
     # Codex may yet have had to write down the end of its own turn, but nothing of the fork's.
     left = rollouts(tab)[first].read_text()
     assert left.startswith(before)
-    assert "and on" not in left
-    assert "and on" not in kitty.get_text(tab.window)
+    assert "zebra" not in left
+    assert "zebra" not in kitty.get_text(tab.window)
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def opencode(keys: Desk) -> Iterator[int]:
     local = kitty.home / ".local/bin/opencode"
     if not local.exists():
         try:
-            os.link(program, local)
+            os.link(program.resolve(), local)
         except OSError:
             shutil.copy(program, local)
     launch = WAYS["opencode"](kitty.home, keys.model.port)
@@ -228,13 +228,13 @@ def test_opencode(keys: Desk, opencode: int) -> None:
     sessions = listed(keys)
     forked, page = fork(keys, "Fork OpenCode")
     kitty.wait_text(forked, "remember opencode", 60)
-    answer(keys, forked, "and on")
+    answer(keys, forked, "zebra")
 
     assert "opencode --continue --fork" in page
     assert kitty.tab_of(forked) == kitty.tab_of(opencode)
     assert len(sessions) == 1
     assert sessions < listed(keys)
-    assert "and on" not in kitty.get_text(opencode)
+    assert "zebra" not in kitty.get_text(opencode)
 
 
 def listed(desk: Desk) -> set[str]:

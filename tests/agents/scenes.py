@@ -250,7 +250,7 @@ _ALL = (permission, question, interrupt, text, denial, error, silent, killed)
 #: What not every agent has.
 _MORE = {
     "claude": (background, subagent, compaction, resume, trust, tmux, neighbours),
-    "codex": (subagent, resume, tmux),
+    "codex": (subagent, resume),
     "opencode": (subagent, compaction),
     "qwen": (subagent, trust),
     "gemini": (trust, neighbours),

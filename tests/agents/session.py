@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import sys
@@ -211,6 +212,8 @@ class Session:
         for at, name in sorted(self.told + marks + self._drawn()):
             if not found or found[-1][1] != name:
                 found.append((at, name))
+            if name == "gone":  # the model may hear of it later
+                break
         return found
 
     def _drawn(self) -> list[tuple[float, str]]:
@@ -252,9 +255,15 @@ class Session:
 
 
 def merge(cast: str, truths: list[tuple[float, str]]) -> str:
-    """The lines of a recording with the truths, which are dated since the epoch, among them as marks."""
-    first, *lines = cast.splitlines()
-    started = json.loads(first)["started"]
+    """
+    The lines of a recording with the truths, which are dated since the epoch, among them as marks.
+
+    A relay inside is called as people call it, not as it was called here.
+    """
+    header, *lines = cast.splitlines()
+    fields = json.loads(header)
+    fields["command"] = fields.get("command", "").replace(shlex.join([sys.executable, "-c", TALLY]), "tally")
+    first, started = json.dumps(fields, ensure_ascii=False), fields["started"]
     events = [(json.loads(line)[0], line) for line in lines]
     for at, name in truths:
         time_in = max(0.0, round(at - started, 6))

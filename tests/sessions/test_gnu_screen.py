@@ -78,9 +78,10 @@ def stage(tmp_path: Path) -> Stage:
 
 
 def test_a_look_without_a_change_asks_nothing(stage: Stage) -> None:
-    """The list is asked for once, then again only after the directory of the sockets has changed."""
+    """Once it is known where the sockets are, the list is asked for only after their directory has changed."""
     stage.source.look()
-    assert stage.asked() == ["-ls"]
+    stage.source.look()
+    assert stage.asked() == ["-ls", "-ls"]
     for _ in range(5):
         stage.source.look()
     (stage.sockets / "4711.work-queryA").touch()
@@ -93,6 +94,17 @@ def test_a_look_without_a_change_asks_nothing(stage: Stage) -> None:
     assert sights is not None
     assert sights[0].attach == ("screen", "-x", "4711.work", "-p", "0")
     assert sights[0].visible
+
+
+def test_a_session_that_comes_during_the_first_list(stage: Stage) -> None:
+    """A session that comes after the first list was made, and before anybody knew where to look, is not missed."""
+    listed = stage.home / "list"
+    with_one = listed.read_text()
+    listed.write_text(f"No Sockets found in {stage.sockets}.\r\n")
+    assert stage.source.look() == []
+    listed.write_text(with_one)
+
+    assert len(stage.source.look() or ()) == 1
 
 
 def test_a_screen(stage: Stage) -> None:

@@ -111,8 +111,8 @@ class ScreenSource:
         self._sessions = [session for session in screen_list.read_list(text) if session.state is not State.GONE]
         folder = screen_list.read_folder(text)
         if folder != self._folder:
-            self._folder = folder
-            stamp = self._stamp_of_folder()
+            # Nobody looked at this one before the list: what came in between is found by listing once more.
+            self._folder, stamp = folder, None
         self._stamp = stamp
 
     def _stamp_of_folder(self) -> object:

@@ -13,7 +13,7 @@ import pytest
 from tallylight.cli import why
 from tallylight.cli.main import main
 from tallylight.cli.output import Output
-from tallylight.cli.panes import Found
+from tallylight.cli.panes import Found, own_place
 from tallylight.snapshot_schema import LosingEntry, Pane, ReasonEntry, RecordEntry
 from tallylight.status import Status
 from tallylight.text import width
@@ -168,3 +168,33 @@ def test_json(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (found["version"], found["address"]) == (1, f"{HOST}:3")
     assert found["reason"]["changes"] == "the agent going on"
     assert found["losing"][0]["why"] == "explicit wins"
+
+
+@pytest.mark.parametrize(
+    ("environ", "lock", "place"),
+    [
+        ({}, None, ("", "")),
+        ({"KITTY_PID": "7", "KITTY_WINDOW_ID": "3"}, None, ("kitty-7", "3")),
+        ({"WEZTERM_UNIX_SOCKET": "/run/gui-sock-77", "WEZTERM_PANE": "4"}, "912", ("wezterm-912", "4")),
+        (
+            {
+                "KITTY_PID": "7",
+                "TERM_PROGRAM": "WezTerm",
+                "WEZTERM_UNIX_SOCKET": "/run/gui-sock-77",
+                "WEZTERM_PANE": "4",
+            },
+            "912",
+            ("wezterm-912", "4"),
+        ),
+        ({"WEZTERM_UNIX_SOCKET": "/run/gui-sock-77", "WEZTERM_PANE": "4"}, None, ("", "")),
+        ({"WEZTERM_UNIX_SOCKET": "/run/gui-sock-77", "WEZTERM_PANE": "4"}, "../x", ("", "")),
+        ({"WEZTERM_UNIX_SOCKET": "/run/gui-sock-7/../7"}, "912", ("", "")),
+    ],
+)
+def test_where_we_are(environ: dict[str, str], lock: str | None, place: tuple[str, str], tmp_path: Path) -> None:
+    """kitty tells its pid itself; WezTerm's host is found by the lock of its sidecar."""
+    folder = tmp_path / "tallylight"
+    folder.mkdir(mode=0o700)
+    if lock is not None:
+        folder.joinpath("wezterm-77.lock").write_text(lock)
+    assert own_place({**environ, "XDG_RUNTIME_DIR": str(tmp_path)}) == place

@@ -177,4 +177,4 @@ class Broker(RuleBasedStateMachine):
 
 
 TestBroker = Broker.TestCase
-TestBroker.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
+TestBroker.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)

@@ -87,3 +87,21 @@ def test_nobody_to_ask() -> None:
 
     assert jump.find_host(panes, {}, NOW, is_any=False) == ""
     assert jump.find_host(panes, {}, NOW, is_any=True) == "kitty-1"
+
+
+def test_another_terminal_is_asked_for_the_pane_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """WezTerm's sidecar is asked to show the next pane, and not the one we are in; with --previous the last one."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("TERM_PROGRAM", "WezTerm")
+    monkeypatch.setenv("WEZTERM_UNIX_SOCKET", "/run/user/0/wezterm/gui-sock-77")
+    monkeypatch.setenv("WEZTERM_PANE", "4")
+    writer = SnapshotWriter.for_host("wezterm", os.environ, time.time)
+    tmp_path.joinpath("tallylight", "wezterm-77.lock").write_text(str(os.getpid()))
+    now, status = time.time(), asking(1).status
+    writer.publish(
+        [Pane(id=name, status=status, since=now - age) for name, age in (("5", 30), ("4", 3000), ("6", 200))],
+        time.monotonic(),
+    )
+    spool = requests.Spool("wezterm")
+    assert main(["jump"]) == main(["jump", "--previous"]) == 0
+    assert [(r.verb, r.pane) for r in spool.take()] == [("focus", "6"), ("focus", "5")]

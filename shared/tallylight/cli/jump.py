@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from tallylight import requests
 from tallylight.cli.output import Output, age, clean, status_words
-from tallylight.cli.panes import Panes, read_panes
+from tallylight.cli.panes import Panes, own_place, read_panes
 from tallylight.cli.status import nothing
 from tallylight.list.jump import stops
 from tallylight.requests import Request
@@ -36,11 +36,18 @@ def main(argv: list[str]) -> int:
     if not host:
         output.line("nothing needs you" if panes.hosts else nothing(panes))
         return 0 if panes.hosts else 1
+    order = stops([found.pane for found in panes.panes if found.host == host], now, is_any=options.any)
+    if not options.dry_run and not host.startswith("kitty-"):
+        # Only kitty knows where a person came from; elsewhere it is a way there, and none back.
+        here = own_place(os.environ)[1]
+        goals = [pane.id for pane in (reversed(order) if options.previous else order) if pane.id != here]
+        if goals:
+            requests.send(host, Request("focus", goals[0]), os.environ)
+        return 0
     if not options.dry_run:
         chosen = tuple(f"--{name}" for name in ("previous", "any") if getattr(options, name))
         requests.send(host, Request("jump", "", chosen), os.environ)
         return 0
-    order = stops([found.pane for found in panes.panes if found.host == host], now, is_any=options.any)
     for pane in reversed(order) if options.previous else order:
         words = [f"{host}:{pane.id}", status_words(pane.status, pane.kind), age(now - pane.since), pane.project]
         output.line(clean("  ".join(word for word in words if word), output.columns))
@@ -55,7 +62,7 @@ def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: b
 
     The terminal we are in. From elsewhere: the one whose pane needs a person most, of those that can show a pane.
     """
-    own = f"kitty-{environ.get('KITTY_PID', '')}"
+    own, _ = own_place(environ)
     if own in panes.hosts:
         return own
     hosts = {id(found.pane): found.host for found in panes.panes if not found.pane.attach}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from tallylight import snapshot
+from tallylight import files, snapshot
 from tallylight.errors import TallyError
 from tallylight.list.rows import is_lit
 from tallylight.rollup import urgency
@@ -66,15 +66,33 @@ def read_panes(environ: Mapping[str, str]) -> Panes:
     return Panes(in_order(panes), tuple(host.name for host in snapshots), tuple(problems))
 
 
+def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
+    """
+    The host and the pane that this process runs in, as far as the variables of its terminal tell; empty if they do not.
+
+    WezTerm's host is a sidecar, whose pid stands in the lock that there is one of for each WezTerm.
+    """
+    if environ.get("TERM_PROGRAM") != "WezTerm" and environ.get("KITTY_PID"):
+        return f"kitty-{environ['KITTY_PID']}", environ.get("KITTY_WINDOW_ID", "")
+    gui = environ.get("WEZTERM_UNIX_SOCKET", "").rpartition("/gui-sock-")[2]
+    if not (gui.isascii() and gui.isdigit()):
+        return "", ""
+    try:
+        pid = files.read_limited(snapshot.directory(environ) / f"wezterm-{gui}.lock", 32).decode("ascii", "replace")
+    except (OSError, TallyError):
+        return "", ""
+    return (f"wezterm-{pid}", environ.get("WEZTERM_PANE", "")) if pid.isdigit() else ("", "")
+
+
 def pick(panes: Panes, wanted: str, environ: Mapping[str, str]) -> Found:
     """
     Find the pane that *wanted* names: `3`, or `kitty-4711:3`. Nothing: the pane we are in, else the most urgent.
 
     A bare id that several hosts have means the one of the host we are in.
     """
-    here = f"kitty-{environ.get('KITTY_PID', '')}"
+    here, pane = own_place(environ)
     if not wanted:
-        own = f"{here}:{environ.get('KITTY_WINDOW_ID', '')}"
+        own = f"{here}:{pane}"
         lit = [found for found in panes.panes if found.is_lit]
         candidates = [found for found in panes.panes if found.address == own] or lit[:1] or list(panes.panes[:1])
     else:

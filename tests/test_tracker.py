@@ -210,8 +210,11 @@ TIMELINES: dict[str, tuple[list[tuple[float, Step]], str]] = {
     "and not a moment earlier": ([(0, agent()), (1, output), (5, tick)], "waiting"),
     "an agent found silent comes to wait": ([(0, agent()), (4, tick)], "waiting"),
     "what an agent draws while it starts is no work": ([(0, speaker), (0.5, output), (1, output)], "idle"),
-    "one that should speak and does not is watched": ([(0, speaker), (0.5, output), (3, tick), (4, output)], "working"),
-    "and comes to wait when it is silent": ([(0, speaker), (0.5, output), (3, tick), (4.5, tick)], "waiting"),
+    "one that should speak and does not is watched": (
+        [(0, speaker), (0.5, output), (20.5, tick), (21, output)],
+        "working",
+    ),
+    "and comes to wait when it is silent": ([(0, speaker), (0.5, output), (20.5, tick), (24.5, tick)], "waiting"),
     "one that speaks in time is believed": ([(0, speaker), (0.5, output), (1, registry("idle")), (9, tick)], "idle"),
     "a status file that is idle keeps silence quiet": ([(0, agent()), (1, registry("idle")), (60, tick)], "idle"),
     # 5: debounce defers
@@ -539,19 +542,32 @@ def test_the_reason_says_what_would_change_it_by_who_said_it() -> None:
 
 
 def test_an_agent_that_is_slow_to_start_waits_for_nobody() -> None:
-    """Until it has drawn anything, for a minute, it is starting; from then on it has three seconds to speak."""
+    """Until it has drawn anything, for a minute, it is starting, and then for twenty seconds until it speaks."""
     tracker = Tracker()
     speaker(tracker, 0)
     for second in range(59):
         tick(tracker, second)
         assert (tracker.decision.status, tracker.decision.reason.rule) == ("idle", "it is starting")
     output(tracker, 59)
-    tick(tracker, 61.9)
+    tick(tracker, 78.9)
     assert tracker.decision.reason.rule == "it is starting"
-    tick(tracker, 62)
-    assert tracker.decision.status == "working"
-    tick(tracker, 63)
+    tick(tracker, 79)
+    tick(tracker, 79.2)
     assert tracker.decision.status == "waiting"
+
+
+def test_an_agent_that_has_spoken_has_started() -> None:
+    """Once it has said anything its output counts, three seconds after the first of it."""
+    tracker = Tracker()
+    speaker(tracker, 0)
+    output(tracker, 1)
+    screen("idle")(tracker, 2)
+    output(tracker, 3)
+    unread(tracker, 3.2)
+    unread(tracker, 3.4)
+    assert tracker.decision.reason.rule == "it is starting"
+    output(tracker, 4.1)
+    assert (tracker.decision.status, tracker.decision.reason.rule) == ("working", "output")
 
 
 def test_an_agent_that_draws_nothing_is_given_up_after_a_minute() -> None:

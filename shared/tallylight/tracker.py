@@ -30,6 +30,8 @@ START_S = 3.0
 #: Until it has drawn anything it is starting, but no longer than this, in seconds. On a busy machine, or where it asks
 #: a network that is not there, that was seen to take 30.
 SLOW_START_S = 60.0
+#: And so long from its first output, in seconds, if it has said nothing yet: some draw a line and go on to load.
+LOADING_S = 20.0
 #: Exit codes by which a shell says that a signal killed the command: ABRT, BUS, FPE, KILL, SEGV.
 _KILLED = frozenset({134, 135, 136, 137, 139})
 
@@ -46,7 +48,7 @@ class Foreground:
 
     *instance* tells two runs of the same program apart (a process id will do). Guesses from output and silence
     are made only where *is_agent*. One that *speaks* is known to tell its status itself once it is up: it is given
-    `START_S` from its first output before that is taken for work.
+    some time before what it draws is taken for work.
     """
 
     name: str
@@ -76,8 +78,9 @@ class Tracker:
         self._last_output: float | None = None
         #: When the agent in the foreground came there, while that matters.
         self._arrived: float | None = None
-        #: When it first drew something.
+        #: When it first drew something, and whether it has said anything since.
         self._drew: float | None = None
+        self._has_spoken = False
         #: What is left to say of an agent that is gone.
         self._epitaph: Claim | None = None
         self._now: float | None = None
@@ -280,6 +283,8 @@ class Tracker:
                 del self._records[oldest]
             record = self._records[report.id] = _Record()
         self._records.move_to_end(report.id)
+        if report.source is not Source.HEURISTIC:
+            self._has_spoken = True
         before = record.claims.get(report.source)
         if before is None or before.report != report:
             self.revision += 1
@@ -326,7 +331,7 @@ class Tracker:
             self._records[""].claims[Source.PROTOCOL] = own
             self._explicit = True
         self._last_output = now
-        self._arrived, self._drew = now, None
+        self._arrived, self._drew, self._has_spoken = now, None, Source.PROTOCOL in self._records[""].claims
         if not self._is_starting(now):
             # It drew something, or it would not be there; without this, one that is silent would never wait.
             self._guess(Status.WORKING, None, "it came to the foreground", now)
@@ -339,7 +344,9 @@ class Tracker:
     def _start_ends(self) -> float:
         if self._foreground is None or not self._foreground.speaks or self._arrived is None:
             return 0.0
-        return self._arrived + SLOW_START_S if self._drew is None else self._drew + START_S
+        if self._drew is None:
+            return self._arrived + SLOW_START_S
+        return self._drew + (START_S if self._has_spoken else LOADING_S)
 
     def _bury(self, now: float, *, is_gone: bool) -> None:
         """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""

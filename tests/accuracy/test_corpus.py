@@ -87,9 +87,13 @@ def test_shown(name: str) -> None:
     for (start, word), end in zip(found.truth, ends, strict=True):
         if end - start < 3 or word in ("starting", "background"):
             continue  # of what runs on in the background, Claude says itself that it works
-        shown = next((status for at, status in reversed(light) if at <= end - scoring.GRACE_S), "idle")
-        if scoring.class_of(shown) != scoring.class_of(word):
-            wrong.append(f"{start:.2f} to {end:.2f}: {word}, shown {shown}")
+        shown = {scoring.class_of(status) for at, status in light if start <= at <= end}
+        last = next((status for at, status in reversed(light) if at <= end - scoring.GRACE_S), "idle")
+        before = next((status for at, status in reversed(light) if at <= start), "idle")
+        wanted = scoring.class_of(word)
+        # An agent that is told to leave may draw some more, so that its last turn is over and it works all the same.
+        if wanted not in shown | {scoring.class_of(before)} or (wanted == "waiting" and last != "waiting"):
+            wrong.append(f"{start:.2f} to {end:.2f}: {word}, shown {last}")
 
     assert wrong == []
 

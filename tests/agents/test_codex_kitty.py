@@ -1,8 +1,8 @@
 """Real Codex in a real kitty, which drops what Codex says of itself: the light comes from its title and its screen.
 
-A title tells less than the truth: Codex clears the spinner alike after an answer and an interrupt, which both look done;
-a question looks like a permission there, and only its screen tells them apart; and its title speaks of a permission
-dialog up to a second after it is on the glass. `tally run` knows better (test_relay_kitty).
+A title tells less than the truth: Codex clears the spinner alike after an answer and an interrupt, which both look
+done; a question looks like a permission there, and only its screen tells them apart; and its title speaks of a
+permission dialog up to a second after it is on the glass. `tally run` knows better (test_relay_kitty).
 """
 
 from __future__ import annotations

@@ -288,3 +288,17 @@ def test_a_notify_command_that_is_not_there(world: FakeWorld, home: Path) -> Non
     assert findings(world)["config.toml"].health is Health.BROKEN
     config.write_text('[notify]\ncommand = ["/bin/sh", "-x"]\n')
     assert findings(world)["config.toml"].health is Health.OK
+
+
+def test_sessions_that_nobody_looks_after_are_told(world: FakeWorld) -> None:
+    """Where there are detached sessions doctor says how they get a light, too; that is no fault."""
+
+    class WithScreen(FakeWorld):
+        def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
+            if command[0] != "screen":
+                return super().run(command, timeout)
+            listed = "There is a screen on:\n\t7.build\t(Detached)\n1 Socket in /run/screen/S-me.\n"
+            return subprocess.CompletedProcess([], 0, listed, "")
+
+    found = findings(WithScreen(**vars(world)), FakeWire())["sessions"]
+    assert (found.health, "tally host sessions" in found.text) == (Health.SKIPPED, True)

@@ -48,7 +48,8 @@ def test_the_list_shows_other_machines_and_touches_nothing() -> None:
     found = Snapshot(host="atlas/kitty", pid=7, started=0.0, written=0.0, panes=(WAITING,))
     (row,) = rows.build((found,), "", 10.0)
     actions = Elsewhere()
-    for said in (actions.start("go", row), actions.start("fork", row), actions.look(row), actions.ask(row, "snooze", ("5",))):
+    started = [actions.start(verb, row) for verb in ("go", "fork", "resume")]
+    for said in (*started, actions.look(row), actions.ask(row, "snooze", ("5",))):
         assert said == "that has to be done on atlas itself"
 
 

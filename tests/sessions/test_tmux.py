@@ -23,7 +23,7 @@ SEEN = "#{session_name} #{session_attached} #{window_width}x#{window_height} #{w
 
 @everywhere
 def test_an_agent_that_asks(yard: Yard) -> None:
-    """Blue while it prints, amber when it asks, blue when it goes on, each within 1 s; the pane beside it is dark."""
+    """Blue while it prints, amber within 1 s when it asks, blue within 2 s when it goes on; beside it is dark."""
     yard.start_host()
     yard.host_pid()
     session = Tmux(yard, "work", agent(yard))

@@ -19,7 +19,7 @@ from tallylight import files, processes, snapshot, tty
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import clean
 from tallylight.errors import TallyError
-from tallylight.setup import checks, environment, hooks_state, receipt, wezterm
+from tallylight.setup import checks, environment, hooks_state, receipt, sessions, wezterm
 from tallylight.setup.checks import Finding, Health
 from tallylight.setup.world import World
 from tallylight.snapshot_schema import Snapshot
@@ -108,6 +108,7 @@ def examine(world: World, wire: Wire) -> Iterator[Finding]:
     # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
     light = list(_light(world, wire, blocked=any(finding.is_fault for finding in passthrough)))
     yield from _bus(world, wire)
+    yield from sessions.findings(world, wire.snapshots()[0])
     yield from passthrough
     yield from light
 

@@ -29,16 +29,17 @@ def findings(world: World, living: list[Snapshot]) -> Iterator[Finding]:
         yield Finding("sessions", Health.OK, f"looked after by {host}")
     elif answers or screens:
         what = " and ".join([*(["tmux"] if answers else []), *(["GNU Screen"] if screens else [])])
-        yield Finding("sessions", Health.SKIPPED, f"there are sessions of {what}, and nobody looks after them", _START)
+        yield Finding("sessions", Health.SKIPPED, f"nobody looks after those of {what}; {_START}")
     for path, answer in answers.items():
         name = sanitise(path.name)
         if answer in ("on", "all"):
             yield Finding("tmux server", Health.OK, f"{name}: allow-passthrough is {answer}")
         elif answer:
             # Not a fault: whoever looks on needs none of it, and it is the person's own setting.
-            text = f"{name}: allow-passthrough is {sanitise(answer)}; what hooks and the relay say in it stays in it"
-            remedy = "put `set -g allow-passthrough on` into ~/.tmux.conf to see it in the terminal around"
-            yield Finding("tmux server", Health.SKIPPED, text, remedy)
+            text = (
+                f"{name}: allow-passthrough is {sanitise(answer)}; with `on` what hooks and the relay say would get out"
+            )
+            yield Finding("tmux server", Health.SKIPPED, text)
 
 
 def _sockets(world: World) -> list[Path]:

@@ -157,14 +157,16 @@ def test_commands_from_a_tab(desk: Desk) -> None:
     """`tally unread` makes a seen `done` green again, `tally seen` grey, and `tally snooze` rests a question."""
     window = desk.lamp("lamp")
     desk.send(window, "state=done;tool=claude")
-    desk.wait_status(window, "done")
+    desk.kitty.wait_until(lambda: entry(desk, window).status == "done", what="the light in the snapshot")
     for verb, status in (("seen", "idle"), ("unread", "done"), ("seen", "idle")):
         desk.kitty.run(["tally", verb, str(window)])
         desk.wait_status(window, status)
     desk.send(window, ASK)
     desk.kitty.wait_until(lambda: entry(desk, window).status == "waiting", what="the question in the snapshot")
     desk.kitty.run(["tally", "snooze", str(window), "5"])
-    assert "waiting (permission), snoozed" in desk.kitty.run(["tally", "status"]).stdout.decode()
+    desk.kitty.wait_until(
+        lambda: b"waiting (permission), snoozed" in desk.kitty.run(["tally", "status"]).stdout, what="the snooze"
+    )
     desk.kitty.run(["tally", "snooze", str(window), "0"])
     desk.send(window, "state=working;tool=claude")
     desk.wait_status(window, "working")

@@ -16,6 +16,8 @@ from tallylight.snapshot_schema import Pane
 from tallylight.status import Kind, Status
 from tests.fleet.broker import Broker, Machine, follow, seen_by
 
+pytestmark = pytest.mark.programs
+
 WAITING = Pane(id="3", status=Status.WAITING, kind=Kind.QUESTION, agent="claude", message="Which one?", since=5.0)
 
 

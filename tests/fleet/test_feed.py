@@ -19,6 +19,8 @@ from tallylight.snapshot_schema import Pane, Snapshot
 from tallylight.status import Kind, Status
 from tests.fleet.broker import Broker, Machine
 
+pytestmark = pytest.mark.programs
+
 WAITING = Pane(id="3", status=Status.WAITING, kind=Kind.QUESTION, agent="claude", message="Which one?", since=5.0)
 #: What no machine may make another one run or type.
 HARMFUL = attrs.evolve(

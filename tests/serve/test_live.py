@@ -27,6 +27,8 @@ from tallylight.snapshot import SnapshotWriter
 from tallylight.snapshot_schema import Pane, ReasonEntry
 from tallylight.status import Kind, Status
 
+pytestmark = pytest.mark.programs
+
 LISTENERS = 500
 CHANGES = 40
 

@@ -15,7 +15,7 @@ from tests.agents.driver import wait_until
 from tests.sessions.conftest import everywhere
 from tests.sessions.yard import Screen, Yard, agent, names
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [pytest.mark.timeout(60), pytest.mark.programs]
 
 
 @everywhere

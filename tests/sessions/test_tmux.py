@@ -15,7 +15,7 @@ from tests.agents.driver import wait_until
 from tests.sessions.conftest import everywhere
 from tests.sessions.yard import Tmux, Yard, agent, names
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [pytest.mark.timeout(60), pytest.mark.programs]
 
 #: What a person sees of a server, and could be changed by whoever attaches to it.
 SEEN = "#{session_name} #{session_attached} #{window_width}x#{window_height} #{window_active} #{session_group}"

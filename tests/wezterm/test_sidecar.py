@@ -18,7 +18,7 @@ from tests.wezterm.conftest import light_of
 from tests.wezterm.desk import Desk, is_running
 from tests.wezterm.fake import Fake, World
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.programs]
 
 #: An agent that only hooks speak for: it sets the variable to what it reads, a line each, and prints nothing.
 _HOOKED = """#!/usr/bin/python3

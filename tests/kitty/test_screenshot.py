@@ -1,6 +1,6 @@
-"""The README's picture: a kitty as a person would have it, with every light in it.
+"""The README's pictures: a kitty as a person would have it, with every light in it, and the list of agents.
 
-It is kept only with TALLYLIGHT_UPDATE_IMAGES=1, from the newest kitty; always, its colours are looked for.
+They are kept only with TALLYLIGHT_UPDATE_IMAGES=1, from the newest kitty; always, its colours are looked for.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tests.kitty.desk import LIGHTS, Desk
 from tests.kitty.roots import CHECKOUT
 
 PICTURE = CHECKOUT / "docs/images/kitty-tabs.png"
+LIST = PICTURE.with_name("agents-list.png")
 #: README pages are slow enough.
 MAX_BYTES = 60_000
 
@@ -109,3 +110,22 @@ def test_the_picture(desk: Desk, tmp_path: Path) -> None:
     if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
         PICTURE.parent.mkdir(parents=True, exist_ok=True)
         PICTURE.write_bytes(small.read_bytes())
+
+
+def test_the_list(desk: Desk, tmp_path: Path) -> None:
+    """The list of agents, over the same tabs: every agent, the neediest first, and what it asks."""
+    kitty = desk.kitty
+    front = kitty.launch("cat", tab_title="zsh")
+    kittens = kitty.home / ".local/share/tallylight/kittens"
+    kitty.eval(f"boss.run_kitten_with_metadata({str(kittens / 'agents.py')!r}, window=boss.window_id_map[{front}])")
+    opened = "from tallylight.hosts import kitty_list as m; return list(m._lists)"
+    (list_,) = kitty.wait_until(lambda: kitty.eval(opened), what="the list")
+    kitty.wait_text(list_, "Run the migration?")
+    shot = tmp_path / "list.png"
+    kitty.screenshot(shot)
+    lines = kitty.get_text(list_).splitlines()
+    assert lines[0].split()[:2] == ["5", "agents,"]
+    projects = [next(word for word in line.split() if word in {title for title, _, _ in TABS}) for line in lines[1:6]]
+    assert projects == ["api", "infra", "docs", "shop", "blog"]
+    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
+        Image.open(shot).convert("RGB").quantize(200, dither=Image.Dither.NONE).save(LIST, optimize=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from tallylight import files
+from tallylight import extras, files
 from tallylight.cli.output import clean
 from tallylight.cli.panes import Found, Panes, in_order
 from tallylight.errors import TallyError
@@ -33,10 +33,11 @@ def subscriber() -> Subscriber:
         sys.stderr.write(f"tally: {problem}\n")
     if not config.fleet.broker:
         raise TallyError(f"no broker: set `broker` in [fleet] of {files.config_file()} (docs/fleet.md)")
+    extras.enable("fleet")
     try:
         from tallylight.broker import Subscriber
     except ImportError:
-        raise TallyError("a fleet needs the MQTT client: pip install 'tallylight[fleet]'") from None
+        raise extras.missing("fleet") from None
     return Subscriber(config.fleet)
 
 

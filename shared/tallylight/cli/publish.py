@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 
-from tallylight import files, snapshot
+from tallylight import extras, files, snapshot
 from tallylight.errors import TallyError
 from tallylight.feed import Feed
 from tallylight.fleet.messages import MachineTopic, Message, Presence, encode_presence
@@ -44,10 +44,11 @@ def main(argv: list[str]) -> int:
 
 def publish(fleet: Fleet, *, quiet: bool) -> None:
     """Publish until `KeyboardInterrupt`; then say goodbye."""
+    extras.enable("fleet")
     try:
         from tallylight.broker import Link, machine_name
     except ImportError:
-        raise TallyError("publishing needs the MQTT client: pip install 'tallylight[fleet]'") from None
+        raise extras.missing("fleet") from None
     machine = machine_name(fleet)
     place = MachineTopic(machine).encode(fleet.prefix)
     here = encode_presence(Presence(online=True, at=round(time.time(), 3)))

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from tallylight import files, snapshot
+from tallylight import extras, files, snapshot
 from tallylight.errors import TallyError
 from tallylight.feed import Feed
 from tallylight.snapshot_schema import Snapshot
@@ -35,13 +35,14 @@ def main(argv: list[str]) -> int:
         help="another name it is called by",
     )
     options = parser.parse_args(argv)
+    extras.enable("serve")
     try:
         import uvicorn
 
         from tallylight.serve.app import make_app
         from tallylight.serve.guard import Guard, allowed_hosts
     except ImportError:
-        raise TallyError("serving needs its web server: pip install 'tallylight[serve]'") from None
+        raise extras.missing("serve") from None
     from tallylight.hosts.typist import Multiplexers
 
     token = read_token(files.state_dir() / "serve.token")

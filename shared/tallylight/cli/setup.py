@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 
 import tallylight
-from tallylight import edits, files
+from tallylight import edits, extras, files
 from tallylight.errors import TallyError
 from tallylight.setup import environment, hooks, hooks_removal, keys, kitty, wezterm, wiring
 from tallylight.setup.agents import installed_agents
@@ -33,10 +33,23 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="show what would be done and do nothing")
     parser.add_argument("--undo", action="store_true", help="take our lines out of kitty.conf and agents' files again")
     parser.add_argument("--uninstall", action="store_true", help="--undo, and remove everything we installed")
+    parser.add_argument(
+        "--with",
+        dest="extras",
+        action="append",
+        default=[],
+        choices=sorted(extras.EXTRAS),
+        help="fetch what `tally serve`, or a fleet (`tally publish`, --broker), needs beside the rest; nothing else",
+    )
     options = parser.parse_args(list(argv))
     world = world or World()
     if not options.dry_run:
         _refuse_anothers_home(world, yes=options.yes)
+    for name in options.extras:
+        folder = environment.add_extra(world, environment.base_python(), name)
+        world.say(f"{', '.join(extras.EXTRAS[name])} installed into {world.short(folder)}.")
+    if options.extras:
+        return DONE
     if options.undo or options.uninstall:
         return _undo(world, yes=options.yes, dry_run=options.dry_run, everything=options.uninstall)
     return _setup(world, yes=options.yes, dry_run=options.dry_run)

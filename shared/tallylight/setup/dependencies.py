@@ -40,8 +40,14 @@ class NoWayError(TallyError):
     """An installer that this machine does not have."""
 
 
-def install(world: World, python: Path, target: Path) -> bool:
-    """Put what we need into *target*; False if it had to be without psutil. `TallyError` names every way tried."""
+def install(
+    world: World,
+    python: Path,
+    target: Path,
+    required: tuple[str, ...] = REQUIRED,
+    wanted: tuple[str, ...] = WANTED,
+) -> bool:
+    """Put packages into *target*; False if it had to be without *wanted*. `TallyError` names every way tried."""
     # pip refuses --target together with a user's own `user = true`, and outside of a virtual environment if told so.
     settings = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore", "PIP_NO_INPUT": "1"}
     dropped = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "VIRTUAL_ENV"}
@@ -55,17 +61,22 @@ def install(world: World, python: Path, target: Path) -> bool:
             except (NoWayError, OSError) as error:
                 problems.append(f"  {name}: {error}")
                 continue
-            for packages in (REQUIRED + WANTED, REQUIRED):
+            for packages in dict.fromkeys((required + wanted, required)):
                 done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT)
                 if done.returncode == 0:
-                    return packages != REQUIRED
+                    return packages == required + wanted
             problems.append(f"  {name}: {_reason(done.stderr or done.stdout)}")
     raise TallyError(
-        "cannot install attrs and psutil; nothing was changed. Tried:\n"
+        f"cannot install {_named(required + wanted)}; nothing was changed. Tried:\n"
         + "\n".join(problems)
         + "\nIs the network up? Else install pip (Debian, Ubuntu: apt install python3-pip;"
         + " Fedora: dnf install python3-pip) or uv, and run this again."
     )
+
+
+def _named(packages: tuple[str, ...]) -> str:
+    *first, last = [package.partition(">")[0] for package in packages]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _reason(text: str) -> str:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tallylight
-from tallylight import edits, files, keys
+from tallylight import edits, extras, files, keys
 from tallylight.errors import TallyError
 from tallylight.setup import dependencies
 from tallylight.setup.world import World
@@ -334,6 +334,25 @@ def _prune(place: Layout, current: str) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def add_extra(world: World, python: Path, name: str) -> Path:
+    """Fetch the packages of an extra, whole or not at all; where they are. `TallyError` says why not."""
+    folder = layout(world).data / "extras" / name
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{name}-"))
+    except OSError as error:
+        raise TallyError(f"cannot install into {folder.parent}: {error.strerror or error}") from None
+    try:
+        dependencies.install(world, python, aside / "new", extras.EXTRAS[name], ())
+        if folder.exists():
+            folder.rename(aside / "old")
+        (aside / "new").rename(folder)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        _remove_if_empty(folder.parent, folder.parent.parent)
+    return folder
+
+
 def remove(world: World) -> list[Path]:
     """Take the whole private environment away; what was removed."""
     place = layout(world)
@@ -344,6 +363,7 @@ def remove(world: World) -> list[Path]:
     for path in (place.lib, place.kittens, place.wezterm, place.kitty_conf, place.launcher):
         path.unlink(missing_ok=True)
     shutil.rmtree(place.releases, ignore_errors=True)
+    shutil.rmtree(place.data / "extras", ignore_errors=True)
     existed = place.data.is_dir()
     _remove_if_empty(place.launcher.parent, place.data)
     if existed and not place.data.exists():

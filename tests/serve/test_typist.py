@@ -19,12 +19,12 @@ from tallylight.hosts.typist import Multiplexers
 from tallylight.snapshot_schema import Pane
 from tallylight.status import Status
 
+pytestmark = pytest.mark.programs
+
 HOST = "sessions-1"
 #: Writes what it is typed, as Python would write it, into the file of its name.
 LISTENER = """
 import os, sys, termios, tty
-
-pytestmark = pytest.mark.programs
 tty.setraw(0)
 print("listening to " + sys.argv[1], end="\\r\\n", flush=True)
 while True:

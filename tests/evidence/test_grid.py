@@ -53,10 +53,20 @@ PIECES = st.one_of(
 )
 
 
+def away_from_the_edge(pieces: list[str]) -> bytes:
+    """*pieces*, but none that moves or erases just after the last column was written: there emulators differ."""
+    data = b""
+    for piece in pieces:
+        if piece[0] in "\x1b\n\b" and reference(data).cursor.x >= 20:
+            data += b"\r"
+        data += piece.encode()
+    return data
+
+
 @given(st.lists(PIECES, max_size=30))
 def test_any_sequence_looks_the_same(pieces: list[str]) -> None:
     """Text, movement, erasing, inserting and scrolling in any order leave what another emulator shows."""
-    data = "".join(pieces).encode()
+    data = away_from_the_edge(pieces)
     grid, screen = drawn(data), reference(data)
 
     assert grid.lines == [line.rstrip() for line in screen.display]

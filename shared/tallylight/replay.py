@@ -29,13 +29,12 @@ from tallylight.report import Report, Source
 from tallylight.scanner import Scanner, Sequence
 from tallylight.tracker import ADOPT_S, Foreground, Tracker
 from tallylight.wire import osc1338
+from tallylight.wire.envelope import CARRIER
 from tallylight.wire.osc9_4 import ProgressReport, ProgressState
 from tallylight.wire.osc133 import Mark, MarkKind
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 
-#: The user variable that carries an OSC 1338 payload.
-CARRIER = "tally"
 #: The OSC numbers that terminals tell their hosts of.
 TOLD = frozenset({0, 2, 9, 99, 133, 777, 1337})
 #: By which a shell tells that a signal ended a command.

@@ -178,7 +178,7 @@ def sequences(fields: Mapping[str, str]) -> bytes:
     status for the whole tab's. To withdraw has no word in OSC 1338; `active` is the one that puts a light out.
     """
     payload = fit(dict(fields))
-    variable = envelope.user_var("tally", payload)
+    variable = envelope.user_var(envelope.CARRIER, payload)
     if "id" in fields:
         return variable
     if fields["state"] == "clear":

@@ -19,6 +19,7 @@ from tallylight.snapshot_schema import Pane, Snapshot
 if TYPE_CHECKING:
     from tallylight.broker import Subscriber
     from tallylight.fleet.mirror import Mirror
+    from tallylight.fleet.settings import Fleet
     from tallylight.list.rows import Row
     from tallylight.list.state import Answer
 
@@ -26,26 +27,31 @@ if TYPE_CHECKING:
 PATIENCE_S = 6.0
 
 
-def subscriber() -> Subscriber:
-    """A link to the broker of the configuration; `TallyError` if there is none, or no MQTT client."""
+def configured(command: str) -> Fleet:
+    """The fleet of the configuration, whose mistakes *command* tells; `TallyError` if it names no broker."""
     config, problems = files.load_config(os.environ)
     for problem in problems:
-        sys.stderr.write(f"tally: {problem}\n")
+        sys.stderr.write(f"{command}: {problem}\n")
     if not config.fleet.broker:
         raise TallyError(f"no broker: set `broker` in [fleet] of {files.config_file()} (docs/fleet.md)")
+    return config.fleet
+
+
+def subscriber() -> Subscriber:
+    """A link to the broker of the configuration; `TallyError` if there is none, or no MQTT client."""
+    fleet = configured("tally")
     extras.enable("fleet")
     try:
         from tallylight.broker import Subscriber
     except ImportError:
         raise extras.missing("fleet") from None
-    return Subscriber(config.fleet)
+    return Subscriber(fleet)
 
 
 def panes_of(mirror: Mirror) -> Panes:
     """What *mirror* shows, as if all of it were of this machine: a host is named `machine/kitty-4711`."""
     panes = [Found(f"{machine}/{host}", pane) for machine, host, pane in mirror.panes()]
-    machines = dict.fromkeys(mirror.machines, True) | dict.fromkeys(mirror.gone, False)
-    return Panes(in_order(panes), tuple(dict.fromkeys(found.host for found in panes)), machines=machines)
+    return Panes(in_order(panes), tuple(dict.fromkeys(found.host for found in panes)), machines=_machines(mirror))
 
 
 class FleetFeed:

@@ -23,7 +23,7 @@ from tallylight.actions.offer import Offer, Place, command_line, sentence
 from tallylight.actions.plan import Plan, Verb
 from tallylight.ask import ask
 from tallylight.cli.output import Output, clean
-from tallylight.cli.panes import Found, pick, read_panes
+from tallylight.cli.panes import Found, add_pane, pick, read_panes
 from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.errors import TallyError
 from tallylight.worktrees import Base
@@ -69,13 +69,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
 
 def _parser(verb: Verb) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"tally {verb}", description=_DESCRIPTIONS[verb])
-    parser.add_argument(
-        "pane",
-        nargs="?",
-        default="",
-        metavar="PANE",
-        help="3 or kitty-4711:3, as `tally status` lists it; without it the pane this runs in, else the most urgent",
-    )
+    add_pane(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the exact argument list and start nothing")
     parser.add_argument("--json", action="store_true", help="the same as one JSON object; start nothing")
     parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))

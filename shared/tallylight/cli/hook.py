@@ -72,7 +72,7 @@ def handle(
         fd = open_terminal(table, environ, (chain or ancestors)())
         if fd is not None:
             made = emit.fit({key: value for key, value in report.items() if value})
-            tty.write(fd, tty.wrap(envelope.user_var("tally", made), environ), timeout=WRITE_S)
+            tty.write(fd, tty.wrap(envelope.user_var(envelope.CARRIER, made), environ), timeout=WRITE_S)
             sent = True
     if len(data) > payload.LIMIT:
         # Who writes into a pipe that nobody reads fails.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterable, Mapping
 
 import attrs
@@ -64,6 +65,17 @@ def read_panes(environ: Mapping[str, str]) -> Panes:
     snapshots, problems = snapshot.read_snapshots(snapshot.directory(environ))
     panes = [Found(host.name, pane) for host in snapshots for pane in host.panes]
     return Panes(in_order(panes), tuple(host.name for host in snapshots), tuple(problems))
+
+
+def add_pane(parser: argparse.ArgumentParser) -> None:
+    """Let a command name a pane, as `pick` takes it."""
+    parser.add_argument(
+        "pane",
+        nargs="?",
+        default="",
+        metavar="PANE",
+        help="3 or kitty-4711:3, as `tally status` lists it; without it the pane this runs in, else the most urgent",
+    )
 
 
 def own_place(environ: Mapping[str, str]) -> tuple[str, str]:

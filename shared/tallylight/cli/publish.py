@@ -12,8 +12,8 @@ import signal
 import sys
 import time
 
-from tallylight import extras, files, snapshot
-from tallylight.errors import TallyError
+from tallylight import extras, snapshot
+from tallylight.cli.fleet import configured
 from tallylight.feed import Feed
 from tallylight.fleet.messages import MachineTopic, Message, Presence, encode_presence
 from tallylight.fleet.outbox import Outbox
@@ -28,15 +28,11 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="tally publish", description="Tell the fleet's broker what the agents do.")
     parser.add_argument("--quiet", action="store_true", help="say nothing, not even that the broker is away")
     options = parser.parse_args(argv)
-    config, problems = files.load_config(os.environ)
-    for problem in problems:
-        sys.stderr.write(f"tally publish: {problem}\n")
-    if not config.fleet.broker:
-        raise TallyError(f"no broker: set `broker` in [fleet] of {files.config_file()} (docs/fleet.md)")
+    fleet = configured("tally publish")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     try:
-        publish(config.fleet, quiet=options.quiet)
+        publish(fleet, quiet=options.quiet)
     except KeyboardInterrupt:
         return 0
     return 0

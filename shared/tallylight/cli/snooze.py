@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from tallylight import requests
 from tallylight.cli.output import clean
-from tallylight.cli.panes import Found, pick, read_panes
+from tallylight.cli.panes import Found, add_pane, pick, read_panes
 from tallylight.cli.status import nothing
 from tallylight.hosts.asked import MAX_MINUTES
 from tallylight.requests import Request
@@ -20,7 +20,6 @@ from tallylight.status import Status
 _NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
 #: How long the host may take to do it, in seconds; it looks four times a second.
 DONE_S = 3.0
-_PANE = "3 or kitty-4711:3, as `tally status` lists it; without it the pane this runs in, else the most urgent"
 
 
 def main(argv: list[str]) -> int:
@@ -30,7 +29,7 @@ def main(argv: list[str]) -> int:
         description="Let what a pane needs of you rest: no notification, no pulse, and `tally jump` leaves it out. It "
         "ends after some minutes or when the status changes.",
     )
-    parser.add_argument("pane", nargs="?", default="", metavar="PANE", help=_PANE)
+    add_pane(parser)
     parser.add_argument(
         "minutes", nargs="?", type=_minutes, metavar="MINUTES", help="how long, 0 to end it; 15 unless configured"
     )
@@ -51,7 +50,7 @@ def unread(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="tally unread", description="Mark a pane as not looked at: what was done before you looked is done again."
     )
-    parser.add_argument("pane", nargs="?", default="", metavar="PANE", help=_PANE)
+    add_pane(parser)
     found = _find(parser.parse_args(argv).pane)
     return 1 if found is None else _ask(found, Request("unread", found.pane.id), lambda new: new.pane.unread)
 
@@ -61,7 +60,7 @@ def seen(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="tally seen", description="Mark a pane as looked at. That answers no question: a waiting one stays so."
     )
-    parser.add_argument("pane", nargs="?", default="", metavar="PANE", help=_PANE)
+    add_pane(parser)
     found = _find(parser.parse_args(argv).pane)
     return 1 if found is None else _ask(found, Request("seen", found.pane.id), lambda new: new.pane.seen)
 

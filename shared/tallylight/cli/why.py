@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tallylight import paint
 from tallylight.cli.output import GAP, Output, age, ago, clean, fit, status_words
-from tallylight.cli.panes import Found, pick, read_panes
+from tallylight.cli.panes import Found, add_pane, pick, read_panes
 from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.snapshot_schema import RecordEntry, status_of
 from tallylight.status import Status
@@ -23,13 +23,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="tally why", description="Which source, which rule, how old, and what would change it."
     )
-    parser.add_argument(
-        "pane",
-        nargs="?",
-        default="",
-        metavar="PANE",
-        help="3 or kitty-4711:3, as `tally status` lists it; without it the pane this runs in, else the most urgent",
-    )
+    add_pane(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args(argv)
     panes = read_panes(os.environ)

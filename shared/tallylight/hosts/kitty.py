@@ -33,9 +33,8 @@ from tallylight.snapshot import SnapshotWriter
 from tallylight.snapshot_schema import Pane as PaneEntry
 from tallylight.status import Status
 from tallylight.text import sanitise
+from tallylight.wire.envelope import CARRIER
 
-#: The variable whose value is an OSC 1338 payload; what hooks, `tally emit` and the relay set.
-CARRIER = "tally"
 #: What is published on every pane that has something to say, for `kitten @ ls` and `--match var:`.
 PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
 #: How many screens that have not changed of late are looked at in one tick, at most; each one in every second tick

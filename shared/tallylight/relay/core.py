@@ -42,7 +42,6 @@ HELD_S = 0.030
 WRITES_A_SECOND = 10
 BATCH = 32
 ANSWERS_A_SECOND = 64
-VARIABLE = "tally"
 
 #: The numbers that no terminal we write to speaks.
 _OURS = (1338, 26, 88, 7501)
@@ -258,7 +257,7 @@ class RelayCore:
             self._next_beat = self._now + self._heartbeat
 
     def _note(self, event: user_var.UserVar) -> None:
-        if event.name != VARIABLE:
+        if event.name != envelope.CARRIER:
             return
         report = osc1338.decode_variable(event.value)
         if report is None:
@@ -323,12 +322,14 @@ class RelayCore:
         payloads = self._records.repeated(BATCH)
         self._next_beat = now + self._heartbeat if self._heartbeat and payloads else None
         if payloads:
-            data = b"".join(envelope.user_var(VARIABLE, payload) for payload in payloads)
+            data = b"".join(envelope.user_var(envelope.CARRIER, payload) for payload in payloads)
             self._terminal.append(self._wrap(data) if self._wrap else data)
 
     def _writes(self, now: float) -> bytes:
         payloads = [self._attention] if self._attention else []
         self._attention = ""
-        frames = [envelope.user_var(VARIABLE, payload) for payload in (*payloads, *self._records.take(BATCH, now))]
+        frames = [
+            envelope.user_var(envelope.CARRIER, payload) for payload in (*payloads, *self._records.take(BATCH, now))
+        ]
         data = b"".join(frames) + self._mirror.take(now)
         return self._wrap(data) if data and self._wrap else data

@@ -15,7 +15,7 @@ from typing import Any
 
 from tallylight import files
 from tallylight.errors import DataFileError, TallyError
-from tallylight.setup.receipt import checksum
+from tallylight.setup.receipt import backup_in
 
 VERSION = 1
 
@@ -56,7 +56,7 @@ class Book:
         return next((entry for entry in self.entries if (entry.agent, entry.path) == (agent, path)), None)
 
     def backup_of(self, path: Path) -> Path:
-        return self.folder / "backup" / f"{path.name}-{checksum(str(path).encode('utf-8', 'surrogateescape'))[:8]}"
+        return backup_in(self.folder, path)
 
     def with_entry(self, entry: Entry) -> Book:
         return Book(self.folder, (*self.without(entry.agent, entry.path).entries, entry))

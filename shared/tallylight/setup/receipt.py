@@ -44,6 +44,11 @@ def checksum(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def backup_in(folder: Path, path: Path) -> Path:
+    """Where the pristine copy of *path* is kept, beside the receipt in *folder*."""
+    return folder / "backup" / f"{path.name}-{checksum(str(path).encode('utf-8', 'surrogateescape'))[:8]}"
+
+
 @dataclasses.dataclass(frozen=True)
 class Receipt:
     folder: Path
@@ -54,7 +59,7 @@ class Receipt:
         return self.folder / "receipt.json"
 
     def backup_of(self, path: Path) -> Path:
-        return self.folder / "backup" / f"{path.name}-{checksum(str(path).encode('utf-8', 'surrogateescape'))[:8]}"
+        return backup_in(self.folder, path)
 
     def with_entry(self, entry: Entry) -> Receipt:
         return Receipt(self.folder, {**self.entries, entry.path: entry})

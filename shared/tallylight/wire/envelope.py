@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from binascii import b2a_base64
 
+#: The user variable that carries a report: its value is the payload of an OSC 1338.
+CARRIER = "tally"
 BEL = b"\x07"
 ST = b"\x1b\\"
 #: GNU Screen drops a DCS with a longer payload and prints its tail as text. 767 since 2014, 511 and 255 before.

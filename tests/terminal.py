@@ -77,7 +77,7 @@ class Terminal:
         self.processes.append(process)
         return process
 
-    def run(self, command: list[str], environment: Mapping[str, str] | None = None, timeout: float = 20) -> int:
+    def run(self, command: list[str], environment: Mapping[str, str] | None = None, timeout: float = 30) -> int:
         """Run *command* to its end, reading what it draws; return its exit code."""
         process = self.start(command, environment)
         end = time.monotonic() + timeout
@@ -92,7 +92,7 @@ class Terminal:
         """Send *data* as if it were typed."""
         os.write(self.master, data)
 
-    def wait_for(self, found: bytes | Callable[[bytes], bool], timeout: float = 10) -> bytes:
+    def wait_for(self, found: bytes | Callable[[bytes], bool], timeout: float = 30) -> bytes:
         """Read until *found* has come, and return everything so far."""
         end = time.monotonic() + timeout
         while not (found in self.received if isinstance(found, bytes) else found(self.received)):

@@ -176,7 +176,7 @@ class Tab:
         given = {n: v for n, v in desk.launches[agent].env.items() if n.startswith(("ANTHROPIC", "CLAUDE", "DISABLE"))}
         given |= {n: v for n, v in desk.launches[agent].env.items() if n.startswith("SCRIPTED")}
         self.window = self.kitty.launch(env=given, cwd=str(self.project), keep_focus=True)
-        self.kitty.wait_until(lambda: self.kitty.window(self.window)["at_prompt"], 10, "the shell's prompt")
+        self.kitty.wait_until(lambda: self.kitty.window(self.window)["at_prompt"], 30, "the shell's prompt")
         self.started = self.type(f"{command}\r")
         self.begin()
         self.shows(self.manner.ready, 30)
@@ -212,7 +212,7 @@ class Tab:
         before = self.kitty.get_text(self.window).count(start)
         self.type(prompt)
         self.kitty.wait_until(
-            lambda: self.kitty.get_text(self.window).count(start) > before, 10, f"{start!r} in the window"
+            lambda: self.kitty.get_text(self.window).count(start) > before, 30, f"{start!r} in the window"
         )
         self._prompt = prompt.removeprefix(self.manner.plan)
         if self.agent == "codex":
@@ -237,14 +237,14 @@ class Tab:
     def leave(self) -> float:
         """End the agent as a person does; the time of the shell's prompt."""
         self.submit(self.manner.leave)
-        self.kitty.wait_until(lambda: self.kitty.window(self.window)["at_prompt"], 10, "the shell's prompt")
+        self.kitty.wait_until(lambda: self.kitty.window(self.window)["at_prompt"], 30, "the shell's prompt")
         return time.monotonic()
 
     def unlit(self) -> Light:
         """The light of a tab whose agent is gone, once it is nobody's any more."""
         try:
             light: Light = wait_until(
-                lambda: next((x for x in self.lights()[-1:] if not x.agent), None), 5, "nobody's light"
+                lambda: next((x for x in self.lights()[-1:] if not x.agent), None), 30, "nobody's light"
             )
             return light
         except TimeoutError as error:
@@ -265,7 +265,7 @@ class Tab:
         """What the light was called in this test, or since then."""
         return {light.name for light in self.lights(self.since if since is None else since)}
 
-    def wait(self, name: str, *, since: float, timeout: float = 5.0) -> Light:
+    def wait(self, name: str, *, since: float, timeout: float = 30) -> Light:
         """The first time from `since` on that the light was called `name`; at `since` itself, if it was on then."""
 
         def found() -> Light | None:
@@ -296,10 +296,10 @@ class Tab:
             marks = self.model.marks[self._marks_before :]
             return [mark["monotonic"] for mark in marks if mark["mark"] == name][nth - 1 :]
 
-        at: float = wait_until(found, 20, f"mark {name!r} number {nth}")[0]
+        at: float = wait_until(found, 30, f"mark {name!r} number {nth}")[0]
         return at
 
-    def shows(self, pattern: str, timeout: float = 10.0) -> float:
+    def shows(self, pattern: str, timeout: float = 30) -> float:
         """Wait for the window to show what matches, below the last prompt; the time it was seen."""
 
         def found() -> bool:

@@ -304,7 +304,7 @@ class Pane:
         self.wait_text(re.escape(prompt[:40]))
         return self.send("\r")
 
-    def wait_text(self, pattern: str, timeout: float = 20.0) -> float:
+    def wait_text(self, pattern: str, timeout: float = 30) -> float:
         """Wait for the screen to match; the time it was seen."""
         try:
             wait_until(lambda: re.search(pattern, self.text()), timeout, f"{pattern!r} on the screen")
@@ -312,7 +312,7 @@ class Pane:
             raise TimeoutError(f"{error}; the screen is\n{self.text()}") from None
         return time.monotonic()
 
-    def wait_end(self, timeout: float = 10.0) -> float:
+    def wait_end(self, timeout: float = 30) -> float:
         """Wait for the command to be gone; the time it went."""
         ended: float = wait_until(lambda: self.ended, timeout, "the end of the command")
         return ended
@@ -375,7 +375,7 @@ class StatusWatch:
         """The agent's pid, as its own namespace counts."""
         return next(int(seen.record["pid"]) for seen in reversed(self.history) if seen.record)
 
-    def wait(self, status: str | None, timeout: float = 10.0, *, since: float = 0.0) -> Seen:
+    def wait(self, status: str | None, timeout: float = 30, *, since: float = 0.0) -> Seen:
         """The first state seen from `since` on whose status is `status`."""
 
         def found() -> Seen | None:

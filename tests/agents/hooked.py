@@ -49,7 +49,7 @@ class Hooked:
                 found += [Arrived(said.at, one) for one in order.admit(payload, report)]
         return found
 
-    def wait(self, name: str, *, since: float = 0.0, id_: str = "", timeout: float = 10.0) -> Arrived:
+    def wait(self, name: str, *, since: float = 0.0, id_: str = "", timeout: float = 30) -> Arrived:
         """The first report called *name* about the record *id_*, from *since* on; any subagent's for `*`."""
 
         def found() -> Arrived | None:

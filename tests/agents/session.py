@@ -126,12 +126,12 @@ class Session:
         if then:
             self.truth(then)
 
-    def approve(self, timeout: float = 20) -> None:
+    def approve(self, timeout: float = 30) -> None:
         """Approve what is asked, and wait for the end of the turn."""
         self.keys(self.manner.approve, "working")
         self.finished(timeout)
 
-    def finished(self, timeout: float = 20) -> None:
+    def finished(self, timeout: float = 30) -> None:
         """Wait for the end of the turn. Aider asks no model when a command has run: its prompt is the end then."""
 
         def is_ready() -> bool:
@@ -165,7 +165,7 @@ class Session:
         self.submit(self.manner.leave)
         self.ended()
 
-    def ended(self, timeout: float = 15.0) -> None:
+    def ended(self, timeout: float = 30) -> None:
         """Wait for the end of the agent."""
         with contextlib.suppress(TimeoutError):
             self.pane.wait_end(0.05)
@@ -176,7 +176,7 @@ class Session:
 
     # What is seen of it ------------------------------------------------------------------------------------------
 
-    def shows(self, pattern: str, timeout: float = 20.0) -> None:
+    def shows(self, pattern: str, timeout: float = 30) -> None:
         """Wait for a line of the screen to match."""
         wait_until(lambda: re.search(pattern, self.pane.text(), re.M), timeout, f"{pattern!r} on\n{self.pane.text()}")
 

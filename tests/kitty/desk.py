@@ -137,7 +137,7 @@ class Desk:
         """The published status of a window, or nothing."""
         return self.kitty.user_vars(window).get("tally_status", "")
 
-    def wait_status(self, window: int, status: str, timeout: float = 10) -> None:
+    def wait_status(self, window: int, status: str, timeout: float = 30) -> None:
         """Wait until a window's status is this."""
         self.kitty.wait_until(lambda: self.status(window) == status, timeout, f"{status or 'no'} status in {window}")
 

@@ -219,13 +219,13 @@ class Kitty(RemoteControl):
         path = self.directory / "kitty.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
-    def wait_text(self, window: int, text: str, timeout: float = 10) -> str:
+    def wait_text(self, window: int, text: str, timeout: float = 30) -> str:
         """Wait until a window shows `text`, and return all it shows."""
         return self.wait_until(
             lambda: shown if text in (shown := self.get_text(window)) else None, timeout, f"{text!r} in window {window}"
         )
 
-    def wait_until(self, predicate: Callable[[], T | None], timeout: float = 10, what: str = "the condition") -> T:
+    def wait_until(self, predicate: Callable[[], T | None], timeout: float = 30, what: str = "the condition") -> T:
         """Wait until `predicate` returns something true, and return that. The failure says all there is to know."""
         deadline = time.monotonic() + timeout
         while True:

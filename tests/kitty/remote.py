@@ -43,7 +43,7 @@ class RemoteError(Exception):
     """kitty answered that the command failed."""
 
 
-def request(address: str, command: str, payload: Mapping[str, Any], timeout: float = 10.0) -> Any:
+def request(address: str, command: str, payload: Mapping[str, Any], timeout: float = 30) -> Any:
     """Run one remote control command and return its data."""
     message = {"cmd": command, "version": _VERSION, "no_response": False, "payload": payload}
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

@@ -121,7 +121,7 @@ class Bench(Desk):
         self.kitty.wait_until(lambda: self.kitty.get_text(window).strip(), what="the shell's prompt")
         return window, folder
 
-    def wait_history(self, window: int, status: str, since: float, timeout: float = 10) -> float:
+    def wait_history(self, window: int, status: str, since: float, timeout: float = 30) -> float:
         """When a window's light, at `since` or later, became this."""
 
         def found() -> float | None:
@@ -161,7 +161,7 @@ class Agent:
         """Every light its window had."""
         return {name for _, name in self.bench.history(self.window, since)}
 
-    def wait(self, status: str, since: float, timeout: float = 10) -> float:
+    def wait(self, status: str, since: float, timeout: float = 30) -> float:
         """When its light, at `since` or later, became this."""
         return self.bench.wait_history(self.window, status, since, timeout)
 

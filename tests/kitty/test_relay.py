@@ -125,7 +125,7 @@ class Bench(Desk):
         self.kitty.wait_until(lambda: self.kitty.get_text(window).strip(), what="the shell's prompt")
         return window
 
-    def wait_history(self, window: int, status: str, since: float, timeout: float = 10) -> float:
+    def wait_history(self, window: int, status: str, since: float, timeout: float = 30) -> float:
         """When a window's light, at `since` or later, became this."""
 
         def found() -> float | None:

@@ -58,7 +58,7 @@ class List:
         pyte.ByteStream(screen).feed(self.terminal.received)
         return [line.rstrip() for line in screen.display]
 
-    def wait(self, found: str | Callable[[list[str]], object], timeout: float = 10) -> list[str]:
+    def wait(self, found: str | Callable[[list[str]], object], timeout: float = 30) -> list[str]:
         """Wait until the screen shows this."""
         end = time.monotonic() + timeout
         while True:

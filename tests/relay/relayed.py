@@ -62,7 +62,7 @@ class Window(Terminal):
             self._read(0.02)
 
 
-def wait_until(predicate: Callable[[], object], what: str, timeout: float = 10) -> None:
+def wait_until(predicate: Callable[[], object], what: str, timeout: float = 30) -> None:
     """Wait until *predicate* is true."""
     end = time.monotonic() + timeout
     while not predicate():

@@ -77,7 +77,7 @@ class World:
         return [pane.id for pane in snapshot.read(self.path).panes]
 
 
-def until(found: Callable[[], object], timeout: float = 10.0) -> None:
+def until(found: Callable[[], object], timeout: float = 30) -> None:
     end = time.monotonic() + timeout
     while not found():
         assert time.monotonic() < end

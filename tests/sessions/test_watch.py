@@ -104,7 +104,7 @@ def watching(writer: SnapshotWriter) -> Iterator[subprocess.Popen[bytes]]:
     child.communicate()
 
 
-def line_of(child: subprocess.Popen[bytes], timeout: float = 10.0) -> dict[str, Any]:
+def line_of(child: subprocess.Popen[bytes], timeout: float = 30) -> dict[str, Any]:
     assert child.stdout is not None
     assert select.select([child.stdout], [], [], timeout)[0], "no line came"
     line: dict[str, Any] = json.loads(child.stdout.readline())

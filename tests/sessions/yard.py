@@ -71,7 +71,7 @@ class Yard:
         path.mkdir(mode=0o700)
         return path
 
-    def run(self, *argv: str, timeout: float = 10.0, **env: str) -> str:
+    def run(self, *argv: str, timeout: float = 30, **env: str) -> str:
         """What a program in the room printed."""
         child = self.room.popen(
             argv, env={**self.env, **env}, cwd=str(self.folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
@@ -109,7 +109,7 @@ class Yard:
                 return list(snapshot.read(path).panes)
         return []
 
-    def pane(self, host_title: str, timeout: float = 10.0) -> Pane:
+    def pane(self, host_title: str, timeout: float = 30) -> Pane:
         """The first pane of the session of that name, once there is one."""
 
         def found() -> Pane | None:
@@ -118,7 +118,7 @@ class Yard:
         pane: Pane = wait_until(found, timeout, f"a pane of {host_title!r} in {[p.host_title for p in self.panes()]}")
         return pane
 
-    def wait(self, id_: str, light: str, *, since: float, timeout: float = 20.0) -> Light:
+    def wait(self, id_: str, light: str, *, since: float, timeout: float = 30) -> Light:
         """The first light of that name (`waiting/permission`) from *since* on; one that is on already counts."""
 
         def found() -> Light | None:
@@ -221,7 +221,7 @@ class Screen:
         return path.read_bytes().decode("latin-1")
 
 
-def shows(session: Session, pattern: str, timeout: float = 20.0) -> float:
+def shows(session: Session, pattern: str, timeout: float = 30) -> float:
     """Wait for the session to show what matches; the time it was seen."""
     text = ""
 
@@ -251,7 +251,7 @@ def truths(model: RemoteModel, prompt: str) -> Iterator[tuple[str, float]]:
             yield mark["mark"], mark["monotonic"]
 
 
-def truth(model: RemoteModel, prompt: str, name: str, *, timeout: float = 20.0) -> float:
+def truth(model: RemoteModel, prompt: str, name: str, *, timeout: float = 30) -> float:
     """When the mark *name* of *prompt* was made."""
     at: float = wait_until(
         lambda: next((at for mark, at in truths(model, prompt) if mark == name), None), timeout, f"{name} of {prompt!r}"

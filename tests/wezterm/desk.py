@@ -139,7 +139,7 @@ class Desk:
         found = self.panes().get(pane)
         return found.status.value if found is not None else ""
 
-    def wait(self, found: Callable[[], T], what: str, timeout: float = 10) -> T:
+    def wait(self, found: Callable[[], T], what: str, timeout: float = 30) -> T:
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             if result := found():
@@ -147,10 +147,10 @@ class Desk:
             time.sleep(0.02)
         raise AssertionError(f"{what}: not within {timeout} s; {self.panes()}; {self.lights}")
 
-    def wait_status(self, pane: int, status: str, timeout: float = 10) -> None:
+    def wait_status(self, pane: int, status: str, timeout: float = 30) -> None:
         self.wait(lambda: self.status(pane) == status, f"{status} in pane {pane}", timeout)
 
-    def wait_light(self, pane: int, status: str, since: float, timeout: float = 10) -> float:
+    def wait_light(self, pane: int, status: str, since: float, timeout: float = 30) -> float:
         """When the light of a pane, at *since* or later, became this."""
         return self.wait(
             lambda: next((at for at, name in self.lights.get(pane, ()) if name == status and at >= since), 0.0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import json
 import os
@@ -64,6 +65,17 @@ def test_question() -> None:
     assert "  rule      screen rule: permission" in said
     assert not [line for line in said if line.startswith("  asks")]
     assert "  asks      Run it?" in drawn(attrs.evolve(pane, message="approve Bash")).splitlines()
+
+
+def test_the_ledger() -> None:
+    """A snooze, with its end on the clock of this place, and a mark; neither once the snooze is over."""
+    snoozed = attrs.evolve(WAITING, snoozed_until=NOW + 1500, unread=True)
+    end = datetime.datetime.fromtimestamp(NOW + 1500, datetime.UTC).astimezone().strftime("%H:%M")
+    head, first, *_ = drawn(snoozed).splitlines()
+
+    assert head == "! waiting (permission) for 2m, unread"
+    assert first == f"  snoozed   until {end}, 25m more, or until the status changes"
+    assert "snoozed" not in drawn(attrs.evolve(snoozed, snoozed_until=NOW - 1))
 
 
 def test_pane_of_which_nothing_is_known() -> None:

@@ -47,9 +47,11 @@ def draw(output: Output, found: Found, now: float) -> None:
     pane, reason = found.pane, found.pane.reason
     head = f"{paint.mark(pane.status, pane.kind)} {status_words(pane.status, pane.kind)}"
     since = f" for {age(now - pane.since)}" if pane.since else ""
-    output.line(f"{output.lit(pane.status, head)}{since}{', seen' if pane.seen else ''}")
+    ledger = "".join(f", {word}" for word, is_so in (("seen", pane.seen), ("unread", pane.unread)) if is_so)
+    output.line(f"{output.lit(pane.status, head)}{since}{ledger}")
     label = 10
     facts = {
+        "snoozed": _rest(pane.snoozed_until, now),
         "pane": found.address,
         "agent": pane.agent,
         "project": pane.project,
@@ -73,6 +75,14 @@ def draw(output: Output, found: Found, now: float) -> None:
         "put aside",
         [[e.source, e.status if status_of(e.status) else "?", e.rule, ago(e.at, now), e.why] for e in pane.losing],
     )
+
+
+def _rest(until: float, now: float) -> str:
+    """Until when a person wants to hear nothing of it: on the clock of this place, and for how long from now."""
+    if until <= now:
+        return ""
+    clock = time.strftime("%H:%M", time.localtime(until))
+    return f"until {clock}, {age(until - now)} more, or until the status changes"
 
 
 #: Keys as they are called on a keyboard.

@@ -13,7 +13,7 @@ from pathlib import Path
 from kittens.tui.handler import result_handler
 
 sys.path.append(str(Path(sys.path[0]).resolve().parent / "lib"))
-from tallylight.hosts import kitty_requests as _requests
+from tallylight.hosts import kitty_keys as _keys
 
 
 def main(args):
@@ -23,4 +23,4 @@ def main(args):
 @result_handler(no_ui=True)
 def handle_result(args, _answer, target_window_id, boss):
     """In kitty itself: begin or end the rest."""
-    _requests.snooze_key(boss, target_window_id, args[1:])
+    _keys.snooze(boss, target_window_id, args[1:])

@@ -239,11 +239,12 @@ FAULTS = {
 }
 #: Mend what was broken before, and break one method.
 BREAK = """
-import tallylight.hosts.kitty as module
+import tallylight.hosts.kitty_host as module
+from tallylight.hosts.kitty import running
 if hasattr(module, "mended"):
     setattr(*module.mended)
-module._host._switched_off.clear()
-module._host._tabs._is_broken = False
+running()._switched_off.clear()
+running()._tabs._is_broken = False
 owner = getattr(module, {owner!r})
 module.mended = owner, {name!r}, getattr(owner, {name!r})
 

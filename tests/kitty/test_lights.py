@@ -353,7 +353,7 @@ def test_steady_lights_cost_nothing(desk: Desk) -> None:
     desk.wait_colours({tab: "waiting"})
 
     assert times_drawn(desk, 2) < 1
-    assert desk.host("host._pulse_timer") == "None"
+    assert desk.host("host._rollup._timer") == "None"
     assert amber_levels(desk, tab, 4) == {LIGHTS["waiting"]}
 
 
@@ -374,7 +374,7 @@ def test_waiting_pulses(kitty_version: str) -> None:
         desk.wait_colours({desk.kitty.tab_of(blue): "working"})
         desk.send(window, "state=working")
         desk.wait_status(window, "working")
-        desk.kitty.wait_until(lambda: desk.host("host._pulse_timer") == "None", 3, "the end of the pulse")
+        desk.kitty.wait_until(lambda: desk.host("host._rollup._timer") == "None", 3, "the end of the pulse")
         assert times_drawn(desk, 2) < 1
         desk.wait_colours({tab: "working"})
     finally:

@@ -122,11 +122,10 @@ def _start(answer: object, window_id: int, boss: Any) -> Refusal | None:
     if window is None or asked is None:
         return _changed()
     verb, argv, cwd, place = asked
-    host = kitty._host
-    known = host._panes.get(window_id) if host is not None else None
-    if host is None or known is None:
+    host = kitty.running()
+    pane = host.entry(window_id, time.monotonic()) if host is not None else None
+    if pane is None:
         return Refusal("host", "Tallylight does not run in this kitty; `tally doctor` tells why")
-    pane = host._entry(window_id, known, time.monotonic())
     try:
         pgid = os.tcgetpgrp(window.child.child_fd)
     except (OSError, TypeError):

@@ -1,5 +1,5 @@
 """
-The keys of kitty that have a kitten without a window: what `kittens/jump.py` and `kittens/agents.py` do.
+The keys of kitty that have a kitten without a window: what `jump.py`, `agents.py` and `snooze.py` of `kittens/` do.
 
 Nothing in here is believed to go well: a fault is told to the person and to kitty's log.
 """
@@ -14,14 +14,15 @@ from typing import Any
 from kitty.utils import log_error
 
 from tallylight.hosts import kitty, kitty_actions, kitty_list
-from tallylight.hosts.kitty import KittyHost
+from tallylight.hosts.kitty_host import KittyHost
+from tallylight.requests import Request
 
 _OFF = "Tallylight does not run in this kitty; `tally doctor` tells why."
 
 
 def jump(boss: Any, options: Sequence[str]) -> None:
     """To the next window that needs a person; *options* as of `tally jump`. Where none does, nothing happens."""
-    _guarded(boss, lambda host: kitty_actions.jump(boss, host._panes, options, time.monotonic()))
+    _guarded(boss, lambda host: kitty_actions.jump(boss, host.panes, options, time.monotonic()))
 
 
 def agents(boss: Any, window_id: int, kittens: Path) -> None:
@@ -29,8 +30,19 @@ def agents(boss: Any, window_id: int, kittens: Path) -> None:
     _guarded(boss, lambda host: kitty_list.show(host, window_id, kittens))
 
 
+def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
+    """Snooze window *window_id*, for as many minutes as *args* say, or wake it if it is snoozed."""
+
+    def turn(host: KittyHost) -> None:
+        pane = host.panes.get(window_id)
+        minutes = ("0",) if pane is not None and pane.attention.snoozed else tuple(args)
+        host.carry_out([Request("snooze", str(window_id), minutes)])
+
+    _guarded(boss, turn)
+
+
 def _guarded(boss: Any, call: Callable[[KittyHost], object]) -> None:
-    host = kitty._host
+    host = kitty.running()
     if host is None:
         boss.show_error("Tallylight", _OFF)
         return

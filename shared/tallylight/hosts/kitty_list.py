@@ -31,13 +31,11 @@ from kitty.tab_bar import draw_attributed_string
 from kitty.tabs import SpecialWindow
 
 from tallylight import files
-from tallylight.hosts import kitty as kitty_host
 from tallylight.hosts import kitty_actions
-from tallylight.hosts.kitty import KittyHost
+from tallylight.hosts.kitty_host import KittyHost
 from tallylight.list import ansi, draw, rows, state
 from tallylight.listing.actions import CHANNEL, MAX_MESSAGE, SELECTED, sight_to
 from tallylight.listing.terminal import depth
-from tallylight.snapshot_schema import Pane as PaneEntry
 from tallylight.snapshot_schema import Snapshot
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
@@ -84,7 +82,7 @@ class _List:
             self.then = functools.partial(boss._new_tab, SpecialWindow(list(words[1:])))
             return ""
         id_ = int(rest[0]) if rest[0].isascii() and rest[0].isdigit() and len(rest[0]) < 20 else 0
-        window, pane = boss.window_id_map.get(id_), self.host._panes.get(id_)
+        window, pane = boss.window_id_map.get(id_), self.host.panes.get(id_)
         if window is None or pane is None:
             return "that pane is gone"
         if verb == "go":
@@ -94,8 +92,7 @@ class _List:
             options = ["--resume"] if verb == "resume" else []
             self.then = functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options)
             return ""
-        self.host._look_at_foreground(window, pane, time.monotonic())
-        look = kitty_host._look(window)
+        look = self.host.look_at(window, pane)
         if verb == "look" and len(words) == 3:
             found = kitty_actions.sight(pane, look)
             return sight_to(found) if found is not None and found.prompt == words[2] else kitty_actions.CHANGED
@@ -127,7 +124,7 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
     if window is None or tab is None:
         return
     now, name = time.time(), f"kitty-{os.getpid()}"
-    own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=tuple(_entries(host)))
+    own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=host.entries(time.monotonic()))
     shown = rows.build([own], name, now)
     near, far = socket.socketpair()
     near.setblocking(False)
@@ -163,11 +160,6 @@ def read_words(message: bytes) -> list[str]:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return []
     return words
-
-
-def _entries(host: KittyHost) -> list[PaneEntry]:
-    now = time.monotonic()
-    return [host._entry(id_, pane, now) for id_, pane in host._panes.items()]
 
 
 def command() -> list[str]:

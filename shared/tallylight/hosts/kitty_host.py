@@ -1,0 +1,431 @@
+"""
+The kitty host: gathers evidence from kitty's windows inside the kitty process, and shows what the trackers decide.
+
+It runs on kitty's main thread, so it never waits: windows are looked at on a timer, files are read and written by a
+`Worker`. Every entry is guarded: a fault switches off the feature it is in, with one line in kitty's log.
+
+What kitty calls a window is a pane here; a kitty tab holds panes.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+from kitty.fast_data_types import add_timer, current_focused_os_window_id
+from kitty.progress import ProgressState
+from kitty.utils import log_error
+
+from tallylight import files, processes
+from tallylight.decision import Decision
+from tallylight.hosts import kitty_requests, waited
+from tallylight.hosts.entries import pane_entry
+from tallylight.hosts.kitty_notify import Notices
+from tallylight.hosts.kitty_rollup import TabRollup
+from tallylight.hosts.kitty_tabs import TabLights
+from tallylight.hosts.pane import Look, Pane, Wanted
+from tallylight.hosts.worker import Worker
+from tallylight.requests import Request, Spool
+from tallylight.snapshot import SnapshotWriter
+from tallylight.snapshot_schema import Pane as PaneEntry
+from tallylight.text import sanitise
+from tallylight.wire.envelope import CARRIER
+
+#: What is published on every pane that has something to say, for `kitten @ ls` and `--match var:`.
+PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
+#: How many screens that have not changed of late are looked at in one tick, at most; each one in every second tick
+#: where there are few.
+CALM_A_TICK = 16
+#: How soon, in seconds, to look again where an answer is expected any moment: a transcript's end, a file being read.
+SOON_S = 0.05
+#: A tick this late, in seconds, means that the process was stopped or the machine suspended.
+SUSPENDED_S = 3.0
+
+
+@attrs.define
+class _Shown:
+    """What was last published of a pane."""
+
+    decision: Decision
+    #: What else of the pane stands in the snapshot.
+    more: tuple[object, ...]
+    variables: tuple[str | None, ...]
+
+
+class KittyHost:
+    """All panes of one kitty process."""
+
+    def __init__(self, boss: Any) -> None:
+        self.boss = boss
+        self._switched_off: set[str] = set()
+        self.config, problems = files.load_config(os.environ)
+        agents, more = files.load_agents(os.environ)
+        for problem in (*problems, *more):
+            log_error(f"tallylight: {problem}")
+        self._table = processes.table()
+        self._reader = processes.ForegroundReader(agents, self._table)
+        self._worker = Worker()
+        self._panes: dict[int, Pane] = {}
+        self._shown: dict[int, _Shown] = {}
+        self._files_asked = False
+        self._spool = Spool("kitty")
+        self._waited_file = waited.WaitedFile("kitty")
+        self._ledger = self._waited_file.open(waited.today(time.time()))
+        #: Whether the snapshot lacks something that is no change of a decision: a pane that came or went.
+        self._is_unsaved = False
+        self._saved_at: float | None = None
+        #: Whether the tabs are to be drawn anew for the same reason.
+        self._is_redrawn = False
+        self._ticks = 0
+        self._last_tick: float | None = None
+        self._soon_timer: int | None = None
+        self._snapshot = SnapshotWriter.for_host("kitty", os.environ, time.time)
+        self._snapshot_error = ""
+        style = self.config.kitty.style
+        pulses = self.config.kitty.pulse
+        self._rollup = TabRollup(boss, self._panes, self.guarded, pulses=pulses and style != "off")
+        self._tabs = TabLights(
+            light=self._rollup.light,
+            refresh=self._rollup.refresh,
+            now=time.monotonic,
+            failed=self.failed,
+            colours=self.config.colours,
+            style=style,
+            with_mark=self.config.kitty.mark,
+            pulses=pulses,
+            is_steady=self._rollup.is_steady,
+        )
+        self._tabs.install()
+        self._notices: Notices | None = None
+        self.guarded("notifications", self._start_notices)()
+        if self._spool.error and not self._snapshot.error:
+            log_error(f"tallylight: requests: {self._spool.error}")
+        add_timer(self.guarded("timer", lambda _: self.tick()), self.config.poll_s, True)
+
+    # What is told --------------------------------------------------------------------------------------------
+
+    @property
+    def panes(self) -> Mapping[int, Pane]:
+        """Every pane, by the id of its window."""
+        return self._panes
+
+    def entries(self, now: float) -> tuple[PaneEntry, ...]:
+        """Every pane as the snapshot has it at monotonic *now*."""
+        return tuple(self._entry(id_, pane, now) for id_, pane in self._panes.items())
+
+    def entry(self, id_: int, now: float) -> PaneEntry | None:
+        """The pane of window *id_* as the snapshot has it at monotonic *now*; None if there is none."""
+        pane = self._panes.get(id_)
+        return self._entry(id_, pane, now) if pane is not None else None
+
+    def look_at(self, window: Any, pane: Pane) -> Look:
+        """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
+        self._look_at_foreground(window, pane, time.monotonic())
+        return _look(window)
+
+    def light(self, tab_id: int) -> Decision | None:
+        """What is shown on a tab."""
+        return self._rollup.light(tab_id)
+
+    def light_text(self, tab_id: int) -> str:
+        """What is drawn for it."""
+        return self._tabs.rendered(tab_id)
+
+    # Faults --------------------------------------------------------------------------------------------------
+
+    def failed(self, feature: str, error: Exception) -> None:
+        """Say once that *feature* is switched off, and why."""
+        if feature not in self._switched_off:
+            self._switched_off.add(feature)
+            log_error(f"tallylight: {feature} switched off: {type(error).__name__}: {error}")
+
+    def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
+        """*call*, whose faults kitty never sees."""
+
+        def guarded(*args: Any) -> None:
+            if feature not in self._switched_off:
+                try:
+                    call(*args)
+                except Exception as error:  # kitty must not see our faults
+                    self.failed(feature, error)
+
+        return guarded
+
+    # What kitty tells ----------------------------------------------------------------------------------------
+
+    def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
+        """A program set or deleted a user variable."""
+        if key == CARRIER:
+            now = time.monotonic()
+            pane = self._pane(window.id)
+            self._look_at_foreground(window, pane, now)
+            pane.carrier(value, now)
+            self._after(now)
+
+    def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
+        """The title changed. One that a person gave the window says nothing of the program in it."""
+        if from_child:
+            now = time.monotonic()
+            self._pane(window.id).title(title, now)
+            self._after(now)
+
+    def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
+        """A command of a shell with integration started or ended."""
+        now = time.monotonic()
+        pane = self._pane(window.id)
+        self._look_at_foreground(window, pane, now)
+        if is_start:
+            pane.tracker.command_start(now)
+        else:
+            pane.tracker.command_end(exit_code, now)
+        self._after(now)
+
+    def on_focus_change(self) -> None:
+        """Another window has the focus."""
+        self._look_at_visible(time.monotonic())
+
+    def on_close(self, window: Any) -> None:
+        """The window is gone."""
+        self._drop(window.id)
+        self._after(time.monotonic())
+
+    # The timer -----------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Look at every window."""
+        now = time.monotonic()
+        late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
+        self._last_tick = now
+        windows = self.boss.window_id_map
+        for id_ in [id_ for id_ in self._panes if id_ not in windows]:
+            self._drop(id_)
+        self._ticks += 1
+        calm_every = max(2, sum(pane.is_calm for pane in self._panes.values()) // CALM_A_TICK)
+        for window in list(windows.values()):
+            pane = self._pane(window.id)
+            if late > SUSPENDED_S:
+                pane.tracker.pause(late)
+            self._look_at_foreground(window, pane, now)
+            # Reading a screen is the dearest of a tick.
+            if not pane.is_calm or (window.id + self._ticks) % calm_every == 0:
+                pane.screen(functools.partial(_look, window), now)
+            pane.progress(window.progress.state is not ProgressState.unset, now)
+            pane.tick(now)
+        self._read_files(self._panes)
+        self._look_at_visible(now)
+        self.guarded("requests", self._take_requests)()
+        self.guarded("notifications", self._notify)(now)
+        self.guarded("ledger", self._keep_ledger)(now)
+        self._after(now)
+
+    def _pane(self, id_: int) -> Pane:
+        pane = self._panes.get(id_)
+        if pane is None:
+            pane = self._panes[id_] = Pane(self.config.timing, self._reader, self._table)
+            self._is_unsaved = self._is_redrawn = True
+        return pane
+
+    def _drop(self, id_: int) -> None:
+        pane = self._panes.pop(id_, None)
+        if pane is not None:
+            now = time.monotonic()
+            pane.close()
+            self._ledger.closed(pane.attention, now)
+            if self._notices is not None:
+                self.guarded("notifications", self._notices.close)(id_, now)
+            self._is_unsaved = self._is_redrawn = True
+        self._shown.pop(id_, None)
+
+    def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
+        # A window whose child has ended has a closed descriptor, or one that is another window's by now.
+        if window.id in self.boss.window_id_map and window.child.child_fd is not None:
+            try:
+                pgid = os.tcgetpgrp(window.child.child_fd)
+            except OSError:
+                pgid = 0
+            pane.foreground(pgid, now)
+
+    def _look_at_visible(self, now: float) -> None:
+        """Tell every pane whether a person could see it: its tab is selected and its OS window has the focus."""
+        manager = self.boss.os_window_map.get(current_focused_os_window_id())
+        tab = manager.active_tab if manager is not None else None
+        visible = {w.id for w in tab if w.is_visible_in_layout} if tab is not None else set()
+        for id_, pane in self._panes.items():
+            pane.look(id_ in visible, now)
+
+    # What a person wants -------------------------------------------------------------------------------------
+
+    def _start_notices(self) -> None:
+        notices = Notices(
+            boss=self.boss,
+            settings=self.config.notify,
+            panes=self._panes,
+            name_of=self._name,
+            heard=lambda _: self._after(time.monotonic()),
+            failed=self.failed,
+            host=f"kitty-{os.getpid()}",
+        )
+        notices.listen()
+        self._notices = notices
+
+    def _notify(self, now: float) -> None:
+        """Tell a person who is elsewhere what is to be told."""
+        if self._notices is not None:
+            self._notices.look(now)
+
+    def _take_requests(self) -> None:
+        """Do what other processes ask."""
+        if not self._spool.is_empty():
+            self._worker.submit(self._spool.take, self.guarded("requests", self._taken))
+            self._worker.lend()
+
+    def _taken(self, found: object) -> None:
+        if isinstance(found, list):
+            self.carry_out(found)
+
+    def carry_out(self, requests: Sequence[Request]) -> None:
+        """Do what is asked, and show it."""
+        now = time.monotonic()
+        for request in requests:
+            kitty_requests.carry_out(request, self.boss, self._panes, self.config.notify.snooze_min, now)
+        self._look_at_visible(now)
+        self._after(now)
+
+    def _keep_ledger(self, now: float) -> None:
+        """Add up what agents wait today."""
+        clock = time.time()
+        ledgers = [pane.attention for pane in self._panes.values()]
+        self._ledger.tick(waited.today(clock), ledgers, now)
+        found = self._ledger.sum(ledgers, now, clock)
+        if self._waited_file.is_due(found):
+            self._worker.submit(lambda: self._waited_file.save(found))
+
+    def _name(self, id_: int) -> str:
+        window = self.boss.window_id_map.get(id_)
+        return sanitise(window.title) if window is not None else ""
+
+    # Files, away from the main thread ------------------------------------------------------------------------
+
+    def _read_files(self, panes: dict[int, Pane]) -> None:
+        """Read what *panes* want read, and take what was read before; wait for neither."""
+        wanted = {id_: files_ for id_, pane in panes.items() if (files_ := pane.wanted_files()) is not None}
+        if wanted and not self._files_asked:
+            self._files_asked = self._worker.submit(
+                lambda: {id_: files_.read() for id_, files_ in wanted.items()},
+                lambda result: self._take_files(wanted, result),
+            )
+        self._worker.lend()
+
+    def _take_files(self, wanted: dict[int, Wanted], result: object) -> None:
+        self._files_asked = False
+        if not isinstance(result, dict):
+            return
+        now = time.monotonic()
+        for id_, (status_file, tail) in result.items():
+            pane = self._panes.get(id_)
+            if pane is not None:
+                pane.files(wanted[id_].status_file, status_file, tail, now)
+
+    # What is shown -------------------------------------------------------------------------------------------
+
+    def _after(self, now: float) -> None:
+        """Show what has changed, and see to it that what will change soon is looked at in time."""
+        changed = [id_ for id_, pane in self._panes.items() if self._has_changed(id_, pane)]
+        for id_ in changed:
+            self._publish(id_, self._panes[id_], now)
+        self._is_unsaved = self._is_unsaved or bool(changed)
+        if changed or self._is_redrawn:
+            self._is_redrawn = False
+            self._rollup.redraw()
+        if self._is_unsaved and (self._saved_at is None or now - self._saved_at >= self._snapshot.min_interval):
+            self._saved_at = now
+            panes = self.entries(now)
+            self._is_unsaved = not self._worker.submit(lambda: self._snapshot.publish(panes, now))
+            # At once, so that a command that comes next reads of it.
+            self._worker.lend()
+        elif self._snapshot.due(now) is not None:
+            self._worker.submit(lambda: self._snapshot.flush(now))
+        if self._snapshot.error and self._snapshot.error != self._snapshot_error:
+            log_error(f"tallylight: snapshot: {self._snapshot.error}")
+        self._snapshot_error = self._snapshot.error
+        self._come_back(now)
+
+    def _has_changed(self, id_: int, pane: Pane) -> bool:
+        shown, decision = self._shown.get(id_), pane.decision
+        if shown is None:
+            return decision.is_lit
+        if shown.more != _more(pane):
+            return True
+        return shown.decision is not decision and _words(shown.decision) != _words(decision)
+
+    def _publish(self, id_: int, pane: Pane, now: float) -> None:
+        """Put the decision into the window's user variables; take them away when there is nothing to say."""
+        decision = pane.decision
+        pane.attention.shown(decision, now)
+        before = self._shown.get(id_)
+        variables: tuple[str | None, ...] = (None,) * len(PUBLISHED)
+        if decision.is_lit:
+            reason = f"{decision.reason.source.word if decision.reason.source else 'none'}: {decision.reason.rule}"
+            variables = (decision.status, decision.kind or "", decision.report.agent, reason)
+        window = self.boss.window_id_map.get(id_)
+        known = before.variables if before is not None else (None,) * len(PUBLISHED)
+        for name, value, old in zip(PUBLISHED, variables, known, strict=True):
+            if window is not None and value != old:
+                window.set_user_var(name, value)
+        self._shown[id_] = _Shown(decision, _more(pane), variables)
+
+    def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
+        window = self.boss.window_id_map.get(id_)
+        return pane_entry(
+            pane,
+            lambda at: self._snapshot.epoch(at, now),
+            id_=str(id_),
+            tab=str(window.tab_id) if window is not None else "",
+            os_window=str(window.os_window_id) if window is not None else "",
+            title=self._name(id_),
+        )
+
+    def _come_back(self, now: float) -> None:
+        """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
+        deadlines = [d for pane in self._panes.values() if (d := pane.tracker.deadline()) is not None]
+        if self._files_asked or any(pane.is_undecided for pane in self._panes.values()):
+            deadlines.append(now + SOON_S)
+        wait = min(deadlines, default=now + 3600) - now
+        if self._soon_timer is None and wait < self.config.poll_s:
+            self._soon_timer = add_timer(self.guarded("timer", self._came_back), max(wait, 0.01), False)
+
+    def _came_back(self, _timer: int | None) -> None:
+        self._soon_timer = None
+        self._read_files({id_: pane for id_, pane in self._panes.items() if pane.is_undecided})
+        now = time.monotonic()
+        for pane in self._panes.values():
+            pane.tick(now)
+        self._after(now)
+
+
+def _words(decision: Decision) -> tuple[object, ...]:
+    """What of a decision is told to others. When a source last repeated itself is not."""
+    return decision.status, decision.kind, decision.reason.source, decision.reason.rule, decision.report
+
+
+def _more(pane: Pane) -> tuple[object, ...]:
+    return pane.attention.facts, pane.tracker.revision, pane.clean_title
+
+
+def _look(window: Any) -> Look:
+    """The visible text of a window."""
+    screen = window.screen
+    chunks: list[str] = []
+    screen.as_text(chunks.append, False, False)
+    cursor = screen.cursor
+    return Look(
+        "".join(chunks).split("\n"),
+        cursor_row=cursor.y,
+        cursor_column=cursor.x,
+        columns=screen.columns,
+        cursor_visible=screen.cursor_visible,
+    )

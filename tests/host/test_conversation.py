@@ -142,6 +142,17 @@ def test_what_it_asked_for_is_what_it_asked_last(conversation: Conversation) -> 
     assert (conversation.resume, conversation.fork) == (("claude", "c"), ())
 
 
+def test_an_arm_without_a_status(conversation: Conversation) -> None:
+    """It counts while the agent is in the foreground, with a directory of its own; and stays when the agent is gone."""
+    conversation.armed(("claude", "--resume", "a"), "/w/api/x")
+    conversation.heard(said(Source.REGISTRY, session=ID))
+    conversation.ended()
+    conversation.armed(("claude", "--resume", "evil"), "/")
+
+    assert conversation.resume == ("claude", "--resume", "a")
+    assert conversation.entry == ConversationEntry(agent="claude", session=ID, cwd="/w/api/x")
+
+
 def test_more_of_the_same_run(conversation: Conversation) -> None:
     """Behind a wrapper the agent's own process is found later: its directory and flags count then."""
     leader = Process(30, 10, 30, "node", ("node", "/v/.bin/copilot"), "/usr/bin/node", 300)

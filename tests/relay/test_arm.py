@@ -1,10 +1,18 @@
-"""OSC 88 through the relay: what a program asks for reaches the host with its root record, and goes with it."""
+"""OSC 88 through the relay: what a program asks for reaches the host, with its root record or without one."""
 
 from __future__ import annotations
 
 from base64 import b64encode
 
-from tallylight.wire import envelope
+from tallylight import wire
+from tallylight.relay.core import BATCH
+from tallylight.relay.records import Records
+from tallylight.report import Report, Source
+from tallylight.scanner import Scanner, Sequence
+from tallylight.status import Status
+from tallylight.wire import envelope, osc1338
+from tallylight.wire.osc1338 import Recipe
+from tallylight.wire.user_var import UserVar
 from tests.relay.told import Line, told
 
 
@@ -15,6 +23,13 @@ def arm(command: str, arguments: str = "", cwd: str = "") -> bytes:
     return envelope.osc(88, ";".join(["arm", *words]))
 
 
+def recipes(data: bytes) -> list[Recipe]:
+    """What *data* tells a host of it where no status is told."""
+    events = [wire.decode(item) for item in Scanner().feed(data) if isinstance(item, Sequence)]
+    found = [osc1338.decode_recipe(event.value) for event in events if isinstance(event, UserVar)]
+    return [recipe for recipe in found if recipe is not None]
+
+
 CLEAR = envelope.osc(88, "clear")
 WORKING = envelope.osc(1338, "state=working;tool=claude")
 
@@ -22,7 +37,7 @@ WORKING = envelope.osc(1338, "state=working;tool=claude")
 def test_an_arm_goes_out_with_the_record() -> None:
     """It is told with the next word about the program, wins over what a report said, and is taken back by a clear."""
     line = Line()
-    first = told(line.at(1.0, arm("claude", "--resume '4f 2e'", "/p"), WORKING))
+    first = told(line.at(1.0, arm("claude", "--resume '4f 2e'", "/p") + WORKING))
     cleared = told(line.at(2.0, CLEAR))
 
     assert [(r.resume, r.cwd) for r in first] == [(("claude", "--resume", "4f 2e"), "/p")]
@@ -30,8 +45,48 @@ def test_an_arm_goes_out_with_the_record() -> None:
 
 
 def test_an_arm_alone_says_nothing_of_the_status() -> None:
-    """A program that only arms gets no light for it: nothing is told."""
-    assert Line().at(1.0, arm("claude", "--resume 4f2e")) == b""
+    """A program that only arms gets no light for it; how to start it again is told, once, and taken back by a clear."""
+    line = Line()
+    data = line.at(1.0, arm("claude", "--resume 4f2e", "/p"), arm("claude", "--resume 4f2e", "/p"))
+    cleared = line.at(2.0, CLEAR)
+
+    assert recipes(data) == [Recipe(("claude", "--resume", "4f2e"), "/p")]
+    assert recipes(cleared) == [Recipe()]
+    assert not told(data + cleared) and line.core.deadline() is None
+
+
+def test_an_arm_outlives_the_status() -> None:
+    """What was told with a record is not told again when that is withdrawn; a clear after it is, and a new arm."""
+    line = Line()
+    line.at(1.0, arm("claude", "--resume a") + WORKING)
+    withdrawn = line.at(2.0, envelope.osc(1338, "state=clear"))
+    later = [line.at(3.0, CLEAR), line.at(4.0, arm("claude", "--resume b")), line.at(5.0, WORKING), line.at(6.0, CLEAR)]
+
+    assert [r.status for r in told(withdrawn)] == [None] and not recipes(withdrawn)
+    assert [recipes(data) for data in later] == [[Recipe()], [Recipe(("claude", "--resume", "b"))], [], []]
+    assert [r.resume for r in told(later[2] + later[3])] == [("claude", "--resume", "b"), ()]
+
+
+def test_a_withdrawal_that_the_program_writes_itself_loses_no_arm() -> None:
+    """A clear in the variable, just after an arm that could not go out yet, leaves it to be told."""
+    records = Records()
+    records.report(Report(source=Source.PROTOCOL, status=Status.WORKING), 1.0)
+    records.take(BATCH, 1.0)
+    records.armed(("claude", "--continue"), "")
+    records.noted(Report(source=Source.PROTOCOL, status=None, rule=osc1338.VARIABLE_RULE), 1.01)
+
+    told_now = [osc1338.decode_recipe(payload) for payload in records.take(BATCH, 1.1)]
+    assert told_now == [Recipe(("claude", "--continue"))]
+    assert not records.is_changed
+
+
+def test_a_terminal_that_may_be_another_one_is_told_again() -> None:
+    """After a resize, or when the client of a multiplexer is attached."""
+    line = Line()
+    first = line.at(1.0, arm("claude", "--continue"))
+    line.core.attached(2.0)
+
+    assert recipes(line.core.to_terminal()) == recipes(first) == [Recipe(("claude", "--continue"))]
 
 
 def test_the_explicit_arm_wins_over_the_derived_one() -> None:

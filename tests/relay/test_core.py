@@ -585,9 +585,10 @@ def test_an_explicit_arm_wins() -> None:
 
 
 def test_an_arm_never_becomes_output() -> None:
-    """Whatever is armed, neither the terminal nor the program gets a byte of it."""
+    """Whatever is armed, the terminal gets it as our variable alone, and the program not a byte."""
     line = Line()
-    assert line.at(1.0, osc(f"88;arm;cmd={encoded('rm')};args={encoded('-rf /')}"), osc("88;query")) == b""
+    shown = line.at(1.0, osc(f"88;arm;cmd={encoded('rm')};args={encoded('-rf /')}"), osc("88;query"))
+    assert shown == variable("resume=rm%0A-rf%0A/")
     assert line.core.to_child() == b""
 
 

@@ -45,6 +45,41 @@ def test_a_word_with_a_line_end_does_not_become_two() -> None:
     assert (back.resume, back.fork) == ((), ("claude",))
 
 
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("resume=claude%0A--resume%0Ax;cwd=/w", osc1338.Recipe(("claude", "--resume", "x"), "/w")),
+        ("resume=", osc1338.Recipe()),
+        ("resume=claude;cwd=/w%0A", osc1338.Recipe(("claude",))),
+        ("resume=claude%0Aa%1Bb", osc1338.Recipe()),
+        ("resume=claude;state=idle", None),
+        ("resume=claude%ZZ", None),
+        ("resume=%FF", None),
+        ("cwd=/w", None),
+        (f"resume={'x' * 5000}", None),
+        (None, None),
+    ],
+)
+def test_a_variable_without_a_status(value: str | None, read: osc1338.Recipe | None) -> None:
+    """It tells how to start the program again, or is nothing; whoever reads statuses finds none in it."""
+    assert osc1338.decode_recipe(value) == read
+    if read is not None:
+        assert osc1338.decode_variable(value) is None
+
+
+@pytest.mark.parametrize(
+    "argv", [(), ("claude",), ("claude", "--resume", "a b;c=%"), ("claude", "a\nb"), ("x" * 500,) * 60]
+)
+def test_a_recipe_comes_back_the_same_or_not_at_all(argv: tuple[str, ...]) -> None:
+    """One that is too long for a frame, or has a line end in a word, is taken back rather than cut."""
+    written = osc1338.encode_recipe(osc1338.Recipe(argv, "/w"))
+    back = osc1338.decode_recipe(written)
+
+    is_whole = "a\nb" not in argv and len(argv) < 60
+    assert back is not None and back.argv == (argv if is_whole else ())
+    assert len(written) < osc1338.PAYLOAD_LIMIT
+
+
 @pytest.mark.parametrize(("length", "kept"), [(256, 256), (257, 257), (3000, 257)])
 def test_a_session_id_that_is_too_long_stays_too_long(length: int, kept: int) -> None:
     """Cut to its limit it would be another id, which might pass."""

@@ -61,10 +61,19 @@ class Conversation:
         if report.session and (is_own or not self._own_session):
             self._own_session = is_own
             self.entry = attrs.evolve(self.entry, session=report.session)
-        if report.cwd and (is_own or _is_near(report.cwd, self._process_cwd)):
-            self.entry = attrs.evolve(self.entry, cwd=report.cwd)
+        self._went(report.cwd, is_own=is_own)
         if report.source is Source.PROTOCOL:
             self.resume, self.fork = report.resume, report.fork
+
+    def armed(self, argv: tuple[str, ...], cwd: str) -> None:
+        """The program asked to be started again by *argv* in *cwd*; nothing takes that back. It told no status."""
+        if self._is_listening:
+            self.resume = argv
+            self._went(cwd)
+
+    def _went(self, cwd: str, *, is_own: bool = False) -> None:
+        if cwd and (is_own or _is_near(cwd, self._process_cwd)):
+            self.entry = attrs.evolve(self.entry, cwd=cwd)
 
 
 def _is_near(said: str, known: str) -> bool:

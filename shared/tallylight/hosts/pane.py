@@ -191,6 +191,11 @@ class Pane:
 
     def carrier(self, payload: str | None, now: float) -> None:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
+        recipe = osc1338.decode_recipe(payload)
+        if recipe is not None:
+            self.conversation.armed(recipe.argv, recipe.cwd)
+            self.tracker.revision += 1  # it is told to others, whatever becomes of the status
+            return
         said = osc1338.decode_variable(payload)
         for report in self._order.admit(payload, said) if said is not None else ():
             self.conversation.heard(report)

@@ -2,7 +2,7 @@
 Protocols: what the events of the wire mean for one program.
 
 Events in, reports out. Some protocols send only what changed, or what happened, so that what came before is kept here;
-and so is the arm of OSC 88, which is no report: nothing is run, and nothing is told, before a person asks for it.
+and so is the arm of OSC 88, which is no report: it is told on, and nothing is run before a person asks for it.
 """
 
 from __future__ import annotations

@@ -63,8 +63,10 @@ class Records:
         self._records: OrderedDict[str, _Record] = OrderedDict()
         #: What the host knows: the payload last told of a record (nothing for one to be told anew), and when.
         self._told: dict[str, tuple[str, float]] = {}
-        #: What OSC 88 asked for: the argument list, and its directory. It goes out with the root record.
-        self._arm: tuple[tuple[str, ...], str] = ((), "")
+        #: What OSC 88 asked for. It goes out with the root record, alone while there is none.
+        self._arm = osc1338.Recipe()
+        #: What the host knows of it.
+        self._arm_told = osc1338.Recipe()
         #: Ids to be looked at by `take`, in the order in which they changed.
         self._changed: dict[str, None] = {}
 
@@ -119,16 +121,18 @@ class Records:
                 self._told.pop(id_, None)
         if report.id in self._records:
             self._told[report.id] = (self._payload(report.id), now)
-            if not report.id and self._arm[0]:  # which the program does not put into the variable itself
+            if not report.id and self._arm.argv:  # which the program does not put into the variable itself
                 self._told[report.id] = ("", now)
                 self._change("")
+        elif not report.id and self._arm != self._arm_told:
+            self._change("")
 
     def armed(self, argv: tuple[str, ...], cwd: str) -> None:
         """The program asked to be resumed by *argv* in *cwd*, which wins over what a report says; or took that back."""
-        if self._arm != (argv, cwd):
-            self._arm = (argv, cwd)
-            if "" in self._records:
-                self._change("")
+        arm = osc1338.Recipe(argv, cwd)
+        if self._arm != arm:
+            self._arm = arm
+            self._change("")
 
     def replace(self, report: Report, now: float) -> None:
         """Let *report* be all there is to say of its record."""
@@ -151,6 +155,9 @@ class Records:
             self._told[id_] = ("", at)
         for id_ in (*self._told, *self._records):
             self._change(id_)
+        if self._arm.argv:
+            self._arm_told = osc1338.Recipe()
+            self._change("")
 
     def take(self, limit: int, now: float) -> list[str]:
         """Give out at most *limit* payloads that tell what has changed; withdrawals first."""
@@ -166,12 +173,19 @@ class Records:
                     del self._told[below]
                     if below in self._records:
                         self._change(below)
+            if not id_ and self._arm != self._arm_told:
+                if len(payloads) >= limit:
+                    return payloads
+                payloads.append(osc1338.encode_recipe(self._arm))
+                self._arm_told = self._arm
             self._changed.pop(id_, None)
         for id_ in list(self._changed):
             if len(payloads) >= limit:
                 break
             del self._changed[id_]
             payload = self._payload(id_)
+            if not id_:
+                self._arm_told = self._arm
             if payload and payload != self._told.get(id_, ("", 0.0))[0]:
                 payloads.append(payload)
                 self._told[id_] = (payload, now)
@@ -203,9 +217,8 @@ class Records:
 
     def _merged(self, id_: str) -> Report:
         report = self._records[id_].merged()
-        argv, cwd = self._arm
-        if argv and not id_:
-            report = attrs.evolve(report, resume=argv, cwd=report.cwd or cwd)
+        if self._arm.argv and not id_:
+            report = attrs.evolve(report, resume=self._arm.argv, cwd=report.cwd or self._arm.cwd)
         if report.agent:
             return report
         above = id_

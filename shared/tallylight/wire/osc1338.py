@@ -10,12 +10,17 @@ withdraws; the keys `id kind session title cwd worktree mode message detail prog
 value of those is dropped alone, but for `id`: without it the report would be about another record. `resume` and `fork`
 are argument lists, the program first, a word a line (`%0A`). Numbers other programs put under 1338 fail the rule that
 `state` must be known.
+
+The variable alone has one more form: `resume` and `cwd` without a `state` tell how to start the program again, and
+nothing of its status. Whoever does not know it takes it for a frame that lacks its state.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Any
+
+import attrs
 
 from tallylight.errors import DecodeError
 from tallylight.report import Progress, Report, Source
@@ -104,6 +109,37 @@ def decode_variable(value: str | None) -> Report | None:
         return decode_payload(value, rule=VARIABLE_RULE)
     except DecodeError:
         return None
+
+
+@attrs.frozen
+class Recipe:
+    """How a program wants to be started again: *argv*, nothing for one that takes it back, and the directory."""
+
+    argv: tuple[str, ...] = ()
+    cwd: str = ""
+
+
+def decode_recipe(value: str | None) -> Recipe | None:
+    """Read the `tally` user variable as one that tells no status; None if it is no such."""
+    data = (value or "").encode("utf-8", "surrogatepass")
+    if not data.startswith(b"resume=") or len(data) > PAYLOAD_LIMIT:
+        return None
+    try:
+        fields = {key: pairs.percent_decode(found).decode("utf-8") for key, found in pairs.split(_checked(data))}
+    except (DecodeError, UnicodeDecodeError):
+        return None
+    if b"state" in fields:
+        return None
+    cwd, cells = fields.get(b"cwd", ""), _TEXTS["cwd"][1]
+    # Cut or cleaned it would be another directory.
+    is_whole = sanitise(cwd, cells=cells, graphemes=cells) == cwd
+    return Recipe(_argument_list(fields[b"resume"]), cwd if is_whole else "")
+
+
+def encode_recipe(recipe: Recipe) -> str:
+    """Write what `decode_recipe` reads; one that does not fit is taken back, for no part of it may be run."""
+    payload = pairs.join([("resume", _lines(recipe.argv)), *([("cwd", recipe.cwd)] if recipe.cwd else ())])
+    return (payload if len(payload) < PAYLOAD_LIMIT else b"resume=").decode("ascii")
 
 
 def read_fields(payload: bytes) -> dict[str, str]:

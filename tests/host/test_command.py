@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import attrs
 import pytest
 
 from tallylight.hosts import command
@@ -97,6 +98,36 @@ def test_one_that_cannot_start_is_told() -> None:
         wait(it, lambda: not it._starting)
 
     assert {type(error) for error in told} == {FileNotFoundError} and it._running == []
+
+
+@attrs.define(eq=False)
+class Stuck:
+    """A process that is killed, and hangs in the kernel on a disk that does not answer."""
+
+    pid: int = 4711
+    returncode: int | None = None
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+    def wait(self, _seconds: float | None = None) -> int:
+        pytest.fail("the terminal waits for it")
+
+
+def test_one_that_does_not_die_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past its time it is killed and keeps its place, without a wait, until it has ended and left no zombie."""
+    killed: list[int] = []
+    monkeypatch.setattr(command.os, "killpg", lambda pid, _: killed.append(pid))
+    it, stuck = Command(("x",), "kitty-7", pytest.fail), Stuck()
+    it._running.append((stuck, 0.0))  # type: ignore[arg-type]
+    it.tick(LIMIT_S)
+    it.tick(LIMIT_S + 60)
+
+    assert set(killed) == {stuck.pid} and len(it._running) == 1
+    stuck.returncode = -9
+    it.tick(LIMIT_S + 61)
+
+    assert it._running == []
 
 
 def test_the_main_thread_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:

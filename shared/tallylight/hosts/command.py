@@ -64,17 +64,13 @@ class Command:
         return True
 
     def tick(self, now: float) -> None:
-        """Take the ended away, and end those that run for too long."""
+        """Take the ended away, and kill those that run for too long; they are taken away as soon as they have ended."""
         self._worker.lend()
-        for process, since in list(self._running):
-            if process.poll() is None and now - since < LIMIT_S:
-                continue
-            if process.returncode is None:
+        self._running = [(process, since) for process, since in self._running if process.poll() is None]
+        for process, since in self._running:
+            if now - since >= LIMIT_S:
                 with contextlib.suppress(OSError):
                     os.killpg(process.pid, signal.SIGKILL)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(0.05)
-            self._running.remove((process, since))
 
     def _start(self, environ: dict[str, str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(

@@ -8,7 +8,6 @@ what has to be read is asked for with `wanted_files` and handed back.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from tallylight.evidence.turn import Turns
 from tallylight.files import home
 from tallylight.hooking.order import Order
 from tallylight.hosts.conversation import Conversation
+from tallylight.hosts.wanted import Wanted as Wanted
 from tallylight.processes import ForegroundReader, Table
 from tallylight.report import Report, Source
 from tallylight.status import Status
@@ -43,28 +43,6 @@ CALM_LOOKS = 16
 #: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
 EAGER_LOOKS = 40
 SELDOM = 8
-#: A status file has some 400 bytes.
-_STATUS_FILE_BYTES = 65_536
-
-
-@attrs.frozen
-class Wanted:
-    """
-    Files to be read away from the main thread: a status file, and the end of a transcript.
-
-    The transcript is read only where it can tell something: *known* is what the status file held last time.
-    """
-
-    status_file: Path
-    transcript: Path | None
-    known: bytes | None
-    is_undecided: bool
-
-    def read(self) -> tuple[bytes | None, bytes]:
-        """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""
-        status_file = _bytes(self.status_file, _STATUS_FILE_BYTES)
-        is_needed = self.is_undecided or status_file != self.known
-        return status_file, _tail(self.transcript) if is_needed and self.transcript is not None else b""
 
 
 @attrs.define
@@ -336,29 +314,3 @@ def _same_run(before: Identity, after: Identity) -> bool:
         and after.leader is not None
         and (before.leader.pid, before.leader.start) == (after.leader.pid, after.leader.start)
     )
-
-
-def _bytes(path: Path, limit: int) -> bytes | None:
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        return os.read(fd, limit)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)
-
-
-def _tail(path: Path) -> bytes:
-    """The end of a transcript. One of a session that has moved to another directory lies where it began."""
-    try:
-        if not path.exists():
-            path = next(path.parents[1].glob(f"*/{path.name}"), path)
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - transcript.TAIL_BYTES))
-            return file.read(transcript.TAIL_BYTES)
-    except OSError:
-        return b""

@@ -1,0 +1,64 @@
+"""
+The files of an agent's own that a pane wants read: its status file, and the end of a transcript.
+
+They are read away from a host's main thread, and nothing but the bytes comes back: what they say is `evidence`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+import attrs
+
+from tallylight.evidence.transcript import TAIL_BYTES
+
+#: A status file has some 400 bytes.
+_STATUS_FILE_BYTES = 65_536
+
+
+@attrs.frozen
+class Wanted:
+    """
+    A status file, and a transcript, None where there is no name for it.
+
+    The transcript is read only where it can tell something: *known* is what the status file held last time.
+    """
+
+    status_file: Path
+    transcript: Path | None
+    known: bytes | None
+    is_undecided: bool
+
+    def read(self) -> tuple[bytes | None, bytes]:
+        """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""
+        status_file = _end(self.status_file, _STATUS_FILE_BYTES)
+        is_needed = self.is_undecided or status_file != self.known
+        return status_file, _transcript(self.transcript) if is_needed and self.transcript is not None else b""
+
+
+def _transcript(path: Path) -> bytes:
+    """The end of a transcript. One of a session that has moved to another directory lies where it began."""
+    found = _end(path, TAIL_BYTES)
+    if found is None:
+        with contextlib.suppress(OSError):
+            path = next(path.parents[1].glob(f"*/{path.name}"), path)
+        found = _end(path, TAIL_BYTES)
+    return found or b""
+
+
+def _end(path: Path, size: int) -> bytes | None:
+    """The last *size* bytes; None if there is no such file, nothing if it cannot be read or is none."""
+    try:
+        # O_NONBLOCK: nobody may ever write to a FIFO.
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        os.lseek(fd, max(0, os.fstat(fd).st_size - size), os.SEEK_SET)
+        return os.read(fd, size)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)

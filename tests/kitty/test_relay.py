@@ -75,6 +75,8 @@ class Agent:
         self.window = bench.shell(self.folder, keep_focus=keep_focus)
         bench.kitty.send_text(self.window, f"{prefix}claude\r")
         bench.kitty.wait_until((self.folder / "pid").exists, what="the program")
+        # That it runs does not say that kitty has read what the shell said before it: that a command begins.
+        bench.kitty.wait_text(self.window, "ready")
         self._number = 0
 
     def _tell(self, verb: str, result: str, data: bytes) -> bytes:

@@ -83,7 +83,7 @@ def test_what_is_published_is_read(folder: Path) -> None:
         fork=("--fork-session",),
         attach=("screen", "-r", "4711.build"),
         agent_pid=78,
-        conversation=ConversationEntry(agent="claude", session="s", cwd="/home/x/p", flags=("--yolo",)),
+        conversation=ConversationEntry(agent="claude", session="s", cwd="/home/x/p", flags=("--yolo",), relayed=True),
         snoozed_until=99.0,
         unread=True,
         answered=True,

@@ -3,8 +3,8 @@ Forking and resuming in the world: a pane of a snapshot and the process table be
 
 `plan_fork` and `plan_resume` look afresh: whatever a snapshot says, the process must be there at this moment. The
 program is looked for by the agent's own name in the `PATH` of its running process (of the pane's shell, if the agent is
-gone), in absolute directories only, so that `argv[0]` is the file that a person would have started there. Nothing is
-started here, and nothing is written.
+gone), in absolute directories only, so that it is the file that a person would have started there. Behind our relay it
+is started as it was: `tally run --` stands before it. Nothing is started here, and nothing is written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import attrs
 
-from tallylight import processes, worktrees
+from tallylight import files, processes, worktrees
 from tallylight.actions.gate import Refusal
 from tallylight.actions.offer import Offer
 from tallylight.actions.plan import Method, Plan, Scene, Verb, plan
@@ -68,7 +68,9 @@ def act(
     if not program:
         return Refusal("program", f"there is no program {found.argv[0]!r} in the PATH of the agent")
     places = {name: value for name, value in environ.items() if _PLACES.fullmatch(name) and value.isprintable()}
-    return attrs.evolve(found, argv=(program, *found.argv[1:]), env=places)
+    relay = own_command(path) if found.relayed else ""
+    before = (relay, "run", "--") if relay else ()
+    return attrs.evolve(found, argv=(*before, program, *found.argv[1:]), env=places)
 
 
 def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int = 0) -> Scene:
@@ -141,6 +143,12 @@ def find_program(name: str, path: str) -> str:
     """The file that *name* would run by *path*, nothing if there is none. Only absolute directories count."""
     candidates = (Path(directory, name) for directory in path.split(os.pathsep) if directory.startswith("/"))
     return next((str(found) for found in candidates if _is_program(found)), "")
+
+
+def own_command(path: str = "") -> str:
+    """Our own command: as *path* has it, else where it was installed; nothing if it is nowhere."""
+    installed = (files.data_dir() / "bin/tally", files.home() / ".local/bin/tally")
+    return find_program("tally", path) or next((str(found) for found in installed if _is_program(found)), "")
 
 
 def _own_program(process: Process | None, name: str) -> str:

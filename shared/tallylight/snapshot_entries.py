@@ -138,13 +138,15 @@ class ConversationEntry:
     """
     The last conversation of a pane: of an *agent* whose process the host itself saw there, and which may be gone.
 
-    No output of a program makes one. *flags* are the dangerous ones its process had.
+    No output of a program makes one. *flags* are the dangerous ones its process had, *relayed* whether that ran behind
+    our relay.
     """
 
     agent: str = ""
     session: str = ""
     cwd: str = ""
     flags: tuple[str, ...] = ()
+    relayed: bool = False
 
     @classmethod
     def from_json(cls, value: object) -> ConversationEntry:
@@ -155,6 +157,7 @@ class ConversationEntry:
             session=text(value.get("session")),
             cwd=path(value.get("cwd")),
             flags=words(value.get("flags")),
+            relayed=value.get("relayed") is True,
         )
 
     def to_json(self) -> Json:
@@ -163,4 +166,5 @@ class ConversationEntry:
             "session": text(self.session),
             "cwd": path(self.cwd),
             "flags": list(words(self.flags)),
+            "relayed": self.relayed,
         }

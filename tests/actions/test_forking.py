@@ -92,6 +92,31 @@ def test_the_program_a_person_would_have_started(table: HandTable) -> None:
     assert found.cwd == table.directory
 
 
+def test_what_ran_behind_our_relay_does_so_again(table: HandTable, tmp_path: Path) -> None:
+    """`tally run --` of the agent's PATH stands before it, in what is shown as in what runs; no other agent has it."""
+    tally = program(tmp_path / "bin/tally")
+    known = ConversationEntry(agent="claude", session=ID, cwd=table.directory, relayed=True)
+    found = forking.plan_fork(pane(table.directory, conversation=known), AGENTS, table, root=10)
+    another = forking.plan_fork(
+        pane(table.directory, conversation=attrs.evolve(known, agent="codex")), AGENTS, table, root=10
+    )
+
+    assert isinstance(found, Plan) and isinstance(another, Plan)
+    assert found.argv == (str(tally), "run", "--", f"{table.path}/claude", "--resume", ID, "--fork-session")
+    assert another.argv[0] == f"{table.path}/claude"
+
+
+def test_where_our_command_is_gone_it_runs_without(table: HandTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No relay is no reason to lose a conversation."""
+    monkeypatch.setenv("HOME", table.directory)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    known = ConversationEntry(agent="claude", session=ID, cwd=table.directory, relayed=True)
+    found = forking.plan_resume(pane(table.directory, conversation=known), AGENTS, table)
+
+    assert isinstance(found, Plan)
+    assert found.argv[0] == f"{table.path}/claude"
+
+
 def test_of_its_environment_only_places_are_told(table: HandTable) -> None:
     """Where things are may be printed; a key may not, and neither may what breaks a line."""
     found = forking.plan_resume(pane(table.directory), AGENTS, table)

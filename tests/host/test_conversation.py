@@ -153,6 +153,25 @@ def test_an_arm_without_a_status(conversation: Conversation) -> None:
     assert conversation.entry == ConversationEntry(agent="claude", session=ID, cwd="/w/api/x")
 
 
+@pytest.mark.parametrize(
+    ("argv", "relayed"),
+    [
+        (("claude",), False),
+        (("/usr/bin/python3", "-I", "/home/me/.local/bin/tally", "run", "--", "claude"), True),
+        (("tally", "run", "npx", "@anthropic-ai/claude-code"), True),
+        (("nice", "tally", "run", "claude"), True),
+    ],
+)
+def test_whether_our_relay_stood_before_it(argv: tuple[str, ...], relayed: bool) -> None:
+    """By the command that holds the foreground; what it runs is found behind it."""
+    leader = Process(30, 10, 30, argv[0][:15], argv, argv[0], 300)
+    inner = Process(32, 31, 32, "claude", ("claude", "tally", "run"), "/v/claude", 301)
+    made = Conversation()
+    made.began(identify([leader, inner], AGENTS), "/w")
+
+    assert (made.entry.agent, made.entry.relayed) == ("claude", relayed)
+
+
 def test_more_of_the_same_run(conversation: Conversation) -> None:
     """Behind a wrapper the agent's own process is found later: its directory and flags count then."""
     leader = Process(30, 10, 30, "node", ("node", "/v/.bin/copilot"), "/usr/bin/node", 300)

@@ -65,8 +65,9 @@ class Plan:
     What would run. `argv[0]` is the agent's name until the world has found the program of that name; *display* is
     what people call the agent.
 
-    *pid* and *start* are the process that was identified, None for an agent that is gone. *notes* are sentences a
-    person should read first; *env* goes into the new program's environment.
+    *pid* and *start* are the process that was identified, None for an agent that is gone. *relayed*: that one ran
+    behind our relay, and so will this. *notes* are sentences a person should read first; *env* goes into the new
+    program's environment.
     """
 
     verb: Verb
@@ -79,6 +80,7 @@ class Plan:
     title: str
     pid: int | None = None
     start: int = 0
+    relayed: bool = False
     notes: tuple[str, ...] = ()
     env: dict[str, str] = attrs.field(factory=dict)
 
@@ -146,6 +148,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         title=_title(verb, scene, agent),
         pid=process.pid if process is not None else None,
         start=process.start if process is not None else 0,
+        relayed=scene.conversation.relayed and scene.conversation.agent == agent.name,
         notes=tuple(_notes(verb, scene, agent, method)),
     )
 

@@ -159,10 +159,10 @@ _WRAPPERS: dict[str, _Wrapper] = {
     "volta": _Wrapper(_words("--node --npm --yarn"), verbs=(("run",),)),
     "direnv": _Wrapper(skip=1, verbs=(("exec",),)),
     "op": _Wrapper(verbs=(("run",),), dashes=True),
-    # Our own relay and recorder, which run the command on a terminal of its own.
-    "tally": _Wrapper(verbs=(("run",),)),
-    "tallylight": _Wrapper(verbs=(("run",),)),
 }
+#: Our own relay and recorder run the command on a terminal of its own.
+_RELAYS = _words("tally tallylight")
+_WRAPPERS |= dict.fromkeys(_RELAYS, _Wrapper(verbs=(("run",),)))
 _RECORDER = _Wrapper(verbs=(("record",),), dashes=True)
 
 #: Programs whose command runs elsewhere: what it is cannot be known from here, and nothing of it may be acted on.
@@ -186,6 +186,11 @@ def is_remote(invocation: Invocation) -> bool:
         return True
     verbs = _REMOTE_VERBS.get(invocation.name)
     return bool(verbs and invocation.args and invocation.args[0] in verbs)
+
+
+def is_relayed(argv: Sequence[str]) -> bool:
+    """Whether *argv* is `tally run` with a command, whoever else stands in front of it."""
+    return any(one.name in _RELAYS and one.args[:1] == ("run",) for one in unwrap(argv).invocations)
 
 
 def interpreter_name(word: str) -> str:

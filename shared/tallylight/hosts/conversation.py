@@ -11,6 +11,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.gate import dangerous_flags
+from tallylight.evidence.commands import is_relayed
 from tallylight.evidence.foreground import Identity
 from tallylight.report import Report, Source
 from tallylight.snapshot_schema import ConversationEntry
@@ -44,6 +45,7 @@ class Conversation:
             self.entry = attrs.evolve(self.entry, cwd=cwd)
         self._process_cwd = cwd
         self._is_listening = True
+        self.entry = attrs.evolve(self.entry, relayed=is_relayed(first.argv))
         if found.is_direct:
             self.entry = attrs.evolve(self.entry, flags=dangerous_flags(process.argv[1:], found.agent))
 

@@ -26,8 +26,8 @@ from tallylight.processes import Table
 from tallylight.snapshot_schema import Pane
 
 Json = dict[str, Any]
-#: Of the argument list that comes back from the other process, in words.
-MAX_WORDS = 64
+#: Of the argument list that comes back from the other process, in words; our relay may stand before an agent's.
+MAX_WORDS = 64 + 3
 
 
 # In the window over the pane ---------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from kitty.fast_data_types import add_timer, remove_timer
 from kitty.tab_bar import draw_attributed_string
 from kitty.tabs import SpecialWindow
 
-from tallylight import files
+from tallylight import forking
 from tallylight.hosts import kitty_actions
 from tallylight.hosts.kitty_host import KittyHost
 from tallylight.list import ansi, draw, rows, state
@@ -164,9 +164,8 @@ def read_words(message: bytes) -> list[str]:
 
 def command() -> list[str]:
     """The list as a program: by the installed command, else by the Python in kitty."""
-    for path in (files.data_dir() / "bin/tally", files.home() / ".local/bin/tally"):
-        if os.access(path, os.X_OK):
-            return [str(path), "agents"]
+    if installed := forking.own_command():
+        return [installed, "agents"]
     library = str(Path(__file__).resolve().parents[2])
     run = f"import sys; sys.path.append({library!r}); from tallylight.cli.main import main; sys.exit(main(['agents']))"
     return [kitty_exe(), "+runpy", run]

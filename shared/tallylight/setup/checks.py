@@ -15,7 +15,7 @@ from typing import NamedTuple
 import tallylight
 from tallylight import edits, files
 from tallylight.errors import TallyError
-from tallylight.setup import environment, keys, kitty, wiring
+from tallylight.setup import environment, keys, kitty, user_files, wiring
 from tallylight.setup.world import World
 
 SETUP = "run `tally setup`"
@@ -138,7 +138,7 @@ def _kitty_conf(world: World, conf: Path) -> Finding:
     what, name = "kitty.conf", world.short(conf)
     ours = environment.layout(world).kitty_conf
     try:
-        data = wiring.read(conf)
+        data = user_files.read(conf)
         edit = wiring.plan(world, conf)
     except TallyError as error:
         return Finding(what, Health.BROKEN, str(error), "make it readable")

@@ -7,7 +7,6 @@ Standard library only: `tally setup --undo` comes here, too.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 import shlex
@@ -19,7 +18,7 @@ from typing import Any
 from tallylight import edits, files
 from tallylight.errors import DataFileError, TallyError
 from tallylight.hooking import surgery, tables
-from tallylight.setup import environment, hooks_book, wiring
+from tallylight.setup import environment, hooks_book, user_files
 from tallylight.setup.receipt import checksum
 from tallylight.setup.world import World
 
@@ -126,7 +125,7 @@ def plugin_text(world: World, target: Target) -> str:
 
 def is_present(world: World, target: Target) -> bool:
     """Whether the agent's file has anything of ours. One that cannot be read is a `TallyError`."""
-    before = wiring.read(target.path(world))
+    before = user_files.read(target.path(world))
     return before is not None and bool(_present(target, before))
 
 
@@ -138,7 +137,7 @@ def _present(target: Target, data: bytes) -> dict[str, list[str]]:
 
 def is_right(world: World, target: Target) -> bool:
     """Whether all hooks are there, once, and run this installation."""
-    before = wiring.read(target.path(world))
+    before = user_files.read(target.path(world))
     if before is None:
         return False
     if target.form == "plugin":
@@ -169,7 +168,7 @@ def plan_install(world: World, target: Target) -> list[Edit]:
 
 def _install_edit(world: World, target: Target, path: Path, book: hooks_book.Book) -> Edit:
     entry = book.find(target.agent, path)
-    before = wiring.read(path)
+    before = user_files.read(path)
     if target.form == "plugin":
         edit = _own_edit(target, path, plugin_text(world, target), book)
         return edit[0]
@@ -183,7 +182,7 @@ def _install_edit(world: World, target: Target, path: Path, book: hooks_book.Boo
 def _own_edit(target: Target, path: Path, text: str, book: hooks_book.Book) -> list[Edit]:
     """A file that is ours as a whole. Somebody else's of that name is not overwritten."""
     entry = book.find(target.agent, path)
-    before, after = wiring.read(path), edits.encode(text)
+    before, after = user_files.read(path), edits.encode(text)
     if before == after and entry is not None:
         return []
     if before is not None and entry is None and not edits.decode(before).startswith(_PLUGIN) and before != after:
@@ -195,33 +194,27 @@ def apply(world: World, edit: Edit) -> None:
     """Back up, enter into the receipt, write."""
     book = hooks_book.load(files.state_dir(world.env))
     old = edit.entry
-    backup = old.backup if old is not None else ""
-    made: list[Path] = []
-    try:
-        if old is None and edit.before is not None and edit.pieces:
-            backup = str(book.backup_of(edit.path))
-            Path(backup).parent.mkdir(parents=True, exist_ok=True)
-            files.atomic_write(Path(backup), edit.pristine, 0o600)
-        made = wiring.make_parents(Path(os.path.realpath(edit.path)))
-        entry = hooks_book.Entry(
-            agent=edit.agent,
-            path=edit.path,
-            backup=backup,
-            made=old.made if old is not None and old.made else tuple(map(str, made)),
-            pieces=edit.pieces,
-            written=checksum(edit.after or b""),
-            pristine=checksum(edit.pristine),
-            at=world.now(),
+    is_among_others = old is None and edit.before is not None and bool(edit.pieces)
+
+    def entered(backup: str, made: tuple[str, ...]) -> hooks_book.Book:
+        return book.with_entry(
+            hooks_book.Entry(
+                agent=edit.agent,
+                path=edit.path,
+                backup=old.backup if old is not None else backup,
+                made=old.made if old is not None and old.made else made,
+                pieces=edit.pieces,
+                written=checksum(edit.after or b""),
+                pristine=checksum(edit.pristine),
+                at=world.now(),
+            )
         )
-        book.with_entry(entry).save()
-        files.rewrite(edit.path, edit.after or b"")
+
+    try:
+        user_files.change(
+            edit.path, edit.after or b"", book, backup=edit.pristine if is_among_others else None, entered=entered
+        )
     except OSError as error:
-        with contextlib.suppress(OSError):
-            if old is None and backup:
-                Path(backup).unlink(missing_ok=True)
-            for folder in reversed(made):
-                folder.rmdir()
-            book.save()
         raise TallyError(
             f"cannot change {world.short(edit.path)}: {error.strerror or error}; it is as it was"
         ) from None

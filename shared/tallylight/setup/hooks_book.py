@@ -7,40 +7,21 @@ is told, never a reason to forget what was done. `hooks/` beside it holds the ta
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-import json
 from pathlib import Path
-from typing import Any
 
-from tallylight import files
-from tallylight.errors import DataFileError, TallyError
-from tallylight.setup.receipt import backup_in
-
-VERSION = 1
+from tallylight.setup import receipt
 
 
-@dataclasses.dataclass(frozen=True)
-class Entry:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Entry(receipt.Entry):
     """One file that holds hooks of ours."""
 
     agent: str
-    #: As the agent names it; it may be a link.
-    path: Path
-    #: A copy of the file as it was before we first came; empty if there was none.
-    backup: str
-    #: Directories made for the file, outermost first.
-    made: tuple[str, ...]
     #: The exact pieces put in; empty for a file that is ours as a whole.
     pieces: tuple[str, ...]
-    #: Checksum of the file as we left it, and of the file before us.
+    #: Checksum of the file as we left it.
     written: str
-    pristine: str
-    at: float
-
-    @property
-    def created(self) -> bool:
-        return not self.backup
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +37,7 @@ class Book:
         return next((entry for entry in self.entries if (entry.agent, entry.path) == (agent, path)), None)
 
     def backup_of(self, path: Path) -> Path:
-        return backup_in(self.folder, path)
+        return receipt.backup_in(self.folder, path)
 
     def with_entry(self, entry: Entry) -> Book:
         return Book(self.folder, (*self.without(entry.agent, entry.path).entries, entry))
@@ -66,49 +47,15 @@ class Book:
 
     def save(self) -> None:
         """Write the book; an empty one is removed, and with it the directories it alone was in."""
-        if self.entries:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            rows = [dataclasses.asdict(entry) | {"path": str(entry.path)} for entry in self.entries]
-            text = json.dumps({"version": VERSION, "files": rows}, indent=2)
-            files.atomic_write(self.path, text.encode() + b"\n", 0o600)
-            return
-        self.path.unlink(missing_ok=True)
-        for folder in (self.folder / "hooks", self.folder / "backup", self.folder):
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+        receipt.save_rows(self.path, self.entries, (self.folder / "hooks", self.folder / "backup", self.folder))
 
 
 def load(folder: Path) -> Book:
     """The book in *folder*; an empty one if there is none."""
-    empty = Book(folder, ())
-    try:
-        data = files.read_limited(empty.path, 16 << 20)
-    except FileNotFoundError:
-        return empty
-    except OSError as error:
-        raise DataFileError(str(empty.path), error.strerror or str(error)) from None
-    try:
-        found: Any = json.loads(data)
-        if found["version"] != VERSION:
-            raise TallyError(f"{empty.path}: was written by another version of tallylight; use that one to remove it")
-        return Book(folder, tuple(_entry(row) for row in found["files"]))
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise DataFileError(
-            str(empty.path), "is damaged; remove it, and `tally hooks remove` goes without it"
-        ) from None
-
-
-def _entry(row: Any) -> Entry:
-    texts = {key: row[key] for key in ("agent", "path", "backup", "written", "pristine")}
-    lists = {key: tuple(row[key]) for key in ("made", "pieces")}
-    if not all(isinstance(value, str) for value in (*texts.values(), *lists["made"], *lists["pieces"])):
-        raise TypeError
-    return Entry(
-        agent=texts["agent"],
-        path=Path(texts["path"]),
-        backup=texts["backup"],
-        written=texts["written"],
-        pristine=texts["pristine"],
-        at=float(row["at"]),
-        **lists,
+    found = receipt.load_rows(
+        folder / "hooks.json",
+        lambda row: Entry(**receipt.fields(row, ("agent", "written"), ("pieces",))),
+        use="remove it",
+        remedy="remove it, and `tally hooks remove` goes without it",
     )
+    return Book(folder, tuple(found))

@@ -12,7 +12,7 @@ from pathlib import Path
 from tallylight import edits, files
 from tallylight.errors import TallyError
 from tallylight.hooking import surgery
-from tallylight.setup import hooks_book, wiring
+from tallylight.setup import hooks_book, user_files
 from tallylight.setup.hooks import Edit, Target, is_present, table_path
 from tallylight.setup.receipt import checksum
 from tallylight.setup.world import World
@@ -58,7 +58,7 @@ def plan_removal(
 
 
 def _remove_edit(world: World, target: Target | None, agent: str, path: Path, entry: hooks_book.Entry | None) -> Edit:
-    before = wiring.read(path)
+    before = user_files.read(path)
     if before is None:
         return Edit(agent, path, None, None, entry=entry)
     is_own = entry is not None and not entry.pieces

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tallylight import edits
 from tallylight.errors import TallyError
 from tallylight.hooking import jsonc
-from tallylight.setup import environment, hooks, wiring
+from tallylight.setup import environment, hooks, user_files
 from tallylight.setup.checks import Finding, Health
 from tallylight.setup.hooks import Target
 from tallylight.setup.world import World
@@ -70,7 +70,7 @@ def _unmet(world: World, target: Target) -> tuple[str, str] | None:
     """The first setting of the agent's without which its hooks do not work, and what to do."""
     for need in target.place["needs"]:
         path = target.folder(world) / need["file"]
-        text = edits.decode(wiring.read(path) or b"")
+        text = edits.decode(user_files.read(path) or b"")
         found = _setting(text, need["key"], is_toml=need["file"].endswith(".toml"))
         value = found if isinstance(found, str) else "" if found is None else json.dumps(found, default=str)
         member = need["member"].replace("{file}", str(target.path(world)))

@@ -2,7 +2,7 @@
 The receipt: which files of the user's were changed, what they were, and where their backup is.
 
 `state/tallylight/receipt.json`, with the pristine copies in `backup/` beside it. A receipt that cannot be read is
-an error that is told, never a reason to forget what was done.
+an error that is told, never a reason to forget what was done. `hooks_book` keeps another one of the same make.
 """
 
 from __future__ import annotations
@@ -11,28 +11,35 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tallylight import files
 from tallylight.errors import DataFileError, TallyError
 
 VERSION = 1
+#: Of one receipt, in bytes. That of hooks holds what was put into each file.
+_LIMIT = 16 << 20
+#: No receipt is of the year 6325 or later.
+_LATEST = float(1 << 37)
+
+T = TypeVar("T")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One file of the user's that holds, or held, a block of ours."""
+    """One file of the user's that holds, or held, something of ours."""
 
     #: As the user names it; it may be a link.
     path: Path
-    #: Checksum of the file without our block.
+    #: Checksum of the file without what is ours.
     pristine: str
     #: A copy of the file as it was before we first came; empty if there was none.
     backup: str
     #: Directories made for the file, outermost first.
     made: tuple[str, ...]
+    #: When, in seconds since the epoch.
     at: float
 
     @property
@@ -69,48 +76,63 @@ class Receipt:
 
     def save(self) -> None:
         """Write the receipt; an empty one is removed, and with it the directories it alone was in."""
-        if self.entries:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            rows = [
-                dataclasses.asdict(entry) | {"path": str(entry.path), "made": list(entry.made)}
-                for entry in self.entries.values()
-            ]
-            text = json.dumps({"version": VERSION, "files": rows}, indent=2)
-            files.atomic_write(self.path, text.encode() + b"\n", 0o600)
-            return
-        self.path.unlink(missing_ok=True)
-        for folder in (self.folder / "backup", self.folder):
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+        save_rows(self.path, self.entries.values(), (self.folder / "backup", self.folder))
 
 
 def load(folder: Path) -> Receipt:
-    empty = Receipt(folder, {})
+    """The receipt in *folder*; an empty one if there is none."""
+    found = load_rows(
+        folder / "receipt.json",
+        lambda row: Entry(**fields(row)),
+        use="undo it",
+        remedy="remove our block from kitty.conf, then this file",
+    )
+    return Receipt(folder, {entry.path: entry for entry in found})
+
+
+def save_rows(path: Path, entries: Iterable[Entry], folders: Sequence[Path]) -> None:
+    """Write *entries* to *path*. Where there are none it goes, and so do those of *folders* that are empty then."""
+    rows = [dataclasses.asdict(entry) | {"path": str(entry.path)} for entry in entries]
+    if rows:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"version": VERSION, "files": rows}, indent=2)
+        files.atomic_write(path, text.encode() + b"\n", 0o600)
+        return
+    path.unlink(missing_ok=True)
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def load_rows(path: Path, read: Callable[[Any], T], *, use: str, remedy: str) -> list[T]:
+    """
+    What *read* makes of each row of *path*; nothing if there is no such file.
+
+    A `TallyError` says what another version is to be used for (*use*), and what to do about a damaged file (*remedy*).
+    """
     try:
-        data = files.read_limited(empty.path)
+        data = files.read_limited(path, _LIMIT)
     except FileNotFoundError:
-        return empty
+        return []
     except OSError as error:
-        raise DataFileError(str(empty.path), error.strerror or str(error)) from None
+        raise DataFileError(str(path), error.strerror or str(error)) from None
     try:
         found: Any = json.loads(data)
         if found["version"] != VERSION:
-            raise TallyError(f"{empty.path}: was written by another version of tallylight; use that one to undo it")
-        entries = [_entry(row) for row in found["files"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise DataFileError(str(empty.path), "is damaged; remove our block from kitty.conf, then this file") from None
-    return Receipt(folder, {entry.path: entry for entry in entries})
+            raise TallyError(f"{path}: was written by another version of tallylight; use that one to {use}")
+        return [read(row) for row in found["files"]]
+    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
+        raise DataFileError(str(path), f"is damaged; {remedy}") from None
 
 
-def _entry(row: Any) -> Entry:
-    texts = {key: row[key] for key in ("path", "pristine", "backup")}
-    made = row["made"]
-    if not all(isinstance(value, str) for value in [*texts.values(), *made]):
+def fields(row: Any, texts: Sequence[str] = (), lists: Sequence[str] = ()) -> dict[str, Any]:
+    """The fields of an entry in *row*, *texts* and *lists* of texts among them, or an error that `load_rows` knows."""
+    words = {key: row[key] for key in ("path", "pristine", "backup", *texts)}
+    series = {key: tuple(row[key]) for key in ("made", *lists) if isinstance(row[key], list)}
+    every = [*words.values(), *(word for one in series.values() for word in one)]
+    if len(series) <= len(lists) or not all(isinstance(word, str) and "\0" not in word for word in every):
         raise TypeError
-    return Entry(
-        path=Path(texts["path"]),
-        pristine=texts["pristine"],
-        backup=texts["backup"],
-        made=tuple(made),
-        at=float(row["at"]),
-    )
+    path, at = Path(words["path"]), float(row["at"])
+    if not path.is_absolute() or not 0 <= at < _LATEST:
+        raise ValueError
+    return words | series | {"path": path, "at": at}

@@ -14,8 +14,8 @@ import os
 from pathlib import Path
 
 from tallylight import edits, files
-from tallylight.errors import DataFileError, TallyError
-from tallylight.setup import environment, receipt
+from tallylight.errors import TallyError
+from tallylight.setup import environment, receipt, user_files
 from tallylight.setup.world import World
 
 
@@ -31,25 +31,13 @@ class Edit:
         return edits.diff(name, edits.decode(self.before or b""), edits.decode(self.after))
 
 
-def read(path: Path) -> bytes | None:
-    """A user's file, or None if there is none. A file that cannot be used is a `DataFileError`."""
-    try:
-        return files.read_limited(path, 16 << 20)
-    except FileNotFoundError:
-        return None
-    except NotADirectoryError:
-        raise DataFileError(str(path.parent), "is not a directory") from None
-    except OSError as error:
-        raise DataFileError(str(path), f"cannot be read: {error.strerror}") from None
-
-
 def plan(world: World, conf: Path) -> Edit | None:
     """The edit that wires *conf*, or None if it is wired."""
     ours = environment.layout(world).kitty_conf
     problem = edits.path_problem(str(ours))
     if problem:
         raise TallyError(f"kitty cannot include {world.short(ours)}: {problem}; set XDG_DATA_HOME to another directory")
-    before = read(conf)
+    before = user_files.read(conf)
     text = edits.decode(before or b"")
     line = edits.include_line(str(ours))
     # Wired by hand: a second include would make kitty show an error window.
@@ -63,49 +51,26 @@ def apply(world: World, edit: Edit) -> None:
     book = receipt.load(files.state_dir(world.env))
     old = book.entries.get(edit.path)
     pristine = edits.encode(edits.remove(edits.decode(edit.before or b"")))
-    backup = old.backup if old is not None else ""
-    made: list[Path] = []
-    try:
-        if old is None and edit.before is not None:
-            backup = str(book.backup_of(edit.path))
-            Path(backup).parent.mkdir(parents=True, exist_ok=True)
-            files.atomic_write(Path(backup), edit.before, 0o600)
-        made = make_parents(Path(os.path.realpath(edit.path)))
-        book.with_entry(
+
+    def entered(backup: str, made: tuple[str, ...]) -> receipt.Receipt:
+        return book.with_entry(
             receipt.Entry(
                 path=edit.path,
                 pristine=receipt.checksum(pristine),
-                backup=backup,
-                made=old.made if old is not None else tuple(map(str, made)),
+                backup=old.backup if old is not None else backup,
+                made=old.made if old is not None and old.made else made,
                 at=world.now(),
             )
-        ).save()
-        files.rewrite(edit.path, edit.after)
+        )
+
+    try:
+        user_files.change(edit.path, edit.after, book, backup=edit.before if old is None else None, entered=entered)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            if old is None and backup:
-                Path(backup).unlink(missing_ok=True)
-            for folder in reversed(made):
-                folder.rmdir()
-            book.save()
         line = edits.include_line(str(environment.layout(world).kitty_conf))
         raise TallyError(
             f"cannot change {world.short(edit.path)}: {error.strerror or error}; it is as it was. "
             f"If another program manages it, add this line there:\n  {line}"
         ) from None
-
-
-def make_parents(path: Path) -> list[Path]:
-    """Make the directories that *path* is to lie in; those made, outermost first."""
-    missing = []
-    folder = path.parent
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    missing.reverse()
-    for folder in missing:
-        folder.mkdir()
-    return missing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +93,7 @@ def plan_undo(world: World, conf: Path) -> list[Undone]:
     found = []
     for path in dict.fromkeys([*book.entries, conf]):
         entry = book.entries.get(path)
-        before = read(path)
+        before = user_files.read(path)
         if before is None:
             if entry is not None:
                 found.append(Undone(path, b"", b"", goes=False, is_pristine=False, entry=entry))

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import tallylight
 from tallylight import __version__
 from tallylight.cli import emit
 from tallylight.cli.main import VERBS, main
 from tallylight.errors import TallyError
 from tests.terminal import bare_environment, launcher
+
+#: The command with this Python's packages, which the launcher of the other tests does without.
+COMMAND = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
+SHARED = str(Path(tallylight.__file__).parents[1])
 
 
 def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,3 +120,55 @@ def test_launcher_as_installed(tmp_path: Path) -> None:
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, f"tally {__version__}\n".encode(), b"")
+
+
+@pytest.mark.parametrize("words", [["--version"], ["status", "--help"], ["doctor"], ["watch", "--once"]])
+def test_full_disk_below_the_output_is_one_line(tmp_path: Path, words: list[str]) -> None:
+    """What cannot be written because the disk is full ends in one line that says so, and 1; never in a traceback."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *words],
+            env=bare_environment(HOME=str(tmp_path), PYTHONPATH=SHARED),
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+        )
+
+    assert (done.returncode, done.stderr) == (1, b"tally: No space left on device\n")
+
+
+@pytest.mark.parametrize("words", [["--version"], ["status"], ["doctor"], ["watch", "--once"]])
+def test_closed_streams_are_no_error(tmp_path: Path, words: list[str]) -> None:
+    """With its standard streams closed, as some daemons start programs, a command runs and writes nowhere."""
+    command = ["sh", "-c", 'exec "$@" <&- >&-', "sh", *COMMAND, *words]
+
+    done = subprocess.run(command, env=bare_environment(HOME=str(tmp_path), PYTHONPATH=SHARED), stderr=subprocess.PIPE)
+
+    assert done.stderr == b""
+    assert done.returncode in (0, 1), "doctor has something to mend in an empty home"
+
+
+def test_file_error_names_the_file(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """A file that cannot be read or written is one line with its name and the reason, and 1."""
+
+    def fail(argv: list[str]) -> int:
+        raise PermissionError(13, "Permission denied", "/some/\x1bfile")
+
+    monkeypatch.setattr(emit, "main", fail)
+    monkeypatch.setattr("tallylight.cli.main._drop_output", lambda: None)
+
+    assert main(["emit"]) == 1
+    assert capfd.readouterr().err == "tally: /some/?file: Permission denied\n"
+
+
+def test_missing_package_is_one_line(tmp_path: Path) -> None:
+    """An installation that has lost a package it needs says which, and what to do."""
+    done = subprocess.run(
+        [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {SHARED!r})\n{COMMAND[-1]}", "status"],
+        env=bare_environment(HOME=str(tmp_path)),
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 1
+    assert done.stderr == "tally: its Python has no `attrs` any more: run ./install.sh again\n"

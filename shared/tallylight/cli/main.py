@@ -50,27 +50,39 @@ DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 def run() -> NoReturn:
     """Run the command of this process and leave."""
+    for name in ("stdin", "stdout", "stderr"):  # in this order: each takes the descriptor that is closed
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
     sys.exit(main(sys.argv[1:]))
 
 
 def main(argv: list[str]) -> int:
     """Run one command line, without the program's name, and return its exit code."""
     try:
-        code = _dispatch(argv)
+        try:
+            code = _dispatch(argv)
+        except SystemExit as leave:
+            # argparse leaves this way, after its help with 0 and after its complaint with 2.
+            code = leave.code if isinstance(leave.code, int) else FAILED
         sys.stdout.flush()
     except TallyError as error:
         _complain(str(error))
         return FAILED
     except BrokenPipeError:
-        # The reader has seen enough. Without this the interpreter would complain once more when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader has seen enough
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit as leave:
-        # argparse leaves this way, after its help with 0 and after its complaint with 2.
-        return leave.code if isinstance(leave.code, int) else FAILED
+    except OSError as error:
+        _drop_output()
+        _complain(": ".join(_printable(str(part), 200) for part in (error.filename, error.strerror or error) if part))
+        return FAILED
     return code
+
+
+def _drop_output() -> None:
+    """Send what is left in standard output nowhere, or the interpreter would complain once more when it flushes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -79,7 +91,12 @@ def _dispatch(argv: list[str]) -> int:
         return USAGE
     verb = argv[0]
     if verb in VERBS:
-        module = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"])
+        try:
+            module = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"])
+        except ModuleNotFoundError as error:
+            if not error.name or error.name.startswith("tallylight"):
+                raise
+            raise TallyError(f"its Python has no `{error.name}` any more: run ./install.sh again") from None
         code: int = module.main(argv[1:])
         return code
     if verb in ("-h", "--help", "help"):
@@ -107,8 +124,8 @@ def _hint(word: str) -> str:
     return f", did you mean `{close[0]}`?" if close else ""
 
 
-def _printable(word: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in word[:40])
+def _printable(word: str, most: int = 40) -> str:
+    return "".join(c if c.isprintable() else "?" for c in word[:most])
 
 
 def _complain(message: str) -> None:

@@ -111,9 +111,10 @@ def test_what_needs_nobody_is_not_snoozed(host: Host, argv: list[str], capsys: p
 
 
 @pytest.mark.parametrize("minutes", ["-1", "1441", "nan", "x", "inf"])
-def test_minutes_that_make_no_sense(host: Host, minutes: str) -> None:
-    """Wrong usage is told as such."""
+def test_minutes_that_make_no_sense(host: Host, minutes: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wrong usage is told as such, with what may be said."""
     assert main.main(["snooze", "3", "--", minutes]) == 2 and host.asked == []
+    assert "MINUTES: must be 0 to 1440" in capsys.readouterr().err
 
 
 def test_a_pane_that_is_not_there(host: Host, capsys: pytest.CaptureFixture[str]) -> None:

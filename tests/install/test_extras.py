@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tallylight import extras
+from tallylight.cli import setup
 from tallylight.errors import TallyError
 from tallylight.setup import dependencies, environment
 from tallylight.setup.world import World
@@ -51,6 +52,18 @@ def test_an_extra_is_put_in_whole_or_not_at_all(world: World, monkeypatch: pytes
     assert [path.name for path in folder.parent.iterdir()] == ["fleet"]
     environment.remove(world)
     assert not folder.parent.exists()
+
+
+def test_a_dry_run_fetches_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--with serve --dry-run` names the packages and leaves the home as it is."""
+    monkeypatch.setattr(dependencies, "install", lambda *_: pytest.fail("it was fetched"))
+
+    assert setup.main(["--with", "serve", "--dry-run"], world) == 0
+
+    assert "uvicorn" in capsys.readouterr().out
+    assert not (world.home / ".local").exists()
 
 
 def test_it_is_found_only_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

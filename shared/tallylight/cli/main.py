@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Each verb and what it does, in the order of the help. The module has the verb's name, with `_` for `-`.
 VERBS = {
-    "setup": "wire kitty and show what was found; --undo takes it all back",
+    "setup": "wire kitty and WezTerm and show what was found; --undo takes it all back",
     "doctor": "check that everything is wired and that a light arrives",
     "demo": "watch the lights work, in this terminal, on a scripted agent",
     "run": "run an agent behind the relay, which reads what this terminal would drop",

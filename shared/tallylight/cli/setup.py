@@ -26,7 +26,8 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
     """Run `tally setup` with these arguments."""
     parser = argparse.ArgumentParser(
         prog="tally setup",
-        description="Install what kitty needs, and wire kitty: one include in kitty.conf. The change is shown first.",
+        description="Install this for you alone and wire your terminals: one include in kitty.conf, one link for "
+        "WezTerm. Every change is shown first.",
         allow_abbrev=False,
     )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
@@ -46,6 +47,9 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
     if not options.dry_run:
         _refuse_anothers_home(world, yes=options.yes)
     for name in options.extras:
+        if options.dry_run:
+            world.say(f"Dry run: {', '.join(extras.EXTRAS[name])} would be installed; nothing was changed.")
+            continue
         folder = environment.add_extra(world, environment.base_python(), name)
         world.say(f"{', '.join(extras.EXTRAS[name])} installed into {world.short(folder)}.")
     if options.extras:
@@ -87,7 +91,8 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
     if links:
         world.say(f"  link {world.short(beside.link)} to its Lua files, for WezTerm")
     if bindings != was:
-        world.say("  bind keys that are free in your kitty, in a file of its own:\n")
+        gap = "" if edit is None else "\n"
+        world.say(f"{gap}  bind keys that are free in your kitty, in a file of its own:\n")
         world.say("\n".join(f"    {key:<20}{what}" for key, what in keys.rows(bindings, answer)))
     if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
         return refusal
@@ -102,9 +107,8 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
     _tell_keys(world, here, keys.rows(bindings, answer))
     if here.is_here:
         world.say(
-            "\nNext: restart kitty. Or reload its configuration (ctrl+shift+f5; kitty 0.48 does it by itself) and open"
-            "\na new tab: tabs that are already open may stay dark until the restart. `tally doctor`, run in kitty,"
-            "\nchecks the rest."
+            "\nNext: restart kitty, then run `tally doctor` in it. Or reload kitty's configuration (ctrl+shift+f5)"
+            "\nand open a new tab; tabs that are open already may stay dark until the restart."
         )
     return DONE
 

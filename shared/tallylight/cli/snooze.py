@@ -66,7 +66,10 @@ def seen(argv: list[str]) -> int:
 
 
 def _minutes(text: str) -> float:
-    minutes = float(text)
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = -1.0
     if not 0 <= minutes <= MAX_MINUTES:
         raise argparse.ArgumentTypeError(f"must be 0 to {MAX_MINUTES}")
     return minutes

@@ -8,10 +8,17 @@ can read or write the real home, the real runtime directory, or believe it runs 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+# Where this is set, pytest compiles every test module anew in each of its processes, and each `tally` that a test
+# starts compiles all of itself: half of the time the tests would take.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 _COMMON = {
     "deadline": None,
@@ -35,17 +42,51 @@ XDG = {
 SURROUNDINGS = ("TMUX", "STY", "ZELLIJ", "WEZTERM_", "KITTY_", "TALLY_", "VIBEFLOW_", "CLAUDE")
 
 
+class Home:
+    """A throw-away HOME with every XDG directory in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        for below in XDG.values():
+            directory = path / below
+            directory.mkdir(parents=True)
+            directory.chmod(0o700)
+        self._fresh = self._look()
+
+    def is_untouched(self) -> bool:
+        """Whether nothing is in it and no directory has been removed or given another mode."""
+        return self._look() == self._fresh
+
+    def _look(self) -> list[object]:
+        folders = [self.path, self.path / ".local", *(self.path / below for below in XDG.values())]
+        return [(folder.stat().st_mode, sorted(os.listdir(folder))) for folder in folders if folder.is_dir()]  # noqa: PTH208
+
+
+@pytest.fixture(scope="session")
+def spare_home(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """Give a home in which nothing is; the same again as long as nobody has touched it."""
+    last: Home | None = None
+
+    def spare() -> Path:
+        nonlocal last
+        if last is None or not last.is_untouched():
+            last = Home(tmp_path_factory.mktemp("spare"))
+        return last.path
+
+    return spare
+
+
 @pytest.fixture(autouse=True)
-def fake_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fake_home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, spare_home: Callable[[], Path]) -> Path:
     """A throw-away HOME with every XDG directory in it, and no trace of the terminal the tests run in."""
-    home = tmp_path / "home"
-    home.mkdir()
+    if "tmp_path" in request.fixturenames:
+        home = Home(request.getfixturevalue("tmp_path") / "home").path
+    else:
+        # A test without files of its own seldom writes to its home, and to make one costs more than most such tests.
+        home = spare_home()
     monkeypatch.setenv("HOME", str(home))
     for name, below in XDG.items():
-        directory = home / below
-        directory.mkdir(parents=True, exist_ok=True)
-        directory.chmod(0o700)
-        monkeypatch.setenv(name, str(directory))
+        monkeypatch.setenv(name, str(home / below))
     for name in list(os.environ):
         if name.startswith(SURROUNDINGS):
             monkeypatch.delenv(name)

@@ -22,7 +22,8 @@ SHARED = ROOT / "shared"
 LAYERS = {
     "tallylight": 0, "status": 0, "report": 0, "errors": 0,
     "scanner": 1, "wire": 1, "text": 1,
-    "tracker": 2, "decision": 2, "claims": 2, "rollup": 2, "attention": 2, "evidence": 2, "agents": 2, "config": 2,
+    "tracker": 2, "decision": 2, "claims": 2, "records": 2, "start": 2, "epitaph": 2, "rollup": 2, "attention": 2,
+    "evidence": 2, "agents": 2, "config": 2,
     "layout": 2, "list": 2, "listing": 3,
     "keys": 2, "ledger": 2, "multiplexers": 2, "notify": 2,
     "hooking": 2, "datafile": 2, "actions": 2, "paint": 2, "edits": 2, "snapshot_schema": 2,

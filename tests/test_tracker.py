@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.claims import Timing
+from tallylight.records import MAX_RECORDS
 from tallylight.report import Report, Source
 from tallylight.status import Kind, Status
-from tallylight.tracker import MAX_RECORDS, Foreground, Tracker
+from tallylight.tracker import Foreground, Tracker
 
 Step = Callable[[Tracker, float], None]
 
@@ -391,6 +392,16 @@ def test_records_are_bounded() -> None:
 
     assert len(tracker.records()) == MAX_RECORDS
     assert "" in tracker.records()
+
+
+def test_a_question_changes_nothing() -> None:
+    """Asking for the records, which every writing of a snapshot does, leaves nothing behind, however often it is done."""
+    tracker = run([(0, agent()), (1, explicit("working")), (2, explicit("working", id="a")), (3, title("working"))])
+    before = list(tracker._deadlines)
+    for _ in range(100):
+        tracker.records()
+
+    assert tracker._deadlines == before
 
 
 def test_a_pause_does_not_count_as_silence() -> None:

@@ -144,5 +144,32 @@ def choose(
     return Choice(winner, tuple(losing), min(deadlines, default=None))
 
 
+#: The display fields that every source may fill in where a better one says nothing.
+_SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork")
+
+
+def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str) -> Report:
+    """
+    The display fields of all *claims*, best source first, so that a session id outlives the next report.
+
+    *claim* is the one that is shown, None for none, and *agent* the name of the agent in the foreground.
+    """
+    best = claim.report if claim is not None else Report(source=Source.HEURISTIC, status=Status.ACTIVE)
+    gaps: dict[str, object] = {}
+    for source in sorted(claims, reverse=True):
+        for name in _SHARED:
+            if not getattr(best, name) and name not in gaps and getattr(claims[source].report, name):
+                gaps[name] = getattr(claims[source].report, name)
+    if not best.agent and "agent" not in gaps and agent:
+        gaps["agent"] = agent
+    if best.status is Status.WAITING:
+        asked = claims.get(Source.SCREEN)
+        if asked is not None and asked.status is Status.WAITING:
+            gaps |= {name: getattr(asked.report, name) for name in ("message", "kind") if not getattr(best, name)}
+            if best.source is Source.TITLE and asked.report.kind is not None:
+                gaps["kind"] = asked.report.kind  # one glyph stands for every dialog
+    return attrs.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
+
+
 def _lost(claim: Claim, why: str) -> Losing:
     return Losing(claim.report.source, claim.report.rule, claim.status, claim.at, why)

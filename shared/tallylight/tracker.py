@@ -2,40 +2,25 @@
 The tracker: one pane's records, and what is shown for them by the trust rules.
 
 Reports, prompt marks, changes of the foreground, visible output and looks of a person go in, each with the
-time in monotonic seconds; `decision` comes out, with its reason. No clock is read and nothing is written. At
-most `MAX_RECORDS` records are kept, the least recently heard of is dropped first.
+time in monotonic seconds; `decision` comes out, with its reason. No clock is read and nothing is written.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 import attrs
 
-from tallylight.claims import Claim, Timing, choose, expires
+from tallylight import epitaph
+from tallylight.claims import Claim, Timing, choose, expires, merged
 from tallylight.decision import Decision, Reason, what_would_change
+from tallylight.records import Records
 from tallylight.report import Report, Source
 from tallylight.rollup import urgency
+from tallylight.start import Start
 from tallylight.status import Kind, Status
 
-#: What the OSC 7501 specification names as typical; it asks for 64 at least.
-MAX_RECORDS = 256
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
 #: a start hook is quicker than a poll.
 ADOPT_S = 2.0
-#: A command's end this long after its agent vanished, in seconds, is taken to be that agent's end.
-LAST_WORDS_S = 2.0
-#: How long, in seconds, an agent that speaks for itself may take to start. Claude Code takes 0.4 to 2.
-START_S = 3.0
-#: Until it has drawn anything it is starting, but no longer than this, in seconds. On a busy machine, or where it asks
-#: a network that is not there, that was seen to take 30.
-SLOW_START_S = 60.0
-#: And so long from its first output, in seconds, if it has said nothing yet: some draw a line and go on to load.
-LOADING_S = 20.0
-#: Exit codes by which a shell says that a signal killed the command: ABRT, BUS, FPE, KILL, SEGV.
-_KILLED = frozenset({134, 135, 136, 137, 139})
-
-_OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.PROTOCOL)
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.SCREEN)
 
 _POORER = (Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
@@ -57,30 +42,20 @@ class Foreground:
     speaks: bool = False
 
 
-@attrs.define
-class _Record:
-    claims: dict[Source, Claim] = attrs.Factory(dict)
-    #: A screen reading that differs from the present one and was read once.
-    doubt: tuple[Status | None, Kind | None] | None = None
-
-
 class Tracker:
     """One pane. Every method that takes *now* may change `decision`."""
 
     def __init__(self, timing: Timing | None = None) -> None:
         self.timing = timing or Timing()
-        #: Counts what was newly said, also of records that the pane's light does not show.
-        self.revision = 0
-        self._records: OrderedDict[str, _Record] = OrderedDict({"": _Record()})
+        self._records = Records()
         self._foreground: Foreground | None = None
         self._explicit = False
         self._at_prompt = False
         self._last_output: float | None = None
-        #: When the agent in the foreground came there, while that matters.
-        self._arrived: float | None = None
-        #: When it first drew something, and whether it has said anything since.
-        self._drew: float | None = None
-        self._has_spoken = False
+        #: The start of the agent in the foreground, while that matters.
+        self._start: Start | None = None
+        #: A screen reading that differs from the present one and was read once.
+        self._doubt: tuple[Status | None, Kind | None] | None = None
         #: What is left to say of an agent that is gone.
         self._epitaph: Claim | None = None
         self._now: float | None = None
@@ -101,7 +76,16 @@ class Tracker:
     def records(self) -> dict[str, Decision]:
         """Every record that has something to say, by its id path; the pane's own is `""`."""
         now = self._now if self._now is not None else 0.0
-        return {id_: self._decide(id_, now) for id_, record in self._records.items() if id_ == "" or record.claims}
+        return {id_: self._decide(id_, now, []) for id_ in ("", *(id_ for id_, _ in self._records.children))}
+
+    @property
+    def revision(self) -> int:
+        """Counts what was newly said, also of records that the pane's light does not show."""
+        return self._records.revision
+
+    def touch(self) -> None:
+        """Count something that is told beside the records, such as the answers that a question takes."""
+        self._records.revision += 1
 
     def deadline(self) -> float | None:
         """The time of the next `tick` that could change something; None if none could."""
@@ -114,7 +98,7 @@ class Tracker:
 
         An agent whose status file is read has no need of guesses.
         """
-        claims = self._records[""].claims
+        claims = self._records.own
         if Source.REGISTRY in claims:
             return False
         if self._foreground is not None and self._foreground.is_agent:
@@ -132,7 +116,7 @@ class Tracker:
             return False
         if self._shown.status is Status.WAITING:
             return True
-        return not self._explicit and Source.REGISTRY not in self._records[""].claims
+        return not self._explicit and Source.REGISTRY not in self._records.own
 
     # What goes in --------------------------------------------------------------------------------------------
 
@@ -151,11 +135,11 @@ class Tracker:
         if source is Source.SCREEN:
             self._screen(report, now)
         elif report.status is None:
-            self._withdraw(report.id, source)
+            self._records.withdraw(report.id, source)
             if not report.id and source in (Source.REGISTRY, Source.PROTOCOL):
                 # What poorer sources said before is older than the goodbye.
                 for poorer in _POORER:
-                    self._withdraw("", poorer)
+                    self._records.withdraw("", poorer)
         else:
             self._claim(report, now)
         self._settle(now)
@@ -164,17 +148,17 @@ class Tracker:
         """The agent wrote something visible that was not the echo of typing."""
         now = self._advance(now)
         self._last_output = now
-        if self._drew is None:
-            self._drew = now
+        if self._start is not None and self._start.drew is None:
+            self._start.drew = now
         if self._foreground is not None and self._foreground.is_agent and not self._is_starting(now):
             self._guess(Status.WORKING, None, "output", now)
             # A notification raises attention and knows of no answer; that the agent goes on is one.
-            self._withdraw("", Source.NOTIFICATION)
+            self._records.withdraw("", Source.NOTIFICATION)
         self._settle(now)
 
     def stirs(self, now: float) -> None:
         """The agent showed by a sign that is no status, such as a progress bar, that it is up and does something."""
-        self._arrived = None
+        self._start = None
         self.output(now)
 
     def foreground(self, foreground: Foreground | None, now: float, *, is_gone: bool = True) -> None:
@@ -189,7 +173,7 @@ class Tracker:
         if self._foreground is not None:
             self._bury(now, is_gone=is_gone)
         self._foreground = foreground
-        self._arrived = None
+        self._start = None
         if foreground is not None:
             self._epitaph = None
             self._at_prompt = False
@@ -203,12 +187,8 @@ class Tracker:
 
     def command_end(self, exit_code: int | None, now: float) -> None:
         """A command of the shell ended (OSC 133 D)."""
-        epitaph = self._epitaph
-        if epitaph is not None and self._advance(now) - epitaph.at <= LAST_WORDS_S:
-            if epitaph.status is Status.DOWN and exit_code == 0:
-                self._epitaph = _restated(epitaph, Status.DONE, "its command ended well")
-            elif epitaph.status is Status.DONE and exit_code in _KILLED:
-                self._epitaph = _restated(epitaph, Status.DOWN, f"its command was killed (exit code {exit_code})")
+        if self._epitaph is not None:
+            self._epitaph = epitaph.corrected(self._epitaph, exit_code, self._advance(now))
         self._end_of_command(now)
 
     def command_start(self, now: float) -> None:
@@ -225,28 +205,26 @@ class Tracker:
         """A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays."""
         now = self._advance(now)
         self._epitaph = None
-        for record in self._records.values():
-            for claim in record.claims.values():
-                if claim.report.status is Status.DONE:
-                    claim.seen = True
+        for claim in self._records.every_claim:
+            if claim.report.status is Status.DONE:
+                claim.seen = True
         self._settle(now)
 
     def unseen(self, now: float) -> None:
         """A person wants to come back to this: what was `done` before a look is `done` again."""
         now = self._advance(now)
-        for record in self._records.values():
-            for claim in record.claims.values():
-                claim.seen = False
+        for claim in self._records.every_claim:
+            claim.seen = False
         self._settle(now)
 
     def tick(self, now: float) -> None:
         """Let time pass: silence, decay, debounce."""
         now = self._advance(now)
-        if self._arrived is not None and not self._is_starting(now):
-            self._arrived = None
-            if not self._records[""].claims:
+        if self._start is not None and not self._is_starting(now):
+            self._start = None
+            if not self._records.own:
                 self._guess(Status.WORKING, None, "it came to the foreground", now)
-        guess = self._records[""].claims.get(Source.HEURISTIC)
+        guess = self._records.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING:
             since = self._last_output if self._last_output is not None else guess.at
             if now - since >= self.timing.silence_s:
@@ -255,16 +233,13 @@ class Tracker:
 
     def pause(self, seconds: float) -> None:
         """*seconds* passed in which neither the agents nor we could run (suspend, SIGSTOP): they do not count."""
-        for record in self._records.values():
-            for claim in record.claims.values():
-                claim.at += seconds
-                claim.changed += seconds
+        for claim in self._records.every_claim:
+            claim.at += seconds
+            claim.changed += seconds
         if self._last_output is not None:
             self._last_output += seconds
-        if self._arrived is not None:
-            self._arrived += seconds
-        if self._drew is not None:
-            self._drew += seconds
+        if self._start is not None:
+            self._start.pause(seconds)
 
     # How it is decided ---------------------------------------------------------------------------------------
 
@@ -276,101 +251,59 @@ class Tracker:
         return self._now
 
     def _claim(self, report: Report, now: float) -> None:
-        record = self._records.get(report.id)
-        if record is None:
-            while len(self._records) >= MAX_RECORDS:
-                oldest = next(id_ for id_ in self._records if id_)
-                del self._records[oldest]
-            record = self._records[report.id] = _Record()
-        self._records.move_to_end(report.id)
-        if report.source is not Source.HEURISTIC:
-            self._has_spoken = True
-        before = record.claims.get(report.source)
-        if before is None or before.report != report:
-            self.revision += 1
-        same = before is not None and (before.report.status, before.report.kind) == (report.status, report.kind)
-        if before is not None and same:
-            before.report, before.at = report, now
-        else:
-            record.claims[report.source] = Claim(report, at=now, changed=now)
+        if report.source is not Source.HEURISTIC and self._start is not None:
+            self._start.has_spoken = True
+        self._records.claim(report, now)
 
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:
         self._claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
 
     def _screen(self, report: Report, now: float) -> None:
         """A reading of the screen: the first one counts at once, a different one when it was read twice."""
-        record = self._records[""]
-        present = record.claims.get(Source.SCREEN)
+        present = self._records.own.get(Source.SCREEN)
         reading = (report.status, report.kind)
         is_new = present is not None and (present.report.status, present.report.kind) != reading
-        if is_new and record.doubt != reading:
-            record.doubt = reading
+        if is_new and self._doubt != reading:
+            self._doubt = reading
             return
-        record.doubt = None
+        self._doubt = None
         if report.status is not None:
             self._claim(report, now)
         else:
-            self._withdraw("", Source.SCREEN)
+            self._records.withdraw("", Source.SCREEN)
         if present is not None and is_new and present.status is Status.WAITING:
             # Whoever took the dialog away goes on; that it stood still before is no silence.
             self._last_output = now
             self._guess(Status.WORKING, None, "its dialog is gone", now)
 
-    def _withdraw(self, id_: str, source: Source) -> None:
-        for key in list(self._records):
-            if key == id_ or key.startswith(f"{id_}/") or not id_:
-                self.revision += self._records[key].claims.pop(source, None) is not None
-                if key and not self._records[key].claims:
-                    del self._records[key]
-
     def _welcome(self, now: float) -> None:
         """A new agent came to the foreground: what was said before is not about it, but for its own first words."""
-        own = self._records[""].claims.get(Source.PROTOCOL)
+        own = self._records.own.get(Source.PROTOCOL)
         self._forget()
         if own is not None and now - own.at <= ADOPT_S:
-            self._records[""].claims[Source.PROTOCOL] = own
+            self._records.own[Source.PROTOCOL] = own
             self._explicit = True
         self._last_output = now
-        self._arrived, self._drew, self._has_spoken = now, None, Source.PROTOCOL in self._records[""].claims
+        speaks = self._foreground is not None and self._foreground.speaks
+        self._start = Start(now, speaks, has_spoken=Source.PROTOCOL in self._records.own)
         if not self._is_starting(now):
             # It drew something, or it would not be there; without this, one that is silent would never wait.
             self._guess(Status.WORKING, None, "it came to the foreground", now)
 
     def _is_starting(self, now: float) -> bool:
         """Whether the agent in the foreground may yet speak for itself."""
-        return now < self._start_ends
-
-    @property
-    def _start_ends(self) -> float:
-        if self._foreground is None or not self._foreground.speaks or self._arrived is None:
-            return 0.0
-        if self._drew is None:
-            return self._arrived + SLOW_START_S
-        return self._drew + (START_S if self._has_spoken else LOADING_S)
+        return self._start is not None and now < self._start.ends
 
     def _bury(self, now: float, *, is_gone: bool) -> None:
         """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""
         last = self._shown if self._pending is None else self._pending
-        source = last.reason.source
         was_agent = self._foreground is not None and self._foreground.is_agent
         self._forget()
-        if last.status is Status.WAITING and source is Source.HEURISTIC:
-            return  # it was silent, no more than that: a program that has left is owed no answer
-        if not was_agent or not is_gone:
-            keep: Status | None = last.status if last.status in (Status.WAITING, Status.DONE) else None
-            rule = "it left the foreground" if is_gone else "it was stopped"
-        elif last.status is Status.WORKING:
-            keep = Status.DOWN if source in _OWN_WORDS else Status.DONE
-            rule = "it vanished in mid-turn" if keep is Status.DOWN else "it ended after its last output"
-        else:
-            keep = last.status if last.needs_person else None
-            rule = f"it ended while {last.status}"
-        if keep is not None:
-            report = attrs.evolve(last.report, source=source or Source.HEURISTIC, status=keep, rule=rule)
-            self._epitaph = Claim(report, at=now, changed=now)
+        self._epitaph = epitaph.write(last, now, was_agent=was_agent, is_gone=is_gone)
 
     def _forget(self) -> None:
-        self._records = OrderedDict({"": _Record()})
+        self._records.forget()
+        self._doubt = None
         self._last_output = None
         if self.timing.explicit_lasts == "agent":
             self._explicit = False
@@ -379,18 +312,19 @@ class Tracker:
         now = self._advance(now)
         if self._foreground is not None:
             return  # some agents draw prompt marks around their own messages
-        kept = {s: c for s, c in self._records[""].claims.items() if c.status in (Status.DONE, Status.ERROR)}
+        kept = {s: c for s, c in self._records.own.items() if c.status in (Status.DONE, Status.ERROR)}
         self._forget()
-        self._records[""].claims.update(kept)
+        self._records.own.update(kept)
         self._at_prompt = True
         self._settle(now)
 
-    def _decide(self, id_: str, now: float) -> Decision:
-        record = self._records[id_]
+    def _decide(self, id_: str, now: float, deadlines: list[float]) -> Decision:
+        """Decide one record, and note in *deadlines* when that may come out differently."""
+        claims = self._records[id_]
         explicit = self._explicit and not id_
-        choice = choose(record.claims, timing=self.timing, now=now, explicit=explicit, last_output=self._last_output)
+        choice = choose(claims, timing=self.timing, now=now, explicit=explicit, last_output=self._last_output)
         if choice.deadline is not None:
-            self._deadlines.append(choice.deadline)
+            deadlines.append(choice.deadline)
         claim = choice.winner or (None if id_ else self._epitaph)
         if claim is not None:
             source: Source | None = claim.report.source
@@ -409,7 +343,8 @@ class Tracker:
             source, status, kind, rule, at = None, Status.ACTIVE, None, "nothing known of this pane", now
         reason = Reason(source, rule, at, self._would_change(status, source))
         changed = claim.changed if claim is not None else now
-        report = self._merged(record, claim)
+        is_agent = self._foreground is not None and self._foreground.is_agent
+        report = merged(claims, claim, self._foreground.name if self._foreground is not None and is_agent else "")
         if status is Status.WAITING:
             kind = report.kind
         return Decision(status, kind, reason, changed, report, choice.losing)
@@ -418,31 +353,13 @@ class Tracker:
         t = self.timing
         return what_would_change(status, source, silence_s=t.silence_s, stale_s=t.stale_s, fuse_s=t.fuse_s)
 
-    def _merged(self, record: _Record, claim: Claim | None) -> Report:
-        """The display fields of every claim, best source first, so that a session id outlives the next report."""
-        best = claim.report if claim is not None else Report(source=Source.HEURISTIC, status=Status.ACTIVE)
-        gaps: dict[str, object] = {}
-        for source in sorted(record.claims, reverse=True):
-            for name in ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork"):
-                if not getattr(best, name) and name not in gaps and getattr(record.claims[source].report, name):
-                    gaps[name] = getattr(record.claims[source].report, name)
-        if not best.agent and "agent" not in gaps and self._foreground is not None and self._foreground.is_agent:
-            gaps["agent"] = self._foreground.name
-        if best.status is Status.WAITING:
-            asked = record.claims.get(Source.SCREEN)
-            if asked is not None and asked.status is Status.WAITING:
-                gaps |= {name: getattr(asked.report, name) for name in ("message", "kind") if not getattr(best, name)}
-                if best.source is Source.TITLE and asked.report.kind is not None:
-                    gaps["kind"] = asked.report.kind  # one glyph stands for every dialog
-        return attrs.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
-
     def _target(self, now: float) -> Decision:
         self._deadlines = []
-        root = self._decide("", now)
+        root = self._decide("", now, self._deadlines)
         if len(self._records) == 1:
             return root
         # A flood may keep hundreds of them: only the one that is shown is decided in full.
-        children = [(*self._below(record, now), id_) for id_, record in self._records.items() if id_ and record.claims]
+        children = [(*self._below(claims, now), id_) for id_, claims in self._records.children]
         busy = sum(status in (Status.WORKING, Status.BACKGROUND) for status, _, _ in children)
         if busy and root.status in (Status.DONE, Status.IDLE):
             reason = attrs.evolve(
@@ -455,12 +372,12 @@ class Tracker:
         asking = [child for child in children if child[0] in (Status.WAITING, Status.ERROR)]
         urgent = max(asking, key=lambda child: (urgency(child[0]), child[1]), default=None)
         if urgent is not None and urgency(urgent[0]) > urgency(root.status):
-            return attrs.evolve(self._decide(urgent[2], now), losing=root.losing)
+            return attrs.evolve(self._decide(urgent[2], now, self._deadlines), losing=root.losing)
         return root
 
-    def _below(self, record: _Record, now: float) -> tuple[Status, float]:
+    def _below(self, claims: dict[Source, Claim], now: float) -> tuple[Status, float]:
         """The status of a child, by its best source, and since when."""
-        claim = record.claims[max(record.claims)]
+        claim = claims[max(claims)]
         end = expires(claim, self.timing, self._last_output)
         if end is None:
             return claim.status, claim.changed
@@ -471,11 +388,11 @@ class Tracker:
 
     def _settle(self, now: float) -> None:
         target = self._target(now)
-        guess = self._records[""].claims.get(Source.HEURISTIC)
+        guess = self._records.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING and self._last_output is not None:
             self._deadlines.append(self._last_output + self.timing.silence_s)
-        if self._arrived is not None and self._is_starting(now):
-            self._deadlines.append(self._start_ends)
+        if self._start is not None and self._is_starting(now):
+            self._deadlines.append(self._start.ends)
         shown = self._shown
         self._pending = None
         if (target.status, target.kind) == (shown.status, shown.kind):
@@ -488,7 +405,3 @@ class Tracker:
             return
         self._changed_at = now
         self._shown = attrs.evolve(target, since=now)
-
-
-def _restated(claim: Claim, status: Status, rule: str) -> Claim:
-    return attrs.evolve(claim, report=attrs.evolve(claim.report, status=status, rule=rule))

@@ -124,7 +124,8 @@ class Pane:
         tracker = self.tracker
         wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
         if not wants_screen:
-            tracker.revision += self.prompt is not None
+            if self.prompt is not None:
+                tracker.touch()
             taken_back = self._screen.forget()
             if taken_back is not None:
                 tracker.report(taken_back, now)
@@ -138,7 +139,7 @@ class Pane:
         before = self.prompt
         report = self._screen.read(look) if wants_screen else None
         if self.prompt != before:
-            tracker.revision += 1  # it is told to others, whatever becomes of the status
+            tracker.touch()  # it is told to others, whatever becomes of the status
         if report is not None:
             tracker.report(report, now)
 
@@ -172,7 +173,7 @@ class Pane:
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:
             self.conversation.armed(recipe.argv, recipe.cwd)
-            self.tracker.revision += 1  # it is told to others, whatever becomes of the status
+            self.tracker.touch()  # it is told to others, whatever becomes of the status
             return
         said = osc1338.decode_variable(payload)
         for report in self._order.admit(payload, said) if said is not None else ():

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from tests.agents.dialect import Call, Dialect, Wire
+from tests.agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, Dialect, Wire
 
 OPTIONS = ("Red", "Green")
 _NOISE = ("<system-reminder>", "[Request interrupted", "<command-", "<local-command")
@@ -43,7 +43,17 @@ class Anthropic(Dialect):
 
     def call(self, body: dict[str, Any], wire: Wire, call: Call) -> None:
         arguments: dict[str, Any]
-        if call.word == "ASK":
+        if call.word == "PICK":
+            options = [{"label": label, "description": text} for label, text in CHOICES.items()]
+            ask = {"question": QUESTION, "header": "Ledger", "multiSelect": False, "options": options}
+            name, arguments = "AskUserQuestion", {"questions": [ask]}
+        elif call.word == "EDIT":
+            name, arguments = "Write", {"file_path": call.rest, "content": CONTENT}
+        elif call.word == "FETCH":
+            name, arguments = "WebFetch", {"url": call.rest, "prompt": "What does it say?"}
+        elif call.word == "PLAN":
+            name, arguments = "ExitPlanMode", {"plan": STEPS}
+        elif call.word == "ASK":
             options = [{"label": label, "description": f"{label} it is"} for label in OPTIONS]
             ask = {"question": "Which colour?", "header": "Colour", "multiSelect": False, "options": options}
             name, arguments = "AskUserQuestion", {"questions": [ask]}

@@ -8,12 +8,15 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tests.agents.dialect import Call, Dialect, Wire
+from tests.agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, Dialect, Wire
 
 #: What agents call the tools that the script calls: the first one that is offered is taken.
 _SHELLS = ("bash", "run_shell_command", "shell")
 _QUESTIONS = ("question", "ask_user_question", "ask_user")
 _TASKS = ("task", "agent", "invoke_agent")
+_EDITS = ("write_file", "create", "write")
+_FETCHES = ("web_fetch", "webfetch")
+_PLANS = ("exit_plan_mode", "plan_exit")
 #: What agents add to a prompt in turns of its own.
 _NOISE = ("<system-reminder>", "<environment", "<current_datetime>", "<context", "<reminder>")
 #: How a request beside the main loop begins its instructions, or says what it is for.
@@ -132,9 +135,18 @@ def prompt_in(text: str) -> str:
 
 def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
     """The name and the arguments of a call, by what the agent offers and says it wants."""
-    if call.word == "ASK":
+    if call.word in ("ASK", "PICK"):
         name = next(name for name in _QUESTIONS if name in tools)
-        return name, _question(_wanted(tools[name]))
+        return name, _question(_wanted(tools[name]), call.word)
+    if call.word in _OTHERS:
+        names, offered = (
+            _OTHERS[call.word],
+            {**dict.fromkeys(_TARGETS, call.rest), **_GIVEN, "prompt": f"Read {call.rest}"},
+        )
+        name = next((name for name in names if name in tools), names[0])
+        if name not in tools:  # one that has to be looked up first: its name is known all the same
+            return "tool_call", {"name": name, "arguments": {"url": call.rest, "prompt": offered["prompt"]}}
+        return name, {key: value for key, value in offered.items() if key in _wanted(tools[name])}
     if call.word == "TASK":
         name = next(name for name in _TASKS if name in tools)
         wanted = _wanted(tools[name])
@@ -152,6 +164,11 @@ def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[s
     return name, offered
 
 
+#: The tools that a word may mean, and what they take: the target under its several names, and all else.
+_OTHERS = {"EDIT": _EDITS, "FETCH": _FETCHES, "PLAN": _PLANS}
+_TARGETS = ("file_path", "filePath", "path", "url")
+_GIVEN = {"content": CONTENT, "file_text": CONTENT, "format": "text", "plan": STEPS}
+
 #: Which kind of subagent to ask for, by the name of the tool that starts one.
 _SUBAGENTS: dict[str, dict[str, str]] = {
     "task": {"subagent_type": "general"},
@@ -167,20 +184,24 @@ def _wanted(tool: dict[str, Any]) -> dict[str, Any]:
     return wanted
 
 
-def _question(wanted: dict[str, Any]) -> dict[str, Any]:
+def _question(wanted: dict[str, Any], word: str) -> dict[str, Any]:
+    choices = CHOICES if word == "PICK" else {label: f"{label} it is" for label in ("Red", "Green")}
+    text, header = (QUESTION, "Ledger") if word == "PICK" else ("Which colour?", "Colour")
     if "requestedSchema" in wanted:
-        colour = {"type": "string", "title": "Colour", "enum": ["Red", "Green"]}
+        field = {"type": "string", "title": header, "enum": list(choices)}
         return {
-            "message": "Which colour?",
-            "requestedSchema": {"properties": {"colour": colour}, "required": ["colour"]},
+            "message": text,
+            "requestedSchema": {"properties": {header.lower(): field}, "required": [header.lower()]},
         }
-    options = [{"label": label, "description": f"{label} it is"} for label in ("Red", "Green")]
-    question = {"question": "Which colour?", "header": "Colour", "options": options, "multiSelect": False}
+    options = [{"label": label, "description": description} for label, description in choices.items()]
+    question = {"question": text, "header": header, "options": options, "multiSelect": False}
     return {"questions": [{**question, "type": "choice"}]}
 
 
 def _in_words(call: Call) -> list[str]:
     """What a model says to an agent that gives it no tools: a command in a block, or the name of a file."""
+    if call.word == "EDIT":
+        return [f"{call.rest}\n```python\n<<<<<<< SEARCH\n=======\n{CONTENT}>>>>>>> REPLACE\n```\n"]
     if call.word == "ASK":
         return ["I should like to see README.md first.\n"]
     return [f"This is the command:\n\n```bash\n{call.rest}\n```\n"]

@@ -5,9 +5,51 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
+#: What `PLAN` plans.
+STEPS = "# Plan\n\n1. Read the parser and its tests.\n2. Rename the two helpers.\n3. Run the tests again.\n"
+#: What `EDIT` writes.
+CONTENT = "def area(width, height):\n    return width * height\n\n\nprint(area(3, 4))\n"
+#: What `PICK` asks.
+QUESTION = "The importer can read the ledger in four ways.\nSome are quick, some are careful.\nWhich way is wanted?"
+CHOICES = {
+    "Stream it": "Row by row, with little memory",
+    "Load it whole": "Quick, but the file has to fit",
+    "Sample first": "Look at one row in a hundred, then decide",
+    "Leave it": "Change nothing for now",
+}
+#: What `PROSE` says, line by line.
+PROSE = """\
+## What the parser does
+
+It reads the ledger line by line. There are three kinds of lines:
+
+1. headings, which begin a section
+2. entries, which hold an amount
+3. notes, which are kept as they are
+
+> Do you want to keep the old format? That is what the script asked before.
+
+```python
+def ask(text):
+    answer = input(f"{text} [y/N] ")
+    return answer.lower() == "y"
+```
+
+- [x] read the header
+- [ ] count the entries
+
+| column | means |
+| --- | --- |
+| day | when it was paid |
+| sum | how much it was |
+
+The rest is as it was: amounts are summed by section, and a section without entries is left out of the report.
+
+"""
+
 
 class Call(NamedTuple):
-    """A tool call of the script: `TOOL`, `BACKGROUND`, `ASK` or `TASK`, and what follows the word."""
+    """A tool call of the script: the word, such as `TOOL` or `ASK`, and what follows it."""
 
     word: str
     rest: str

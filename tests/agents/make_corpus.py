@@ -1,8 +1,12 @@
-"""The corpus, made anew from real agents: `python -m tests.agents.make_corpus [--jobs N] [PATTERN …]`.
+"""The corpus, made anew from real agents: `python -m tests.agents.make_corpus [--held-out] [--jobs N] [PATTERN …]`.
 
 Every recording is one agent in a room of its own (see `room`), played by a scene (see `scenes`) and recorded by `tally
 record`. Times are as they were. As root, on a machine that has little else to do; it takes as long as the recordings
 are, some forty minutes one after the other.
+
+The held-out recordings are of the newest versions: `TALLYLIGHT_AGENTS=latest`, after `tests.agents.install --latest`,
+each with a `TALLYLIGHT_CACHE` of its own; and those called `older` of the versions that `held_out.OLDER` names, had by
+`tests.agents.install --latest NAME@VERSION` in another one.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "shared"))
 
+from tests.agents import held_out  # noqa: E402
+from tests.agents.install import AGENTS  # noqa: E402
 from tests.agents.room import HOME  # noqa: E402
 from tests.agents.scenes import RESUME, Scene, resume, scenes, tmux, trust  # noqa: E402
 from tests.agents.session import TALLY, Session  # noqa: E402
@@ -28,7 +34,10 @@ CORPUS = ROOT / "tests" / "corpus"
 
 def make(scene: Scene, into: Path) -> Path:
     """Play and record one scene; the file it is in."""
-    with Session(scene.agent, set_up=scene.set_up) as session:
+    if scene.set_up == "older" and AGENTS[scene.agent].version != held_out.OLDER[scene.agent]:
+        raise ValueError(f"{scene.file} is {held_out.OLDER[scene.agent]}, and here is {AGENTS[scene.agent].version}")
+    columns, lines = scene.size
+    with Session(scene.agent, set_up=scene.set_up, columns=columns, lines=lines) as session:
         if scene.play is trust:
             distrust(session)
             session.begin()
@@ -39,7 +48,7 @@ def make(scene: Scene, into: Path) -> Path:
             conf.write_text("set -g allow-passthrough on\n")
             relay = ["env", "-u", "TALLY_RELAY", sys.executable, "-c", TALLY, "run", *session.launch.argv]
             session.start(argv=["tmux", "-f", str(HOME / conf.name), "new-session", *relay])
-        elif scene.play is resume:
+        elif scene.play in (resume, held_out.later):
             before = session.beside("SUB SLOW 1")
             session.mark("sub:done")
             session.rest(2.0)
@@ -47,7 +56,9 @@ def make(scene: Scene, into: Path) -> Path:
             session.rest(session.manner.settles)
             before.send("\r")
             before.wait_end()
-            session.start(*RESUME[scene.agent])
+            session.start(*(RESUME if scene.play is resume else held_out.RESUMES)[scene.agent])
+        elif scene.play is held_out.plan and scene.agent == "claude":
+            session.start(argv=["claude", "--permission-mode", "plan"], ready="plan mode on")
         else:
             session.start()
         scene.play(session)
@@ -86,20 +97,22 @@ def main(argv: list[str] | None = None) -> int:
     """Make all recordings, or those whose names are like a PATTERN. What failed is said."""
     parser = argparse.ArgumentParser(prog="python -m tests.agents.make_corpus", description="Record the corpus anew.")
     parser.add_argument("patterns", nargs="*", metavar="PATTERN", default=["*"], help="such as 'claude-*'")
-    parser.add_argument("--into", type=Path, default=CORPUS)
+    parser.add_argument("--held-out", action="store_true", help="the scenes that no rule was made with")
+    parser.add_argument("--into", type=Path, help="another folder")
     parser.add_argument("--missing", action="store_true", help="only those that are not there")
     parser.add_argument("--jobs", type=int, default=1, help="so many at the same time, on a machine that has the cores")
     options = parser.parse_args(argv)
-    options.into.mkdir(parents=True, exist_ok=True)
+    into: Path = options.into or (CORPUS / "held-out" if options.held_out else CORPUS)
+    into.mkdir(parents=True, exist_ok=True)
     wanted = [
         scene
-        for scene in scenes()
+        for scene in (held_out.scenes() if options.held_out else scenes())
         if any(fnmatch.fnmatch(scene.file, f"{pattern}.cast.gz") for pattern in options.patterns)
-        and not (options.missing and (options.into / scene.file).exists())
+        and not (options.missing and (into / scene.file).exists())
     ]
     failed = 0
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(_try, scene, options.into) for scene in wanted]):
+        for done in concurrent.futures.as_completed([pool.submit(_try, scene, into) for scene in wanted]):
             failed += done.result().startswith("FAILED")
             sys.stdout.write(f"{done.result()}\n")
             sys.stdout.flush()

@@ -5,10 +5,15 @@ The last thing the user typed is the script. Steps are joined with ` THEN `: the
 the request that follows a tool's result. A step is one of
 
     SLOW seconds      text, spread over that time
+    PROSE seconds     the same with headings, lists, tables, code and what looks like a question
     HOLD name         some text, then nothing until `release(name)`; the rest of the text afterwards
     TOOL command      a call of the shell tool, for which the person is asked
     BACKGROUND cmd    the same, as a task in the background
+    EDIT file         a call of the tool that writes a file
+    FETCH url         a call of the tool that reads a page
+    PLAN              a plan, for the person to agree to
     ASK               a question to the person
+    PICK              a longer one, of several lines and with four choices
     TASK prompt       a call of the tool that starts a subagent, with this prompt
     ERROR code [n]    that HTTP status, every time or for the first n requests
     CUT               some text, then the connection is dropped (`refused`)
@@ -46,17 +51,21 @@ from typing import Any
 
 from tests.agents.anthropic import Anthropic
 from tests.agents.chat import Chat
-from tests.agents.dialect import Call, Dialect
+from tests.agents.dialect import PROSE, Call, Dialect
 from tests.agents.gemini import Gemini
 from tests.agents.responses import Responses
 
 DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses(), Chat(), Gemini())
-_STEP = re.compile(r"^(SLOW|HOLD|TOOL|BACKGROUND|ASK|TASK|ERROR|CUT)\b *(.*)$", re.S)
+_STEP = re.compile(r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|TASK|ERROR|CUT)\b *(.*)$", re.S)
 _AFTER = re.compile(r"^AFTER ([0-9.]+) (.*)$", re.S)
 _CALLS = {
     "TOOL": "waiting:permission",
     "BACKGROUND": "waiting:permission",
+    "EDIT": "waiting:permission",
+    "FETCH": "waiting:permission",
+    "PLAN": "waiting:permission",
     "ASK": "waiting:question",
+    "PICK": "waiting:question",
     "TASK": "calling",
 }
 _TEXT = "The scripted model answers in a few plain words, one after the other. "
@@ -223,6 +232,11 @@ class Handler(BaseHTTPRequestHandler):
             for number in range(max(1, int(float(rest) / 0.1))):
                 yield _TEXT if not number else _sentence(number)
                 self._wait(0.1)
+        elif word == "PROSE":
+            lines = [f"{line}\n" for line in PROSE.splitlines()]
+            for number in range(max(1, int(float(rest) / 0.2))):
+                yield lines[number % len(lines)]
+                self._wait(0.2)
         elif word in ("HOLD", "CUT"):
             yield f"{_TEXT}\n\n"  # a client may draw whole paragraphs only
             if word == "CUT":

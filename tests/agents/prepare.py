@@ -97,7 +97,7 @@ def _like_opencode(name: str, home: Path, port: int) -> Launch:
         "small_model": "scripted/scripted",
         "autoupdate": False,
         "share": "disabled",
-        "permission": {"bash": "ask"},
+        "permission": {"bash": "ask", "edit": "ask", "webfetch": "ask"},
         "provider": {"scripted": provider},
     }
     _write(home / f".config/{name}/{name}.json", settings)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from tests.agents.dialect import Call, Dialect, Wire
+from tests.agents.dialect import CHOICES, CONTENT, QUESTION, Call, Dialect, Wire
 
 
 class Responses(Dialect):
@@ -66,6 +66,14 @@ class Responses(Dialect):
             options = [{"label": label, "description": f"{label} it is"} for label in ("Red", "Green")]
             ask = {"id": "colour", "header": "Colour", "question": "Which colour?", "options": options}
             return "request_user_input", {"questions": [ask]}
+        if call.word == "PICK":
+            options = [{"label": label, "description": text} for label, text in CHOICES.items()]
+            ask = {"id": "ledger", "header": "Ledger", "question": QUESTION, "options": options}
+            return "request_user_input", {"questions": [ask]}
+        if call.word == "EDIT":
+            added = "".join(f"+{line}\n" for line in CONTENT.splitlines())
+            patch = f"*** Begin Patch\n*** Add File: {call.rest}\n{added}*** End Patch"
+            return "exec_command", {"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF"}
         if call.word == "TASK":
             return "spawn_agent", {"message": call.rest}
         # Outside the sandbox, so that the person is asked.

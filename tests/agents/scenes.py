@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from tests.agents.driver import wait_until
 from tests.agents.session import Session
@@ -231,14 +231,19 @@ def _count(s: Session, name: str) -> int:
     return [mark["mark"] for mark in s.model.marks[s.since :]].count(name)
 
 
+Play: TypeAlias = Callable[[Session], None]
+
+
 class Scene(NamedTuple):
     """One recording: what is played, and how the agent is started."""
 
     agent: str
     name: str
-    play: Callable[[Session], None]
-    #: As of a `Session`.
+    play: Play
+    #: As of a `Session`, or `older` for an older version of the agent.
     set_up: str = ""
+    #: Columns and lines.
+    size: tuple[int, int] = (100, 30)
 
     @property
     def file(self) -> str:

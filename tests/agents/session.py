@@ -24,6 +24,7 @@ from typing import Any
 
 from tests.agents.driver import Launch, Pane, RemoteModel, Screen, wait_until
 from tests.agents.hooked import install_hooks
+from tests.agents.install import AGENTS
 from tests.agents.manners import MANNERS
 from tests.agents.prepare import prepare
 from tests.agents.room import HOME, LoopbackRoom
@@ -178,12 +179,12 @@ class Session:
 
     def shows(self, pattern: str, timeout: float = 30) -> None:
         """Wait for a line of the screen to match."""
-        wait_until(lambda: re.search(pattern, self.pane.text(), re.M), timeout, f"{pattern!r} on\n{self.pane.text()}")
+        wait_until(lambda: _is_on(self.pane.text(), pattern), timeout, f"{pattern!r} on\n{self.pane.text()}")
 
-    def asked(self, kind: str, timeout: float = 30) -> None:
+    def asked(self, kind: str, timeout: float = 30, *, pattern: str = "") -> None:
         """Wait for the model to call a tool of which a person is asked, and then for the dialog."""
         called = self.mark(f"waiting:{kind}", timeout=timeout)["epoch"]
-        pattern = {"permission": self.manner.permission, "question": self.manner.question}[kind]
+        pattern = pattern or {"permission": self.manner.permission, "question": self.manner.question}[kind]
         self.dialog(f"waiting:{kind}", pattern, called, timeout)
 
     def dialog(self, truth: str, pattern: str, since: float, timeout: float = 30) -> None:
@@ -228,7 +229,7 @@ class Session:
             screen.draw(data.encode())
             at = header["started"] + time_in
             called, name, pattern = wanted[0]
-            if at >= called and re.search(pattern, screen.text(), re.M):
+            if at >= called and _is_on(screen.text(), pattern):
                 found.append((at, name))
                 wanted.pop(0)
         assert not wanted, f"{wanted} not in the recording"
@@ -236,7 +237,8 @@ class Session:
 
     def save(self, path: Path) -> None:
         """Write the recording, with the truth in it, to `path`."""
-        path.write_text(merge(self.cast.read_text(), self.truths()))
+        version = f"agent {self.agent} {AGENTS[self.agent].version}"
+        path.write_text(merge(self.cast.read_text(), self.truths(), version))
 
     def __enter__(self) -> Session:
         return self
@@ -254,9 +256,15 @@ class Session:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def merge(cast: str, truths: list[tuple[float, str]]) -> str:
+def _is_on(text: str, pattern: str) -> bool:
+    """Whether a line of the screen matches, or several that are one in a wider terminal."""
+    joined = re.sub(r"[\s│┃]+", " ", text)
+    return re.search(pattern, text, re.M) is not None or re.search(pattern, joined) is not None
+
+
+def merge(cast: str, truths: list[tuple[float, str]], title: str = "") -> str:
     """
-    The lines of a recording with the truths, which are dated since the epoch, among them as marks.
+    The lines of a recording with the truths, which are dated since the epoch, among them as marks, and a mark before.
 
     A relay inside is called as people call it, not as it was called here.
     """
@@ -265,6 +273,8 @@ def merge(cast: str, truths: list[tuple[float, str]]) -> str:
     fields["command"] = fields.get("command", "").replace(shlex.join([sys.executable, "-c", TALLY]), "tally")
     first, started = json.dumps(fields, ensure_ascii=False), fields["started"]
     events = [(json.loads(line)[0], line) for line in lines]
+    if title:
+        events.append((0.0, json.dumps([0.0, "m", title])))
     for at, name in truths:
         time_in = max(0.0, round(at - started, 6))
         events.append((time_in, json.dumps([time_in, "m", f"truth {name}"])))

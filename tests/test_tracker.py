@@ -395,7 +395,7 @@ def test_records_are_bounded() -> None:
 
 
 def test_a_question_changes_nothing() -> None:
-    """Asking for the records, which every writing of a snapshot does, leaves nothing behind, however often it is done."""
+    """Asking for the records, which every writing of a snapshot does, leaves nothing behind, however often."""
     tracker = run([(0, agent()), (1, explicit("working")), (2, explicit("working", id="a")), (3, title("working"))])
     before = list(tracker._deadlines)
     for _ in range(100):

@@ -138,7 +138,11 @@ def test_damaged_installation_is_stale(world: FakeWorld, home: Path) -> None:
 
 def test_attrs_that_does_not_import_is_broken(world: FakeWorld, home: Path) -> None:
     """The packages are tried as kitty would, not looked for."""
-    (home / ".local/share/tallylight/lib/attrs/__init__.py").write_text("syntax error")
+    place = home / ".local/share/tallylight/lib/attrs"
+    # Put aside, not written into: it may be a link to the attrs that these tests run with.
+    place.rename(place.with_name("elsewhere"))
+    place.mkdir()
+    (place / "__init__.py").write_text("syntax error")
 
     assert findings(world)["attrs"].health is Health.BROKEN
 

@@ -8,6 +8,7 @@ what has to be read is asked for with `wanted_files` and handed back.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,6 +96,11 @@ class Pane:
         """The process in the foreground, as far as it is known."""
         process = self._identity.process
         return process.pid if process is not None else self._pgid or None
+
+    @property
+    def is_by_leader(self) -> bool:
+        """Whether the leader of the foreground alone tells who holds it: none of its children count, and no title."""
+        return not self._identity.wants_children and self._identity.doubtful is None
 
     @property
     def agent_pid(self) -> int | None:
@@ -209,8 +215,7 @@ class Pane:
         if run.missed > EAGER_LOOKS and run.missed % SELDOM:
             return None
         where = run.turns.transcript
-        parts = transcript.path_parts(*where) if where is not None else None
-        path = run.status_file.parents[1].joinpath(*parts) if parts is not None else None
+        path = _transcript(run.status_file, *where) if where is not None else None
         return Wanted(run.status_file, path, run.known, run.turns.is_undecided)
 
     @property
@@ -294,6 +299,13 @@ class Pane:
             report = self._run.titles.read(self._title, now)
             if report is not None:
                 self.tracker.report(report, now)
+
+
+@functools.lru_cache(1024)
+def _transcript(status_file: Path, cwd: str, session: str) -> Path | None:
+    """The transcript of a session, asked for at every tick; None if its name is unusual."""
+    parts = transcript.path_parts(cwd, session)
+    return status_file.parents[1].joinpath(*parts) if parts is not None else None
 
 
 def _speaks(agent: Agent, process: Process) -> bool:

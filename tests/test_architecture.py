@@ -23,14 +23,14 @@ LAYERS = {
     "tallylight": 0, "status": 0, "report": 0, "errors": 0,
     "scanner": 1, "wire": 1, "text": 1,
     "tracker": 2, "decision": 2, "claims": 2, "records": 2, "start": 2, "epitaph": 2, "rollup": 2, "attention": 2,
-    "evidence": 2, "agents": 2, "config": 2,
-    "layout": 2, "list": 2, "listing": 3,
+    "evidence": 2, "agents": 2, "config": 2, "layout": 2, "list": 2, "listing": 3,
     "keys": 2, "ledger": 2, "multiplexers": 2, "notify": 2,
     "hooking": 2, "datafile": 2, "actions": 2, "paint": 2, "edits": 2, "snapshot_schema": 2,
     "snapshot_entries": 2, "snapshot_values": 2,
     "recording": 2, "recording_decoder": 2, "replay": 2,
     "fleet": 2, "broker": 3, "extras": 3, "forking": 3, "worktrees": 3, "ask": 3,
-    "hosts": 3, "processes": 3, "tty": 3, "relay": 3, "snapshot": 3, "feed": 3, "files": 3, "requests": 3, "setup": 3,
+    "hosts": 3, "processes": 3, "procfs": 3, "tty": 3, "relay": 3, "snapshot": 3, "feed": 3, "files": 3, "requests": 3,
+    "setup": 3,
     "serve": 4, "cli": 4, "kittens": 4, "__main__": 4,
 }  # fmt: skip
 #: What reaches outside, or says what time it is. Layers 0 to 2 get bytes, text, tables and `now` as arguments.

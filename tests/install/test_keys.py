@@ -112,13 +112,26 @@ def test_a_persons_own_keys(home: Path) -> None:
     assert [finding.health for finding in doctor(it)] == [Health.OK]
 
 
+def test_what_finds_no_free_key_is_named(home: Path) -> None:
+    """Actions whose keys are all taken are named, with the file to choose one in; those that want none are not."""
+    config = home / ".config/tallylight/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[keys]\nresume = ""\n')
+    taken = dict.fromkeys(("i", "a_a", "alt+a", "a_s", "alt+s", "a_z"), "new_tab")
+    text = setup(world(home, **taken), "--yes")
+
+    assert "no free key for agents, snooze: name some in [keys]" in text
+    assert "of ~/.config/tallylight/config.toml, then run this again" in text
+    assert len(bound(home)) == 3
+
+
 def test_without_an_answer_the_keys_stay(home: Path) -> None:
     """A kitty that cannot be asked gets no new keys, and keeps those it has."""
     plain = make_world(home)
     (home / ".config/kitty").mkdir(parents=True)
     (home / ".config/kitty/kitty.conf").touch()
     assert main(["--yes"], plain) == 0
-    assert bound(home) == [] and "none bound" in plain.text
+    assert bound(home) == [] and "none bound" in plain.text and "kitty did not tell" in plain.text
     setup(world(home), "--yes")
     before = bound(home)
     assert main([], plain) == 0 and bound(home) == before != []

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import tallylight
 from tallylight import edits, extras, files
 from tallylight.errors import TallyError
+from tallylight.keys import Binding
 from tallylight.setup import environment, hooks, hooks_removal, keys, kitty, wezterm, wiring
 from tallylight.setup.agents import installed_agents
 from tallylight.setup.world import World
@@ -85,7 +86,7 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
     if state.is_current and edit is None and not links:
         world.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
         _tell_what_is_there(world, here, state)
-        _tell_keys(world, here, keys.rows(bindings, answer))
+        _tell_keys(world, here, bindings, answer)
         return DONE
     _show(world, state, edit)
     if links:
@@ -104,7 +105,7 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
         wezterm.apply(world, beside)
     world.say("\nDone.")
     _tell_what_is_there(world, here, state)
-    _tell_keys(world, here, keys.rows(bindings, answer))
+    _tell_keys(world, here, bindings, answer)
     if here.is_here:
         world.say(
             "\nNext: restart kitty, then run `tally doctor` in it. Or reload kitty's configuration (ctrl+shift+f5)"
@@ -140,13 +141,17 @@ def _show(world: World, state: environment.State, edit: wiring.Edit | None) -> N
         world.say(edit.diff(world.short(edit.path)).rstrip("\n"))
 
 
-def _tell_keys(world: World, here: kitty.Kitty, rows: Sequence[tuple[str, str]]) -> None:
+def _tell_keys(world: World, here: kitty.Kitty, bindings: list[Binding], answer: keys.Answer | None) -> None:
     if not here.is_here:
         return
-    for number, (key, what) in enumerate(rows):
+    for number, (key, what) in enumerate(keys.rows(bindings, answer)):
         world.say(f"  {'' if number else 'keys':<12}{key:<20}{what}")
-    if not rows:
-        world.say("  keys        none bound: kitty did not tell which are free, or [keys] wants none")
+    if not bindings:
+        world.say(f"  {'keys':<12}none bound")
+    if lacking := keys.lacking(world, bindings):
+        why = "kitty did not tell which keys are free" if answer is None else f"no free key for {', '.join(lacking)}"
+        world.say(f"{'':<14}{why}: name some in [keys]")
+        world.say(f"{'':<14}of {world.short(files.config_file(world.env))}, then run this again")
 
 
 def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.State) -> None:

@@ -98,6 +98,12 @@ def rows(bindings: list[keys.Binding], answer: Answer | None) -> list[tuple[str,
     return [(answer.shown(b.key) if answer is not None else b.key, b.action.what) for b in bindings]
 
 
+def lacking(world: World, bindings: list[keys.Binding]) -> list[str]:
+    """The names of the actions that are to have a key, and have none."""
+    wanted, bound = wishes(world), {binding.action.name for binding in bindings}
+    return [a.name for a in keys.ACTIONS if a.name not in bound and wanted.get(a.name) != ""]
+
+
 def hidden(bindings: list[keys.Binding], answer: Answer) -> list[tuple[keys.Binding, tuple[str, str]]]:
     """The bindings on a key that does something else too: the key as it is pressed, and that."""
     return [

@@ -30,9 +30,13 @@ from tallylight import files, processes
 from tallylight.decision import Decision
 from tallylight.hosts import asked as requested
 from tallylight.hosts import waited
+from tallylight.hosts.agent_files import AgentFiles
 from tallylight.hosts.entries import pane_entry
+from tallylight.hosts.held import Held
 from tallylight.hosts.jobs import Jobs
-from tallylight.hosts.pane import Look, Pane, Wanted
+from tallylight.hosts.pane import Pane
+from tallylight.hosts.runtimes import Runtimes
+from tallylight.hosts.screens import Screens, backoff
 from tallylight.hosts.sights import Sight as Sight
 from tallylight.hosts.sights import Source as Source
 from tallylight.requests import Spool
@@ -46,43 +50,14 @@ OFTEN, SELDOM = 2, 4
 #: Of a foreground that holds no agent so many looks ask who it is; then, while it is the same group, every so many do:
 #: it could have become another program.
 EAGER, RARELY = 8, 4
-#: A screen that has not changed of late is read in every so many of the times it could be.
-CALM_EVERY = 2
-#: Screens read in a second, of all panes together: where more are of interest, each is read more seldom.
-READS_A_SECOND = 5
-#: A screen that its source calls still is read all the same after so many seconds.
-STILL_S = 10.0
-#: After a failure a source or a screen is left alone for so long, doubled each time up to the last.
-RETRY_S, RETRY_MAX_S = 1.0, 60.0
+#: Of a foreground that has not run since the last look, every so many looks ask all the same.
+DOUBTFUL = 8
+#: How many ticks come to one search for processes that are of no interest any more.
+SWEEP = 64
 #: A step this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
 #: The longest sleep between two steps.
 _IDLE_S = 1.0
-
-
-class _UnreadError(Exception):
-    """The screen is wanted, and has to be read first."""
-
-
-@attrs.define(eq=False)
-class _Held:
-    """One pane and what is known of it."""
-
-    pane: Pane
-    source: Source
-    sight: Sight
-    read_at: float = 0.0
-    failures: int = 0
-    #: The foreground group at the last look, and how many looks there were.
-    group: int = 0
-    looks: int = 0
-    #: Whether its screen was evidence when it was last looked at.
-    is_armed: bool = False
-    #: What was last read, and until when it may stand for another reading.
-    look: Look | None = None
-    good_until: float = 0.0
-    told: tuple[object, ...] | None = None
-    entry: PaneEntry | None = None
 
 
 @attrs.define(eq=False)
@@ -118,17 +93,20 @@ class Poller:
         self._reader = processes.ForegroundReader(agents, self._table)
         self._groups = processes.Groups(self._table)
         self._asked = [_Asked(source) for source in sources]
-        self._held: dict[str, _Held] = {}
+        self._held: dict[str, Held] = {}
         self._posted: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._jobs = Jobs(self._posted.put)
+        self._runtimes = Runtimes("/proc" if isinstance(self._table, processes.ProcTable) else None)
+        self._screens = Screens(self._jobs, clock, self._touch)
+        self._agent_files = AgentFiles(self._jobs, clock, self._touch)
         self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
         self._spool = Spool(host, environ=environ)
         self._waited_file = waited.WaitedFile(host, environ)
         self._ledger = self._waited_file.open(waited.today(time.time()))
         #: The panes that may show something else than was last told.
-        self._touched: dict[str, _Held] = {}
+        self._touched: dict[str, Held] = {}
         #: The panes of which time alone may change what they show, as of the last tick.
-        self._lively: list[_Held] = []
+        self._lively: list[Held] = []
         self._tick_due = 0.0
         self._ticks = 0
         self._is_changed = True
@@ -141,7 +119,7 @@ class Poller:
         held = self._held.get(id_)
         if held is None:
             return None
-        self._touched[id_] = held
+        self._touch(held)
         return held.pane
 
     def post(self, call: Callable[[], None]) -> None:
@@ -162,6 +140,10 @@ class Poller:
         """End `run`."""
         self._is_over = True
         self.post(lambda: None)
+
+    def _touch(self, held: Held) -> None:
+        """The pane may show something else."""
+        self._touched[held.sight.id] = held
 
     # The loop -------------------------------------------------------------------------------------------------
 
@@ -185,6 +167,7 @@ class Poller:
         self._held.clear()
         for asked in self._asked:
             asked.source.close()
+        self._runtimes.close()
         self._snapshot.close()
         self._spool.close()
 
@@ -205,9 +188,9 @@ class Poller:
             deadline = held.pane.tracker.deadline()
             if deadline is not None and now >= deadline:
                 held.pane.tick(now)
-                self._touched[held.sight.id] = held
+                self._touch(held)
         if any(held.pane.is_undecided for held in self._lively):
-            self._read_files()
+            self._agent_files.ask(self._lively)
         self._publish(now)
         return self._wait(now)
 
@@ -227,7 +210,10 @@ class Poller:
             if (number + self._ticks) % every == 0:
                 look = functools.partial(self._look_at, held, now, is_plain=not is_of_interest)
                 self._guard(f"pane {held.sight.id}", look)
-        self._read_files()
+        self._screens.flush(now)
+        self._agent_files.ask(self._lively)
+        if self._ticks % SWEEP == 0:
+            self._runtimes.keep({pid for held in self._held.values() for pid in (held.sight.leader, held.group)})
         self._guard("requests", lambda: self._take_requests(now))
         self._guard("ledger", lambda: self._keep_ledger(now))
 
@@ -267,7 +253,7 @@ class Poller:
         name = type(asked.source).__name__
         if isinstance(result, Exception):
             asked.failures += 1
-            asked.due = self._clock() + _backoff(asked.failures)
+            asked.due = self._clock() + backoff(asked.failures)
             self.problems[name] = f"{type(result).__name__}: {result}"
             return
         asked.failures = 0
@@ -278,101 +264,64 @@ class Poller:
         found = result if isinstance(result, Sequence) else ()
         sights = {sight.id: sight for sight in found if isinstance(sight, Sight)}
         for id_ in [i for i, held in self._held.items() if held.source is asked.source and i not in sights]:
-            pane = self._held.pop(id_).pane
-            self._ledger.closed(pane.attention, now)
-            pane.close()
+            gone = self._held.pop(id_)
+            self._screens.gone(gone)
+            self._ledger.closed(gone.pane.attention, now)
+            gone.pane.close()
             self._is_changed = True
         for id_, sight in sights.items():
             held = self._held.get(id_)
             if held is None and len(self._held) < MAX_PANES:
                 pane = Pane(self.config.timing, self._reader, self._table)
-                held = self._held[id_] = _Held(pane, asked.source, sight)
+                held = self._held[id_] = Held(pane, asked.source, sight)
                 self._title(held, now)
             elif held is not None:
+                if sight is held.sight:
+                    continue
                 before, held.sight = held.sight, sight
                 if sight != before:
-                    self._touched[id_] = held
+                    self._touch(held)
                 if sight.title != before.title:
                     self._title(held, now)
 
-    def _title(self, held: _Held, now: float) -> None:
+    def _title(self, held: Held, now: float) -> None:
         if held.sight.title is not None:
             self._foreground(held, now)
             held.pane.title(held.sight.title, now)
 
-    def _foreground(self, held: _Held, now: float) -> None:
+    def _foreground(self, held: Held, now: float) -> None:
         held.group = self._group(held, now)
         held.pane.foreground(held.group, now)
 
-    def _group(self, held: _Held, now: float) -> int:
+    def _group(self, held: Held, now: float) -> int:
         sight = held.sight
         return self._groups.look(sight.leader, now) if sight.leader else sight.group
 
-    def _look_at(self, held: _Held, now: float, *, is_plain: bool = False) -> None:
+    def _look_at(self, held: Held, now: float, *, is_plain: bool = False) -> None:
         """Look at one pane; *is_plain*: it held no agent, so nothing is new while its group is the same."""
-        group = self._group(held, now)
         held.looks += 1
-        if is_plain and group == held.group and held.looks > EAGER and held.looks % RARELY:
+        if not self._has_slept(held):
+            group = self._group(held, now)
+            if is_plain and group == held.group and held.looks > EAGER and held.looks % RARELY:
+                return
+            held.group = group
+            held.pane.foreground(group, now)
+        elif is_plain:
             return
-        held.group = group
-        held.pane.foreground(group, now)
-        if held.sight.read is not None and now >= held.read_at:
-            try:
-                held.pane.screen(lambda: self._last_look(held, now), now)
-                held.is_armed = False
-            except _UnreadError:
-                held.is_armed = True
-                self._read_screen(held, held.sight.read, now)
+        self._screens.look(held, now)
         held.pane.look(held.sight.visible, now)
-        self._touched[held.sight.id] = held
+        self._touch(held)
 
-    def _last_look(self, held: _Held, now: float) -> Look:
-        """What was last read, if nothing was drawn since; else it has to be read."""
-        sight = held.sight
-        if held.look is None or now >= held.good_until or sight.is_still is None or not sight.is_still():
-            raise _UnreadError
-        held.read_at = now + sight.read_every
-        return held.look
-
-    def _read_screen(self, held: _Held, read: Callable[[], Look | None], now: float) -> None:
-        if self._jobs.submit(("screen", held.sight.id), read, functools.partial(self._screen_read, held)):
-            least = sum(other.is_armed for other in self._held.values()) / READS_A_SECOND
-            held.read_at = now + max(least, held.sight.read_every * (CALM_EVERY if held.pane.is_calm else 1))
-
-    def _screen_read(self, held: _Held, result: object) -> None:
-        now = self._clock()
-        if isinstance(result, Look):
-            held.failures = 0
-            if self._held.get(held.sight.id) is held:
-                held.look, held.good_until = result, now + STILL_S
-                held.pane.screen(lambda: result, now)
-                self._touched[held.sight.id] = held
-        elif isinstance(result, Exception):
-            held.failures += 1
-            held.read_at = now + _backoff(held.failures)
-            held.look = None
-
-    # The agents' own files ------------------------------------------------------------------------------------
-
-    def _read_files(self) -> None:
-        if self._jobs.is_busy("files"):
-            return
-        wanted = {id_: w for id_, held in self._held.items() if (w := held.pane.wanted_files()) is not None}
-        if wanted:
-            self._jobs.submit(
-                "files",
-                lambda: {id_: one.read() for id_, one in wanted.items()},
-                lambda result: self._files_read(wanted, result),
-            )
-
-    def _files_read(self, wanted: dict[str, Wanted], result: object) -> None:
-        if isinstance(result, dict):
-            now = self._clock()
-            for id_, (status_file, tail) in result.items():
-                held = self._held.get(id_)
-                if held is not None:
-                    held.pane.files(wanted[id_].status_file, status_file, tail, now)
-                    self._touched[id_] = held
+    def _has_slept(self, held: Held) -> bool:
+        """Whether neither the pane's leader nor that of its foreground has run since the last look at them."""
+        if not held.sight.leader or not held.pane.is_by_leader:
+            return False
+        leader = self._runtimes.read(held.sight.leader)
+        before, held.runtimes = (
+            held.runtimes,
+            (leader, leader if held.group == held.sight.leader else self._runtimes.read(held.group)),
+        )
+        return held.runtimes == before and None not in held.runtimes and held.looks % DOUBTFUL != 0
 
     # Requests -------------------------------------------------------------------------------------------------
 
@@ -388,7 +337,7 @@ class Poller:
                 self._jobs.submit(("act", id(request)), lambda r=request, s=source: s.act(r), lambda _: None)  # type: ignore[misc]
             else:
                 requested.carry_out(request, held.pane, self.config.notify.snooze_min, now)
-                self._touched[request.pane] = held
+                self._touch(held)
 
     # What is shown --------------------------------------------------------------------------------------------
 
@@ -403,8 +352,8 @@ class Poller:
             if told != held.told:
                 held.told = told
                 entry = self._entry(held, now)
-                self._is_changed = self._is_changed or entry != held.entry
-                held.entry = entry
+                if entry != held.entry:
+                    held.entry, self._is_changed = entry, True
         if self._is_changed:
             self._is_changed = False
             self._snapshot.publish([held.entry for held in self._held.values() if held.entry is not None], now)
@@ -423,7 +372,7 @@ class Poller:
         elif self._jobs.submit(("shown", id(asked)), lambda: asked.source.shown(entries), lambda _: None):
             asked.is_told, asked.shown = True, entries
 
-    def _entry(self, held: _Held, now: float) -> PaneEntry:
+    def _entry(self, held: Held, now: float) -> PaneEntry:
         sight = held.sight
         entry = pane_entry(
             held.pane,
@@ -453,7 +402,3 @@ def _words(pane: Pane) -> tuple[object, ...]:
         pane.prompt,
         pane.pid,
     )
-
-
-def _backoff(failures: int) -> float:
-    return min(RETRY_MAX_S, RETRY_S * 2.0 ** min(failures - 1, 10))

@@ -13,6 +13,9 @@ from tallylight.hosts.pane import Look
 from tallylight.requests import Request
 from tallylight.snapshot_schema import Pane as PaneEntry
 
+#: Reads the screens of several panes, named by their ids.
+Together = Callable[[Sequence[str]], Mapping[str, Look | None]]
+
 
 @attrs.frozen(kw_only=True)
 class Sight:
@@ -23,8 +26,10 @@ class Sight:
     the foreground. *title* is what the program in the pane set, None if that cannot be told. *read* returns the
     screen, or None if it is gone; it is called on another thread, only for a pane whose screen would be evidence, at
     most every *read_every* seconds, and not while *is_still* says that nothing was drawn since it was last called
-    (asked on the loop, so it has to be cheap; it may say False where it cannot tell). The rest goes into the
-    snapshot; *visible* is whether a person sees the pane now.
+    (asked on the loop, so it has to be cheap; it may say False where it cannot tell). Panes that can be read by one
+    command share *together* instead: it is called with the ids of some of them, and answers as *read* does for each
+    that it read; one it leaves out is asked for again. The rest goes into the snapshot; *visible* is whether a person
+    sees the pane now.
     """
 
     id: str
@@ -32,6 +37,7 @@ class Sight:
     group: int = 0
     title: str | None = None
     read: Callable[[], Look | None] | None = attrs.field(default=None, eq=False)
+    together: Together | None = attrs.field(default=None, eq=False)
     read_every: float = 0.5
     is_still: Callable[[], bool] | None = attrs.field(default=None, eq=False)
     tab: str = ""
@@ -48,7 +54,7 @@ class Source(Protocol):
     every: float
 
     def look(self) -> Sequence[Sight] | None:
-        """All panes there are now; None if nothing can be said of them, so that they stay. On another thread."""
+        """All panes there are now; None if they stay as they were, or nothing can be said. On another thread."""
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
         """What its panes show now, by id, after any of that has changed. On another thread."""

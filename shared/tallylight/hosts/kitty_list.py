@@ -29,6 +29,7 @@ from kitty.constants import kitty_exe
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.tab_bar import draw_attributed_string
 from kitty.tabs import SpecialWindow
+from kitty.utils import log_error
 
 from tallylight import forking
 from tallylight.hosts import kitty_actions
@@ -64,7 +65,11 @@ class _List:
             return  # nothing was asked
         if not message:
             return  # it has gone, and its window will
-        reply = self.act(read_words(message))
+        try:
+            reply = self.act(read_words(message))
+        except Exception as error:  # the next one may well succeed
+            log_error(f"tallylight: list of agents: {type(error).__name__}: {error}")
+            reply = f"it failed: {type(error).__name__}; kitty's log tells more"
         with contextlib.suppress(OSError):  # nobody waits for it any more
             self.channel.send(json.dumps(reply if isinstance(reply, dict) else {"said": reply}).encode("ascii") + b"\n")
 
@@ -93,9 +98,9 @@ class _List:
             self.then = functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options)
             return ""
         look = self.host.look_at(window, pane)
-        if verb == "look" and len(words) == 3:
+        if verb == "look":
             found = kitty_actions.sight(pane, look)
-            return sight_to(found) if found is not None and found.prompt == words[2] else kitty_actions.CHANGED
+            return sight_to(found) if found is not None and found.choices else state.NO_QUESTION
         if verb == "answer" and len(words) == 6 and words[4].isascii() and words[4].isdigit() and len(words[4]) < 4:
             return kitty_actions.answer(window, pane, look, words[2], words[3], int(words[4]), words[5])
         return "that is nothing a list can ask for"

@@ -18,6 +18,8 @@ import attrs
 
 from tallylight.list.keys import Event, Key, Mouse, Paste
 from tallylight.list.rows import Row
+from tallylight.snapshot_schema import Pane
+from tallylight.status import Status
 from tallylight.text import sanitise
 
 #: Of a filter, in characters.
@@ -26,6 +28,7 @@ MAX_FILTER = 100
 WHEEL = 3
 #: Only so many choices of a prompt have a key of their own.
 MAX_CHOICES = 9
+NO_QUESTION = "there is no question whose answers are known"
 
 
 class Mode(enum.Enum):
@@ -139,9 +142,11 @@ class State:
     title: str = ""
     text: tuple[str, ...] = ()
     scroll: int = 0
-    #: The prompt that is being answered, and the address of its pane: two agents may ask the very same.
+    #: The prompt that is being answered; the address of its pane, for two agents may ask the very same; and what the
+    #: pane's host had told of it then, which may be older than what stood on the screen.
     sight: Sight | None = None
     asker: str = ""
+    known: str = ""
     #: What there is to tell the person; until the next key.
     message: str = ""
     now: float = 0.0
@@ -197,16 +202,22 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     state = _filtered(attrs.evolve(state, rows=rows, now=now))
     if state.sight is not None:
         row = state.row
-        if row is None or (row.address, row.pane.prompt) != (state.asker, state.sight.prompt):
+        if row is None or row.address != state.asker or not _still_asks(state, row.pane):
             state = told(_listing(state), "that question is gone")
     return state
+
+
+def _still_asks(state: State, pane: Pane) -> bool:
+    """Whether all that the host tells of *pane* can be about the prompt that is being answered, or from before it."""
+    assert state.sight is not None
+    return pane.status is Status.WAITING and pane.prompt in ("", state.known, state.sight.prompt)
 
 
 def seen(state: State, row: Row, sight: Sight) -> State:
     """Show the answers of *sight*, that was seen in the pane of *row*, if that is still what is selected."""
     if state.mode is not Mode.LIST or state.selected != row.address or not sight.choices:
         return state
-    return _settled(attrs.evolve(state, mode=Mode.ANSWER, sight=sight, asker=row.address))
+    return _settled(attrs.evolve(state, mode=Mode.ANSWER, sight=sight, asker=row.address, known=row.pane.prompt))
 
 
 def told(state: State, message: str) -> State:
@@ -310,8 +321,9 @@ def _moved(state: State, name: str, letters: dict[str, str]) -> State | None:
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
     if not row.is_own:
         return told(state, "answers go only to panes of this terminal; Enter goes there"), ()
-    if not row.pane.prompt or not row.pane.choices:
-        return told(state, "there is no question whose answers are known"), ()
+    if row.pane.status is not Status.WAITING:
+        return told(state, NO_QUESTION), ()
+    # Whether there is one, its screen tells at this moment; what the host wrote of it is older.
     return state, (Look(row),)
 
 
@@ -380,7 +392,7 @@ def _scrolled(state: State, step: int) -> State:
 
 def _listing(state: State) -> State:
     """Back to the list."""
-    return _settled(attrs.evolve(state, mode=Mode.LIST, sight=None, asker="", title="", text=(), scroll=0))
+    return _settled(attrs.evolve(state, mode=Mode.LIST, sight=None, asker="", known="", title="", text=(), scroll=0))
 
 
 def _typed(state: State, text: str) -> State:

@@ -103,7 +103,7 @@ class Private(Requests):
     def look(self, row: Row) -> Sight | str:
         if not row.is_own:
             return super().look(row)
-        reply = self._call("look", row.pane.id, row.pane.prompt)
+        reply = self._call("look", row.pane.id)
         found = sight_from(reply)
         return found if found is not None else _text(reply)
 

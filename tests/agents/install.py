@@ -266,9 +266,10 @@ def main(argv: list[str] | None = None) -> int:
         try:
             if options.latest and agent.source:
                 version = version or find_newest(agent)
-                _NEWEST.parent.mkdir(parents=True, exist_ok=True)
+            program = install(agent._replace(version=version or agent.version))
+            if options.latest and agent.source:  # one that cannot be had, as before all of it is out, is not taken
                 _NEWEST.write_text(json.dumps(_newest() | {name: version}))
-            sys.stdout.write(f"{install(agent._replace(version=version or agent.version))}\n")
+            sys.stdout.write(f"{program}\n")
         except (InstallError, OSError, subprocess.SubprocessError) as error:
             sys.stderr.write(f"tests.agents.install: {name}: {error}\n")
             failed = 1

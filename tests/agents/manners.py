@@ -115,7 +115,7 @@ MANNERS = {
         wipe="\x15",
     ),
     "copilot": Manner(
-        ready="/ commands",
+        ready="/ commands|Interactive · Manual",  # as much as a narrow terminal has of it
         permission="Do you want to run this command",
         approve=("\r",),
         deny=(_ESC,),

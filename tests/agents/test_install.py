@@ -97,3 +97,24 @@ def test_wrong_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         install.install(agent)
     assert list((tmp_path / "cache/agents/made").iterdir()) == []
     assert install.install(agent._replace(version="2.0.0")).is_file()
+
+
+def test_latest_that_cannot_be_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A newest version that is announced and not all there is no agent to test: the pinned one stays, and it is said."""
+
+    def refuse(agent: Agent) -> Path:
+        raise InstallError(f"no {agent.version}")
+
+    newest = tmp_path / "latest.json"
+    monkeypatch.setattr(install, "_NEWEST", newest)
+    monkeypatch.setattr(install, "find_newest", lambda _agent: "99.0.0")
+    monkeypatch.setattr(install, "install", refuse)
+
+    assert install.main(["--latest", "kilo"]) == 1
+    assert not newest.exists()
+    assert "kilo: no 99.0.0" in capsys.readouterr().err
+    monkeypatch.setattr(install, "install", lambda agent: tmp_path / agent.version)
+    assert install.main(["--latest", "kilo"]) == 0
+    assert json.loads(newest.read_text()) == {"kilo": "99.0.0"}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tallylight.hosts.tmux_control import quote
 from tallylight.multiplexers import tmux_control
 from tallylight.multiplexers.tmux_control import Change, ControlReader, End, Reply
-from tallylight.multiplexers.tmux_list import _CLIENT, _FIELDS, _SCREEN, MAX_PANES, Cursor, Form
+from tallylight.multiplexers.tmux_list import _CLIENT, _FIELDS, _SCREEN, MAX_PANES, Cursor, Form, TmuxPane
 
 FORM = Form("5ecret0")
 HOSTILE = [
@@ -92,16 +92,50 @@ def test_clients(flags: str, control: str, is_control: bool, is_focused: bool) -
     assert len(_CLIENT) == 5
 
 
-def test_a_screen() -> None:
-    """The cursor and as many rows as the pane has; more are cut, missing ones are empty."""
-    head = row("S", "4", "1", "1", "80", "3", "0").rstrip("\n")
-    assert len(_SCREEN) == 6
+def screen(pane: str = "%3", visible: str = "1", dead: str = "0") -> str:
+    """What tmux says behind the text of a screen."""
+    return row("S", pane, "4", "1", visible, "80", "3", dead)
 
-    assert FORM.read_screen(f"{head}\na\n  b!\n") == (Cursor(4, 1, True, 80, 3, False), ["a", "  b!", ""])
-    assert FORM.read_screen(f"{head}\n1\n2\n3\n4\n") == (Cursor(4, 1, True, 80, 3, False), ["1", "2", "3"])
-    assert FORM.read_screen("") is None
-    assert FORM.read_screen("can't find pane: %9\n") is None
-    assert FORM.read_screen(row("S", "4", "1", "", "80", "3", "0")) is None
+
+CURSOR = Cursor(4, 1, True, 80, 3, False)
+
+
+def test_screens() -> None:
+    """The cursor and as many rows as the pane has; more are cut, missing ones are empty; a pane that is gone is not."""
+    assert len(_SCREEN) == 7
+
+    assert FORM.read_screens(f"a\n  b!\n{screen()}") == {"%3": (CURSOR, ["a", "  b!", ""])}
+    assert FORM.read_screens(f"1\n2\n3\n4\n{screen()}") == {"%3": (CURSOR, ["1", "2", "3"])}
+    assert FORM.read_screens(f"\n{screen()}") == {"%3": (CURSOR, ["", "", ""])}
+    assert FORM.read_screens("") == {}
+    assert FORM.read_screens("can't find pane: %9\n") == {}
+    assert FORM.read_screens(f"a\n{screen(visible='')}") == {}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_screen_is_only_text(text: str) -> None:
+    """Whatever a screen shows, it is no part of another one, nor the end of its own."""
+    text = text.replace(FORM.secret, "").replace("\n", " ")
+    found = FORM.read_screens(f"one\n{screen('%1')}{text}\n{text}\n{screen('%3', dead='1')}three\n{screen('%4')}cut o")
+
+    assert [(name, rows) for name, (_, rows) in found.items()] == [
+        ("%1", ["one", "", ""]),
+        ("%3", [text, text, ""]),
+        ("%4", ["three", "", ""]),
+    ]
+    assert [cursor.is_dead for cursor, _ in found.values()] == [False, True, False]
+
+
+def test_a_row_that_is_the_same() -> None:
+    """Is the same pane as before; one that has changed is another, and what is gone is forgotten."""
+    known: dict[str, TmuxPane] = {}
+    first = FORM.read_panes(pane(pane_id="%1") + pane(pane_id="%2") + pane(pane_id="%3"), known)
+    second = FORM.read_panes(pane(pane_id="%1") + pane(pane_id="%2", pane_title="new"), known)
+
+    assert second[0] is first[0]
+    assert (second[1].id, second[1].title) == ("%2", "new")
+    assert {one.id for one in known.values()} == {"%1", "%2"}
+    assert len(known) == 2
 
 
 def test_limit() -> None:
@@ -116,7 +150,8 @@ def test_anything_is_read(text: str) -> None:
     """No text raises."""
     FORM.read_panes(text)
     FORM.read_clients(text)
-    FORM.read_screen(text)
+    FORM.read_screens(text)
+    FORM.read_screens(FORM.screen + text + FORM.screen)
 
 
 def replies(*lines: str) -> list[object]:

@@ -13,6 +13,7 @@ ever put there.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import platform
 import secrets
@@ -28,7 +29,7 @@ import attrs
 from tallylight import paint, rollup
 from tallylight.hosts.jobs import StuckError, run
 from tallylight.hosts.pane import Look
-from tallylight.hosts.poller import Sight
+from tallylight.hosts.sights import Sight, Together
 from tallylight.hosts.tmux_control import ControlClient
 from tallylight.multiplexers.tmux_list import Client, Form, TmuxPane
 from tallylight.requests import Request
@@ -46,6 +47,8 @@ SURE_S = 1.5
 #: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
 RETRY_S = 30.0
 MAX_SERVERS = 32
+#: Screens read by one command: their text has to fit into what a command may print.
+MAX_TOGETHER = 16
 OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
 #: What the control client has evaluated once a second; it tells when it is another text.
 _WATCHED = "#{S:#{W:#{window_activity}#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pane_title}}}}"
@@ -53,9 +56,10 @@ _WATCHED = "#{S:#{W:#{window_activity}#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pan
 
 @attrs.define(eq=False)
 class _Server:
-    """One server, by the path of its socket."""
+    """One server, by the path of its socket, and what reads several of its screens."""
 
     socket: str
+    together: Together
     panes: list[TmuxPane] = attrs.Factory(list)
     clients: list[Client] = attrs.Factory(list)
     control: ControlClient | None = None
@@ -66,6 +70,10 @@ class _Server:
     stamp: object = None
     #: When the panes were last captured, in seconds since the epoch, by their ids.
     captured: dict[str, float] = attrs.Factory(dict)
+    #: The panes by what tmux printed of them, and the sights that they last made, by id.
+    known: dict[str, TmuxPane] = attrs.Factory(dict)
+    drawn: dict[str, int] = attrs.Factory(dict)
+    sights: dict[str, Sight] = attrs.Factory(dict)
     #: The lights that were put into its windows.
     lights: dict[str, str] = attrs.Factory(dict)
 
@@ -101,14 +109,16 @@ class TmuxSource:
             for gone in self._servers.keys() - paths.keys():
                 self._leave(self._servers.pop(gone))
             for path, stamp in paths.items():
-                server = self._servers.setdefault(path, _Server(path))
+                server = self._servers.get(path)
+                if server is None:
+                    server = self._servers[path] = _Server(path, functools.partial(self._capture, path))
                 if stamp != server.stamp:
                     server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
             servers = list(self._servers.values())
         now = time.monotonic()
         for server in servers:
             self._look_at(server, now)
-        return [sight for server in servers for sight in _sights(server, self._capture)]
+        return [sight for server in servers for sight in _sights(server)]
 
     def _sockets(self) -> dict[str, object]:
         """The sockets of this user, and of each what changes when somebody attaches to it."""
@@ -146,8 +156,9 @@ class TmuxSource:
         if text is None:
             server.panes, server.clients, server.silent_until = [], [], now + RETRY_S
             return
-        server.panes, server.clients = self._form.read_panes(text), self._form.read_clients(text)
-        for gone in server.captured.keys() - {pane.id for pane in server.panes}:
+        server.panes, server.clients = self._form.read_panes(text, server.known), self._form.read_clients(text)
+        server.drawn = {pane.id: pane.drawn_at for pane in server.panes}
+        for gone in server.captured.keys() - server.drawn.keys():
             server.captured.pop(gone, None)
         self._attach_or_leave(server)
 
@@ -191,23 +202,36 @@ class TmuxSource:
 
     # A screen -------------------------------------------------------------------------------------------------
 
-    def _capture(self, server: _Server, pane_id: str) -> Look | None:
+    def _capture(self, socket: str, ids: Sequence[str]) -> dict[str, Look | None]:
         """
-        The screen of one pane; None if it is gone.
+        The screens of some panes of one server, read by one command; None for one that is gone.
 
         Without `-J`, which would join what was wrapped: the cursor's row counts rows as they are. Not through the
-        control client: a screen can hold what looks like the end of a reply.
+        control client: a screen can hold what looks like the end of a reply. No screen can hold what separates it
+        from the next, for that is made anew each time.
         """
+        server = self._servers.get(socket)
+        if server is None:
+            return dict.fromkeys(ids)
+        form = Form(secrets.token_hex(8))
+        panes = {id_: id_.rpartition("/")[2] for id_ in ids[:MAX_TOGETHER]}
+        command: list[str] = []
+        for pane in panes.values():
+            command += ["capture-pane", "-p", "-t", pane, ";", "display-message", "-p", "-t", pane, form.screen, ";"]
         started = time.time()
-        text = self._run(
-            server, "display-message", "-p", "-t", pane_id, self._form.screen, ";", "capture-pane", "-p", "-t", pane_id
-        )
-        found = self._form.read_screen(text)
-        if found is None or found[0].is_dead:
-            return None
-        server.captured[pane_id] = started
-        cursor, rows = found
-        return Look(rows, cursor.row, cursor.column, cursor.columns, cursor.is_visible)
+        found = form.read_screens(self._run(server, *command[:-1]))
+        looks: dict[str, Look | None] = {}
+        for id_, pane in panes.items():
+            if pane not in found:
+                # It is gone. Those behind it were not read, and are asked for again.
+                looks[id_] = None
+                break
+            cursor, rows = found[pane]
+            server.captured[pane] = started
+            looks[id_] = (
+                None if cursor.is_dead else Look(rows, cursor.row, cursor.column, cursor.columns, cursor.is_visible)
+            )
+        return looks
 
     # What is shown --------------------------------------------------------------------------------------------
 
@@ -265,8 +289,9 @@ class TmuxSource:
                 self._light(server, {})
 
 
-def _is_still(server: _Server, pane_id: str, drawn_at: int) -> bool:
+def _is_still(server: _Server, pane_id: str) -> bool:
     """Whether what was drawn last, as of the last list, was over when the pane was captured. tmux counts seconds."""
+    drawn_at = server.drawn.get(pane_id, 0)
     return drawn_at > 0 and server.captured.get(pane_id, 0.0) >= drawn_at + SURE_S
 
 
@@ -279,30 +304,32 @@ def _id(pane: TmuxPane) -> str:
     return f"tmux/{pane.server}/{pane.id}"
 
 
-def _sights(server: _Server, capture: Callable[[_Server, str], Look | None]) -> list[Sight]:
+def _sights(server: _Server) -> list[Sight]:
+    """The sights of a server's panes; one that is as it was is the same object."""
     shown = {client.window_id for client in server.clients if not client.is_control and client.is_focused}
     machine = platform.node()
-    return [
-        Sight(
-            id=_id(pane),
-            leader=0 if pane.is_dead else pane.pid,
-            # Until a program sets one it is the name of the machine.
-            title=pane.title if pane.title != machine else None,
-            read=None if pane.is_dead else lambda id_=pane.id: capture(server, id_),  # type: ignore[misc]
-            read_every=READ_S,
-            is_still=lambda id_=pane.id, at=pane.drawn_at: _is_still(server, id_, at),  # type: ignore[misc]
-            tab=f"{pane.session}:{pane.window}",
-            os_window=pane.session_id,
-            host_title=pane.session,
-            attach=(
-                "tmux",
-                "-S",
-                server.socket,
-                "attach-session",
-                "-t",
-                f"{pane.session_id}:{pane.window_id}.{pane.id}",
-            ),
-            visible=pane.window_id in shown and (pane.is_active or not pane.is_zoomed),
+    before, server.sights = server.sights, {}
+    for pane in server.panes:
+        sight = _sight(
+            server, pane, machine, visible=pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
         )
-        for pane in server.panes
-    ]
+        known = before.get(sight.id)
+        server.sights[sight.id] = known if known == sight else sight
+    return list(server.sights.values())
+
+
+def _sight(server: _Server, pane: TmuxPane, machine: str, *, visible: bool) -> Sight:
+    return Sight(
+        id=_id(pane),
+        leader=0 if pane.is_dead else pane.pid,
+        # Until a program sets one it is the name of the machine.
+        title=pane.title if pane.title != machine else None,
+        together=None if pane.is_dead else server.together,
+        read_every=READ_S,
+        is_still=functools.partial(_is_still, server, pane.id),
+        tab=f"{pane.session}:{pane.window}",
+        os_window=pane.session_id,
+        host_title=pane.session,
+        attach=("tmux", "-S", server.socket, "attach-session", "-t", f"{pane.session_id}:{pane.window_id}.{pane.id}"),
+        visible=visible,
+    )

@@ -18,7 +18,7 @@ _FIELDS = (
     "window_zoomed_flag", "window_activity", "pane_dead", "pane_title", "@tally",
 )  # fmt: skip
 _CLIENT = ("client_control_mode", "session_id", "window_id", "client_flags", "client_tty")
-_SCREEN = ("cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
+_SCREEN = ("pane_id", "cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
 
 
 @attrs.frozen
@@ -93,59 +93,85 @@ class Form:
 
     @property
     def screen(self) -> str:
-        """For `display-message -p`, before `capture-pane`."""
+        """For `display-message -p`, behind `capture-pane -p`."""
         return self._format("S", _SCREEN)
 
-    def _rows(self, kind: str, text: str, size: int) -> list[list[str]]:
-        rows = (part.split(self.secret) for part in text.split(self._mark(kind))[1 : 2 * MAX_PANES])
-        # Behind the last row stands what was asked for next.
-        return [row[:size] for row in rows if len(row) > size and row[size].startswith("!")]
+    def _row(self, part: str, size: int) -> list[str] | None:
+        """The fields of one row. Behind the last row stands what was asked for next."""
+        row = part.split(self.secret)
+        return row[:size] if len(row) > size and row[size].startswith("!") else None
 
-    def read_panes(self, text: str) -> list[TmuxPane]:
-        """The panes in *text*, each once: of a window that is linked to several sessions, the first."""
+    def _parts(self, kind: str, text: str) -> list[str]:
+        return text.split(self._mark(kind))[1 : 2 * MAX_PANES]
+
+    def read_panes(self, text: str, known: dict[str, TmuxPane] | None = None) -> list[TmuxPane]:
+        """
+        The panes in *text*, each once: of a window that is linked to several sessions, the first.
+
+        *known* holds what was read the last time: of a row that is the same the pane is the same object.
+        """
+        before = known or {}
+        read: dict[str, TmuxPane] = {}
         found: dict[str, TmuxPane] = {}
-        for row in self._rows("P", text, len(_FIELDS)):
-            field = dict(zip(_FIELDS, row, strict=True))
-            name = field["pane_id"]
-            if name[:1] == "%" and name not in found and len(found) < MAX_PANES:
-                found[name] = TmuxPane(
-                    server=_number(field["pid"]),
-                    id=name,
-                    pid=_number(field["pane_pid"]),
-                    session_id=field["session_id"],
-                    session=field["session_name"],
-                    window_id=field["window_id"],
-                    window=field["window_index"],
-                    is_active=field["pane_active"] == "1",
-                    is_zoomed=field["window_zoomed_flag"] == "1",
-                    drawn_at=_number(field["window_activity"]),
-                    is_dead=field["pane_dead"] == "1",
-                    title=field["pane_title"],
-                    light=field["@tally"],
-                )
+        for part in self._parts("P", text):
+            pane = before.get(part) or self._pane(part)
+            if pane is not None and pane.id not in found and len(found) < MAX_PANES:
+                read[part] = found[pane.id] = pane
+        if known is not None:
+            known.clear()
+            known.update(read)
         return list(found.values())
+
+    def _pane(self, part: str) -> TmuxPane | None:
+        row = self._row(part, len(_FIELDS))
+        field = dict(zip(_FIELDS, row, strict=True)) if row is not None else {}
+        if not field.get("pane_id", "").startswith("%"):
+            return None
+        return TmuxPane(
+            server=_number(field["pid"]),
+            id=field["pane_id"],
+            pid=_number(field["pane_pid"]),
+            session_id=field["session_id"],
+            session=field["session_name"],
+            window_id=field["window_id"],
+            window=field["window_index"],
+            is_active=field["pane_active"] == "1",
+            is_zoomed=field["window_zoomed_flag"] == "1",
+            drawn_at=_number(field["window_activity"]),
+            is_dead=field["pane_dead"] == "1",
+            title=field["pane_title"],
+            light=field["@tally"],
+        )
 
     def read_clients(self, text: str) -> list[Client]:
         """The attached terminals in *text*."""
         found = []
-        for control, session_id, window_id, flags, tty in self._rows("C", text, len(_CLIENT)):
+        rows = (self._row(part, len(_CLIENT)) for part in self._parts("C", text))
+        for control, session_id, window_id, flags, tty in (row for row in rows if row is not None):
             words = flags.split(",")
             # Before 3.3 nobody could tell.
             is_focused = "focused" in words or not flags
             found.append(Client(control == "1" or "control-mode" in words, session_id, window_id, is_focused, tty))
         return found
 
-    def read_screen(self, text: str) -> tuple[Cursor, list[str]] | None:
-        """The cursor and the visible rows in *text*: what `screen` gave, then what `capture-pane -p` did."""
-        head, mark, rest = text.partition(f"{self.secret}!")
-        numbers = head.removeprefix(self._mark("S")).split(self.secret)
-        if not mark or len(numbers) != len(_SCREEN) or not all(n.isascii() and n.isdigit() for n in numbers[:5]):
-            return None
-        column, row, visible, columns, rows = (int(number[:6]) for number in numbers[:5])
-        lines = rest.removeprefix("\n").removesuffix("\n").split("\n")
-        # tmux leaves out the empty rows at the end.
-        lines += [""] * (rows - len(lines))
-        return Cursor(column, row, visible != 0, columns, rows, numbers[5] == "1"), lines[:rows]
+    def read_screens(self, text: str) -> dict[str, tuple[Cursor, list[str]]]:
+        """
+        The cursors and visible rows in *text*, by pane: of each what `capture-pane -p` gave, then what `screen` did.
+
+        tmux breaks off at a pane that is gone: neither it nor those behind it are there.
+        """
+        found: dict[str, tuple[Cursor, list[str]]] = {}
+        rows, *parts = text.split(self._mark("S"))[: MAX_PANES + 1]
+        for part in parts:
+            head, mark, rest = part.partition(f"{self.secret}!")
+            fields = head.split(self.secret)
+            if mark and len(fields) == len(_SCREEN) and all(n.isascii() and n.isdigit() for n in fields[1:6]):
+                column, row, visible, width, height = (int(number[:6]) for number in fields[1:6])
+                # tmux leaves out the empty rows at the end.
+                lines = [*rows.removesuffix("\n").split("\n"), *[""] * height][:height]
+                found[fields[0]] = Cursor(column, row, visible != 0, width, height, fields[6] == "1"), lines
+            rows = rest.removeprefix("\n")
+        return found
 
 
 def _number(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import resource
 import signal
@@ -11,6 +12,7 @@ import pytest
 
 from tallylight.cli.setup import main
 from tallylight.errors import TallyError
+from tallylight.setup import dependencies
 from tests.install.fakes import FakeWorld, make_world, tree
 
 #: A configuration of 200 lines that somebody has lived with for years.
@@ -335,13 +337,23 @@ def test_foreign_tally_is_left_alone(home: Path, conf: Path) -> None:
     assert other.read_text() == "#!/bin/sh\n"
 
 
-def test_failing_installer_leaves_nothing_half_done(home: Path, conf: Path) -> None:
+def test_failing_installer_leaves_nothing_half_done(
+    home: Path, conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """If no way to install works, kitty.conf is untouched, nothing is linked, and each way tried is named."""
     before = conf.read_bytes()
+    index = (tmp_path / "no index").as_uri()
+    monkeypatch.setattr(dependencies, "fetch_pip", functools.partial(dependencies.fetch_pip, index=index))
 
-    with pytest.raises(TallyError, match="no matching distribution") as caught:
+    with pytest.raises(TallyError) as caught:
         setup(make_world(home, pip_works=False), "--yes")
-    assert "  uv: not on PATH" in str(caught.value).splitlines()
+    tried = [line.split(": ")[:2] for line in str(caught.value).splitlines() if line.startswith("  ")]
+    assert tried == [
+        ["  pip", "ERROR"],
+        ["  uv", "not on PATH"],
+        ["  a virtual environment", "ERROR"],
+        ["  pip from PyPI", index],
+    ]
     assert conf.read_bytes() == before
     assert not (home / ".local/bin").exists()
     assert not (home / ".local/share/tallylight").exists()

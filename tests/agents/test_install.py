@@ -102,7 +102,7 @@ def test_wrong_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_latest_that_cannot_be_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A newest version that is announced and not all there is no agent to test: the pinned one stays, and it is said."""
+    """A newest version that is announced and not all there is no agent to test: the pinned one stays; it is said."""
 
     def refuse(agent: Agent) -> Path:
         raise InstallError(f"no {agent.version}")

@@ -7,10 +7,9 @@ the machine's, and processes count from 1. It dies with its owner. Needs to be r
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+
+from tests.namespaces import Namespaces
 
 #: What the home is called in there.
 HOME = Path("/home/user")
@@ -34,33 +33,8 @@ read -r _
 """
 
 
-class LoopbackRoom:
+class LoopbackRoom(Namespaces):
     """The room around `home`, a folder that may be written."""
 
     def __init__(self, home: Path) -> None:
-        command = ["unshare", "--mount", "--pid", "--net", "--uts", "--fork", "--kill-child", "--"]
-        command += ["bash", "-c", _SETUP, "room", str(home.resolve())]
-        self._owner = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )
-        assert self._owner.stdout is not None
-        if self._owner.stdout.readline() != b"ready\n":
-            _, complaint = self._owner.communicate()
-            raise RuntimeError(f"no room: {complaint.decode(errors='replace').strip()}")
-        unshare = self._owner.pid
-        self.first = int(Path(f"/proc/{unshare}/task/{unshare}/children").read_text().split()[0])
-        self._enter = ["nsenter", f"--target={self.first}", "--mount", "--pid", "--net", "--uts", "--"]
-
-    def popen(self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, **how: Any) -> subprocess.Popen[bytes]:
-        """Start `argv` inside, in a session of its own."""
-        settings = [f"{name}={value}" for name, value in env.items()]
-        command = [*self._enter, "/usr/bin/env", "-i", f"--chdir={cwd}", *settings, *argv]
-        return subprocess.Popen(command, start_new_session=True, **how)
-
-    def close(self) -> None:
-        """Kill the first process, and the kernel kills all the others with it."""
-        self._owner.kill()
-        self._owner.wait()
-        for pipe in (self._owner.stdin, self._owner.stdout, self._owner.stderr):
-            if pipe is not None:
-                pipe.close()
+        super().__init__(("mount", "pid", "net", "uts"), _SETUP, str(home.resolve()))

@@ -21,6 +21,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, Protocol
 
+from tests.namespaces import Namespaces
+
 Network = Literal["loopback", "host"]
 
 #: The name a test uses for a kitty, and the Debian suite that carries it.
@@ -81,38 +83,12 @@ exec chroot "$root" /bin/bash -c 'read -r _'
 """
 
 
-class Chroot:
+class Chroot(Namespaces):
     """A room around one kitty root. Needs to be root."""
 
     def __init__(self, root: Path, *, network: Network = "loopback") -> None:
-        command = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
-        if network == "loopback":
-            command.append("--net")
-        command += ["--", "bash", "-c", _SETUP, "room", str(root.resolve()), str(CHECKOUT), network]
-        self._owner = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )
-        assert self._owner.stdout is not None
-        if self._owner.stdout.readline() != b"ready\n":
-            _, complaint = self._owner.communicate()
-            raise RuntimeError(f"no room around {root}: {complaint.decode(errors='replace').strip()}")
-        unshare = self._owner.pid
-        first = Path(f"/proc/{unshare}/task/{unshare}/children").read_text().split()[0]
-        self._enter = ["nsenter", f"--target={first}", "--mount", "--pid", "--net", "--root", "--"]
-
-    def popen(self, argv: Sequence[str], *, env: Mapping[str, str], cwd: str, **how: Any) -> subprocess.Popen[bytes]:
-        """Start `argv` inside. Signals to the process returned do not get in: end the room, or kill from inside."""
-        settings = [f"{name}={value}" for name, value in env.items()]
-        command = [*self._enter, "/usr/bin/env", "-i", f"--chdir={cwd}", *settings, *argv]
-        return subprocess.Popen(command, start_new_session=True, **how)
-
-    def close(self) -> None:
-        """Kill the first process, and the kernel kills all the others with it."""
-        self._owner.kill()
-        self._owner.wait()
-        for pipe in (self._owner.stdin, self._owner.stdout, self._owner.stderr):
-            if pipe is not None:
-                pipe.close()
+        kinds = ("mount", "pid", "net") if network == "loopback" else ("mount", "pid")
+        super().__init__(kinds, _SETUP, str(root.resolve()), str(CHECKOUT), network, enter=["--root"])
 
 
 class Here:

@@ -121,7 +121,7 @@ class Link:
             promise = math.floor((fleet.keepalive_s - LOOK_S) / 1.5)
             client.connect(fleet.broker, fleet.port, keepalive=promise)
         except (OSError, ValueError, ssl.SSLError) as error:
-            self._lost(now, str(error) or type(error).__name__)
+            self._lost(now, (error.strerror if isinstance(error, OSError) else None) or str(error) or "no answer")
             return
         self._client = client
 

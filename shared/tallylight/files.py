@@ -65,6 +65,11 @@ def state_dir(env: Mapping[str, str] = os.environ) -> Path:
     return _xdg(env, "XDG_STATE_HOME", ".local", "state")
 
 
+def serve_token(env: Mapping[str, str] = os.environ) -> Path:
+    """The file with the token of `tally serve`."""
+    return state_dir(env) / "serve.token"
+
+
 def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
     """
     The bytes of a regular file of at most *limit* bytes; OSError if it cannot be read, `TallyError` if it is too big.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tallylight import files
 from tallylight.errors import TallyError
 from tallylight.setup import dependencies, environment
 from tallylight.setup.environment import Source
@@ -154,11 +155,15 @@ def test_code_that_runs_from_a_release_does_not_build_one(home: Path, source: So
 
 
 def test_remove_leaves_nothing(home: Path, source: Source) -> None:
-    """The data directory and the link are gone; a second removal finds nothing."""
+    """The data directory, the link and the server's token are gone; a second removal finds nothing."""
     world = make_world(home)
     install(world, source)
+    token = files.serve_token(world.env)
+    token.parent.mkdir(parents=True, exist_ok=True)
+    token.write_text("0" * 64)
 
-    assert len(environment.remove(world)) == 2
+    assert len(environment.remove(world)) == 3
+    assert not token.parent.exists()
     assert not (home / ".local/share/tallylight").exists()
     assert not (home / ".local/bin/tally").is_symlink()
     assert environment.remove(world) == []

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import ipaddress
 import os
+import re
 import secrets
+import socket
 import stat
 import sys
 import time
@@ -20,19 +23,25 @@ PORT = 8787
 #: Connections at a time; more are answered 503.
 MAX_CONNECTIONS = 1200
 _TOKEN_BYTES = 32
+_BACKLOG = 2048
+_NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_HAS_PORT = re.compile(r":[0-9]+\Z")
 
 
 def main(argv: list[str]) -> int:
     """Serve until interrupted."""
     parser = argparse.ArgumentParser(prog="tally serve", description=__doc__)
-    parser.add_argument("--bind", default="127.0.0.1", metavar="ADDRESS", help="the address to listen at; loopback")
-    parser.add_argument("--port", type=int, default=PORT, help=f"the port; {PORT}")
+    parser.add_argument(
+        "--bind", default="127.0.0.1", metavar="ADDRESS", help="the address to listen at; 127.0.0.1, unless you say so"
+    )
+    parser.add_argument("--port", type=_port, default=PORT, help=f"the port; {PORT}, and 0 takes one that is free")
     parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
-        metavar="NAME",
-        help="another name it is called by",
+        type=_name,
+        metavar="NAME[:PORT]",
+        help="another name that it may be called by, as behind a proxy; may be repeated",
     )
     options = parser.parse_args(argv)
     extras.enable("serve")
@@ -45,25 +54,23 @@ def main(argv: list[str]) -> int:
         raise extras.missing("serve") from None
     from tallylight.hosts.typist import Multiplexers
 
-    token = read_token(files.state_dir() / "serve.token")
+    token = read_token(files.serve_token())
     feed = Feed(snapshot.directory(os.environ))
 
     def read_all() -> tuple[Snapshot, ...] | None:
         return feed.snapshots if feed.poll(time.monotonic()) else None
 
-    hosts = allowed_hosts(options.port, options.allow_host)
+    listener = listen(options.bind, options.port)
+    port = listener.getsockname()[1]
+    names = [*options.allow_host, *_own_name(options.bind)]
+    hosts = allowed_hosts(port, names)
     app = make_app(Guard(token, hosts), read_all, Multiplexers(os.environ))
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and what is sent is not encrypted\n")
-    name = options.allow_host[0] if options.allow_host else "127.0.0.1"
-    where = name if ":" in name else f"{name}:{options.port}"
-    # The part after `#` is never sent to anybody.
-    sys.stdout.write(f"http://{where}/#{token}\n")
-    sys.stdout.flush()
+    name = names[0] if names else "127.0.0.1"
+    where = name if _HAS_PORT.search(name) else f"{name}:{port}"
     config = uvicorn.Config(
         app,
-        host=options.bind,
-        port=options.port,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -77,10 +84,36 @@ def main(argv: list[str]) -> int:
         ws_per_message_deflate=False,
     )
     try:
-        uvicorn.Server(config).run()
+        # The part after `#` is never sent to anybody.
+        sys.stdout.write(f"http://{where}/#{token}\n")
+        sys.stdout.flush()
+        uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
         return 0
+    finally:
+        listener.close()
     return 0
+
+
+def listen(address: str, port: int) -> socket.socket:
+    """A socket that takes connections there already; `TallyError` says why it cannot be had."""
+    try:
+        found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)
+        family, kind, _, _, where = min(found, key=lambda row: row[0] != socket.AF_INET)
+        listener = socket.socket(family, kind)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(where)
+            listener.listen(_BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+    except (OSError, UnicodeError) as error:
+        taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+        hint = "; is another `tally serve` running? --port takes another" if taken else ""
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "that is no address"
+        raise TallyError(f"cannot listen at {address}, port {port}: {reason}{hint}") from None
+    return listener
 
 
 def read_token(path: Path) -> str:
@@ -100,6 +133,29 @@ def read_token(path: Path) -> str:
     with os.fdopen(fd, "w", encoding="ascii") as file:
         file.write(token + "\n")
     return token
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= 65535):
+        raise argparse.ArgumentTypeError("must be 0 to 65535")
+    return int(text)
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no name; write box.example or box.example:443")
+    return text
+
+
+def _own_name(address: str) -> list[str]:
+    """How a server at this address is called, if it is one, and not every one, and not the loopback's usual names."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return []
+    if found.is_unspecified or address in ("127.0.0.1", "::1"):
+        return ["[::1]"] if address == "::1" else []
+    return [f"[{found}]" if found.version == 6 else str(found)]
 
 
 def _is_loopback(address: str) -> bool:

@@ -366,6 +366,11 @@ def remove(world: World) -> list[Path]:
     shutil.rmtree(place.data / "extras", ignore_errors=True)
     existed = place.data.is_dir()
     _remove_if_empty(place.launcher.parent, place.data)
+    token = files.serve_token(world.env)
+    if token.exists():
+        token.unlink()
+        removed.append(token)
+        _remove_if_empty(token.parent)
     if existed and not place.data.exists():
         removed.append(place.data)
     return removed

@@ -24,10 +24,10 @@ class NoTerminalError(TallyError):
         super().__init__("the list needs a terminal; `tally status` writes one line a pane anywhere")
 
 
-def main(argv: list[str]) -> int:
-    """Show the list until the person leaves it."""
+def main(argv: list[str], verb: str = "agents") -> int:
+    """Show the list until the person leaves it. *verb* is what they called it by."""
     parser = argparse.ArgumentParser(
-        prog="tally agents", description="Every agent of every tab, live: go there, filter, snooze, ask why. ? helps."
+        prog=f"tally {verb}", description="Every agent of every tab, live: go there, filter, snooze, ask why. ? helps."
     )
     parser.add_argument("--broker", action="store_true", help="of every machine of the fleet, as its broker tells it")
     options = parser.parse_args(argv)

@@ -47,22 +47,21 @@ def main(argv: list[str]) -> int:
 
 def unread(argv: list[str]) -> int:
     """Mark a pane unread."""
-    parser = argparse.ArgumentParser(
-        prog="tally unread", description="Mark a pane as not looked at: what was done before you looked is done again."
-    )
-    add_pane(parser)
-    found = _find(parser.parse_args(argv).pane)
-    return 1 if found is None else _ask(found, Request("unread", found.pane.id), lambda new: new.pane.unread)
+    what = "Mark a pane as not looked at: what was done before you looked is done again."
+    return _mark("unread", what, argv, lambda new: new.pane.unread)
 
 
 def seen(argv: list[str]) -> int:
     """Mark a pane as looked at."""
-    parser = argparse.ArgumentParser(
-        prog="tally seen", description="Mark a pane as looked at. That answers no question: a waiting one stays so."
-    )
+    what = "Mark a pane as looked at. That answers no question: a waiting one stays so."
+    return _mark("seen", what, argv, lambda new: new.pane.seen)
+
+
+def _mark(verb: str, what: str, argv: list[str], is_done: Callable[[Found], bool]) -> int:
+    parser = argparse.ArgumentParser(prog=f"tally {verb}", description=what)
     add_pane(parser)
     found = _find(parser.parse_args(argv).pane)
-    return 1 if found is None else _ask(found, Request("seen", found.pane.id), lambda new: new.pane.seen)
+    return 1 if found is None else _ask(found, Request(verb, found.pane.id), is_done)
 
 
 def _minutes(text: str) -> float:

@@ -12,4 +12,4 @@ from tallylight.cli import agents
 
 def main(argv: list[str]) -> int:
     """Show the list until the person leaves it."""
-    return agents.main(argv)
+    return agents.main(argv, "top")

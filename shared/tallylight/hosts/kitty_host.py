@@ -347,7 +347,7 @@ class KittyHost:
             self._is_unsaved = not self._worker.submit(lambda: self._snapshot.publish(panes, now))
             # At once, so that a command that comes next reads of it.
             self._worker.lend()
-        elif self._snapshot.due(now) is not None:
+        elif (due := self._snapshot.due(now)) is not None and due <= now:
             self._worker.submit(lambda: self._snapshot.flush(now))
         if self._snapshot.error and self._snapshot.error != self._snapshot_error:
             log_error(f"tallylight: snapshot: {self._snapshot.error}")

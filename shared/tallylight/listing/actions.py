@@ -18,8 +18,8 @@ from tallylight.list.rows import Row
 from tallylight.list.state import Answer, Sight
 from tallylight.requests import Request, RequestError
 
-#: Seconds that the terminal has to answer.
-TIMEOUT_S = 5.0
+#: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
+TIMEOUT_S = 30.0
 #: Of one message on the channel, in bytes; it has to fit into a socket's buffer at once.
 MAX_MESSAGE = 7000
 #: The variables of a list that a terminal opened: the descriptor of its channel to there, and the row that was selected

@@ -37,8 +37,16 @@ MAX_AGENT_FILES = 200
 
 
 def home(env: Mapping[str, str] = os.environ) -> Path:
+    """The person's home: HOME, or where the user database has it. `TallyError` where neither says."""
     value = Path(env.get("HOME", ""))
-    return value if value.is_absolute() else Path.home()
+    if value.is_absolute():
+        return value
+    import pwd
+
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        raise TallyError(f"there is no home for user {os.getuid()}: set HOME to an absolute path") from None
 
 
 def _xdg(env: Mapping[str, str], variable: str, *default: str) -> Path:

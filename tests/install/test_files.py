@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,25 @@ def test_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         files.atomic_write(path, b"x")
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("value", ["", "rel", "~"])
+def test_a_relative_home_is_ignored(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """A HOME that is no absolute path is not the home, or files would lie wherever a program happens to be."""
+    monkeypatch.setenv("HOME", value)
+
+    assert files.home() == files.home({}) == Path(pwd.getpwuid(os.getuid()).pw_dir)
+
+
+def test_nobody_has_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the user database knows no home, either, it is said what to do."""
+
+    def unknown(uid: int) -> object:
+        raise KeyError(uid)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    with pytest.raises(TallyError, match="set HOME"):
+        files.home({"HOME": "rel"})
 
 
 @pytest.mark.parametrize(("value", "found"), [("/conf", "/conf"), ("", "/me/.config"), ("conf", "/me/.config")])

@@ -7,6 +7,7 @@ can read or write the real home, the real runtime directory, or believe it runs 
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+
+from tallylight import agents
 
 # Where this is set, pytest compiles every test module anew in each of its processes, and each `tally` that a test
 # starts compiles all of itself: half of the time the tests would take.
@@ -60,6 +63,12 @@ class Home:
     def _look(self) -> list[object]:
         folders = [self.path, self.path / ".local", *(self.path / below for below in XDG.values())]
         return [(folder.stat().st_mode, sorted(os.listdir(folder))) for folder in folders if folder.is_dir()]  # noqa: PTH208
+
+
+@pytest.fixture(scope="session", autouse=True)
+def agent_files_are_read_once() -> None:
+    """The same text gives the same agent, which nobody can change; most commands read all the files at their start."""
+    agents.parse_agent = functools.cache(agents.parse_agent)
 
 
 @pytest.fixture(scope="session")

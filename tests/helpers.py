@@ -15,7 +15,9 @@ A vector is a table of `tests/vectors/*.toml`:
 
 from __future__ import annotations
 
+import math
 import re
+import time
 import tomllib
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -234,6 +236,35 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     return value
+
+
+def is_linear(work: Callable[[int], Callable[[], object]], size: int) -> bool:
+    """Whether *work* for four times *size* takes about four times as long as for *size*, in time of the processor."""
+    small = large = math.inf
+    # A busy machine takes longer now and then, and never less: the least of several tries is what it costs.
+    for _ in range(5):
+        small = min(small, *(_seconds(work(size)) for _ in range(2)))
+        large = min(large, _seconds(work(4 * size)))
+        # 4 is linear and 16 is quadratic; the constant is for what is too fast to measure.
+        if large < 9 * small + 0.02:
+            return True
+    return False
+
+
+def least_seconds(work: Callable[[], object], enough: float) -> float:
+    """How long *work* takes the processor: the least of several tries, or the first that is below *enough*."""
+    least = math.inf
+    for _ in range(5):
+        least = min(least, _seconds(work))
+        if least < enough:
+            break
+    return least
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.thread_time()
+    work()
+    return time.thread_time() - started
 
 
 def only_sequence(data: bytes) -> Sequence:

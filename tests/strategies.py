@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from tallylight.report import Progress, Report, Source
@@ -23,6 +24,11 @@ FRAGMENTS = [
     b"text", b"\xe2\x9c\x9c", b"\xe2\x80\x9d", b"\xf0\x9f\x92\xa1", b"a" * 40, b"1" * 40,
     b"\x1b]1338;state=waiting\x07", b"\x1b]0;title\x1b\\", b"\x1b[1;31m", b"\x1bPtmux;\x1b\x1b]133;A\x07\x1b\\",
 ]  # fmt: skip
+
+
+def at_most(number: int) -> int:
+    """*number* of examples, and in the inner loop as much fewer as the other tests have there."""
+    return min(number, number * settings().max_examples // 100)
 
 
 def streams() -> st.SearchStrategy[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import subprocess
 import sys
 import termios
@@ -15,10 +16,8 @@ from types import TracebackType
 
 SHARED = Path(__file__).resolve().parent.parent / "shared"
 
-#: Makes descriptor 0 the controlling terminal of a new session, then becomes the command.
-_ON_TERMINAL = (
-    "import os,sys,fcntl,termios;os.setsid();fcntl.ioctl(0,termios.TIOCSCTTY,0);os.execvp(sys.argv[1],sys.argv[1:])"
-)
+#: Makes descriptor 0 the controlling terminal of a new session, then becomes the command. Of util-linux.
+_ON_TERMINAL = [shutil.which("setsid") or "setsid", "--ctty"]
 
 
 def launcher(folder: Path) -> list[str]:
@@ -68,7 +67,7 @@ class Terminal:
     def start(self, command: list[str], environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start *command* with this terminal as its controlling terminal and on all three descriptors."""
         process = subprocess.Popen(
-            [sys.executable, "-IS", "-c", _ON_TERMINAL, *command],
+            [*_ON_TERMINAL, *command],
             stdin=self.slave,
             stdout=self.slave,
             stderr=self.slave,

@@ -7,8 +7,8 @@ names, driven by a scripted model; only paths were renamed. Above `---` stands w
 
 from __future__ import annotations
 
+import functools
 import json
-import time
 from pathlib import Path
 
 import attrs
@@ -21,6 +21,7 @@ from tallylight.evidence.prompts import read_prompt
 from tallylight.evidence.tail import REACH, WIDTH, read_tail
 from tallylight.status import Kind, Status
 from tests.evidence.agents import AGENTS, agent
+from tests.helpers import least_seconds
 
 SCREENS = sorted((Path(__file__).parent / "screens").rglob("*.txt"))
 UNKNOWN = Agent(name="unknown", display="Unknown")
@@ -202,18 +203,11 @@ def test_nothing_raises(lines: list[str], cursor: int) -> None:
 def test_hostile_lines_cost_no_time(line: str) -> None:
     """A full screen of rows made to be slow takes the rules of every agent a few milliseconds at most."""
     lines = [line] * 500
-    took = []
-    for who in (UNKNOWN, *AGENTS):
-        best = min(_seconds(who, lines) for _ in range(3))
-        took.append((best, who.name))
+    took = [
+        (least_seconds(functools.partial(read_prompt, who, lines, 499), 0.05), who.name) for who in (UNKNOWN, *AGENTS)
+    ]
 
     assert max(took)[0] < 0.05, max(took)
-
-
-def _seconds(who: Agent, lines: list[str]) -> float:
-    begun = time.thread_time()
-    read_prompt(who, lines, 499)
-    return time.thread_time() - begun
 
 
 def test_only_the_end_of_a_screen_is_read() -> None:

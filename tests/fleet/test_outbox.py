@@ -13,6 +13,7 @@ from tallylight.fleet.mirror import MAX_MACHINES, MAX_PANES, Mirror
 from tallylight.fleet.outbox import MAX_UNACKNOWLEDGED, Outbox
 from tallylight.snapshot_schema import Pane, Snapshot
 from tallylight.status import Status
+from tests.strategies import at_most
 
 HERE, AWAY = encode_presence(Presence(True, 1.0)), encode_presence(Presence(False, 0.0))
 MACHINE = MachineTopic("atlas").encode("t")
@@ -177,4 +178,4 @@ class Broker(RuleBasedStateMachine):
 
 
 TestBroker = Broker.TestCase
-TestBroker.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestBroker.settings = settings(max_examples=at_most(60), stateful_step_count=25, deadline=None)

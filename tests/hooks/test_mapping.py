@@ -13,6 +13,7 @@ from tallylight import agents, files
 from tallylight.hooking import compact, mapping, payload, tables
 from tallylight.wire import osc1338, pairs
 from tests.hooks.tables import text
+from tests.strategies import at_most
 
 AGENTS = agents.load_agents(files.packaged_agents())[0]
 
@@ -171,7 +172,7 @@ NAMES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_most(300), deadline=None)
 @given(st.sampled_from(sorted(tables.TABLES)), st.data())
 def test_any_payload_gives_a_report_that_can_be_read(agent: str, data: st.DataObject) -> None:
     """Whatever is in a payload, what comes out is nothing, or a report that the receiving side reads."""
@@ -201,7 +202,7 @@ def test_any_payload_gives_a_report_that_can_be_read(agent: str, data: st.DataOb
 # What is read of a payload --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=at_most(200), deadline=None)
 @given(st.dictionaries(st.text(max_size=8), JSON, max_size=6), st.booleans(), st.integers(0, 2**32))
 def test_as_far_as_it_goes(found: dict[str, Any], ascii_only: bool, cut: int) -> None:
     """A whole payload is read as `json` reads it; one that is cut off gives the members before the cut."""
@@ -213,7 +214,7 @@ def test_as_far_as_it_goes(found: dict[str, Any], ascii_only: bool, cut: int) ->
     assert list(part.items()) == list(whole.items())[: len(part)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_most(300), deadline=None)
 @given(st.one_of(st.binary(max_size=60), st.text(alphabet='{}[]",:\\ \n1etu', max_size=30).map(str.encode)))
 def test_any_bytes_are_taken(data: bytes) -> None:
     """Nothing that comes in makes it raise."""

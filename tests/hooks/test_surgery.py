@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tallylight.errors import TallyError
 from tallylight.hooking import surgery
 from tallylight.hooking.jsonc import parse
+from tests.strategies import at_most
 
 COMMAND = "'/home/me/.local/share/tallylight/bin/tally' hook claude {event} 2>/dev/null || true"
 EVENTS = ("SessionStart", "PreToolUse", "Stop")
@@ -264,7 +265,7 @@ def documents(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "\ufeff", "\n", "// head\n"])) + written(found) + gap()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=at_most(150), deadline=None)
 @given(documents(), st.booleans())
 def test_any_document_is_as_it_was(text: str, grouped: bool) -> None:
     """In whatever style a document is written: all of its data is in it with our hooks, and all bytes without."""
@@ -278,7 +279,7 @@ def test_any_document_is_as_it_was(text: str, grouped: bool) -> None:
     assert others(data(forgotten)) == others(before)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=at_most(200), deadline=None)
 @given(st.text(alphabet='{}[]",:\\ \n/*a1\ufeff', max_size=30))
 def test_any_text_is_taken_or_refused(text: str) -> None:
     """No text makes it do anything but insert what comes out again, or refuse."""
@@ -289,7 +290,7 @@ def test_any_text_is_taken_or_refused(text: str) -> None:
     assert remove(done) == text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=at_most(200), deadline=None)
 @given(VALUES)
 def test_what_json_writes_is_read(value: Any) -> None:
     """The parser reads what `json` writes, as `json` reads it."""

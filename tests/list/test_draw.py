@@ -15,6 +15,7 @@ from tallylight.list.state import State
 from tallylight.status import Kind, Status
 from tallylight.text import width
 from tests.list.panes import CHOICES, NOW, asked, asking, listed, pane, pressed
+from tests.strategies import at_most
 
 
 def texts(now: State) -> list[str]:
@@ -125,7 +126,7 @@ def test_the_end_of_a_long_filter_is_seen() -> None:
     )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=at_most(80), deadline=None)
 @given(
     st.text(max_size=60),
     st.text(max_size=60),

@@ -13,6 +13,7 @@ from tallylight.list.keys import Event, Key, Mouse, Paste
 from tallylight.list.state import Answer, Ask, Fork, Go, Look, Mode, Quit, Resume, State, Why, areas, offered
 from tallylight.snapshot_schema import Pane
 from tests.list.panes import NOW, OWN, asked, asking, listed, pane, pressed, rows_of, sight_of, snapshot
+from tests.strategies import at_most
 
 THREE = (asking(1, 90), asking(2, 80), pane(3))
 
@@ -294,7 +295,7 @@ _PANES = st.lists(
 _SIZES = st.tuples(st.integers(1, 90), st.integers(1, 30))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(_EVENTS), _PANES, _SIZES), max_size=12))
 def test_whatever_happens_the_picture_fits(happenings: list[object]) -> None:
     """After any events there are as many lines as the screen has, and the selected row is one of those drawn."""

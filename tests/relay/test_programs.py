@@ -16,6 +16,7 @@ import pytest
 
 from tests.relay.relayed import Window, environment, relay
 
+pytestmark = pytest.mark.programs
 _RC = {"HTOPRC": "/dev/null", "FZF_DEFAULT_OPTS": "", "LESS": "", "TERM": "xterm-256color"}
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.relay.relayed import Window, children, descendants, environment, field, is_alive, relay, wait_until
 
+pytestmark = pytest.mark.programs
 SHELLS = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],
     "zsh": ["zsh", "-f", "-i"],

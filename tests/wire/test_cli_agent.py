@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tallylight import wire
@@ -12,7 +10,7 @@ from tallylight.report import Source
 from tallylight.status import Kind, Status
 from tallylight.wire import cli_agent
 from tallylight.wire.cli_agent import CliAgentEvent, Moment, to_report
-from tests.helpers import Vector, check_vector, only_sequence, vector_params
+from tests.helpers import Vector, check_vector, least_seconds, only_sequence, vector_params
 
 START = b"\x1b]777;notify;warp://cli-agent;"
 
@@ -66,10 +64,7 @@ def test_depth_limit(left: bytes, right: bytes) -> None:
 )
 def test_hostile_json_costs_little(json: bytes) -> None:
     """Sixty thousand of anything is read or refused in a moment, not in the hours of a bad pattern."""
-    started = time.process_time()
-    wire.decode(only_sequence(START + json + b"\x07"))
-
-    assert time.process_time() - started < 2
+    assert least_seconds(lambda: wire.decode(only_sequence(START + json + b"\x07")), 2) < 2
 
 
 def test_broken_is_not_foreign() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -19,7 +18,7 @@ from tallylight.scanner import (
     Text,
     raw,
 )
-from tests.helpers import coalesce
+from tests.helpers import coalesce, is_linear
 from tests.strategies import chunkings, streams
 
 OSC, DCS, CSI, ESC = SequenceKind.OSC, SequenceKind.DCS, SequenceKind.CSI, SequenceKind.ESC
@@ -246,12 +245,6 @@ def test_whole_sequences_keep_the_shape(data: bytes) -> None:
             assert b"\x1b" not in item.payload or item.payload.startswith(b"tmux;")
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
-
-
 FLOODS = {
     "esc": b"\x1b",
     "osc-introducers": b"\x1b]",
@@ -280,9 +273,4 @@ def test_floods_are_linear(unit: bytes, step: int) -> None:
 
         return work
 
-    size = 4_000 if step == 1 else 50_000
-    small = min(_seconds(feed(size)) for _ in range(3))
-    large = min(_seconds(feed(4 * size)) for _ in range(2))
-
-    # 4 is linear and 16 is quadratic; the constant is for what is too fast to measure.
-    assert large < 9 * small + 0.02
+    assert is_linear(feed, 4_000 if step == 1 else 50_000)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-import time
 import unicodedata
 
 import pytest
@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.text import MARKS, _sanitise_again, is_ascii_id, sanitise, width
+from tests.helpers import is_linear, least_seconds
 from tests.strategies import texts
 
 DEFAULT_IGNORABLE = [
@@ -179,20 +180,10 @@ def test_printable_ascii_is_untouched(text: str) -> None:
 )
 def test_a_megabyte_is_linear(unit: str) -> None:
     """A megabyte takes about four times as long as a quarter of it, caps off, whatever it repeats."""
-
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit))
-        started = time.process_time()
-        sanitise(text, cells=size, graphemes=size)
-        return time.process_time() - started
-
-    small = min(seconds(20_000) for _ in range(2))
-    large = seconds(80_000)
-
-    assert large < 9 * small + 0.02
-    started = time.process_time()
-    sanitise(unit * (1_000_000 // len(unit)))
-    assert time.process_time() - started < 0.2
+    assert is_linear(
+        lambda size: functools.partial(sanitise, unit * (size // len(unit)), cells=size, graphemes=size), 20_000
+    )
+    assert least_seconds(lambda: sanitise(unit * (1_000_000 // len(unit))), 0.2) < 0.2
 
 
 @pytest.mark.parametrize("name", ["claude", "cursor-agent", "a", "gpt-5.2", "x_1", "A" * 32])

@@ -1,5 +1,7 @@
 """How often the light is right, on recordings of real agents: `python benchmarks/accuracy.py [--worst] [FILE …]`.
 
+Two tables: of the recordings that the rules were made with, and of those that were held out.
+
 Every recording of the corpus is taken through the engine and through two rules that others have published, and each is
 compared with the truth that is marked in it. docs/accuracy.md says what is counted. `--worst` lists, for each row, the
 recordings that spoil it, with the times at which light and truth part.
@@ -42,6 +44,8 @@ from tallylight.report import Source  # noqa: E402
 from tallylight.scanner import Scanner  # noqa: E402
 
 CORPUS = ROOT / "tests" / "corpus"
+#: Recordings of other scenes and other versions, which no rule was made with.
+HELD_OUT = CORPUS / "held-out"
 _TRUTH = "truth "
 #: What nobody has who has set up nothing: neither relay nor hooks.
 _SET_UP = frozenset({Source.PROTOCOL})
@@ -240,21 +244,39 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="default: the corpus")
     parser.add_argument("--worst", action="store_true", help="what spoils each row, too")
     parser.add_argument("--rows", type=int, default=len(ROWS), help="only the first so many")
+    parser.add_argument("--held-out", action="store_true", help="only the recordings that were held out")
     options = parser.parse_args(argv)
-    paths = {path.name.partition(".")[0]: path for path in options.files or sorted(CORPUS.glob("*.cast*"))}
-    scores = []
+    wanted = {"The rules were made with these": sorted(CORPUS.glob("*.cast*"))}
+    held_out = {"Held out": sorted(HELD_OUT.glob("*.cast*"))}
+    if options.files:
+        wanted = {"These": options.files}
+    elif options.held_out:
+        wanted = held_out
+    else:
+        wanted |= held_out
     with concurrent.futures.ProcessPoolExecutor() as pool:
-        for index, row in enumerate(ROWS[: options.rows]):
-            tasks = [(paths[name], index) for name in recordings_for(row, paths)]
-            judged = list(pool.map(_judge, tasks))
-            total = scoring.Score()
-            for _, found, _ in judged:
-                total = total.plus(found)
-            scores.append((f"{row.name} ({len(judged)})", total))
-            if options.worst:
-                _print_worst(row, judged)
-    print(table(scores))
+        for title, files in wanted.items():
+            scores = _measure(pool, files, ROWS[: options.rows], tell=options.worst)
+            print(f"{title} ({len(files)} recordings):\n\n{table(scores)}\n")
     return 0
+
+
+def _measure(
+    pool: concurrent.futures.Executor, files: Iterable[Path], rows: Sequence[Row], *, tell: bool
+) -> list[tuple[str, scoring.Score]]:
+    """The score of each row on those of `files` that it is tried on, and how many these were."""
+    paths = {path.name.partition(".")[0]: path for path in files}
+    scores = []
+    for index, row in enumerate(rows):
+        tasks = [(paths[name], index) for name in recordings_for(row, paths)]
+        judged = list(pool.map(_judge, tasks))
+        total = scoring.Score()
+        for _, found, _ in judged:
+            total = total.plus(found)
+        scores.append((f"{row.name} ({len(judged)})", total))
+        if tell:
+            _print_worst(row, judged)
+    return scores
 
 
 def _print_worst(row: Row, judged: list[tuple[str, scoring.Score, list[str]]]) -> None:

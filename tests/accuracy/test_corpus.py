@@ -16,9 +16,14 @@ from pathlib import Path
 
 import pytest
 from benchmarks import accuracy, scoring
-from benchmarks.accuracy import CORPUS, ROWS, Recording, recordings_for
+from benchmarks.accuracy import CORPUS, HELD_OUT, ROWS, Recording, recordings_for
 
-PATHS = {path.name.partition(".")[0]: path for path in sorted(CORPUS.glob("*.cast.gz"))}
+from tallylight.recording import Mark
+
+TUNED = {path.name.partition(".")[0]: path for path in sorted(CORPUS.glob("*.cast.gz"))}
+#: Those that were held out; their names are none of the others'.
+OTHERS = {path.name.partition(".")[0]: path for path in sorted(HELD_OUT.glob("*.cast.gz"))}
+PATHS = TUNED | OTHERS
 WORDS = {"starting", "idle", "working", "done", "error", "background", "gone"}
 WORDS |= {f"waiting:{kind}" for kind in ("permission", "question", "auth")}
 #: What would name a person, a machine, a key or where this was made.
@@ -32,10 +37,24 @@ def recording(name: str) -> Recording:
 
 
 def test_size() -> None:
-    """The corpus holds at least thirty recordings of eight agents, in at most six megabytes."""
-    assert len(PATHS) >= 30
-    assert len({name.partition("-")[0] for name in PATHS}) == 8
+    """Both parts of the corpus hold at least forty recordings of the agents, in at most six megabytes in all."""
+    for part, agents in ((TUNED, 8), (OTHERS, 6)):
+        assert len(part) >= 40
+        assert len({name.partition("-")[0] for name in part}) >= agents
     assert sum(path.stat().st_size for path in PATHS.values()) <= 6_000_000
+
+
+def test_held_out() -> None:
+    """No held-out recording plays a scene of the other part, and each tells the version of its agent."""
+    assert {scene_of(name) for name in TUNED} & {scene_of(name) for name in OTHERS} == set()
+    for name in OTHERS:
+        marks = [event.what.label for event in recording(name).events if isinstance(event.what, Mark)]
+        assert re.fullmatch(rf"agent {name.partition('-')[0]} \d+\.\d+\.\d+\S*", marks[0])
+
+
+def scene_of(name: str) -> str:
+    """What is played in a recording."""
+    return name.split("-")[1]
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -77,7 +96,7 @@ def test_names_nobody(name: str) -> None:
     assert set(header["env"]) <= {"SHELL", "TERM"}
 
 
-@pytest.mark.parametrize("name", recordings_for(ROWS[0], PATHS))
+@pytest.mark.parametrize("name", recordings_for(ROWS[0], TUNED))
 def test_shown(name: str) -> None:
     """With all its sources Tallylight shows every truth that lasts three seconds, sooner or later."""
     found = recording(name)
@@ -100,7 +119,9 @@ def test_shown(name: str) -> None:
 
 def test_files_are_ours() -> None:
     """Nothing lies beside the recordings but their description."""
-    assert {path.name for path in CORPUS.iterdir()} - {path.name for path in PATHS.values()} <= {"README.md"}
+    found = {path for folder in (CORPUS, HELD_OUT) for path in folder.iterdir()}
+
+    assert found - set(PATHS.values()) == {CORPUS / "README.md", HELD_OUT}
 
 
 def test_rows() -> None:

@@ -211,7 +211,7 @@ _CASTS = (
     _Cast(again, "claude+relay codex+relay gemini qwen copilot aider opencode kilo", ((80, 24), (56, 26))),
     _Cast(
         pick,
-        "claude+relay+hooks codex+relay gemini+older qwen+older copilot+older opencode kilo",
+        "claude+relay+hooks codex+relay gemini+older qwen copilot+older opencode kilo",
         ((160, 45), (50, 32), (132, 43)),
     ),
     _Cast(page, "claude+hooks gemini qwen aider opencode kilo", ((120, 36), (64, 30))),

@@ -26,6 +26,17 @@ def clean(text: str, cells: int = 256) -> str:
     return sanitise(whole, cells=cells - 1, graphemes=cells - 1).rstrip() + "…" if cells > 1 else "…"[:cells]
 
 
+def wrap(text: str, cells: int) -> list[str]:
+    """Break clean *text* at its spaces into lines of at most *cells*; a word that is wider by itself is left whole."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and width(lines[-1]) + 1 + width(word) <= cells:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
 def pad(text: str, cells: int) -> str:
     """Fill *text* with spaces to *cells*."""
     return text + " " * (cells - width(text))

@@ -306,3 +306,14 @@ def test_sessions_that_nobody_looks_after_are_told(world: FakeWorld) -> None:
 
     found = findings(WithScreen(**vars(world)), FakeWire())["sessions"]
     assert (found.health, "tally host sessions" in found.text) == (Health.SKIPPED, True)
+
+
+def test_narrow_terminal_breaks_between_words() -> None:
+    """A finding goes on below itself; a remedy, which may be a command to copy, stays in one line."""
+    finding = Finding("keys", Health.BROKEN, "ctrl+shift+y jump, ctrl+shift+i agents", "run " + "x" * 60)
+
+    assert doctor._line(finding, 48).splitlines() == [
+        "broken     keys          ctrl+shift+y jump,",
+        "                         ctrl+shift+i agents",
+        "                         → run " + "x" * 60,
+    ]

@@ -173,3 +173,14 @@ def test_missing_package_is_one_line(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert done.stderr == "tally: its Python has no `attrs` any more: run ./install.sh again\n"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["doctor"], ["setup", "--dry-run"]])
+def test_locale_without_our_signs(tmp_path: Path, words: list[str]) -> None:
+    """Where the output's encoding has no `…` and no `→`, there stands `?`, and no traceback."""
+    env = bare_environment(HOME=str(tmp_path), PYTHONPATH=SHARED, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+
+    done = subprocess.run([*COMMAND, *words], env=env, capture_output=True, text=True)
+
+    assert done.stderr == "" and "Traceback" not in done.stdout
+    assert done.stdout.isascii() and len(done.stdout) > 100

@@ -210,3 +210,15 @@ def test_where_we_are(environ: dict[str, str], lock: str | None, place: tuple[st
     if lock is not None:
         folder.joinpath("wezterm-77.lock").write_text(lock)
     assert own_place({**environ, "XDG_RUNTIME_DIR": str(tmp_path)}) == place
+
+
+def test_narrow_terminal_breaks_between_words() -> None:
+    """What is wider than the terminal goes on in the next line, and nothing of it is lost."""
+    pane = attrs.evolve(
+        WAITING, message="Run the migration on the production database now, or only show what it would do?"
+    )
+
+    lines = drawn(pane, 40).splitlines()
+
+    assert max(map(len, lines)) <= 40
+    assert pane.message in " ".join(line[12:] for line in lines if line.startswith("  "))

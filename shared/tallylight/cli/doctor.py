@@ -11,14 +11,16 @@ import argparse
 import contextlib
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from tallylight import files, processes, snapshot, tty
 from tallylight.cli import emit, hooks
-from tallylight.cli.output import clean
+from tallylight.cli.output import Output, clean
 from tallylight.errors import TallyError
+from tallylight.layout import wrap
 from tallylight.setup import checks, environment, hooks_state, receipt, sessions, wezterm
 from tallylight.setup.checks import Finding, Health
 from tallylight.setup.world import World
@@ -28,6 +30,8 @@ from tallylight.snapshot_schema import Snapshot
 VERSION = 1
 #: How long a light may take to arrive; the snapshot is at most 0.2 s behind.
 ARRIVES_S = 2.0
+#: The column in which what was found begins, and the cells that it gets at least.
+_INDENT, _LEAST = 25, 20
 
 
 class Wire(Protocol):
@@ -77,11 +81,12 @@ def main(argv: Sequence[str], world: World | None = None, wire: Wire | None = No
     options = parser.parse_args(list(argv))
     world = world or World()
     wire = wire or RealWire(world.env)
+    columns = Output.to(sys.stdout, world.env).columns
     found = []
     for finding in examine(world, wire):
         found.append(finding)
         if not options.json:
-            world.say(_line(finding))
+            world.say(_line(finding, columns))
     faults = sum(finding.is_fault for finding in found)
     if options.json:
         rows = [finding._asdict() for finding in found]
@@ -91,10 +96,13 @@ def main(argv: Sequence[str], world: World | None = None, wire: Wire | None = No
     return 1 if faults else 0
 
 
-def _line(finding: Finding) -> str:
+def _line(finding: Finding, columns: int) -> str:
     # Messages name files and quote what is in them: anything could be in there.
-    line = f"{finding.health.value:<9}  {finding.what:<12}  {clean(finding.text, 500)}"
-    return f"{line}\n{'':<25}→ {clean(finding.remedy, 500)}" if finding.remedy else line
+    first, *more = wrap(clean(finding.text, 500), max(columns - _INDENT, _LEAST))
+    lines = [f"{finding.health.value:<9}  {finding.what:<12}  {first}", *(f"{'':<{_INDENT}}{line}" for line in more)]
+    if finding.remedy:  # in one line: it may be a command to copy
+        lines.append(f"{'':<{_INDENT}}→ {clean(finding.remedy, 500)}")
+    return "\n".join(lines)
 
 
 def examine(world: World, wire: Wire) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ the interpreter has not already loaded.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -53,6 +54,8 @@ def run() -> NoReturn:
     for name in ("stdin", "stdout", "stderr"):  # in this order: each takes the descriptor that is closed
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
+    if sys.stdout.encoding.lower() != "utf-8" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a locale without `✓` shows `?`, rather than a traceback
     sys.exit(main(sys.argv[1:]))
 
 

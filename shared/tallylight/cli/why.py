@@ -11,9 +11,10 @@ import time
 from collections.abc import Sequence
 
 from tallylight import paint
-from tallylight.cli.output import GAP, Output, age, ago, clean, fit, status_words
+from tallylight.cli.output import GAP, UNBOUNDED, Output, age, ago, clean, fit, status_words
 from tallylight.cli.panes import Found, add_pane, pick, read_panes
 from tallylight.cli.status import JSON_VERSION, nothing
+from tallylight.layout import wrap
 from tallylight.snapshot_schema import RecordEntry, status_of
 from tallylight.status import Status
 
@@ -65,9 +66,11 @@ def draw(output: Output, found: Found, now: float) -> None:
         "said": ago(reason.at, now) if reason.source else "",
         "until": reason.changes,
     }
+    room = max(10, output.columns - label - 2)
     for name, fact in facts.items():
         if fact:
-            output.line(f"  {name:<{label}}{clean(fact, max(10, output.columns - label - 2))}")
+            for number, line in enumerate(wrap(clean(fact, UNBOUNDED), room)):
+                output.line(f"  {'' if number else name:<{label}}{clean(line, room)}")
     children = [record for record in pane.records if record.id]
     _section(output, "its parts", [_record_row(record, now) for record in children])
     _section(

@@ -211,3 +211,11 @@ def test_a_span_ends_its_look() -> None:
         drawn = ansi.sgr((span,), Depth.FULL)
         assert drawn == span.text or drawn.endswith("\x1b[0m")
     assert attrs.asdict(selected[3])["is_reverse"]
+
+
+def test_every_control_key_has_a_name() -> None:
+    """What is typed is named in letters that can be read, whatever control character it is."""
+    names = [keys_named(chr(code)) for code in range(32)]
+
+    assert all(name.isprintable() for name in names)
+    assert (names[3], names[0x1F]) == ("ctrl+c", "ctrl+_")

@@ -122,6 +122,8 @@ class SnapshotWriter:
     _birth: str = attrs.field(init=False, default="")
     _panes: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
     _written: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
+    #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
+    _texts: dict[int, tuple[Pane, str]] = attrs.field(init=False, factory=dict)
     _last: float | None = attrs.field(init=False, default=None)
     _offset: float | None = attrs.field(init=False, default=None)
 
@@ -178,6 +180,7 @@ class SnapshotWriter:
     def close(self) -> None:
         """Remove the file: the host goes away."""
         self._panes = self._written = None
+        self._texts = {}
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
@@ -192,13 +195,20 @@ class SnapshotWriter:
             started=self.started,
             birth=self._birth,
             written=self.clock(),
-            panes=panes,
+            panes=(),
         )
-        data = json.dumps(snapshot.to_json(), ensure_ascii=True, separators=(",", ":")).encode("ascii")
+        self._texts = {id(pane): self._texts.get(id(pane)) or (pane, _dumps(pane.to_json())) for pane in panes}
+        # The list of panes stands last.
+        head = _dumps(snapshot.to_json()).removesuffix("]}")
+        data = f"{head}{','.join(self._texts[id(pane)][1] for pane in panes)}]}}".encode("ascii")
         if len(data) > MAX_BYTES:
             raise SnapshotError(self.path, f"{len(data)} bytes are too many for a snapshot")
         checked_directory(self.path.parent, create=True)
         files.atomic_write(self.path, data, 0o600, durable=False)
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
 def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:

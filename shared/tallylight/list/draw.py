@@ -75,8 +75,11 @@ def keys_named(keys: str) -> str:
     """*keys* as a person reads what will be typed: `y ⏎`."""
     if keys in KEY_NAMES:
         return KEY_NAMES[keys]
-    names = (KEY_NAMES.get(key) or (f"ctrl+{chr(ord(key) ^ 0x40).lower()}" if key < " " else clean(key, 4)) for key in keys)
-    return " ".join(names)
+    return " ".join(KEY_NAMES.get(key) or (_ctrl(key) if key < " " else clean(key, 4)) for key in keys)
+
+
+def _ctrl(key: str) -> str:
+    return f"ctrl+{chr(ord(key) ^ 0x40).lower()}"
 
 
 # The head --------------------------------------------------------------------------------------------------------

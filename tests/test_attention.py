@@ -199,3 +199,10 @@ def test_a_hostile_sum() -> None:
     value = {"version": 1, "day": 7, "waited_s": "x", "waiting": -3, "written": float("nan")}
 
     assert Waited.from_json(value) == Waited(day="")
+
+
+def test_a_sum_beyond_all_time() -> None:
+    """A number too large for any clock counts as none: what is made of it would be no number of hours."""
+    huge = Waited.from_json({"version": 1, "day": "d", "waited_s": 1e308, "waiting": 2**31 - 1, "written": -1e308})
+
+    assert huge is not None and huge.at(2e9) < 1e20

@@ -4,7 +4,6 @@ Values out of JSON that somebody else wrote: each of the type and size that was 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -18,6 +17,8 @@ MAX_ID = 500
 MAX_PATH = 4096
 #: Of one list.
 MAX_LIST = 64
+#: Of one number, in seconds: some 285 million years. The calendar of the C library goes further.
+MAX_NUMBER = 2**53
 #: Of one argument list, in words; each has at most `MAX_TEXT` characters.
 MAX_WORDS = 64
 
@@ -36,13 +37,10 @@ def path(value: object) -> str:
 
 
 def number(value: object) -> float:
-    """Return *value* if it is a finite number, else 0."""
+    """Return *value* if it is a number that a clock can show, else 0."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
-    try:
-        return float(value) if math.isfinite(value) else 0.0
-    except OverflowError:
-        return 0.0
+    return float(value) if -MAX_NUMBER <= value <= MAX_NUMBER else 0.0
 
 
 def count(value: object) -> int | None:

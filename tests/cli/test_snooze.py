@@ -205,6 +205,31 @@ def test_a_new_host_sweeps_other_days(runtime: Path) -> None:
     assert names == {"kitty", "screen"}
 
 
+def test_a_file_that_cannot_be_removed_costs_nothing(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new host whose disk keeps yesterday's files begins with a sum all the same."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    publish(runtime, [])
+    waited(runtime, "kitty", 600)
+    waited(runtime, "tmux", 60, day="1970-01-01")
+    monkeypatch.setattr(Path, "unlink", refuse)
+
+    assert WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 600
+
+
+def test_what_others_may_write_is_not_read(runtime: Path) -> None:
+    """A sum in a directory that others can change is nobody's, and nothing is swept from there."""
+    publish(runtime, [])
+    waited(runtime, "kitty", 600)
+    waited(runtime, "tmux", 60, day="1970-01-01")
+    (runtime / "tallylight").chmod(0o777)
+
+    assert WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 0
+    assert len(list((runtime / "tallylight").glob("*.waited"))) == 2
+
+
 def test_a_wait_is_written_when_it_begins_and_ends(runtime: Path) -> None:
     """While it lasts, nothing needs to be written; nor before anything ever waited."""
     file = WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)})

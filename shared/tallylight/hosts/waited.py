@@ -7,6 +7,7 @@ when the host ends, for the day is not over, and goes when another host starts o
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -47,7 +48,8 @@ class WaitedFile:
             if path == self.path and waited is not None and waited.day == day:
                 found = waited
             elif waited is None or waited.day < day:
-                path.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    path.unlink()
         return Ledger(day, found.waited_s if found is not None else 0.0)
 
     def is_due(self, waited: Waited) -> bool:
@@ -69,12 +71,8 @@ class WaitedFile:
 
 def waited_today(environ: Mapping[str, str], clock: float) -> float:
     """The seconds that agents have waited today, in all hosts that are and were."""
-    try:
-        folder = checked_directory(directory(environ))
-    except (OSError, SnapshotError):
-        return 0.0
     seconds = 0.0
-    for path in _paths(folder):
+    for path in _paths(directory(environ)):
         waited = _read(path)
         if waited is not None and waited.day == today(clock):
             seconds += waited.at(clock if waited.waiting and _lives(path) else waited.written)
@@ -90,9 +88,10 @@ def _lives(path: Path) -> bool:
 
 
 def _paths(folder: Path) -> list[Path]:
+    """The files of all hosts; none in a directory that others could have written to."""
     try:
-        return sorted(path for path in folder.iterdir() if _NAME.match(path.name))[:MAX_FILES]
-    except OSError:
+        return sorted(path for path in checked_directory(folder).iterdir() if _NAME.match(path.name))[:MAX_FILES]
+    except (OSError, SnapshotError):
         return []
 
 

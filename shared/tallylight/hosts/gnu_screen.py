@@ -25,7 +25,8 @@ import attrs
 from tallylight import files, processes, snapshot
 from tallylight.hosts.jobs import StuckError, run
 from tallylight.hosts.pane import Look
-from tallylight.hosts.poller import Sight
+from tallylight.hosts.runtimes import Runtimes
+from tallylight.hosts.sights import Sight
 from tallylight.multiplexers import hardcopy, screen_list
 from tallylight.multiplexers.screen_list import Session, State
 from tallylight.requests import Request
@@ -53,6 +54,21 @@ class _Window:
 
 
 @attrs.frozen
+class _Seen:
+    """A session as of a look: how long it had run, its windows by leader, and their sights."""
+
+    session: Session
+    runtime: int | None
+    windows: dict[int, _Window]
+    sights: list[Sight]
+
+    def is_as(self, session: Session, runtime: int | None) -> bool:
+        """Whether nothing can be new: it has not run since, so no window has come or gone, and all had their number."""
+        is_whole = all(window.number is not None for window in self.windows.values())
+        return runtime is not None and self.runtime == runtime and self.session == session and is_whole
+
+
+@attrs.frozen
 class _Copy:
     """What a hardcopy held, and the look that it was."""
 
@@ -76,7 +92,8 @@ class ScreenSource:
         self._folder = ""
         self._stamp: object = None
         self._listed_at: float | None = None
-        self._windows: dict[int, _Window] = {}
+        self._runtimes = Runtimes("/proc" if isinstance(self._table, processes.ProcTable) else None)
+        self._seen: dict[int, _Seen] = {}
         self._copies: dict[str, _Copy] = {}
         self._private: Path | None = None
         self._keeps_text: bool | None = None
@@ -86,12 +103,24 @@ class ScreenSource:
     def look(self) -> Sequence[Sight] | None:
         """A sight for every window of every living session."""
         self._list_sessions()
-        alive: dict[int, _Window] = {}
-        sights = [sight for session in self._sessions for sight in self._windows_of(session, alive)]
-        self._windows = alive
-        for gone in self._copies.keys() - {window.file for window in alive.values()}:
+        self._seen = {session.pid: self._look_at(session) for session in self._sessions}
+        self._runtimes.keep(self._seen)
+        files = {window.file for seen in self._seen.values() for window in seen.windows.values()}
+        for gone in self._copies.keys() - files:
             self._copies.pop(gone, None)
-        return sights
+        return [sight for seen in self._seen.values() for sight in seen.sights]
+
+    def _look_at(self, session: Session) -> _Seen:
+        """The windows of a session, asked for only if they can be others than at the last look."""
+        # Before the rest: what changes in between is then seen at the next look.
+        runtime = self._runtimes.read(session.pid)
+        before = self._seen.get(session.pid)
+        if before is not None and before.is_as(session, runtime):
+            return before
+        windows = self._windows_of(session, before.windows if before is not None else {})
+        is_alone = len(windows) == 1
+        sights = [self._sight(session, pid, window.number, is_alone=is_alone) for pid, window in windows.items()]
+        return _Seen(session, runtime, windows, sights)
 
     def _list_sessions(self) -> None:
         """Ask for the list, if it can have changed."""
@@ -129,17 +158,16 @@ class ScreenSource:
         except OSError:
             return None
 
-    def _windows_of(self, session: Session, alive: dict[int, _Window]) -> list[Sight]:
-        leaders = processes.children(session.pid, self._table)[:MAX_WINDOWS]
-        found: list[Sight] = []
-        for leader in leaders:
+    def _windows_of(self, session: Session, before: Mapping[int, _Window]) -> dict[int, _Window]:
+        """The windows of a session by their leaders; *before* are those of the last look."""
+        found: dict[int, _Window] = {}
+        for leader in processes.children(session.pid, self._table)[:MAX_WINDOWS]:
             start = self._table.start(leader)
-            window = self._windows.get(leader)
+            window = before.get(leader)
             if window is None or window.start != start or window.number is None:
                 number = self._number(leader, session)
                 window = _Window(start, number, _file(session, number))
-            alive[leader] = window
-            found.append(self._sight(session, leader, window.number, is_alone=len(leaders) == 1))
+            found[leader] = window
         return found
 
     def _number(self, leader: int, session: Session) -> int | None:
@@ -255,13 +283,14 @@ class ScreenSource:
 
     def act(self, request: Request) -> None:
         """Show the window to whoever is attached to its session."""
-        for session in self._sessions:
-            for sight in self._windows_of(session, {}):
-                if sight.id == request.pane and sight.tab and self._is_attached(session):
-                    run(["screen", "-S", session.address, "-X", "select", sight.tab], self._env)
+        for seen in list(self._seen.values()):
+            for sight in seen.sights:
+                if sight.id == request.pane and sight.tab and self._is_attached(seen.session):
+                    run(["screen", "-S", seen.session.address, "-X", "select", sight.tab], self._env)
 
     def close(self) -> None:
         """Take the private directory away."""
+        self._runtimes.close()
         if self._private is not None:
             with contextlib.suppress(OSError):
                 shutil.rmtree(self._private)

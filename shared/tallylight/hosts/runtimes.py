@@ -57,7 +57,9 @@ class Runtimes:
             os.close(fd)
 
     def _close(self, pid: int) -> None:
-        os.close(self._files.pop(pid))
+        fd = self._files.pop(pid, None)
+        if fd is not None:
+            os.close(fd)
 
     def keep(self, pids: Container[int]) -> None:
         """Close the files of all processes but *pids*."""

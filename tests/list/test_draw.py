@@ -113,6 +113,13 @@ def test_a_snooze_shows_how_long() -> None:
     assert lines[0] == "1 agent" and "snoozed 10m" in lines[1]
 
 
+def test_how_long_it_waited_today_counts_this_wait() -> None:
+    """The time that an agent has waited today is that of its earlier questions and of this one."""
+    now = listed(attrs.evolve(asking(1, 200), waited_s=60.0), columns=80, lines=20)
+
+    assert any("waited 4m today" in text for text in texts(now))
+
+
 def test_nothing_to_list_is_said() -> None:
     """An empty list says that there is no agent; a filter that finds none says that."""
     assert "no agent runs" in texts(listed())[2]

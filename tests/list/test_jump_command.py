@@ -61,6 +61,19 @@ def test_without_a_terminal(
     assert "tally doctor" in capsys.readouterr().out
 
 
+def test_only_a_detached_session_needs_somebody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A jump shows panes of terminals; where only what no terminal shows needs one, it says so and where to go."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    writer = SnapshotWriter.for_host("sessions", os.environ, time.time)
+    status = asking(1).status
+    writer.publish([Pane(id="tmux/1/%0", status=status, since=time.time(), attach=("tmux", "attach"))], 0.0)
+
+    assert main(["jump"]) == 0
+    assert capsys.readouterr().out == "only agents in detached sessions need you; `tally agents` goes there\n"
+
+
 def hosts(*found: tuple[str, Pane]) -> Panes:
     return Panes(tuple(Found(host, pane) for host, pane in found), tuple(sorted({host for host, _ in found})))
 

@@ -34,7 +34,10 @@ def main(argv: list[str]) -> int:
     now = time.time()
     host = find_host(panes, os.environ, now, is_any=options.any)
     if not host:
-        output.line("nothing needs you" if panes.hosts else nothing(panes))
+        if stops([found.pane for found in panes.panes if found.pane.attach], now, is_any=options.any):
+            output.line("only agents in detached sessions need you; `tally agents` goes there")
+        else:
+            output.line("nothing needs you" if panes.hosts else nothing(panes))
         return 0 if panes.hosts else 1
     order = stops([found.pane for found in panes.panes if found.host == host], now, is_any=options.any)
     if not options.dry_run and not host.startswith("kitty-"):

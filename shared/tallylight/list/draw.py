@@ -227,8 +227,10 @@ def _who(row: Row, now: float) -> str:
     words = [status_words(pane.status, pane.kind), pane.agent, pane.project, row.address]
     if is_snoozed(pane, now):
         words.append(f"snoozed for {age(pane.snoozed_until - now)}")
+    # The host adds a wait when it is over.
     if pane.waited_s >= 1:
-        words.append(f"waited {age(pane.waited_s)} today")
+        waits_now = max(0.0, now - pane.since) if pane.status is Status.WAITING and pane.since else 0.0
+        words.append(f"waited {age(pane.waited_s + waits_now)} today")
     return ", ".join(word for word in words if word)
 
 

@@ -230,4 +230,4 @@ def _password(fleet: Fleet) -> str | None:
             raise BrokerError(f"{path}: can be read by others; chmod 600 it")
         return os.fsdecode(files.read_limited(path, MAX_PASSWORD_BYTES)).rstrip("\r\n")
     except OSError as error:
-        raise BrokerError(f"{path}: {error.strerror}") from None
+        raise BrokerError(f"password_file of [fleet]: {path}: {error.strerror}") from None

@@ -109,14 +109,12 @@ class PsutilTable:
 
     def token(self, pid: int) -> object:
         process = self._try(lambda: self._psutil.Process(pid))
-        if process is None:
-            return None
-        name = self._try(process.name)
-        return None if name is None else (process.create_time(), name)
+        return None if process is None else self._try(lambda: (process.create_time(), process.name()))
 
     def fingerprint(self, pid: int) -> object:
         process = self._try(lambda: self._psutil.Process(pid))
-        return None if process is None else (process.create_time(), tuple(self._try(process.cmdline) or ()))
+        created = None if process is None else self._try(process.create_time)
+        return None if created is None else (created, tuple(self._try(process.cmdline) or ()))
 
     def start(self, pid: int) -> int | None:
         created = self.start_time(pid)
@@ -311,7 +309,6 @@ class Groups:
             )
         except (OSError, subprocess.SubprocessError):
             return {}
-        pairs = (line.split() for line in done.stdout.splitlines())
-        return {
-            int(pair[0]): max(0, int(pair[1])) for pair in pairs if len(pair) == 2 and pair[1].lstrip(b"-").isdigit()
-        }
+        pairs = [line.split() for line in done.stdout.splitlines()]
+        # -1 and 0 stand for no group.
+        return {int(pair[0]): int(pair[1]) for pair in pairs if len(pair) == 2 and all(map(bytes.isdigit, pair))}

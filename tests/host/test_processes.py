@@ -18,6 +18,7 @@ import pytest
 from tallylight.agents import Agents, parse_agent
 from tallylight.processes import (
     ForegroundReader,
+    Groups,
     ProcTable,
     PsutilTable,
     Stat,
@@ -489,3 +490,27 @@ def test_no_agents_known() -> None:
     """Without agent files nobody is an agent, and nothing fails."""
     assert foreground(os.getpgrp(), Agents()).agent is None
     assert len(Agents([parse_agent('name="x"\nprocesses=["x"]', "x")])) == 1
+
+
+def test_groups_by_ps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no /proc, `ps` tells the foreground groups; a line that is none of its own costs itself."""
+    program = tmp_path / "ps"
+    program.write_text("#!/bin/sh\nprintf 'PID TPGID\\n  12   -1\\n34 56\\nps: a b\\n78\\n\\n9 8 7\\n² 3\\n'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    groups = Groups(PsutilTable())
+
+    assert [groups.look(pid, 0.0) for pid in (12, 34, 78, 9)] == [0, 56, 0, 0]
+
+
+def test_psutil_that_may_not_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that psutil is not allowed to look at is as good as none, never an error."""
+    table = PsutilTable()
+
+    def refuse(process: object) -> float:
+        raise table._psutil.AccessDenied(1)
+
+    monkeypatch.setattr(table._psutil.Process, "create_time", refuse)
+    pid = os.getpid()
+
+    assert (table.token(pid), table.fingerprint(pid), table.get(pid), table.start(pid)) == (None, None, None, None)

@@ -8,14 +8,19 @@ from typing import Any
 
 import attrs
 import pytest
+from benchmarks.accuracy import read
 
 from tallylight.agents import Agent
+from tallylight.evidence.grid import Grid
 from tallylight.hosts import kitty_actions
 from tallylight.hosts.pane import Look
 from tallylight.list.state import Sight
 from tallylight.listing.actions import MAX_MESSAGE, sight_from, sight_to
+from tallylight.recording import Output
+from tallylight.scanner import Scanner
 from tests.evidence.agents import agent
 
+CORPUS = Path(__file__).parents[1] / "corpus"
 SCREENS = Path(__file__).parents[1] / "evidence/screens"
 
 
@@ -109,6 +114,50 @@ def test_the_same_question_about_another_command_gets_no_answer(window: Window) 
 
     assert answered(window, agent("claude"), saw) == kitty_actions.CHANGED
     assert window.typed == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("● A command of the script", "  A command of the script", True),
+        ("$ Shell touch it" + 9 * " " + "9s", "$ Shell touch it" + 8 * " " + "1m 10s", True),
+        ("╚██╗  │ ~/project  │", "╚██╗  │ ~/project", True),
+        ("● A command of the script", "● A command of the scripts", False),
+        ("$ rm *", "$ rm", False),
+        ("* rm", "rm", False),
+        ("$ sleep 5s", "$ sleep 9s", False),
+        ("é /etc", "/etc", False),
+    ],
+)
+def test_what_blinks_is_no_change(before: str, after: str, same: bool) -> None:
+    """An agent that waits moves a bullet or a clock; every other difference is one."""
+    first, second = (look("claude/permission-bash-120.txt") for _ in range(2))
+    row = next(number for number, line in enumerate(first.lines) if "A command of the script" in line)
+    marks = []
+    for seen_, line in ((first, before), (second, after)):
+        lines = [line if number == row else old for number, old in enumerate(seen_.lines)]
+        marks.append(seen(Window(attrs.evolve(seen_, lines=lines))).mark)
+
+    assert (marks[0] == marks[1]) is same
+
+
+@pytest.mark.parametrize("name", ["claude-permission", "codex-permission", "copilot-silent", "qwen-silent"])
+def test_a_real_agent_that_waits_stays_the_same(name: str) -> None:
+    """From one look to the next, in a whole recorded wait, a person's answer would have been typed."""
+    recording = read(CORPUS / f"{name}.cast.gz")
+    start = next(at for at, word in recording.truth if word == "waiting:permission")
+    end = next(at for at, _ in recording.truth if at > start)
+    grid, scanner = Grid(recording.header.columns, recording.header.rows), Scanner()
+    marks = []
+    for event in recording.events:
+        if isinstance(event.what, Output):
+            grid.draw(scanner.feed(event.what.data))
+            if start + 0.5 < event.time < end - 0.2:
+                shown = Look(list(grid.lines), grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)
+                found = kitty_actions.sight(FakePane(agent(name.partition("-")[0])), shown)  # type: ignore[arg-type]
+                marks.append(found and (found.prompt, found.mark))
+
+    assert len(marks) > (name != "codex-permission") and len(set(marks)) <= 1 and None not in marks
 
 
 def test_a_prompt_that_is_gone_gets_no_answer(window: Window) -> None:

@@ -7,6 +7,7 @@ All of it is done on a key press of a person in this kitty, but for `focus` and 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ _journey: order.Journey | None = None
 
 #: So much of a label, in characters, stands in its first row on a narrow screen.
 LABEL = 12
+#: How long it has been waiting, at the right edge.
+_CLOCK = re.compile(r" {3,}(?:\d+h ?)?(?:\d+m ?)?\d+s$", re.ASCII)
 CHANGED = "that question has changed; nothing was typed"
 
 
@@ -76,9 +79,22 @@ def sight(pane: Pane, look: Look) -> Sight | None:
         return None
     rows = [row.text for row in read_tail(look.lines) if not row.is_edge]
     end = _first_answer(rows, [choice.label for choice in found.choices])
-    mark = hashlib.blake2s("\n".join(rows).encode("utf-8", "replace"), digest_size=16).hexdigest()
+    steady = "\n".join(map(_steady, rows))
+    mark = hashlib.blake2s(steady.encode("utf-8", "replace"), digest_size=16).hexdigest()
     context = clean_lines([row for row in rows[:end] if row])
     return Sight(found.fingerprint, mark, context, tuple((choice.keys, choice.label) for choice in found.choices))
+
+
+def _steady(row: str) -> str:
+    """
+    *row* without what an agent that waits for an answer keeps moving: a bullet that blinks, a clock at the right edge.
+
+    Nothing of a command or of a question is in there, so it still is the very same for the person.
+    """
+    bare = row.rstrip(" │").lstrip()
+    if not bare[:1].isascii() and not bare[:1].isalnum() and bare[1:2] == " ":
+        bare = bare[1:].lstrip()
+    return _CLOCK.sub("", bare)
 
 
 def _first_answer(rows: Sequence[str], labels: Sequence[str]) -> int:

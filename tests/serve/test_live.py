@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -48,9 +47,6 @@ class Live:
     _writer: SnapshotWriter | None = None
 
     def start(self) -> Live:
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            self.port = int(found.getsockname()[1])
         run = self.folder / "run"
         (run / "tallylight").mkdir(parents=True, mode=0o700)
         self._writer = SnapshotWriter(
@@ -64,17 +60,13 @@ class Live:
             "PYTHONPATH": str(Path("shared").resolve()),
         }
         tally = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
-        command = [*tally, "serve", "--port", str(self.port)]
+        command = [*tally, "serve", "--port", "0"]
         self.process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=self.folder)
         assert self.process.stdout is not None
-        self.token = self.process.stdout.readline().strip().partition("#")[2]
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
-                return self
-            except ConnectionRefusedError:
-                assert self.process.poll() is None
-                time.sleep(0.02)
+        # It takes connections before it says where.
+        where, _, self.token = self.process.stdout.readline().strip().partition("/#")
+        self.port = int(where.rpartition(":")[2])
+        return self
 
     def shows(self, *panes: Pane) -> None:
         assert self._writer is not None

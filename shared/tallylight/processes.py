@@ -113,7 +113,9 @@ class PsutilTable:
 
     def fingerprint(self, pid: int) -> object:
         process = self._try(lambda: self._psutil.Process(pid))
-        created = None if process is None else self._try(process.create_time)
+        if process is None:
+            return None
+        created = self._try(process.create_time)
         return None if created is None else (created, tuple(self._try(process.cmdline) or ()))
 
     def start(self, pid: int) -> int | None:

@@ -61,6 +61,17 @@ def agents_of(world: FakeWorld, name: str) -> Path:
     return world.home / FILES[name]
 
 
+def agent_of_ones_own(world: FakeWorld) -> Path:
+    """An agent file of the user's, `mine`, with hooks."""
+    path = world.home / ".config/tallylight/agents/mine.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        'name = "mine"\nprocesses = ["mine"]\n[hooks]\nform = "list"\nfolder = "~/.mine"\nfile = "hooks.json"\n'
+        'entry = \'{"run": "{command}"}\'\n[[hooks.rules]]\nevents = ["ping"]\nstatus = "working"\n'
+    )
+    return path
+
+
 def contents(world: FakeWorld) -> dict[str, object]:
     """Every file below the home and its bytes, and every directory, without what is ours or kept for the undoing."""
     found = tree(world.home)
@@ -218,6 +229,17 @@ def test_a_file_that_may_not_be_written(world: FakeWorld, monkeypatch: pytest.Mo
     assert not (world.home / ".local/state/tallylight").exists()
 
 
+def test_a_table_that_may_not_be_written(world: FakeWorld, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the state directory refuses the table of one agent, that is told, and the next agent has its hooks."""
+    agent_of_ones_own(world)
+    (world.home / ".local/state/tallylight").mkdir(parents=True)
+    (world.home / ".local/state/tallylight/hooks").write_text("")
+
+    assert run(world, "install", "mine", "claude", "--yes") == 1
+    assert "cannot change ~/.local/state/tallylight/hooks/mine.json" in capsys.readouterr().err
+    assert agents_of(world, "claude").exists()
+
+
 def test_somebody_elses_plugin_of_that_name(world: FakeWorld, capsys: pytest.CaptureFixture[str]) -> None:
     """A file that stands where ours would go is not overwritten."""
     path = agents_of(world, "opencode")
@@ -320,12 +342,7 @@ def test_the_plugin_names_the_command(world: FakeWorld) -> None:
 
 def test_an_agent_of_a_users_own(world: FakeWorld) -> None:
     """Hooks of an agent from a user's file are installed, and its table is put where `tally hook` looks for it."""
-    own = world.home / ".config/tallylight/agents/mine.toml"
-    own.parent.mkdir(parents=True)
-    own.write_text(
-        'name = "mine"\nprocesses = ["mine"]\n[hooks]\nform = "list"\nfolder = "~/.mine"\nfile = "hooks.json"\n'
-        'entry = \'{"run": "{command}"}\'\n[[hooks.rules]]\nevents = ["ping"]\nstatus = "working"\n'
-    )
+    own = agent_of_ones_own(world)
 
     assert run(world, "install", "mine", "--yes") == 0
     (found,) = json.loads((world.home / ".mine/hooks.json").read_text())["hooks"]["ping"]

@@ -8,6 +8,7 @@ Standard library only: `tally setup --undo` comes here, too.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import shlex
 from collections.abc import Mapping
@@ -156,30 +157,29 @@ def plan_install(world: World, target: Target) -> list[Edit]:
     path = target.path(world)
     try:
         if not is_right(world, target):
-            planned.append(_install_edit(world, target, path, book))
+            planned += _install_edits(world, target, path, book)
     except DataFileError:
         raise
     except TallyError as error:
         raise TallyError(f"{world.short(path)} was left alone: {error}") from None
     for name, text in target.place["beside"]:
-        planned += _own_edit(target, target.folder(world) / name, text.lstrip("\n"), book)
+        planned += _own_edits(target, target.folder(world) / name, text.lstrip("\n"), book)
     return planned
 
 
-def _install_edit(world: World, target: Target, path: Path, book: hooks_book.Book) -> Edit:
+def _install_edits(world: World, target: Target, path: Path, book: hooks_book.Book) -> list[Edit]:
+    if target.form == "plugin":
+        return _own_edits(target, path, plugin_text(world, target), book)
     entry = book.find(target.agent, path)
     before = user_files.read(path)
-    if target.form == "plugin":
-        edit = _own_edit(target, path, plugin_text(world, target), book)
-        return edit[0]
     text = edits.decode(before or b"")
     pieces = entry.pieces if entry is not None else ()
     bare = surgery.remove(text, target.agent, pieces, grouped=target.grouped)
     done = surgery.insert(bare, wanted(world, target), grouped=target.grouped, version=target.place["new"])
-    return Edit(target.agent, path, before, edits.encode(done.text), done.pieces, edits.encode(bare), entry)
+    return [Edit(target.agent, path, before, edits.encode(done.text), done.pieces, edits.encode(bare), entry)]
 
 
-def _own_edit(target: Target, path: Path, text: str, book: hooks_book.Book) -> list[Edit]:
+def _own_edits(target: Target, path: Path, text: str, book: hooks_book.Book) -> list[Edit]:
     """A file that is ours as a whole. Somebody else's of that name is not overwritten."""
     entry = book.find(target.agent, path)
     before, after = user_files.read(path), edits.encode(text)
@@ -222,14 +222,15 @@ def apply(world: World, edit: Edit) -> None:
 
 def keep_table(world: World, target: Target) -> None:
     """Write the table of a user's own agent to where `tally hook` looks for it; take an old one away."""
-    import json
-
     path = table_path(world, target.agent)
-    if target.table is None:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files.atomic_write(path, json.dumps(target.table).encode(), 0o600)
+    try:
+        if target.table is None:
+            path.unlink(missing_ok=True)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.atomic_write(path, json.dumps(target.table).encode(), 0o600)
+    except OSError as error:
+        raise TallyError(f"cannot change {world.short(path)}: {error.strerror or error}") from None
 
 
 def table_path(world: World, agent: str) -> Path:

@@ -155,21 +155,18 @@ def test_escape_leaves_the_answers() -> None:
     assert pressed(asked(listed(*THREE)), "escape") == (listed(*THREE), ())
 
 
-def test_what_asks_nothing_is_not_answered() -> None:
-    """A pane that does not wait has no question, whatever stands on its screen."""
-    after, effects = pressed(listed(pane(1, "working")), "a")
-
-    assert effects == () and after.mode is Mode.LIST and "no question" in after.message
-
-
-@pytest.mark.parametrize("before", [pane(1, "waiting", 90), asking(1, 90, choices=()), asking(1, 90, prompt="older")])
+@pytest.mark.parametrize(
+    "before",
+    [pane(1, "working", 91), pane(1, "waiting", 90), asking(1, 90, choices=()), asking(1, 90, prompt="older")],
+    ids=["older than the question", "no prompt yet", "no choices yet", "another prompt before"],
+)
 def test_the_screen_knows_better_than_the_file(before: Pane) -> None:
     """What the host wrote last is older than a look: the answers of the look stay while the file catches up."""
     start, effects = pressed(listed(before), "a")
     assert effects == (Look(start.rows[0]),)
     shown = state.seen(start, start.rows[0], sight_of(asking(1, 90)))
     again, caught_up = (state.refreshed(shown, rows_of(row), NOW) for row in (before, asking(1, 90)))
-    gone = state.refreshed(shown, rows_of(pane(1, "working")), NOW)
+    gone = state.refreshed(shown, rows_of(pane(1, "idle")), NOW)
 
     assert shown.mode is again.mode is caught_up.mode is Mode.ANSWER
     assert gone.mode is Mode.LIST and "gone" in gone.message

@@ -38,6 +38,7 @@ from tallylight.list import ansi, draw, rows, state
 from tallylight.listing.actions import CHANNEL, MAX_MESSAGE, SELECTED, sight_to
 from tallylight.listing.terminal import depth
 from tallylight.snapshot_schema import Snapshot
+from tallylight.status import Status
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
@@ -99,7 +100,7 @@ class _List:
             return ""
         look = self.host.look_at(window, pane)
         if verb == "look":
-            found = kitty_actions.sight(pane, look)
+            found = kitty_actions.sight(pane, look) if pane.decision.status is Status.WAITING else None
             return sight_to(found) if found is not None and found.choices else state.NO_QUESTION
         if verb == "answer" and len(words) == 6 and words[4].isascii() and words[4].isdigit() and len(words[4]) < 4:
             return kitty_actions.answer(window, pane, look, words[2], words[3], int(words[4]), words[5])

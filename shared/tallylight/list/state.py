@@ -142,11 +142,11 @@ class State:
     title: str = ""
     text: tuple[str, ...] = ()
     scroll: int = 0
-    #: The prompt that is being answered; the address of its pane, for two agents may ask the very same; and what the
-    #: pane's host had told of it then, which may be older than what stood on the screen.
+    #: The prompt that is being answered; the address of its pane, for two agents may ask the very same; and the status
+    #: and the prompt that the pane's host had told then, which may be older than what stood on the screen.
     sight: Sight | None = None
     asker: str = ""
-    known: str = ""
+    known: tuple[Status, str] | None = None
     #: What there is to tell the person; until the next key.
     message: str = ""
     now: float = 0.0
@@ -210,14 +210,18 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
 def _still_asks(state: State, pane: Pane) -> bool:
     """Whether all that the host tells of *pane* can be about the prompt that is being answered, or from before it."""
     assert state.sight is not None
-    return pane.status is Status.WAITING and pane.prompt in ("", state.known, state.sight.prompt)
+    if (pane.status, pane.prompt) == state.known:
+        return True
+    return pane.status is Status.WAITING and pane.prompt in ("", state.sight.prompt)
 
 
 def seen(state: State, row: Row, sight: Sight) -> State:
     """Show the answers of *sight*, that was seen in the pane of *row*, if that is still what is selected."""
     if state.mode is not Mode.LIST or state.selected != row.address or not sight.choices:
         return state
-    return _settled(attrs.evolve(state, mode=Mode.ANSWER, sight=sight, asker=row.address, known=row.pane.prompt))
+    return _settled(
+        attrs.evolve(state, mode=Mode.ANSWER, sight=sight, asker=row.address, known=(row.pane.status, row.pane.prompt))
+    )
 
 
 def told(state: State, message: str) -> State:
@@ -321,9 +325,8 @@ def _moved(state: State, name: str, letters: dict[str, str]) -> State | None:
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
     if not row.is_own:
         return told(state, "answers go only to panes of this terminal; Enter goes there"), ()
-    if row.pane.status is not Status.WAITING:
-        return told(state, NO_QUESTION), ()
-    # Whether there is one, its screen tells at this moment; what the host wrote of it is older.
+    # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
+    # have read, is older: it may still say that the agent works while the first picture has shown the question already.
     return state, (Look(row),)
 
 
@@ -392,7 +395,7 @@ def _scrolled(state: State, step: int) -> State:
 
 def _listing(state: State) -> State:
     """Back to the list."""
-    return _settled(attrs.evolve(state, mode=Mode.LIST, sight=None, asker="", known="", title="", text=(), scroll=0))
+    return _settled(attrs.evolve(state, mode=Mode.LIST, sight=None, asker="", known=None, title="", text=(), scroll=0))
 
 
 def _typed(state: State, text: str) -> State:

@@ -28,6 +28,10 @@ _GAP = 5
 _HINTS = 4
 #: The last choice is looked for in so many rows from the end.
 _LOW = 16
+#: Columns right of a choice's number, at least, in which a panel beside the dialog stands, and nothing of the dialog.
+_BESIDE = 48
+#: Characters of a row that is wrapped, at least: no terminal is narrower, and much that is short is no dialog's.
+_WRAPPED = 24
 #: Rows above the choices that may be the question's.
 _ABOVE = 24
 
@@ -136,17 +140,34 @@ def _label(text: str) -> str:
 
 def _end_of_choice(rows: Sequence[Row], position: int) -> int:
     """The row after the choice at *position*, whose text may go on in the rows below it."""
-    match = _NUMBERED.match(rows[position].text)
-    column = rows[position].indent + (match.start(2) if match is not None else 0)
+    column = _column(rows[position])
+    width = max(row.indent + len(row.text) for row in rows)
     end = position + 1
-    while end < len(rows) and rows[end].text and not rows[end].is_edge and rows[end].indent > column:
+    while end < len(rows) and rows[end].text and not rows[end].is_edge and 0 <= rows[end].indent - column < _BESIDE:
+        if rows[end].indent == column and not _is_wrapped(rows[end - 1], rows[end], width):
+            break
         end += 1
     return end
 
 
+def _column(row: Row) -> int:
+    """Where the number of a choice stands."""
+    match = _NUMBERED.match(row.text)
+    return row.indent + (match.start(2) if match is not None else 0)
+
+
+def _is_wrapped(row: Row, below: Row, width: int) -> bool:
+    """Whether *row* goes on *below*: where the next word did not fit into what is *width* wide."""
+    if len(row.text) < _WRAPPED:
+        return False
+    return row.indent + len(row.text) + 1 + len(below.text.partition(" ")[0]) > width
+
+
 def _only_hints(rows: Sequence[Row], last: int) -> bool:
     """Whether nothing but hints stands below the choice at *last*."""
-    below = [row.text for row in rows[_end_of_choice(rows, last) :] if row.text and not row.is_edge]
+    beside = _column(rows[last]) + _BESIDE
+    rest = rows[_end_of_choice(rows, last) :]
+    below = [row.text for row in rest if row.text and not row.is_edge and row.indent < beside]
     return len(below) <= _HINTS and all(_HINT.search(text) and not _INPUT.match(text) for text in below)
 
 

@@ -1,4 +1,4 @@
-"""Real Claude Code and real Codex, forked in a real kitty by keys typed into its window.
+"""Real Claude Code and real Codex, forked and answered in a real kitty by keys typed into its window.
 
 The scripted model tells what was asked: a forked conversation asks with all of the first one's words, and the first one
 stays as it was. `tests/kitty/test_fork.py` has everything else about forking, without an agent.
@@ -26,6 +26,7 @@ from tests.agents.install import AGENTS, InstallError, install
 from tests.agents.manners import MANNERS
 from tests.agents.prepare import _WAYS as WAYS
 from tests.kitty.desk import user_var
+from tests.kitty.harness import Kitty
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(240)]
 
@@ -33,6 +34,7 @@ _KEYS = """
 enabled_layouts splits
 map ctrl+alt+f kitten {kittens}/fork.py
 map ctrl+alt+r kitten {kittens}/fork.py --resume
+map ctrl+alt+g kitten {kittens}/agents.py
 """
 
 
@@ -148,6 +150,46 @@ def answer(desk: Desk | Tab, window: int, prompt: str) -> None:
         return bool(sum(mark["mark"] == "done" for mark in desk.model.marks) > done)
 
     kitty.wait_until(answered, 60, "an answer")
+
+
+@pytest.mark.parametrize(
+    ("tab", "answers"),
+    [
+        (("claude", "claude --permission-mode manual"), ["1  Yes  types 1", "No"]),
+        (("codex", "codex --no-daemon"), ["1  Yes, proceed", "types y"]),
+    ],
+    indirect=["tab"],
+    ids=["claude", "codex"],
+)
+def test_a_permission_is_answered_from_the_list(tab: Tab, answers: list[str]) -> None:
+    """`a` in the list over another tab shows the command and the answers; the first one, and the agent goes on."""
+    kitty = tab.kitty
+    first = kitty.windows()[0]["id"]
+    kitty.focus_window(first)
+    tab.submit(f"TOOL touch {(made := tab.new())} THEN fine")
+    tab.wait("waiting/permission", since=tab.truth("waiting:permission"), timeout=20)
+    kitty.xdotool("key", "ctrl+alt+g")
+    list_ = kitty.wait_until(lambda: next((w["id"] for w in kitty.windows() if w["title"] == "Agents"), None), 20)
+    kitty.wait_until(lambda: "permission" in selected(kitty, list_), 20, "the question in the list")
+    kitty.xdotool("key", "a")
+    shown = kitty.wait_text(list_, "a number answers", 20)
+    if folder := os.environ.get("TALLYLIGHT_PICTURES"):
+        kitty.screenshot(Path(folder) / f"{kitty.version}-answer-{tab.agent}.png")
+    assert f"touch {made}" in shown
+    assert all(answer in shown for answer in answers)
+    assert not (tab.project / made).exists()
+    kitty.xdotool("key", "1")
+    kitty.wait_text(list_, "answered: ", 20)
+    tab.truth("done")
+
+    assert (tab.project / made).exists()
+    kitty.xdotool("key", "q")
+    kitty.wait_until(lambda: all(w["id"] != list_ for w in kitty.windows()), what="the end of the list")
+
+
+def selected(kitty: Kitty, list_: int) -> str:
+    """The row that is selected in a list, once its program draws it."""
+    return next((line for line in kitty.get_text(list_).splitlines() if line.startswith("▸")), "")
 
 
 def rollouts(tab: Tab) -> dict[str, Path]:

@@ -21,6 +21,7 @@ from tallylight.status import Status
 from tests.kitty.harness import Kitty
 from tests.kitty.install import install, watcher_line
 from tests.kitty.pixels import SPANS, Box, Colour
+from tests.kitty.remote import RemoteControl
 
 #: The five that a person meets, by name.
 LIGHTS: dict[str, Colour] = {name: COLOURS[Status(name)] for name in ("working", "waiting", "done", "error", "idle")}
@@ -68,6 +69,11 @@ def user_var(name: str, value: str) -> bytes:
     return b"\x1b]1337;SetUserVar=%b=%b\x07" % (name.encode(), base64.b64encode(value.encode()))
 
 
+def send(kitty: RemoteControl, window: int, payload: str) -> None:
+    """Send a report through the terminal of a window of *kitty*."""
+    kitty.eval(_SAY.format(window=window, data=user_var("tally", payload)))
+
+
 class Desk:
     """One kitty, what is sent to its tabs and what they show."""
 
@@ -113,7 +119,7 @@ class Desk:
 
     def send(self, window: int, payload: str) -> None:
         """Send a report through a window's terminal."""
-        self.say(window, user_var("tally", payload))
+        send(self.kitty, window, payload)
 
     def close_all_but_first(self) -> None:
         """Close every window but the first, and show that."""

@@ -80,11 +80,11 @@ class Bench(Desk):
         self.kitty.wait_until(lambda: self.kitty.get_text(window).strip(), what="the shell's prompt")
         return window
 
-    def agent(self, **env: str) -> tuple[int, dict[str, Any]]:
-        """A tab in front in which the program was started from a shell; its window, and what it noted."""
+    def agent(self, prefix: str = "", **env: str) -> tuple[int, dict[str, Any]]:
+        """A tab in front in which the program was started from a shell, behind *prefix*; its window, and its note."""
         before = len(self.diary())
         window = self.shell(FAKE_MARK="carried", **env)
-        self.kitty.send_text(window, "claude\r")
+        self.kitty.send_text(window, f"{prefix}claude\r")
         self.kitty.wait_text(window, "claude is here")
         self.known(window, agent="claude")
         return window, self.diary()[before]
@@ -166,11 +166,11 @@ def test_fork_beside(bench: Bench) -> None:
     """A key shows the exact argument list; Enter starts it beside, in the same directory; closing it undoes it."""
     kitty = bench.kitty
     window, first = bench.agent()
-    tab = kitty.tab_of(window)
+    tab, count = kitty.tab_of(window), len(bench.diary())
     bench.press(FORK)
     page, shown = bench.page("Fork Claude")
     bench.press("Return")
-    second = bench.started(len(bench.diary()))
+    second = bench.started(count)
     forked = int(second["window"])
 
     program = str(kitty.home / ".local/bin/claude")
@@ -186,6 +186,35 @@ def test_fork_beside(bench: Bench) -> None:
     bench.gone(page)
     bench.shut(forked)
     assert first["pid"] in [p["pid"] for p in kitty.window(window)["foreground_processes"]]
+
+
+def test_behind_the_relay(bench: Bench) -> None:
+    """An agent that runs behind `tally run` is forked behind it, and resumed by its arm alone, without any status."""
+    kitty = bench.kitty
+    window, first = bench.agent("tally run ")
+    bench.say(window, osc(f"88;arm;cmd={b64('claude')};args={b64('--resume armed')}"))
+    wait_said(bench, window, "armed", at=2, verb="resume")
+    light = bench.status(window)
+    for key, title, words in (
+        (FORK, "Fork Claude", ["--resume", first["session"], "--fork-session"]),
+        (RESUME, "Resume Claude", ["--resume", "armed"]),
+    ):
+        count = len(bench.diary())
+        bench.press(key)
+        _, shown = bench.page(title)
+        bench.press("Return")
+        second = bench.started(count)
+        forked = int(second["window"])
+        bench.known(forked, agent="claude")
+
+        argv = [f"{kitty.home}/.local/bin/claude", *words]
+        assert f"{kitty.home}/.local/bin/tally run -- {' '.join(argv)}" in re.sub(r"\s+", " ", shown)
+        assert (second["argv"], second["mark"]) == (argv, "carried")
+        # What kitty's own terminal would never tell comes through.
+        bench.say(forked, osc("1338;state=waiting;tool=claude"))
+        bench.wait_status(forked, "waiting")
+        bench.shut(forked)
+    assert light == bench.status(window) == "idle"
 
 
 def test_escape_leaves(bench: Bench) -> None:
@@ -293,13 +322,13 @@ def test_a_method_that_names_a_shell(bench: Bench) -> None:
     assert not (bench.kitty.home / "work/pwned").exists()
 
 
-def wait_said(bench: Bench, window: int, word: str, at: int = 1) -> None:
-    """Wait until the host was told an argument list with *word* in it."""
+def wait_said(bench: Bench, window: int, word: str, at: int = 1, verb: str = "fork") -> None:
+    """Wait until the host was told an argument list for *verb* with *word* in it."""
 
     def told() -> bool:
         snapshot = bench.snapshot()
         pane = next((p for p in snapshot.panes if p.id == str(window)), None) if snapshot else None
-        return pane is not None and word in pane.fork[at : at + 1]
+        return pane is not None and word in getattr(pane, verb)[at : at + 1]
 
     bench.kitty.wait_until(told, what=f"{word!r} in the snapshot")
 

@@ -34,8 +34,8 @@ from tallylight.snapshot_schema import Pane as PaneEntry
 
 #: Seconds after which the list is asked for although nothing seems to have changed.
 RELIST_S = 30.0
-#: Seconds between two readings of one screen.
-READ_S = 0.5
+#: Seconds between two readings of one screen, of two programs each. One that is still counts as read again sooner.
+READ_S = 1.0
 #: A session writes its hardcopy within so many seconds, or it hangs.
 WRITTEN_S = 2.0
 #: Windows of one session that are looked at.

@@ -51,7 +51,7 @@ OFTEN, SELDOM = 2, 4
 #: it could have become another program.
 EAGER, RARELY = 8, 4
 #: Of a foreground that has not run since the last look, every so many looks ask all the same.
-DOUBTFUL = 8
+DOUBTFUL = 16
 #: How many ticks come to one search for processes that are of no interest any more.
 SWEEP = 64
 #: A step this late, in seconds, means that the process was stopped or the machine suspended.

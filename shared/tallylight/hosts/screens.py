@@ -41,14 +41,21 @@ class Screens:
         self._due: dict[Together, dict[str, Held]] = {}
 
     def look(self, held: Held, now: float) -> None:
-        """Look at the screen of one pane, if it can be read, would be evidence and its time has come."""
+        """
+        Look at the screen of one pane, if it can be read, would be evidence and its time has come.
+
+        What was just read is looked at once more as soon as its source says that it is still: that costs nothing.
+        """
         sight = held.sight
-        if (sight.read is None and sight.together is None) or now < held.read_at:
+        is_due = now >= held.read_at
+        if (sight.read is None and sight.together is None) or not (is_due or held.is_armed):
             return
         try:
             held.pane.screen(lambda: self._last_look(held, now), now)
             self._disarm(held)
         except _UnreadError:
+            if not is_due:
+                return
             held.is_armed = True
             self._armed.add(held)
             if sight.together is not None:
@@ -80,7 +87,7 @@ class Screens:
         sight = held.sight
         if held.look is None or now >= held.good_until or sight.is_still is None or not sight.is_still():
             raise _UnreadError
-        held.read_at = now + sight.read_every
+        held.read_at = max(held.read_at, now + sight.read_every)
         return held.look
 
     def _next(self, held: Held, now: float) -> float:

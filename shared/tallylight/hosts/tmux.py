@@ -40,6 +40,8 @@ from tallylight.status import Status
 EVERY_S, TOLD_EVERY_S = 0.5, 10.0
 #: From so many panes on the first is stretched: a list costs the server 50 µs a pane.
 MANY = 100
+#: The part of the time between two lists after which a command that has to be run anyway brings the next one, too.
+EARLY = 0.7
 #: Seconds between two captures of one screen: as often as a host in a terminal looks.
 READ_S = 0.2
 #: A capture so many seconds after the second in which something was last drawn holds it for sure.
@@ -66,6 +68,10 @@ class _Server:
     #: Whether a control client has told of a change that was not looked at.
     is_changed: bool = True
     looked_at: float = float("-inf")
+    #: Whether what the last list held was told.
+    is_told: bool = True
+    #: Held by whoever asks for a list; nobody waits for it.
+    lock: threading.Lock = attrs.Factory(threading.Lock)
     silent_until: float = 0.0
     stamp: object = None
     #: When the panes were last captured, in seconds since the epoch, by their ids.
@@ -73,7 +79,7 @@ class _Server:
     #: The panes by what tmux printed of them, and the sights that they last made, by id.
     known: dict[str, TmuxPane] = attrs.Factory(dict)
     drawn: dict[str, int] = attrs.Factory(dict)
-    sights: dict[str, Sight] = attrs.Factory(dict)
+    sights: dict[str, tuple[TmuxPane, Sight]] = attrs.Factory(dict)
     #: The lights that were put into its windows.
     lights: dict[str, str] = attrs.Factory(dict)
 
@@ -101,13 +107,14 @@ class TmuxSource:
     # What there is --------------------------------------------------------------------------------------------
 
     def look(self) -> Sequence[Sight] | None:
-        """A sight for every pane of every server that answers."""
+        """A sight for every pane of every server that answers; None if no server had to be asked."""
         if shutil.which("tmux", path=self._env.get("PATH")) is None:
             return []
         paths = self._sockets()
         with self._lock:
-            for gone in self._servers.keys() - paths.keys():
-                self._leave(self._servers.pop(gone))
+            gone = self._servers.keys() - paths.keys()
+            for path in gone:
+                self._leave(self._servers.pop(path))
             for path, stamp in paths.items():
                 server = self._servers.get(path)
                 if server is None:
@@ -116,9 +123,10 @@ class TmuxSource:
                     server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
             servers = list(self._servers.values())
         now = time.monotonic()
-        for server in servers:
-            self._look_at(server, now)
-        return [sight for server in servers for sight in _sights(server)]
+        were_asked = [self._look_at(server, now) for server in servers]
+        if not gone and not any(were_asked):
+            return None
+        return [sight for server in servers for _, sight in server.sights.values()]
 
     def _sockets(self) -> dict[str, object]:
         """The sockets of this user, and of each what changes when somebody attaches to it."""
@@ -137,33 +145,48 @@ class TmuxSource:
                     sockets[path] = (found.st_ino, found.st_ctime_ns)
         return sockets
 
-    def _look_at(self, server: _Server, now: float) -> None:
-        """Ask a server for its panes, if they can be others by now."""
+    def _look_at(self, server: _Server, now: float) -> bool:
+        """Ask a server for its panes, if they can be others by now; whether anything is new."""
         if now < server.silent_until:
-            return
+            return False
         if server.control is not None and server.control.is_over:
             self._leave(server)
-        every = TOLD_EVERY_S if server.control is not None else max(EVERY_S, EVERY_S * len(server.panes) / MANY)
-        if not server.is_changed and now - server.looked_at < every:
-            return
-        server.is_changed, server.looked_at = False, now
+        if not server.lock.acquire(blocking=False):
+            return False
         try:
-            text = self._list(server)
-        except StuckError:
-            # It hangs; what it had stays, because it may well go on.
-            server.silent_until = now + RETRY_S
-            return
-        if text is None:
-            server.panes, server.clients, server.silent_until = [], [], now + RETRY_S
-            return
-        server.panes, server.clients = self._form.read_panes(text, server.known), self._form.read_clients(text)
+            return self._ask(server, now)
+        finally:
+            server.lock.release()
+
+    def _ask(self, server: _Server, now: float) -> bool:
+        was_told, server.is_told = server.is_told, True
+        if _is_due(server, now):
+            server.is_changed, server.looked_at = False, now
+            try:
+                text = self._list(server)
+            except StuckError:
+                # It hangs; what it had stays, because it may well go on.
+                server.silent_until = now + RETRY_S
+                return not was_told
+            if text is None:
+                server.silent_until = now + RETRY_S
+            self._take(server, text or "")
+        elif was_told:
+            return False
+        self._attach_or_leave(server)
+        return True
+
+    def _take(self, server: _Server, text: str) -> None:
+        """Take in a list."""
+        server.panes = self._form.read_panes(text, server.known)
+        server.clients = self._form.read_clients(text)
         server.drawn = {pane.id: pane.drawn_at for pane in server.panes}
         for gone in server.captured.keys() - server.drawn.keys():
             server.captured.pop(gone, None)
-        self._attach_or_leave(server)
+        _sights(server)
 
     def _list(self, server: _Server) -> str | None:
-        commands = (["list-panes", "-a", "-F", self._form.panes], ["list-clients", "-F", self._form.clients])
+        commands = self._questions()
         if server.control is not None:
             try:
                 panes, clients = (server.control.ask(command) for command in commands)
@@ -174,6 +197,9 @@ class TmuxSource:
             self._leave(server)
         done = self._run(server, *commands[0], ";", *commands[1])
         return done if done else None
+
+    def _questions(self) -> tuple[list[str], list[str]]:
+        return ["list-panes", "-a", "-F", self._form.panes], ["list-clients", "-F", self._form.clients]
 
     def _run(self, server: _Server, *command: str) -> str:
         """What a command printed; nothing if it failed."""
@@ -219,7 +245,23 @@ class TmuxSource:
         for pane in panes.values():
             command += ["capture-pane", "-p", "-t", pane, ";", "display-message", "-p", "-t", pane, form.screen, ";"]
         started = time.time()
-        found = form.read_screens(self._run(server, *command[:-1]))
+        is_mine = server.lock.acquire(blocking=False)
+        try:
+            # A list that will be due soon is had with them: what costs most is that a command is run at all.
+            now = time.monotonic()
+            is_listed = is_mine and server.control is None and _is_due(server, now, EARLY)
+            if is_listed:
+                listing, clients = self._questions()
+                command += [*listing, ";", *clients, ";"]
+            text = self._run(server, *command[:-1])
+            found = form.read_screens(text)
+            if is_listed and len(found) == len(panes):
+                self._take(server, form.behind_screens(text))
+                server.is_changed, server.looked_at, server.is_told = False, now, False
+                self.changed()
+        finally:
+            if is_mine:
+                server.lock.release()
         looks: dict[str, Look | None] = {}
         for id_, pane in panes.items():
             if pane not in found:
@@ -289,6 +331,12 @@ class TmuxSource:
                 self._light(server, {})
 
 
+def _is_due(server: _Server, now: float, part: float = 1.0) -> bool:
+    """Whether a server is to be asked for its panes; or will be, once this *part* of the time between is over."""
+    every = TOLD_EVERY_S if server.control is not None else max(EVERY_S, EVERY_S * len(server.panes) / MANY)
+    return server.is_changed or now - server.looked_at >= every * part
+
+
 def _is_still(server: _Server, pane_id: str) -> bool:
     """Whether what was drawn last, as of the last list, was over when the pane was captured. tmux counts seconds."""
     drawn_at = server.drawn.get(pane_id, 0)
@@ -304,18 +352,18 @@ def _id(pane: TmuxPane) -> str:
     return f"tmux/{pane.server}/{pane.id}"
 
 
-def _sights(server: _Server) -> list[Sight]:
-    """The sights of a server's panes; one that is as it was is the same object."""
+def _sights(server: _Server) -> None:
+    """Make the sights of a server's panes; one that is as it was is the same object."""
     shown = {client.window_id for client in server.clients if not client.is_control and client.is_focused}
     machine = platform.node()
     before, server.sights = server.sights, {}
     for pane in server.panes:
-        sight = _sight(
-            server, pane, machine, visible=pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
-        )
-        known = before.get(sight.id)
-        server.sights[sight.id] = known if known == sight else sight
-    return list(server.sights.values())
+        visible = pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
+        known = before.get(pane.id)
+        if known is None or known[0] is not pane or known[1].visible is not visible:
+            sight = _sight(server, pane, machine, visible=visible)
+            known = pane, (known[1] if known is not None and known[1] == sight else sight)
+        server.sights[pane.id] = known
 
 
 def _sight(server: _Server, pane: TmuxPane, machine: str, *, visible: bool) -> Sight:

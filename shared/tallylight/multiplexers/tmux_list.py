@@ -173,6 +173,10 @@ class Form:
             rows = rest.removeprefix("\n")
         return found
 
+    def behind_screens(self, text: str) -> str:
+        """What stands in *text* behind the last of the screens."""
+        return text.rpartition(f"{self.secret}!")[2]
+
 
 def _number(text: str) -> int:
     """A pid; 0 where there is none, as new versions say of a dead pane."""

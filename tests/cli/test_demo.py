@@ -112,7 +112,7 @@ def test_interrupt_gives_the_cursor_back(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         received = terminal.wait_for(b"\x1b[?25h")
 
-        assert process.wait(10) == 130
+        assert process.wait(30) == 130
         assert b"Traceback" not in received
 
 

@@ -189,7 +189,7 @@ def test_asked_and_agreed(desk: Desk, kitten: Path) -> None:
         process = terminal.start(COMMAND, surroundings(desk))
         terminal.wait_for(b"Enter")
         terminal.type(b"\r")
-        assert process.wait(10) == 0
+        assert process.wait(30) == 0
 
     asked = kitten.read_text().splitlines()
     assert asked[:3] == ["@", "launch", "--type=window"]
@@ -211,7 +211,7 @@ def test_asked_and_left(desk: Desk, kitten: Path, keys: bytes) -> None:
             terminal.wait_for(lambda data: data.count(b"Enter") == 2)  # drawn again: it was no key
             terminal.type(b"q")
         terminal.wait_for(b"\x1b[?1049l")
-        assert process.wait(10) == 1
+        assert process.wait(30) == 1
 
     assert not kitten.exists()
 
@@ -224,7 +224,7 @@ def test_another_process_under_the_page(desk: Desk, kitten: Path) -> None:
         desk.agent.kill()
         desk.agent.wait()
         terminal.type(b"\r")
-        assert process.wait(10) == 1
+        assert process.wait(30) == 1
         terminal.wait_for(b"nothing was started")
 
     assert not kitten.exists()

@@ -69,7 +69,7 @@ class Desk:
         return b"".join(event.what.data for event in self.events() if isinstance(event.what, Output))
 
     def wait_for(self, text: str) -> None:
-        end = time.monotonic() + 10
+        end = time.monotonic() + 30
         while not self.file.exists() or text not in self.file.read_text("utf-8"):
             assert time.monotonic() < end, f"{text} was not recorded"
             time.sleep(0.02)
@@ -123,7 +123,7 @@ def test_what_a_host_would_see_is_recorded(desk: Desk, terminal: Terminal) -> No
     terminal.wait_for(b"ready")
     desk.wait_for("status file: busy")
     terminal.type(b"\n")
-    assert process.wait(10) == 0
+    assert process.wait(30) == 0
 
     whats = [event.what for event in desk.events()]
     changes = [what.foreground for what in whats if isinstance(what, ForegroundChange)]
@@ -143,7 +143,7 @@ def test_keys_are_recorded_only_when_asked_for(desk: Desk, terminal: Terminal) -
     process = terminal.start(desk.record("--input", str(desk.file), "--", "head", "-n1"), desk.environment)
     terminal.wait_for(lambda _: desk.file.exists())
     terminal.type(b"secret\n")
-    assert process.wait(10) == 0
+    assert process.wait(30) == 0
 
     assert b"".join(e.what.data for e in desk.events() if isinstance(e.what, Input)) == b"secret\n"
 
@@ -155,7 +155,7 @@ def test_a_new_size_is_recorded(desk: Desk, terminal: Terminal) -> None:
     termios.tcsetwinsize(terminal.slave, (40, 100))
     desk.wait_for("100x40")
     terminal.type(b"\n")
-    process.wait(10)
+    process.wait(30)
 
     assert Resize(100, 40) in [event.what for event in desk.events()]
 

@@ -64,7 +64,7 @@ def host(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
     host = Host(runtime, done)
     thread = threading.Thread(target=host.run)
     thread.start()
-    assert host.ready.wait(10)
+    assert host.ready.wait(30)
     yield host
     host._is_open = False
     thread.join()
@@ -88,7 +88,7 @@ def test_what_is_asked(host: Host, argv: list[str], request_: Request, capsys: p
     """Each command asks the host of its pane for one thing, and is content when the host shows that it is so."""
     assert main.main(argv) == 0
     # What is so already is not waited for.
-    end = time.monotonic() + 5
+    end = time.monotonic() + 30
     while not host.asked and time.monotonic() < end:
         time.sleep(0.01)
     assert host.asked == [request_]

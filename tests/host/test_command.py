@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -132,10 +133,19 @@ def test_one_that_does_not_die_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
 
 def test_the_main_thread_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """A start that takes long, on a network that hangs for instance, costs the terminal a moment."""
-    monkeypatch.setattr(command.subprocess, "Popen", lambda *_args, **_how: time.sleep(1))
-    it = Command(("x",), "kitty-7", pytest.fail)
-    before = time.monotonic()
+    starting, go_on = threading.Event(), threading.Event()
+
+    class Hanging:
+        def __init__(self, *_args: object, **_how: object) -> None:
+            starting.set()
+            go_on.wait(60)
+            raise OSError
+
+    monkeypatch.setattr(command.subprocess, "Popen", Hanging)
+    it = Command(("x",), "kitty-7", lambda _problem: None)
     it.run(NOTICE, 0)
     it.tick(0)
 
-    assert time.monotonic() - before < 0.5
+    assert starting.wait(30) and it._starting
+    go_on.set()
+    wait(it, lambda: not it._starting)

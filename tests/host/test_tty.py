@@ -157,7 +157,7 @@ def test_claude_pid_is_the_last_resort() -> None:
 
 
 def wait_for_terminal(pid: int) -> None:
-    end = time.monotonic() + 10
+    end = time.monotonic() + 30
     while not (found := tty.read_process(pid)) or not found[2]:
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -222,7 +222,7 @@ def test_stopped_terminal_does_not_hold_us_up() -> None:
         with pytest.raises(tty.TerminalStuckError) as caught:
             tty.write(fd, b"x" * 10, timeout=0.1)
 
-        assert 0.1 <= time.monotonic() - started < 1
+        assert 0.1 <= time.monotonic() - started < 10
         assert (caught.value.written, caught.value.size) == (0, 10)
         termios.tcflow(terminal.slave, termios.TCOON)
         tty.write(fd, b"on again", timeout=5)

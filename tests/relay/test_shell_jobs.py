@@ -223,7 +223,7 @@ def test_ctrl_z_in_a_window_of_its_own(tmp_path: Path) -> None:
             window.type(line)
             window.wait_for(line.lstrip(b"\x1a").strip() + b"\r\n" + b"")
         window.type(b"\x04")
-        assert process.wait(10) == 0
+        assert process.wait(30) == 0
         window.drain(0.05)
         assert window.received.count(b"three") == 2
 

@@ -130,6 +130,8 @@ def worktree_of(plan_: Plan) -> Base | Refusal:
     """The worktree that *plan_* would run in, or why there can be none. It asks git, which may take a while."""
     if plan_.method is Method.LATEST:
         return Refusal("worktree", "without its session id the conversation cannot be found from a new directory")
+    if plan_.is_local:
+        return Refusal("worktree", f"{plan_.display} finds a conversation only in the directory in which it was held")
     return worktrees.inspect(plan_.cwd)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tallylight import forking
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Plan, Verb
+from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.evidence.process import Process
 from tallylight.snapshot_schema import ConversationEntry, Pane
 from tallylight.status import Status
@@ -115,6 +115,18 @@ def test_where_our_command_is_gone_it_runs_without(table: HandTable, monkeypatch
 
     assert isinstance(found, Plan)
     assert found.argv[0] == f"{table.path}/claude"
+
+
+def test_an_agent_that_looks_in_one_directory_gets_no_worktree(table: HandTable, tmp_path: Path) -> None:
+    """Its fork would not find the conversation there, so that none is offered, though the id is known."""
+    program(tmp_path / "bin/qwen")
+    table.processes[20] = process("node", "/v/.bin/qwen", pid=20, ppid=10)
+    known = ConversationEntry(agent="qwen", session=ID, cwd=table.directory)
+    found = forking.plan_fork(pane(table.directory, agent="qwen", conversation=known), AGENTS, table, root=10)
+
+    assert isinstance(found, Plan) and found.method is Method.SESSION
+    refused = forking.worktree_of(found)
+    assert isinstance(refused, Refusal) and refused.rule == "worktree" and "Qwen Code" in refused.text
 
 
 def test_of_its_environment_only_places_are_told(table: HandTable) -> None:

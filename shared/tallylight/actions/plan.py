@@ -81,6 +81,8 @@ class Plan:
     pid: int | None = None
     start: int = 0
     relayed: bool = False
+    #: Nothing finds the conversation from another directory.
+    is_local: bool = False
     notes: tuple[str, ...] = ()
     env: dict[str, str] = attrs.field(factory=dict)
 
@@ -149,6 +151,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         pid=process.pid if process is not None else None,
         start=process.start if process is not None else 0,
         relayed=scene.conversation.relayed and scene.conversation.agent == agent.name,
+        is_local=(agent.fork if verb is Verb.FORK else agent.resume).is_local,
         notes=tuple(_notes(verb, scene, agent, method)),
     )
 

@@ -88,10 +88,15 @@ class NotArgs:
 
 @attrs.frozen
 class Template:
-    """Argument lists, split before anything is filled in: *by_id* with `{session}`, and the *latest* session's."""
+    """
+    Argument lists, split before anything is filled in: *by_id* with `{session}`, and the *latest* session's.
+
+    *is_local*: an id is found only in the directory in which the session was held.
+    """
 
     by_id: tuple[str, ...] = ()
     latest: tuple[str, ...] = ()
+    is_local: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -194,7 +199,7 @@ def _names(table: Table, key: str) -> tuple[str, ...]:
 
 
 def _template(table: Table) -> Template:
-    template = Template(table.words("by_id"), table.words("latest"))
+    template = Template(table.words("by_id"), table.words("latest"), table.boolean("local", False))
     for key, words in (("by_id", template.by_id), ("latest", template.latest)):
         for word in words:
             for placeholder in _PLACEHOLDER.findall(word):

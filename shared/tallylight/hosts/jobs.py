@@ -47,7 +47,13 @@ def run(
     """
     try:
         child = subprocess.Popen(
-            list(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(env)
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(env),
+            # Python opens none that a child would inherit, and a host may hold hundreds of files open.
+            close_fds=False,
         )
     except (OSError, ValueError):
         return None

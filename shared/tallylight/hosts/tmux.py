@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import platform
 import secrets
 import shutil
 import stat
@@ -24,64 +23,24 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import attrs
-
-from tallylight import paint, rollup
 from tallylight.hosts.jobs import StuckError, run
 from tallylight.hosts.pane import Look
-from tallylight.hosts.sights import Sight, Together
+from tallylight.hosts.sights import Sight
 from tallylight.hosts.tmux_control import ControlClient
-from tallylight.multiplexers.tmux_list import Client, Form, TmuxPane
+from tallylight.hosts.tmux_server import EVERY_S, Server, id_of
+from tallylight.multiplexers.tmux_list import Form
 from tallylight.requests import Request
 from tallylight.snapshot_schema import Pane as PaneEntry
-from tallylight.status import Status
 
-#: Seconds between two looks at a server without, and with, a client that tells of changes.
-EVERY_S, TOLD_EVERY_S = 0.5, 10.0
-#: From so many panes on the first is stretched: a list costs the server 50 µs a pane.
-MANY = 100
 #: The part of the time between two lists after which a command that has to be run anyway brings the next one, too.
 EARLY = 0.7
-#: Seconds between two captures of one screen: as often as a host in a terminal looks.
-READ_S = 0.2
-#: A capture so many seconds after the second in which something was last drawn holds it for sure.
-SURE_S = 1.5
 #: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
 RETRY_S = 30.0
 MAX_SERVERS = 32
 #: Screens read by one command: their text has to fit into what a command may print.
 MAX_TOGETHER = 16
-OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
 #: What the control client has evaluated once a second; it tells when it is another text.
 _WATCHED = "#{S:#{W:#{window_activity}#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pane_title}}}}"
-
-
-@attrs.define(eq=False)
-class _Server:
-    """One server, by the path of its socket, and what reads several of its screens."""
-
-    socket: str
-    together: Together
-    panes: list[TmuxPane] = attrs.Factory(list)
-    clients: list[Client] = attrs.Factory(list)
-    control: ControlClient | None = None
-    #: Whether a control client has told of a change that was not looked at.
-    is_changed: bool = True
-    looked_at: float = float("-inf")
-    #: Whether what the last list held was told.
-    is_told: bool = True
-    #: Held by whoever asks for a list; nobody waits for it.
-    lock: threading.Lock = attrs.Factory(threading.Lock)
-    silent_until: float = 0.0
-    stamp: object = None
-    #: When the panes were last captured, in seconds since the epoch, by their ids.
-    captured: dict[str, float] = attrs.Factory(dict)
-    #: The panes by what tmux printed of them, and the sights that they last made, by id.
-    known: dict[str, TmuxPane] = attrs.Factory(dict)
-    drawn: dict[str, int] = attrs.Factory(dict)
-    sights: dict[str, tuple[TmuxPane, Sight]] = attrs.Factory(dict)
-    #: The lights that were put into its windows.
-    lights: dict[str, str] = attrs.Factory(dict)
 
 
 class TmuxSource:
@@ -98,7 +57,7 @@ class TmuxSource:
         self._inner = environ.get("TMUX", "").rsplit(",", 2)[0]
         self._named = tuple(sockets)
         self._shows_lights = shows_lights
-        self._servers: dict[str, _Server] = {}
+        self._servers: dict[str, Server] = {}
         self._form = Form(secrets.token_hex(8))
         self._lock = threading.Lock()
         self._is_closed = False
@@ -118,7 +77,7 @@ class TmuxSource:
             for path, stamp in paths.items():
                 server = self._servers.get(path)
                 if server is None:
-                    server = self._servers[path] = _Server(path, functools.partial(self._capture, path))
+                    server = self._servers[path] = Server(path, functools.partial(self._capture, path))
                 if stamp != server.stamp:
                     server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
             servers = list(self._servers.values())
@@ -145,7 +104,7 @@ class TmuxSource:
                     sockets[path] = (found.st_ino, found.st_ctime_ns)
         return sockets
 
-    def _look_at(self, server: _Server, now: float) -> bool:
+    def _look_at(self, server: Server, now: float) -> bool:
         """Ask a server for its panes, if they can be others by now; whether anything is new."""
         if now < server.silent_until:
             return False
@@ -158,9 +117,9 @@ class TmuxSource:
         finally:
             server.lock.release()
 
-    def _ask(self, server: _Server, now: float) -> bool:
+    def _ask(self, server: Server, now: float) -> bool:
         was_told, server.is_told = server.is_told, True
-        if _is_due(server, now):
+        if server.is_due(now):
             server.is_changed, server.looked_at = False, now
             try:
                 text = self._list(server)
@@ -170,22 +129,13 @@ class TmuxSource:
                 return not was_told
             if text is None:
                 server.silent_until = now + RETRY_S
-            self._take(server, text or "")
+            server.take(self._form, text or "")
         elif was_told:
             return False
         self._attach_or_leave(server)
         return True
 
-    def _take(self, server: _Server, text: str) -> None:
-        """Take in a list."""
-        server.panes = self._form.read_panes(text, server.known)
-        server.clients = self._form.read_clients(text)
-        server.drawn = {pane.id: pane.drawn_at for pane in server.panes}
-        for gone in server.captured.keys() - server.drawn.keys():
-            server.captured.pop(gone, None)
-        _sights(server)
-
-    def _list(self, server: _Server) -> str | None:
+    def _list(self, server: Server) -> str | None:
         commands = self._questions()
         if server.control is not None:
             try:
@@ -201,12 +151,12 @@ class TmuxSource:
     def _questions(self) -> tuple[list[str], list[str]]:
         return ["list-panes", "-a", "-F", self._form.panes], ["list-clients", "-F", self._form.clients]
 
-    def _run(self, server: _Server, *command: str) -> str:
+    def _run(self, server: Server, *command: str) -> str:
         """What a command printed; nothing if it failed."""
         done = run(["tmux", "-u", "-S", server.socket, *command], self._env)
         return done.output.decode("utf-8", "surrogateescape") if done is not None else ""
 
-    def _attach_or_leave(self, server: _Server) -> None:
+    def _attach_or_leave(self, server: Server) -> None:
         """Have a control client where, and only where, a person is attached."""
         theirs = [client.session_id for client in server.clients if not client.is_control]
         if not theirs:
@@ -221,7 +171,7 @@ class TmuxSource:
                 server.control = ControlClient(server.socket, theirs[0], self._env, changed)
                 server.control.ask(["refresh-client", "-B", f"tallylight::{_WATCHED}"])
 
-    def _leave(self, server: _Server) -> None:
+    def _leave(self, server: Server) -> None:
         if server.control is not None:
             server.control.close()
             server.control = None
@@ -249,14 +199,14 @@ class TmuxSource:
         try:
             # A list that will be due soon is had with them: what costs most is that a command is run at all.
             now = time.monotonic()
-            is_listed = is_mine and server.control is None and _is_due(server, now, EARLY)
+            is_listed = is_mine and server.control is None and server.is_due(now, EARLY)
             if is_listed:
                 listing, clients = self._questions()
                 command += [*listing, ";", *clients, ";"]
             text = self._run(server, *command[:-1])
             found = form.read_screens(text)
             if is_listed and len(found) == len(panes):
-                self._take(server, form.behind_screens(text))
+                server.take(self._form, form.behind_screens(text))
                 server.is_changed, server.looked_at, server.is_told = False, now, False
                 self.changed()
         finally:
@@ -284,38 +234,19 @@ class TmuxSource:
         with self._lock:
             servers = list(self._servers.values())
         for server in servers:
-            lights: dict[str, PaneEntry] = {}
-            for pane in server.panes:
-                entry = entries.get(_id(pane))
-                if entry is not None and _is_lit(entry):
-                    best = lights.get(pane.window_id)
-                    if best is None or rollup.urgency(entry.status) > rollup.urgency(best.status):
-                        lights[pane.window_id] = entry
-            with contextlib.suppress(StuckError):
-                self._light(server, lights)
+            self._light(server, entries)
 
-    def _light(self, server: _Server, lights: Mapping[str, PaneEntry]) -> None:
-        there = {pane.window_id: pane.light for pane in server.panes if pane.light} | server.lights
-        commands: list[str] = []
-        for window, entry in lights.items():
-            if there.get(window) != entry.status.value:
-                colour = "#{:02X}{:02X}{:02X}".format(*paint.COLOURS.get(entry.status, paint.COLOURS[Status.IDLE]))
-                values = (entry.status.value, paint.mark(entry.status, None), colour)
-                for option, value in zip((OPTION, MARK_OPTION, COLOUR_OPTION), values, strict=True):
-                    commands += ["set-option", "-wq", "-t", window, option, value, ";"]
-        for window in there.keys() - lights.keys():
-            if any(pane.window_id == window for pane in server.panes):
-                for option in (OPTION, MARK_OPTION, COLOUR_OPTION):
-                    commands += ["set-option", "-wqu", "-t", window, option, ";"]
-        server.lights = {window: entry.status.value for window, entry in lights.items()}
-        if commands:
-            self._run(server, *commands[:-1])
+    def _light(self, server: Server, entries: Mapping[str, PaneEntry]) -> None:
+        command = server.light(entries)
+        if command:
+            with contextlib.suppress(StuckError):
+                self._run(server, *command)
 
     def act(self, request: Request) -> None:
         """Make the pane the one its session shows, and bring a person who is attached to the server there."""
         for server in list(self._servers.values()):
             for pane in server.panes:
-                if _id(pane) == request.pane:
+                if id_of(pane) == request.pane:
                     select = ["select-window", "-t", f"{pane.session_id}:{pane.window_id}", ";"]
                     self._run(server, *select, "select-pane", "-t", pane.id)
                     person = next((c for c in server.clients if not c.is_control and c.tty), None)
@@ -327,57 +258,4 @@ class TmuxSource:
         self._is_closed = True
         for server in self._servers.values():
             self._leave(server)
-            with contextlib.suppress(StuckError):
-                self._light(server, {})
-
-
-def _is_due(server: _Server, now: float, part: float = 1.0) -> bool:
-    """Whether a server is to be asked for its panes; or will be, once this *part* of the time between is over."""
-    every = TOLD_EVERY_S if server.control is not None else max(EVERY_S, EVERY_S * len(server.panes) / MANY)
-    return server.is_changed or now - server.looked_at >= every * part
-
-
-def _is_still(server: _Server, pane_id: str) -> bool:
-    """Whether what was drawn last, as of the last list, was over when the pane was captured. tmux counts seconds."""
-    drawn_at = server.drawn.get(pane_id, 0)
-    return drawn_at > 0 and server.captured.get(pane_id, 0.0) >= drawn_at + SURE_S
-
-
-def _is_lit(entry: PaneEntry) -> bool:
-    """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
-    return entry.status is not Status.ACTIVE and (entry.status is not Status.IDLE or bool(entry.agent))
-
-
-def _id(pane: TmuxPane) -> str:
-    return f"tmux/{pane.server}/{pane.id}"
-
-
-def _sights(server: _Server) -> None:
-    """Make the sights of a server's panes; one that is as it was is the same object."""
-    shown = {client.window_id for client in server.clients if not client.is_control and client.is_focused}
-    machine = platform.node()
-    before, server.sights = server.sights, {}
-    for pane in server.panes:
-        visible = pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
-        known = before.get(pane.id)
-        if known is None or known[0] is not pane or known[1].visible is not visible:
-            sight = _sight(server, pane, machine, visible=visible)
-            known = pane, (known[1] if known is not None and known[1] == sight else sight)
-        server.sights[pane.id] = known
-
-
-def _sight(server: _Server, pane: TmuxPane, machine: str, *, visible: bool) -> Sight:
-    return Sight(
-        id=_id(pane),
-        leader=0 if pane.is_dead else pane.pid,
-        # Until a program sets one it is the name of the machine.
-        title=pane.title if pane.title != machine else None,
-        together=None if pane.is_dead else server.together,
-        read_every=READ_S,
-        is_still=functools.partial(_is_still, server, pane.id),
-        tab=f"{pane.session}:{pane.window}",
-        os_window=pane.session_id,
-        host_title=pane.session,
-        attach=("tmux", "-S", server.socket, "attach-session", "-t", f"{pane.session_id}:{pane.window_id}.{pane.id}"),
-        visible=visible,
-    )
+            self._light(server, {})

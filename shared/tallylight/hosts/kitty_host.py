@@ -24,10 +24,11 @@ from tallylight import files, processes
 from tallylight.decision import Decision
 from tallylight.hosts import kitty_requests, waited
 from tallylight.hosts.entries import pane_entry
+from tallylight.hosts.kitty_files import FileReader
 from tallylight.hosts.kitty_notify import Notices
 from tallylight.hosts.kitty_rollup import TabRollup
 from tallylight.hosts.kitty_tabs import TabLights
-from tallylight.hosts.pane import Look, Pane, Wanted
+from tallylight.hosts.pane import Look, Pane
 from tallylight.hosts.worker import Worker
 from tallylight.requests import Request, Spool
 from tallylight.snapshot import SnapshotWriter
@@ -71,7 +72,7 @@ class KittyHost:
         self._worker = Worker()
         self._panes: dict[int, Pane] = {}
         self._shown: dict[int, _Shown] = {}
-        self._files_asked = False
+        self._files = FileReader(self._panes, self._worker, self.guarded)
         self._spool = Spool("kitty")
         self._waited_file = waited.WaitedFile("kitty")
         self._ledger = self._waited_file.open(waited.today(time.time()))
@@ -215,7 +216,7 @@ class KittyHost:
                 pane.screen(functools.partial(_look, window), now)
             pane.progress(window.progress.state is not ProgressState.unset, now)
             pane.tick(now)
-        self._read_files(self._panes)
+        self._files.ask(self._panes)
         self._look_at_visible(now)
         self.guarded("requests", self._take_requests)()
         self.guarded("notifications", self._notify)(now)
@@ -308,28 +309,6 @@ class KittyHost:
         window = self.boss.window_id_map.get(id_)
         return sanitise(window.title) if window is not None else ""
 
-    # Files, away from the main thread ------------------------------------------------------------------------
-
-    def _read_files(self, panes: dict[int, Pane]) -> None:
-        """Read what *panes* want read, and take what was read before; wait for neither."""
-        wanted = {id_: files_ for id_, pane in panes.items() if (files_ := pane.wanted_files()) is not None}
-        if wanted and not self._files_asked:
-            self._files_asked = self._worker.submit(
-                lambda: {id_: files_.read() for id_, files_ in wanted.items()},
-                lambda result: self._take_files(wanted, result),
-            )
-        self._worker.lend()
-
-    def _take_files(self, wanted: dict[int, Wanted], result: object) -> None:
-        self._files_asked = False
-        if not isinstance(result, dict):
-            return
-        now = time.monotonic()
-        for id_, (status_file, tail) in result.items():
-            pane = self._panes.get(id_)
-            if pane is not None:
-                pane.files(wanted[id_].status_file, status_file, tail, now)
-
     # What is shown -------------------------------------------------------------------------------------------
 
     def _after(self, now: float) -> None:
@@ -392,7 +371,7 @@ class KittyHost:
     def _come_back(self, now: float) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
         deadlines = [d for pane in self._panes.values() if (d := pane.tracker.deadline()) is not None]
-        if self._files_asked or any(pane.is_undecided for pane in self._panes.values()):
+        if self._files.is_reading or any(pane.is_undecided for pane in self._panes.values()):
             deadlines.append(now + SOON_S)
         wait = min(deadlines, default=now + 3600) - now
         if self._soon_timer is None and wait < self.config.poll_s:
@@ -400,7 +379,7 @@ class KittyHost:
 
     def _came_back(self, _timer: int | None) -> None:
         self._soon_timer = None
-        self._read_files({id_: pane for id_, pane in self._panes.items() if pane.is_undecided})
+        self._files.ask({id_: pane for id_, pane in self._panes.items() if pane.is_undecided})
         now = time.monotonic()
         for pane in self._panes.values():
             pane.tick(now)

@@ -32,7 +32,7 @@ from tallylight.evidence.turn import Turns
 from tallylight.files import home
 from tallylight.hooking.order import Order
 from tallylight.hosts.conversation import Conversation
-from tallylight.hosts.wanted import Wanted as Wanted
+from tallylight.hosts.wanted import Wanted
 from tallylight.processes import ForegroundReader, Table
 from tallylight.report import Report, Source
 from tallylight.status import Status

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import os
 import statistics
+import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.kitty.desk import LIGHTS, Desk
+from tallylight import snapshot
+from tallylight.snapshot_schema import Pane
+from tests.kitty.desk import LIGHTS, Desk, send
+from tests.kitty.harness import Kitty
+from tests.kitty.remote import RemoteControl, RemoteError
 
 #: Where to put pictures, for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
@@ -27,6 +32,7 @@ map ctrl+g kitten {kittens}/agents.py
 {more}
 """
 LIST = "ctrl+g"
+QUIET: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
 
 _CLAUDE = r"""#!/usr/bin/python3
 import os, sys, termios, tty
@@ -107,6 +113,11 @@ class Board(Desk):
     def wait_closed(self) -> None:
         """Wait until there is no list, in kitty and among the processes."""
         self.kitty.wait_until(lambda: not self.lists_now(), what="the end of the list")
+
+    def detached(self) -> Sequence[Pane]:
+        """What `tally host sessions` says."""
+        found = next((self.kitty.runtime_dir / "tallylight").glob("sessions-*.json"), None)
+        return snapshot.read(found).panes if found is not None else ()
 
     def selected(self, window: int) -> str:
         """The line with the selection."""
@@ -247,6 +258,56 @@ def test_enter_goes_to_a_pane_of_another_os_window(board: Board) -> None:
     assert "tally agents" not in board.kitty.run(["ps", "-eo", "args="]).stdout.decode()
 
 
+class Second(RemoteControl):
+    """A second kitty process on the same display, of the same person; it ends with its last window."""
+
+    def __init__(self, first: Kitty) -> None:
+        directory = first.directory / "second"
+        directory.mkdir()
+        super().__init__(directory)
+        command = ["kitty", "--config", str(first.directory / "base.conf"), "--config", str(first.kitty_conf)]
+        self._process = first.popen([*command, "--listen-on", f"unix:{self.socket}"], **QUIET)
+        first.wait_until(self._is_up, what="the second kitty")
+
+    def _is_up(self) -> bool:
+        try:
+            return bool(self.windows())
+        except (OSError, RemoteError):
+            return False
+
+    def close(self) -> None:
+        """Close all windows, as a person does, and wait for its end."""
+        for window in self.windows():
+            self.close_window(window["id"])
+        self._process.wait(30)
+
+
+def test_enter_goes_to_a_pane_of_another_kitty(board: Board) -> None:
+    """Enter on an agent in another kitty process brings its tab to the front there, and the keyboard to that window."""
+    kitty = board.kitty
+    other = Second(kitty)
+    try:
+        far = other.launch("cat", type="tab", keep_focus=True)
+        kitty.wait_until(lambda: "cat" in str(other.window(far)["foreground_processes"]), what="cat")
+        send(other, far, "state=waiting;tool=scout;project=afar")
+        kitty.focus_os_window(kitty.ls()[0]["id"])
+        kitty.wait_until(lambda: other.user_vars(far).get("tally_status") == "waiting", what="the light")
+        assert not other.window(far)["is_focused"]
+        list_ = board.open("afar")
+        assert "afar" in board.selected(list_)
+        board.press("Return")
+        board.wait_closed()
+
+        kitty.wait_until(lambda: other.window(far)["is_focused"], what="the focus in the other kitty")
+        (os_window,) = other.ls()
+        there = str(os_window["platform_window_id"])
+        kitty.wait_until(lambda: kitty.xdotool("getwindowfocus") == there, what="the keyboard in the other kitty")
+        kitty.xdotool("key", "x", "Return")
+        kitty.wait_until(lambda: "x" in other.get_text(far), what="a key that is typed there")
+    finally:
+        other.close()
+
+
 def test_filter_and_mouse(board: Board) -> None:
     """Typing after `/` filters; a click selects a row and another one goes there; the wheel scrolls."""
     windows = {name: board.agent(name, "working") for name in ("mill", "shop", "farm", "forge")}
@@ -375,7 +436,8 @@ def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
         [""],
     ):
         assert board.kitty.eval(code.format(list_, wrong))
-    program = board.kitty.home / ".local/bin/screen"
+    program = board.kitty.home / "elsewhere/screen"
+    program.parent.mkdir()
     program.write_text("#!/bin/sh\nprintf '<%s>' \"$@\"\nexec sleep 1000\n")
     program.chmod(0o755)
     assert board.kitty.eval(code.format(list_, ["attach", str(program), "-r", "a b; $(c)"])) == ""
@@ -385,6 +447,39 @@ def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
 
     board.kitty.wait_until(lambda: len(board.kitty.tabs()) == 2, what="the new tab")
     board.kitty.wait_text(board.kitty.windows()[-1]["id"], "<-r><a b; $(c)>")
+
+
+def test_a_detached_agent_is_attached(board: Board) -> None:
+    """Enter on an agent in a detached tmux, and in a detached Screen, brings it to a new tab, where it can be used."""
+    kitty = board.kitty
+    env = {"TMUX_TMPDIR": str(kitty.home / "tmux"), "SCREENDIR": str(kitty.home / "screens")}
+    for folder in env.values():
+        Path(folder).mkdir(mode=0o700)
+    board.configure("\n".join(f"env {name}={value}" for name, value in env.items()))
+    kitty.launch("tally", "host", "sessions", keep_focus=True)
+    tabs = len(kitty.tabs())
+    for start, end in (
+        ("tmux new-session -d -s by_night -x 80 -y 24 claude", "tmux kill-server"),
+        ("screen -dmS by_night claude", "screen -S by_night -X quit"),
+    ):
+        (kitty.home / "typed").write_bytes(b"")
+        # A server of sessions keeps the pipes it was started with.
+        kitty.popen(start.split(), env=env, **QUIET).wait(30)
+        kitty.wait_until(lambda: [pane.status for pane in board.detached()] == ["waiting"], what="the session's light")
+        board.open("Do you want to proceed?")
+        board.press("Return")
+        board.wait_closed()
+
+        tab = kitty.wait_until(lambda: kitty.tabs()[tabs:], what="a new tab")[0]
+        window = tab["windows"][0]["id"]
+        kitty.wait_text(window, "touch made1")
+        kitty.wait_until(lambda w=window: board.in_front() == w, what="the session in front")  # type: ignore[misc]
+        kitty.screenshot(picture(board, f"attached-{start.split()[0]}"))
+        board.press("1")
+        kitty.wait_text(window, "Thank you")
+        assert typed(board) == b"1"
+        kitty.run(end.split(), env=env)
+        kitty.wait_until(lambda: len(kitty.tabs()) == tabs and not board.detached(), what="the end of tab and session")
 
 
 THEMES = {

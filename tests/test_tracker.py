@@ -387,7 +387,7 @@ def test_since_is_kept_while_the_status_is() -> None:
 def test_records_are_bounded() -> None:
     """A flood of record ids is dropped oldest first, and the pane's own record is never among them."""
     tracker = run([(0, explicit("working"))])
-    for i in range(10 * MAX_RECORDS):
+    for i in range(3 * MAX_RECORDS):
         tracker.report(Report(source=Source.PROTOCOL, status=Status.DONE, id=f"r{i}"), 1 + i / 1000)
 
     assert len(tracker.records()) == MAX_RECORDS

@@ -32,7 +32,7 @@ def run(command: list[str], *arguments: str, **environment: str) -> subprocess.C
         [*command, *arguments],
         env=bare_environment(TALLY_EMIT_STDOUT="1") | environment,
         capture_output=True,
-        timeout=20,
+        timeout=60,
         stdin=subprocess.DEVNULL,
     )
 

@@ -71,7 +71,7 @@ class World:
             env=self.environment | dict(extra or {}),
             capture_output=True,
             text=True,
-            timeout=20,
+            timeout=60,
             stdin=subprocess.DEVNULL,
             check=False,
         )

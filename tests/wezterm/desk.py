@@ -92,7 +92,7 @@ class Desk:
 
     def run_tally(self, *words: str) -> subprocess.CompletedProcess[str]:
         env = {**self.env, "WEZTERM_UNIX_SOCKET": f"{self.home}/run/wezterm/gui-sock-{self.gui.pid}"}
-        return subprocess.run([*self.tally, *words], env=env, capture_output=True, text=True, timeout=20, check=False)
+        return subprocess.run([*self.tally, *words], env=env, capture_output=True, text=True, timeout=60, check=False)
 
     def _watch(self) -> None:
         while not self._is_over:
@@ -176,9 +176,9 @@ class Desk:
         assert self.gui.stdin is not None and self.gui.stdout is not None
         self.gui.stdin.close()
         self.gui.stdout.close()
-        self.gui.wait(5)
+        self.gui.wait(30)
         if self.sidecar:
-            self.wait(lambda: not is_running(self.sidecar["pid"]), "the end of the sidecar", 5)
+            self.wait(lambda: not is_running(self.sidecar["pid"]), "the end of the sidecar")
 
 
 def is_running(pid: int) -> bool:

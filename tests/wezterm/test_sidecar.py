@@ -81,8 +81,9 @@ def test_the_time_line_of_an_agent_that_only_prints(desk: Desk) -> None:
     desk.send(server, "server\r")
     agents = [Agent(desk, face, face) for face in ("plain", "boxed")]
     for agent, (_, last) in zip(agents, talk(agents), strict=True):
-        # A poll of half a second, and a program that has to be started for it, come on top of what kitty allows.
-        assert 3.9 <= desk.wait_light(agent.pane, "waiting", last) - last <= 6.0
+        # A poll of half a second, and a program that has to be started for it, come on top of what kitty allows; on a
+        # machine that has others to serve first that takes its time.
+        assert 3.9 <= desk.wait_light(agent.pane, "waiting", last) - last <= 10.0
     typing = time.monotonic()
     for agent in agents:
         desk.send(agent.pane, "what do you think")
@@ -96,7 +97,7 @@ def test_the_time_line_of_an_agent_that_only_prints(desk: Desk) -> None:
     os.kill(int((agents[0].folder / "pid").read_text()), signal.SIGKILL)
     desk.send(agents[1].pane, "exit\r")
     for agent in agents:
-        desk.wait(lambda a=agent: desk.status(a.pane) not in ("working", "waiting"), "the end of the light", 5)
+        desk.wait(lambda a=agent: desk.status(a.pane) not in ("working", "waiting"), "the end of the light")
         assert agent.lights(left) <= {"working", "waiting", "active", "idle", "done"}
     assert {name for _, name in desk.lights[server]} <= {"active", "idle"}
 

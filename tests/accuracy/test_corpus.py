@@ -19,6 +19,7 @@ from benchmarks import accuracy, scoring
 from benchmarks.accuracy import CORPUS, HELD_OUT, ROWS, Recording, recordings_for
 
 from tallylight.recording import Mark
+from tests.agents import held_out
 
 TUNED = {path.name.partition(".")[0]: path for path in sorted(CORPUS.glob("*.cast.gz"))}
 #: Those that were held out; their names are none of the others'.
@@ -47,6 +48,8 @@ def test_size() -> None:
 def test_held_out() -> None:
     """No held-out recording plays a scene of the other part, and each tells the version of its agent."""
     assert {scene_of(name) for name in TUNED} & {scene_of(name) for name in OTHERS} == set()
+    sizes = {name: (recording(name).header.columns, recording(name).header.rows) for name in OTHERS}
+    assert sizes == {scene.file.partition(".")[0]: scene.size for scene in held_out.scenes()}
     for name in OTHERS:
         marks = [event.what.label for event in recording(name).events if isinstance(event.what, Mark)]
         assert re.fullmatch(rf"agent {name.partition('-')[0]} \d+\.\d+\.\d+\S*", marks[0])

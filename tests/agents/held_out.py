@@ -146,8 +146,8 @@ def busy(s: Session) -> None:
 
 def plan(s: Session) -> None:
     """A plan that the person is asked to agree to."""
-    s.turn(f"{'/plan ' if s.agent == 'qwen' else ''}AFTER 2 PLAN THEN AFTER 2 fine")
-    s.asked("permission", pattern="Exit plan mode|Would you like to proceed")
+    s.turn("AFTER 2 PLAN THEN AFTER 2 fine")
+    s.asked("permission", pattern="Exit plan mode")
     s.rest(6)
     s.approve()
     s.rest(4)
@@ -169,19 +169,10 @@ _PAGES = {
     "claude": "fetch this content",
     "gemini": "URLs to fetch",
     "qwen": "URLs to fetch",
-    "opencode": "Permission required",
-    "kilo": "Permission required",
     "aider": "Add URL to the chat",
 }
 #: How the last session is taken up again.
-RESUMES = {
-    "gemini": ("--resume", "latest"),
-    "qwen": ("--continue",),
-    "copilot": ("--continue",),
-    "opencode": ("--continue",),
-    "kilo": ("--continue",),
-    "aider": ("--restore-chat-history",),
-}
+RESUMES = {"copilot": ("--continue",), "aider": ("--restore-chat-history",)}
 #: The older versions that some are recorded in.
 OLDER = {
     "claude": "2.1.316",
@@ -189,8 +180,6 @@ OLDER = {
     "gemini": "0.47.0",
     "qwen": "0.15.10",
     "copilot": "1.0.81",
-    "opencode": "1.18.20",
-    "kilo": "7.7.2",
 }
 
 
@@ -205,22 +194,22 @@ class _Cast(NamedTuple):
 _CASTS = (
     _Cast(
         edit,
-        "claude+relay+older codex+relay+older gemini+older qwen+older copilot+older aider opencode+older kilo+older",
+        "claude+relay+older codex+relay+older gemini+older qwen+older copilot+older aider opencode kilo",
         ((60, 24), (80, 24), (48, 30), (72, 20)),
     ),
     _Cast(again, "claude+relay codex+relay gemini qwen copilot aider opencode kilo", ((80, 24), (56, 26))),
     _Cast(
         pick,
-        "claude+relay+hooks codex+relay gemini+older qwen copilot+older opencode kilo",
+        "claude+relay+hooks codex+relay gemini+older qwen copilot+older opencode",
         ((160, 45), (50, 32), (132, 43)),
     ),
-    _Cast(page, "claude+hooks gemini qwen aider opencode kilo", ((120, 36), (64, 30))),
+    _Cast(page, "claude+hooks gemini qwen aider", ((120, 36), (64, 30))),
     _Cast(series, "claude codex+relay gemini copilot", ((132, 43), (70, 22))),
-    _Cast(twice, "claude+relay codex qwen copilot aider", ((90, 28), (40, 24))),
-    _Cast(later, "gemini qwen copilot aider opencode kilo", ((110, 33),)),
-    _Cast(prose, "claude codex+relay gemini opencode", ((200, 50), (40, 22))),
-    _Cast(busy, "claude+relay qwen copilot", ((84, 27),)),
-    _Cast(plan, "claude+relay qwen", ((76, 30),)),
+    _Cast(twice, "claude+relay copilot qwen aider", ((90, 28), (40, 24), (90, 28), (90, 28))),
+    _Cast(later, "copilot aider", ((110, 33),)),
+    _Cast(prose, "claude codex+relay", ((200, 50), (40, 22))),
+    _Cast(busy, "claude+relay copilot", ((84, 27),)),
+    _Cast(plan, "claude", ((76, 30),)),
 )
 
 

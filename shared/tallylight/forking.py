@@ -131,7 +131,7 @@ def worktree_of(plan_: Plan) -> Base | Refusal:
     if plan_.method is Method.LATEST:
         return Refusal("worktree", "without its session id the conversation cannot be found from a new directory")
     if plan_.is_local:
-        return Refusal("worktree", f"{plan_.display} finds a conversation only in the directory in which it was held")
+        return Refusal("worktree", f"{plan_.display} goes on only in the directory in which a conversation was held")
     return worktrees.inspect(plan_.cwd)
 
 

@@ -91,7 +91,7 @@ class Template:
     """
     Argument lists, split before anything is filled in: *by_id* with `{session}`, and the *latest* session's.
 
-    *is_local*: an id is found only in the directory in which the session was held.
+    *is_local*: a session goes on only in the directory in which it was held, wherever the list is run.
     """
 
     by_id: tuple[str, ...] = ()

@@ -9,8 +9,8 @@ style and holds one `include` of a file that we own:
     # END_TALLYLIGHT
 
 Two laws, for every text: `insert(insert(t)) == insert(t)`, and `remove(insert(t)) == t` to the byte if *t* holds no
-sentinel. What a person wrote between the sentinels is theirs and survives both. Bytes that are not UTF-8 pass
-through if the text was decoded with `surrogateescape`, as `decode` does.
+sentinel. What a person wrote between the sentinels, or behind them, is theirs and survives both. Bytes that are not
+UTF-8 pass through if the text was decoded with `surrogateescape`, as `decode` does.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from typing import NamedTuple
 
 BEGIN = "# BEGIN_TALLYLIGHT"
 END = "# END_TALLYLIGHT"
+#: The first of them where the line before had no end of its own, so that `remove` can tell.
+BEGIN_BARE = f"{BEGIN} (the line before had no end)"
+_SENTINELS = (BEGIN, BEGIN_BARE, END)
 
 #: The three line ends that kitty knows, because Python's `open` does. `str.splitlines` knows more and would cut a
 #: line at a form feed.
@@ -66,12 +69,17 @@ def path_problem(path: str) -> str:
 
 
 class Part(NamedTuple):
-    """A run of lines: the user's, or (if *ours*) a block of ours, in which *foreign* are the lines a person put."""
+    """
+    A run of lines: the user's, or (if *ours*) a block of ours, in which *foreign* are the lines a person put.
+
+    *bare*: the line before a whole one had no end of its own.
+    """
 
     text: str
     ours: bool = False
     whole: bool = False
     foreign: str = ""
+    bare: bool = False
 
 
 def lines(text: str) -> list[str]:
@@ -91,21 +99,22 @@ def parts(text: str) -> list[Part]:
     i = 0
     while i < len(todo):
         word = todo[i].strip()
-        if word not in (BEGIN, END):
+        if word not in _SENTINELS:
             start = i
-            while i < len(todo) and todo[i].strip() not in (BEGIN, END):
+            while i < len(todo) and todo[i].strip() not in _SENTINELS:
                 i += 1
             found.append(Part("".join(todo[start:i])))
             continue
         start = i
         i += 1
-        if word == BEGIN:
-            close = next((j for j in range(i, len(todo)) if todo[j].strip() in (BEGIN, END)), None)
+        if word != END:
+            close = next((j for j in range(i, len(todo)) if todo[j].strip() in _SENTINELS), None)
             if close is not None and todo[close].strip() == END:
                 inside = todo[i:close]
                 i = close + 1
                 foreign = "".join(line for line in inside if not _OURS.fullmatch(line) and line.strip())
-                found.append(Part("".join(todo[start:i]), ours=True, whole=True, foreign=foreign))
+                bare = word == BEGIN_BARE
+                found.append(Part("".join(todo[start:i]), ours=True, whole=True, foreign=foreign, bare=bare))
                 continue
             if i < len(todo) and _OURS.fullmatch(todo[i]):
                 i += 1
@@ -128,32 +137,38 @@ def insert(text: str, body: str) -> str:
     """
     *text* with one block that holds *body*: where a block of ours already stands, else at the end.
 
-    The block has the line ends of the text, and a final one only if the text had: so `remove` can tell.
+    The block has the line ends of the text, and always a final one: a line that somebody appends stays a line.
     """
     split = parts(text)
-    rest = _without(split)
+    rest = _theirs(split)
     end = _line_end(rest)
-    block = end.join((BEGIN, body, END))
+
+    def block(bare: bool) -> str:
+        return "".join(line + end for line in (BEGIN_BARE if bare else BEGIN, body, END))
+
     if not any(part.whole for part in split):
-        return rest + block + end if not rest or rest[-1] in "\r\n" else rest + end + block
+        bare = bool(rest) and rest[-1] not in "\r\n"
+        return rest + (end if bare else "") + block(bare)
     made = []
     placed = False
     for part in split:
         if not part.ours:
             made.append(part.text)
-        elif part.whole and not placed:
+            continue
+        if part.whole and not placed:
             placed = True
-            made.append(block)
-            made.append(end if part.foreign or part.text[-1] in "\r\n" else "")
-            made.append(part.foreign)
-        else:
-            made.append(part.foreign)
+            made.append(block(part.bare))
+        made.append(part.foreign)
     return "".join(made)
 
 
 def remove(text: str) -> str:
     """*text* without any block of ours."""
-    return _without(parts(text))
+    split = parts(text)
+    made = _theirs(split)
+    if split and split[-1].bare and not split[-1].foreign:
+        return made[:-2] if made.endswith("\r\n") else made[:-1]
+    return made
 
 
 def diff(name: str, before: str, after: str) -> str:
@@ -174,14 +189,8 @@ def _visible(line: str) -> Iterable[str]:
             yield "\ufffd"
 
 
-def _without(split: list[Part]) -> str:
-    made = ""
-    for part in split:
-        if part.ours and part is split[-1] and not part.foreign and part.text[-1] not in "\r\n":
-            # We put a line end before a block without one only where the text had none of its own.
-            return made[:-2] if made.endswith("\r\n") else made[:-1]
-        made += part.foreign if part.ours else part.text
-    return made
+def _theirs(split: list[Part]) -> str:
+    return "".join(part.foreign if part.ours else part.text for part in split)
 
 
 def _line_end(text: str) -> str:

@@ -12,6 +12,7 @@ BODY = edits.include_line("/home/me/.local/share/tallylight/kitty.conf")
 OLD = edits.include_line("/mnt/old home/.local/share/tallylight/kitty.conf")
 
 BLOCK = f"# BEGIN_TALLYLIGHT\n{BODY}\n# END_TALLYLIGHT\n"
+BARE_BLOCK = BLOCK.replace("\n", " (the line before had no end)\n", 1)
 
 #: Lines of a real configuration and lines that could confuse, with every line end.
 LINE = st.sampled_from(
@@ -28,7 +29,9 @@ LINE = st.sampled_from(
         "\ufeff# bom",
     ]
 )
-SENTINEL = st.sampled_from([edits.BEGIN, edits.END, OLD, BODY, "  # BEGIN_TALLYLIGHT ", "# END_TALLYLIGHT\t"])
+SENTINEL = st.sampled_from(
+    [edits.BEGIN, edits.BEGIN_BARE, edits.END, OLD, BODY, "  # BEGIN_TALLYLIGHT ", "# END_TALLYLIGHT\t"]
+)
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 
 
@@ -70,7 +73,7 @@ def test_every_line_of_the_user_survives(text: str) -> None:
     """No line that is not ours is lost or moved past another, wherever sentinels lie."""
 
     def theirs(value: str) -> list[str]:
-        mine = {edits.BEGIN, edits.END, BODY, OLD, ""}
+        mine = {edits.BEGIN, edits.BEGIN_BARE, edits.END, BODY, OLD, ""}
         return [line.strip() for line in edits.lines(value) if line.strip() not in mine]
 
     assert theirs(edits.remove(text)) == theirs(text)
@@ -96,15 +99,25 @@ def test_bytes_that_are_not_utf8_survive(data: bytes) -> None:
     [
         ("", BLOCK),
         ("a 1\n", "a 1\n" + BLOCK),
-        ("a 1", "a 1\n" + BLOCK[:-1]),
+        ("a 1", "a 1\n" + BARE_BLOCK),
         ("a 1\r\n", "a 1\r\n" + BLOCK.replace("\n", "\r\n")),
-        ("a 1\r\nb 2", "a 1\r\nb 2\r\n" + BLOCK[:-1].replace("\n", "\r\n")),
+        ("a 1\r\nb 2", "a 1\r\nb 2\r\n" + BARE_BLOCK.replace("\n", "\r\n")),
     ],
 )
 def test_insert_keeps_the_line_ends_of_the_text(before: str, after: str) -> None:
-    """The block has the text's line ends, and a final one only where the text had one."""
+    """The block has the text's line ends, and says of itself where the text had no final one."""
     assert edits.insert(before, BODY) == after
     assert edits.remove(after) == before
+
+
+@given(plain_texts)
+def test_what_is_appended_is_a_line_of_its_own(text: str) -> None:
+    """A line that a program appends to the file is swallowed neither by our block nor by what was the last line."""
+    left = edits.remove(edits.insert(text, BODY) + "b 2\n")
+    *before, last = edits.lines(left)
+
+    assert last == "b 2\n"
+    assert "".join(before).removeprefix(text) in ("", "\n", "\r\n", "\r")
 
 
 def test_stale_block_is_replaced_where_it_stands() -> None:

@@ -87,7 +87,7 @@ def test_dry_run_writes_nothing(checkout: Path, programs: Path, home: Path, shel
     done = run(checkout, home, programs, "--dry-run", shell=shell)
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert "+# BEGIN_TALLYLIGHT" in done.stdout.splitlines()
+    assert "\n+# BEGIN_TALLYLIGHT" in done.stdout
     assert (tree(home), tree(checkout)) == before
 
 

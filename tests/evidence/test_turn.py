@@ -111,7 +111,38 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
         "done",
     ),
     "dismissed": (
-        [(1, reading("busy", 1), b""), (2, reading("waiting", 2, "input needed"), b""), (3, reading("idle", 3), b"")],
+        [
+            (1, reading("busy", 1), b""),
+            (2, reading("waiting", 2, "input needed"), b""),
+            (3, reading("idle", 3), interrupted(3)),
+        ],
+        "idle",
+    ),
+    "dismissed, and its transcript says nothing": (
+        [
+            (1, reading("busy", 1), b""),
+            (2, reading("waiting", 2, "input needed"), b""),
+            (3, reading("idle", 3), b""),
+            (4, reading("idle", 3), b""),
+        ],
+        "idle",
+    ),
+    "approved, and finished before the next look": (
+        [
+            (1, reading("busy", 1), b""),
+            (2, reading("waiting", 2, "permission prompt"), b""),
+            (3, reading("idle", 3), duration(2.9)),
+        ],
+        "done",
+    ),
+    "dismissed, after a turn that was finished": (
+        [
+            (1, reading("busy", 1), b""),
+            (2, reading("idle", 2), duration(2)),
+            (4, reading("waiting", 4, "permission prompt"), duration(2)),
+            (5, reading("idle", 5), duration(2)),
+            (6, reading("idle", 5), duration(2)),
+        ],
         "idle",
     ),
     "approved and finished": (

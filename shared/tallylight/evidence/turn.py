@@ -5,7 +5,8 @@ The status file alone says `idle` after a finished, a failed and an interrupted 
 last report stands until the transcript tells how the turn ended, for at most `UNDECIDED_S`; a turn that left no
 ending behind was broken off before anything was written. A dialog that was dismissed is no turn that ended.
 
-A turn can be shorter than the time between two looks at the file. Its own time stamp tells that one went by.
+A turn can be shorter than the time between two looks at the file, and so can what is left of it behind a dialog. Its
+own time stamp tells that one went by.
 """
 
 from __future__ import annotations
@@ -76,13 +77,13 @@ class Turns:
         elif last is not None and last.session == reading.session:
             if last.raw in ("busy", "shell"):
                 self._undecided = now, self._turn_began
-            elif last.raw == "idle" and reading.at != last.at:
+            elif (last.raw == "idle" and reading.at != last.at) or _asks(last):
                 self._undecided = now, last.at / 1000
 
     def _meaning(self, reading: Reading, tail: bytes, now: float) -> Report | None:
         if reading.raw == "busy":
             return self._say(reading, Status.WORKING, "status file: busy")
-        if reading.raw == "waiting" and reading.waiting_for == _OWN_MENU:
+        if reading.raw == "waiting" and not _asks(reading):
             return None if self._is_settled else self._say(reading, Status.IDLE, "status file: a menu is open")
         if reading.raw == "waiting":
             kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
@@ -123,3 +124,8 @@ class Turns:
             title=reading.name,
             rule=rule,
         )
+
+
+def _asks(reading: Reading) -> bool:
+    """Whether a dialog of the agent's own is open."""
+    return reading.raw == "waiting" and reading.waiting_for != _OWN_MENU

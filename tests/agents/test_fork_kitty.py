@@ -168,6 +168,7 @@ def test_a_permission_is_answered_from_the_list(tab: Tab, answers: list[str]) ->
     kitty.focus_window(first)
     tab.submit(f"TOOL touch {(made := tab.new())} THEN fine")
     tab.wait("waiting/permission", since=tab.truth("waiting:permission"), timeout=20)
+    tab.shows(tab.manner.permission)  # a status file may be earlier than the screen
     kitty.xdotool("key", "ctrl+alt+g")
     list_ = kitty.wait_until(lambda: next((w["id"] for w in kitty.windows() if w["title"] == "Agents"), None), 20)
     kitty.wait_until(lambda: "permission" in selected(kitty, list_), 20, "the question in the list")

@@ -342,7 +342,7 @@ def test_snooze_unread_and_why(board: Board) -> None:
     assert "snoozed" in board.selected(list_) and "shop" in board.selected(list_)
     board.press("u")
     snapshots = lambda: {pane.project: pane for pane in (board.snapshot() or board).panes}  # type: ignore[union-attr] # noqa: E731
-    board.kitty.wait_until(lambda: snapshots()["shop"].unread, what="the mark in the snapshot")
+    board.kitty.wait_until(lambda: (pane := snapshots().get("shop")) and pane.unread, what="the mark in the snapshot")
     board.press("w")
     board.kitty.wait_text(list_, "user variable")
     board.press("x")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,4 +51,13 @@ def _yard(version: str, claude: Path | None) -> Iterator[Yard]:
     finally:
         yard.close()
         room.close()
+        _end_all(folder)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _end_all(folder: Path) -> None:
+    """End what was started in *folder* and would outlive the test: servers of multiplexers are daemons."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.fsencode(folder) + b"/" in (process / "environ").read_bytes():
+                os.kill(int(process.name), signal.SIGKILL)

@@ -5,95 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
-import attrs
 import pytest
 
-from tallylight import requests, snapshot
+from tallylight import requests
 from tallylight.hosts import poller as poller_module
 from tallylight.hosts.jobs import Jobs, StuckError, run
 from tallylight.hosts.pane import Look
-from tallylight.hosts.poller import Poller, Sight
+from tallylight.hosts.poller import Sight
 from tallylight.requests import Request
-from tallylight.snapshot_schema import Pane as PaneEntry
 from tallylight.status import Status
-from tests.host.test_pane import AIDER, CLAUDE, HandTable, rows, status_file
-
-
-@attrs.define(eq=False)
-class HandSource:
-    """A source that shows what it is given, or raises it."""
-
-    sights: Sequence[Sight] | Exception | None = ()
-    every: float = 1.0
-    looks: int = 0
-    told: list[Mapping[str, PaneEntry]] = attrs.Factory(list)
-    asked: list[Request] = attrs.Factory(list)
-    is_closed: bool = False
-
-    def look(self) -> Sequence[Sight] | None:
-        self.looks += 1
-        if isinstance(self.sights, Exception):
-            raise self.sights
-        return self.sights
-
-    def shown(self, entries: Mapping[str, PaneEntry]) -> None:
-        self.told.append(entries)
-
-    def act(self, request: Request) -> None:
-        self.asked.append(request)
-
-    def close(self) -> None:
-        self.is_closed = True
-
-
-class World:
-    """A poller with a hand-made table and clock; `steps` lets its time pass, and its threads finish."""
-
-    def __init__(self, home: Path, *sources: HandSource) -> None:
-        self.now = 100.0
-        self.home = home
-        self.table = HandTable(str(home))
-        self.environ = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
-        self.poller = Poller("sessions", sources, self.environ, table=self.table, clock=lambda: self.now)
-        self.path = home / "tallylight" / f"sessions-{os.getpid()}.json"
-
-    def steps(self, seconds: float, every: float = 0.25) -> None:
-        """Let *seconds* pass; after each step what the threads do is waited for."""
-        end = self.now + seconds
-        while self.now < end:
-            self.poller.step(self.now)
-            until(lambda: not self.poller._jobs._busy or not self.poller._posted.empty())
-            self.poller.step(self.now)
-            self.now += every
-
-    def entry(self, id_: str = "a") -> PaneEntry:
-        """What the snapshot says of a pane."""
-        return next(pane for pane in snapshot.read(self.path).panes if pane.id == id_)
-
-    def ids(self) -> list[str]:
-        return [pane.id for pane in snapshot.read(self.path).panes]
-
-
-def until(found: Callable[[], object], timeout: float = 30) -> None:
-    end = time.monotonic() + timeout
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.002)
-
-
-@pytest.fixture
-def source() -> HandSource:
-    return HandSource()
-
-
-@pytest.fixture
-def world(tmp_path: Path, source: HandSource) -> Iterator[World]:
-    world = World(tmp_path, source)
-    yield world
-    world.poller.close()
+from tests.host.test_pane import AIDER, CLAUDE, rows, status_file
+from tests.sessions.polling import HandSource, World, until
 
 
 def test_an_agent_is_shown_by_its_status_file(world: World, source: HandSource) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,19 +18,7 @@ from tallylight.hosts.runtimes import Runtimes
 from tallylight.hosts.wanted import Wanted
 from tallylight.status import Status
 from tests.host.test_pane import AIDER, CLAUDE, SHELL, rows, status_file
-from tests.sessions.test_poller import HandSource, World, until
-
-
-@pytest.fixture
-def source() -> HandSource:
-    return HandSource()
-
-
-@pytest.fixture
-def world(tmp_path: Path, source: HandSource) -> Iterator[World]:
-    world = World(tmp_path, source)
-    yield world
-    world.poller.close()
+from tests.sessions.polling import HandSource, World, until
 
 
 @pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this system does not say how long a process ran")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tallylight import files
@@ -20,9 +21,14 @@ EXTRAS = {
 }
 
 
-def folder(name: str) -> Path:
+def root(env: Mapping[str, str] = os.environ) -> Path:
+    """Where the directories of all extras are."""
+    return files.data_dir(env) / "extras"
+
+
+def folder(name: str, env: Mapping[str, str] = os.environ) -> Path:
     """Where the packages of an extra are."""
-    return files.data_dir(os.environ) / "extras" / name
+    return root(env) / name
 
 
 def enable(name: str) -> None:

@@ -18,6 +18,7 @@ import attrs
 
 from tallylight import paint
 from tallylight.cli.output import Output, clean, pad, status_words
+from tallylight.layout import wrap
 from tallylight.report import Report, Source
 from tallylight.status import Kind, Status
 from tallylight.tracker import Foreground, Tracker
@@ -164,7 +165,7 @@ class Demo:
 
     def _say(self, caption: str) -> None:
         self._erase()
-        for line in _wrapped(caption, self.output.columns - 1):
+        for line in wrap(caption, self.output.columns - 1):
             self.output.line(self.output.strong(line))
 
     def _strip(self) -> str:
@@ -194,17 +195,6 @@ class Demo:
     def _erase(self) -> None:
         if self.is_live:
             self.output.stream.write("\r\x1b[J")
-
-
-def _wrapped(text: str, columns: int) -> Iterator[str]:
-    line = ""
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > columns:
-            yield line
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    yield line
 
 
 def main(argv: list[str]) -> int:

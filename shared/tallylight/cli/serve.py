@@ -148,13 +148,13 @@ def _name(text: str) -> str:
 
 
 def _own_name(address: str) -> list[str]:
-    """How a server at this address is called, if it is one, and not every one, and not the loopback's usual names."""
+    """How a server at this address is called, if it is one, and neither every one nor the default."""
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
         return []
-    if found.is_unspecified or address in ("127.0.0.1", "::1"):
-        return ["[::1]"] if address == "::1" else []
+    if found.is_unspecified or address == "127.0.0.1":
+        return []
     return [f"[{found}]" if found.version == 6 else str(found)]
 
 

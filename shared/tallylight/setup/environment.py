@@ -336,7 +336,7 @@ def _prune(place: Layout, current: str) -> None:
 
 def add_extra(world: World, python: Path, name: str) -> Path:
     """Fetch the packages of an extra, whole or not at all; where they are. `TallyError` says why not."""
-    folder = layout(world).data / "extras" / name
+    folder = extras.folder(name, world.env)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{name}-"))
@@ -363,7 +363,7 @@ def remove(world: World) -> list[Path]:
     for path in (place.lib, place.kittens, place.wezterm, place.kitty_conf, place.launcher):
         path.unlink(missing_ok=True)
     shutil.rmtree(place.releases, ignore_errors=True)
-    shutil.rmtree(place.data / "extras", ignore_errors=True)
+    shutil.rmtree(extras.root(world.env), ignore_errors=True)
     existed = place.data.is_dir()
     _remove_if_empty(place.launcher.parent, place.data)
     token = files.serve_token(world.env)

@@ -141,7 +141,7 @@ def test_a_flood_is_many_lines(piece: bytes) -> None:
     [
         (b"", "no header"),
         (b"\n", "no header"),
-        (b"hello\n", "no JSON"),
+        (b"hello\n", "not JSON"),
         (b"[1, 2]\n", "no header"),
         (b'{"version": 1}\n', "version 1"),
         (b'{"version": 3, "term": {}}\n', "asciinema convert"),
@@ -150,7 +150,7 @@ def test_a_flood_is_many_lines(piece: bytes) -> None:
         (b'{"version": NaN}\n', "NaN"),
         (b"[" * 100_000 + b"\n", "nested"),
         (b" " * (LINE_LIMIT + 2) + b"\n", "no header"),
-        (b"\x7fELF\x02\xff\n", "no JSON"),
+        (b"\x7fELF\x02\xff\n", "not JSON"),
     ],
 )
 def test_what_is_no_recording_is_refused(first: bytes, said: str) -> None:
@@ -161,7 +161,7 @@ def test_what_is_no_recording_is_refused(first: bytes, said: str) -> None:
 
 
 BROKEN = {
-    "not JSON": ("[1, nope]", "no JSON"),
+    "not JSON": ("[1, nope]", "not JSON"),
     "an object": ('{"a": 1}', "no event"),
     "too short": ('[1, "o"]', "no event"),
     "a number for a code": ('[1, 2, "x"]', "no event"),
@@ -169,14 +169,14 @@ BROKEN = {
     "true": ('[true, "o", "x"]', "no time"),
     "infinite": ('[Infinity, "o", "x"]', "Infinity"),
     "far off": (f'[{TIME_LIMIT + 1}, "o", "x"]', "no time"),
-    "huge integer": (f'[{"9" * 4000}, "o", "x"]', "no time"),
-    "too many digits": (f'[{"9" * 5000}, "o", "x"]', "no JSON"),
+    "huge integer": (f'[{"9" * 4000}, "o", "x"]', "not JSON"),
+    "too many digits": (f'[{"9" * 5000}, "o", "x"]', "not JSON"),
     "a number for output": ('[1, "o", 5]', "no string"),
     "a size in words": ('[1, "r", "80 by 24"]', "COLUMNSxROWS"),
     "a size of nothing": ('[1, "r", "0x24"]', "COLUMNSxROWS"),
     "a size beyond screens": ('[1, "r", "99999x24"]', "COLUMNSxROWS"),
     "nested": ('[1, "x", "%s"]' % ("[" * 100_000), "nested"),
-    "evidence that is no JSON": ('[1, "x", "{"]', "no JSON"),
+    "evidence that is no JSON": ('[1, "x", "{"]', "not JSON"),
     "evidence that is a list": ('[1, "x", "[]"]', "no JSON object"),
     "bad base64": (r'[1, "x", "{\"type\": \"raw\", \"base64\": \"!\"}"]', "base64"),
     "a hostile name": (r'[1, "x", "{\"type\": \"foreground\", \"name\": \"a b\"}"]', "names no program"),

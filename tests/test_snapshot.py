@@ -290,10 +290,10 @@ def test_choices_are_capped(folder: Path) -> None:
 
 
 def test_lone_surrogates_do_not_break_the_file(folder: Path) -> None:
-    """A title that is no valid Unicode is written and read."""
+    """A title that is no valid Unicode is written, and read with a mark in its place."""
     make_writer(folder).publish([attrs.evolve(WAITING, title="a\udcffb")], 0.0)
 
-    assert panes_in(folder)[0].title == "a\udcffb"
+    assert panes_in(folder)[0].title == "a\ufffdb"
 
 
 def document(**changes: object) -> dict[str, object]:

@@ -18,18 +18,32 @@ from tallylight.errors import DataFileError
 MAX_CHARS = 1 << 20
 #: Lists in our files are short; one that is not is a mistake.
 MAX_ITEMS = 1000
+#: Of one dotted name, in parts. Python's reader takes quadratic time over them and makes a level of each.
+MAX_PARTS = 32
+#: Mistakes whose line is looked for, and unknown keys that are named: each costs a way through the whole text.
+MAX_TOLD = 20
 
-_HEADER = re.compile(r"\s*\[\[?\s*([A-Za-z0-9_.\"' -]+?)\s*\]\]?\s*(?:#.*)?$")
-_KEY = re.compile(r"\s*([A-Za-z0-9_.\"'-]+(?:\s*\.\s*[A-Za-z0-9_\"'-]+)*)\s*=")
+# Possessive throughout: a line that is none, and may be of any length, is given up in one go.
+_HEADER = re.compile(r"\s*+\[\[?+\s*+([A-Za-z0-9_.\"' -]++)\s*+\]\]?+\s*+(?:#.*)?$")
+_KEY = re.compile(r"\s*+([A-Za-z0-9_\"'-]++(?:\s*+\.\s*+[A-Za-z0-9_\"'-]++)*+)\s*+=")
+_MANY_PARTS = re.compile(rf"(?<![A-Za-z0-9_\"'-])(?:[A-Za-z0-9_\"'-]++\s*+\.\s*+){{{MAX_PARTS}}}")
 _AT_LINE = re.compile(r"at line (\d+)")
 
 
 def parse(text: str, path: str) -> Table:
     """The top table of *text*; `DataFileError` with the line if it is not TOML."""
+    return Table(load(text, path), text, path)
+
+
+def load(text: str, path: str) -> dict[str, Any]:
+    """What *text* says, as Python has it; `DataFileError` with the line if it is not TOML that can be read."""
     if len(text) > MAX_CHARS:
         raise DataFileError(path, f"is longer than {MAX_CHARS} characters; nothing of ours is, so it is not read")
+    if (many := _MANY_PARTS.search(text)) is not None:
+        line = text.count("\n", 0, many.start()) + 1
+        raise DataFileError(path, f"has a name of more than {MAX_PARTS} parts", line=line)
     try:
-        data = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         found = _AT_LINE.search(str(error))
         line = int(found[1]) if found else text.count("\n") + 1
@@ -37,7 +51,6 @@ def parse(text: str, path: str) -> Table:
     except (RecursionError, ValueError) as error:
         # A number of thousands of digits, or brackets of thousands of levels.
         raise DataFileError(path, f"cannot be read as TOML: {error}") from None
-    return Table(data, text, path)
 
 
 def line_of(text: str, key: str, between: tuple[int, int] | None = None) -> int | None:
@@ -104,7 +117,7 @@ class Table:
 
     def complain(self, key: str, problem: str) -> None:
         dotted = self._prefix + key
-        line = line_of(self._text, dotted, self._lines)
+        line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_TOLD else None
         self.errors.append(DataFileError(self._path, problem, key=dotted, line=line))
 
     def _take(self, key: str) -> Any:
@@ -185,14 +198,16 @@ class Table:
         ]
 
     def close(self) -> None:
-        for key in self._data:
-            if key not in self._taken:
-                self.complain(key, "is not known here; is it misspelt, or of another version?")
+        unknown = [key for key in self._data if key not in self._taken]
+        for key in unknown[:MAX_TOLD]:
+            self.complain(key, "is not known here; is it misspelt, or of another version?")
+        if len(unknown) > MAX_TOLD:
+            self.complain(unknown[MAX_TOLD], f"and {len(unknown) - MAX_TOLD - 1} more are not known here")
 
 
 def _shown(value: object) -> str:
     try:
         text = repr(value)
-    except ValueError:  # an integer of more digits than Python writes
-        text = "a huge number"
+    except (ValueError, RecursionError):  # an integer of more digits than Python writes, or a table of many levels
+        text = "something huge"
     return text if len(text) <= 60 else text[:57] + "..."

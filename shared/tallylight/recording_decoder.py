@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
-import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 
-from tallylight.errors import TallyError
+from tallylight.errors import DecodeError, TallyError
 from tallylight.evidence import recorded
 from tallylight.evidence.recorded import Evidence, EvidenceError
 from tallylight.recording import VERSION, Event, Header, Input, Mark, Output, Resize, What
 from tallylight.text import sanitise
+from tallylight.wire import values
 
 #: Most bytes of one line. Our own stay below it: a byte becomes at most six characters.
 LINE_LIMIT = 1 << 20
@@ -98,18 +97,9 @@ def _lines(read_line: Callable[[int], bytes]) -> Iterator[tuple[int, bytes | Non
 
 def _json(text: str | bytes) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse)
-    except _LineError:
-        raise
-    except RecursionError:
-        raise _LineError("is nested too deeply") from None
-    except ValueError as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
-        raise _LineError(f"is no JSON: {reason}") from None
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise _LineError(f"has {constant}, which is no number")
+        return values.load(text, strict=True)
+    except DecodeError as error:
+        raise _LineError(error.detail) from None
 
 
 def _header(line: bytes | None) -> Header:
@@ -127,8 +117,8 @@ def _header(line: bytes | None) -> Header:
     return Header(
         columns=_size(fields.get("width"), 80),
         rows=_size(fields.get("height"), 24),
-        timestamp=int(stamp) if (stamp := _number(fields.get("timestamp"))) is not None else 0,
-        started=_number(fields.get("started")) or 0.0,
+        timestamp=int(_epoch(fields.get("timestamp"))),
+        started=_epoch(fields.get("started")),
         command=_text(fields.get("command"), 1024),
         title=_text(fields.get("title"), 256),
         env={_text(k, 64): _text(v, 256) for k, v in list(env.items())[:64]} if isinstance(env, dict) else {},
@@ -139,8 +129,8 @@ def _event(line: bytes) -> tuple[float, What | bytes | None]:
     parts = _json(line)
     if not isinstance(parts, list) or len(parts) != 3 or not isinstance(parts[1], str):
         raise _LineError("is no event: [time, code, data] is one")
-    time, code, data = _number(parts[0]), parts[1], parts[2]
-    if time is None or not 0 <= time <= TIME_LIMIT:
+    time, code, data = values.number(parts[0], 0, TIME_LIMIT), parts[1], parts[2]
+    if time is None:
         raise _LineError(f"has no time that is a number from 0 to {TIME_LIMIT:.0f}")
     if code not in ("o", "i", "r", "m", "x"):
         return time, None  # the format says to skip what one does not know
@@ -176,20 +166,9 @@ def _text(value: object, cells: int) -> str:
     return sanitise(value, cells=cells, graphemes=cells) if isinstance(value, str) else ""
 
 
-def _integer(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+def _epoch(value: object) -> float:
+    return values.number(value, 0, values.LATEST) or 0.0
 
 
 def _size(value: object, default: int) -> int:
-    number = _integer(value)
-    return number if number is not None and 0 < number <= SIZE_LIMIT else default
+    return values.integer(value, 1, SIZE_LIMIT) or default

@@ -27,6 +27,7 @@ import attrs
 from tallylight import files
 from tallylight.errors import TallyError
 from tallylight.snapshot import SnapshotError, checked_directory, directory, is_alive, read
+from tallylight.wire import values
 
 VERSION = 1
 #: `focus` PANE; `jump` with the options of `tally jump`; `snooze` PANE [MINUTES]; `unread` PANE; `seen` PANE.
@@ -66,7 +67,7 @@ class Request:
         verb, pane, args = value.get("verb"), value.get("pane"), value.get("args")
         if verb not in VERBS or not isinstance(args, list) or len(args) > MAX_ARGS:
             return None
-        if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in (pane, *args)):
+        if not all(values.exact(text, MAX_TEXT) is not None for text in (pane, *args)):
             return None
         return cls(str(verb), str(pane), tuple(args))
 
@@ -158,8 +159,8 @@ def _read(path: Path) -> Request | None:
     try:
         if _is_old(path):
             return None
-        return Request.from_json(json.loads(files.read_limited(path, MAX_BYTES)))
-    except (OSError, TallyError, ValueError, RecursionError):
+        return Request.from_json(values.load(files.read_limited(path, MAX_BYTES)))
+    except (OSError, TallyError):
         return None
 
 

@@ -20,9 +20,10 @@ from pathlib import Path
 import attrs
 
 from tallylight import files
-from tallylight.errors import TallyError
+from tallylight.errors import DecodeError, TallyError
 from tallylight.snapshot_schema import VERSION, Pane
 from tallylight.snapshot_schema import Snapshot as Snapshot
+from tallylight.wire import values
 
 #: Ten times the panes anyone has; a host that publishes more is broken, and readers pay for it.
 MAX_PANES = 1000
@@ -268,13 +269,12 @@ def read(path: Path) -> Snapshot:
     except OSError as error:
         raise SnapshotError(path, error.strerror or str(error)) from None
     try:
-        found_json = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise SnapshotError(path, f"is not JSON ({str(error)[:80]})") from None
+        found_json = values.load(data)
+    except DecodeError as error:
+        raise SnapshotError(path, error.detail) from None
     if not isinstance(found_json, dict):
         raise SnapshotError(path, "is not a JSON object")
     if found_json.get("version") != VERSION:
-        # `!r` of one number or word; a nested value would be an arbitrary amount of text.
         raise SnapshotError(path, f"has version {str(found_json.get('version'))[:20]}, this program reads {VERSION}")
     snapshot = Snapshot.from_json(found_json, MAX_PANES)
     match = _NAME.match(path.name)

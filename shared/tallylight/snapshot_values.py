@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tallylight.status import Kind, Status
+from tallylight.wire import values
 
 #: Of one text, in characters. Surfaces show far less; `tally why` shows this much.
 MAX_TEXT = 500
@@ -17,8 +18,10 @@ MAX_ID = 500
 MAX_PATH = 4096
 #: Of one list.
 MAX_LIST = 64
-#: Of one number, in seconds: some 285 million years. The calendar of the C library goes further.
-MAX_NUMBER = 2**53
+#: Of one number, in seconds.
+MAX_NUMBER = values.LATEST
+#: Of a word that is one of a few.
+_MAX_WORD = 64
 #: Of one argument list, in words; each has at most `MAX_TEXT` characters.
 MAX_WORDS = 64
 
@@ -28,36 +31,34 @@ Json = dict[str, Any]
 
 def text(value: object, cap: int = MAX_TEXT) -> str:
     """Return *value* if it is text, cut to *cap* characters; `""` if it is not."""
-    return value[:cap] if isinstance(value, str) else ""
+    return values.text(value, cap)
 
 
 def path(value: object) -> str:
     """Return *value* if it is text of at most `MAX_PATH` characters, else `""`: half a path is another one."""
-    return value if isinstance(value, str) and len(value) <= MAX_PATH else ""
+    return values.exact(value, MAX_PATH) or ""
 
 
 def number(value: object) -> float:
     """Return *value* if it is a number that a clock can show, else 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0.0
-    return float(value) if -MAX_NUMBER <= value <= MAX_NUMBER else 0.0
+    return values.number(value, 0, MAX_NUMBER) or 0.0
 
 
 def count(value: object) -> int | None:
     """Return *value* if it is a number a process or a task count can have, else None."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else None
+    return values.integer(value, 0, 2**31 - 1)
 
 
 def status_of(value: object) -> Status | None:
     try:
-        return Status(value)  # type: ignore[arg-type]  # any other type is a ValueError too
+        return Status(values.text(value, _MAX_WORD))
     except ValueError:
         return None
 
 
 def kind_of(value: object) -> Kind | None:
     try:
-        return Kind(value)  # type: ignore[arg-type]
+        return Kind(values.text(value, _MAX_WORD))
     except ValueError:
         return None
 
@@ -77,6 +78,5 @@ def words(value: object) -> tuple[str, ...]:
     """
     if not isinstance(value, list | tuple) or len(value) > MAX_WORDS:
         return ()
-    if not all(isinstance(word, str) and len(word) <= MAX_TEXT for word in value):
-        return ()
-    return tuple(value)
+    found = tuple(word for word in value if values.exact(word, MAX_TEXT) is not None)
+    return found if len(found) == len(value) else ()

@@ -7,13 +7,14 @@ what `tally hook` starts with, and `setup.hooks` edits the agent's own file by i
 
 from __future__ import annotations
 
-import json
 import re
 
 import attrs
 
 from tallylight.datafile import Table
+from tallylight.errors import DecodeError
 from tallylight.status import Kind, Status
+from tallylight.wire.values import load
 
 #: How the file holds hooks. `groups`: JSON, each event a list of groups, each with a list of hooks. `list`: JSON,
 #: each event a list of hooks. `plugin`: a program of ours in a file of its own.
@@ -170,8 +171,8 @@ def _matching(table: Table, key: str, pattern: re.Pattern[str], problem: str) ->
 
 def _is_entry(text: str) -> bool:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = load(text, strict=True)
+    except DecodeError:
         return False
     return isinstance(found, dict) and "{command}" in found.values()
 

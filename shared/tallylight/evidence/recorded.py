@@ -21,12 +21,15 @@ from tallylight.report import Progress, Report, Source
 from tallylight.status import Kind, Status
 from tallylight.text import is_ascii_id, sanitise
 from tallylight.tracker import Foreground
+from tallylight.wire import values
 
 #: As in an agent file.
 _NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,63}", re.ASCII)
 #: The text fields of a report that are recorded, and the cells kept of each. No argument list: it is run, not shown.
 _TEXTS = {"rule": 256, "session": 256, "title": 256, "project": 128, "cwd": 1024, "worktree": 1024, "mode": 64}
 _TEXTS |= {"message": 512, "detail": 256}
+_MAX_WORD = 64
+_MOST = (1 << 63) - 1
 _SOURCES = {source.word: source for source in Source}
 
 
@@ -109,8 +112,8 @@ def _report(fields: dict[str, Any]) -> Report:
     if not isinstance(source, str) or source not in _SOURCES:
         raise EvidenceError("has a report of no known source")
     try:
-        status = None if fields.get("status") is None else Status(fields["status"])
-        kind = None if fields.get("kind") is None else Kind(fields["kind"])
+        status = None if fields.get("status") is None else Status(values.text(fields["status"], _MAX_WORD))
+        kind = None if fields.get("kind") is None else Kind(values.text(fields["kind"], _MAX_WORD))
     except ValueError:
         raise EvidenceError("has a report of no known status or kind") from None
     agent = fields.get("agent")
@@ -139,4 +142,4 @@ def _text(value: object, cells: int) -> str:
 
 
 def _integer(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
+    return values.integer(value, -_MOST, _MOST)

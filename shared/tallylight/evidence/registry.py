@@ -8,20 +8,24 @@ makes reports of successive readings. The `<pid>.<hash>.key` beside it is privat
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 
+from tallylight.errors import DecodeError
 from tallylight.text import sanitise
+from tallylight.wire import values
 
 #: Observed files have some 400 bytes.
 MAX_CHARS = 1 << 16
 #: One more than a session id may have: one that is too long, or odd, must stay so, and not become another or none.
 _MAX_SESSION = 257
+#: Of a number in the file; the largest is a time in ms since the epoch.
+_MOST = 1 << 63
+_MAX_MS = int(1000 * values.LATEST)
 _DIGITS = re.compile(r"[0-9]{1,19}", re.ASCII)
 _RAW = frozenset({"idle", "busy", "waiting", "shell"})
 
@@ -58,8 +62,8 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
     if len(text) > MAX_CHARS:
         return None
     try:
-        data = json.loads(text, parse_constant=_refuse, object_pairs_hook=_unique)
-    except (ValueError, RecursionError):
+        data = values.load(text, strict=True)
+    except DecodeError:
         return None
     if not isinstance(data, dict) or _integer(data.get("pid")) != pid or _integer(data.get("procStart")) != start:
         return None
@@ -69,30 +73,19 @@ def decode(text: str, *, pid: int, start: int) -> Reading | None:
     session, cwd = _text(data, "sessionId"), _text(data, "cwd")
     return Reading(
         raw,
-        waiting_for,
+        sanitise(waiting_for),
         sanitise(session, cells=_MAX_SESSION, graphemes=_MAX_SESSION),
         sanitise(cwd) if cwd.startswith("/") else "",
         sanitise(_text(data, "name")),
-        _integer(data.get("statusUpdatedAt")) or 0,
+        values.integer(_integer(data.get("statusUpdatedAt")), 0, _MAX_MS) or 0,
     )
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
-    return found
 
 
 def _integer(value: object) -> int | None:
     """A number, or one in quotes: the file's own habit differs by field and version."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else None
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        value = int(value)
+    return values.integer(value, 0, _MOST)
 
 
 def _text(data: dict[str, Any], key: str) -> str:

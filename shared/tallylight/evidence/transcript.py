@@ -17,21 +17,25 @@ most `TAIL_BYTES` from the end of the file.
 from __future__ import annotations
 
 import datetime
-import json
 import re
 from typing import Any
 
 import attrs
 
+from tallylight.errors import DecodeError
 from tallylight.status import Kind, Status
 from tallylight.text import sanitise
+from tallylight.wire import values
 
 #: Enough for the last entries of a turn. A longer entry before them (a request, a tool's result) is cut, which
 #: spoils that one line.
 TAIL_BYTES = 262_144
 #: Only lines with one of these are parsed.
 _DECISIVE = (b'"turn_duration"', b'"isApiErrorMessage"', b"[Request interrupted", b'"end_turn"')
+#: Agents left running that are counted; more is no number of agents.
+_MAX_AGENTS = 9_999
 _LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "cloud_credential_error"})
+_MAX_WORD = 64
 _INTERRUPTED = "[Request interrupted by user"
 _MESSAGE_CELLS = 200
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -83,13 +87,11 @@ def ending(tail: bytes, after: float) -> Ending | None:
 def _ending_of(entry: dict[str, Any]) -> Ending | None:
     kind = entry.get("type")
     if kind == "system" and entry.get("subtype") == "turn_duration":
-        count = entry.get("pendingBackgroundAgentCount")
-        if isinstance(count, int) and 0 < count < 10_000:
-            return Ending(Status.BACKGROUND, background=count)
-        return Ending(Status.DONE)
+        count = values.integer(entry.get("pendingBackgroundAgentCount"), 1, _MAX_AGENTS)
+        return Ending(Status.BACKGROUND, background=count) if count is not None else Ending(Status.DONE)
     if kind == "assistant" and entry.get("isApiErrorMessage") is True:
         message = sanitise(_text(entry).split("\n", 1)[0], cells=_MESSAGE_CELLS)
-        if entry.get("error") in _LOGIN_ERRORS:
+        if values.text(entry.get("error"), _MAX_WORD) in _LOGIN_ERRORS:
             return Ending(Status.WAITING, message, kind=Kind.AUTH)
         return Ending(Status.ERROR, message)
     if kind == "assistant" and _message(entry).get("stop_reason") == "end_turn":
@@ -101,8 +103,8 @@ def _ending_of(entry: dict[str, Any]) -> Ending | None:
 
 def _entry(line: bytes) -> dict[str, Any] | None:
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
+        entry = values.load(line)
+    except DecodeError:
         return None
     return entry if isinstance(entry, dict) else None
 

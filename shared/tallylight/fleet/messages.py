@@ -20,6 +20,7 @@ import attrs
 
 from tallylight.errors import DecodeError
 from tallylight.snapshot_schema import Pane
+from tallylight.wire import values
 from tallylight.wire.pairs import percent_decode
 
 VERSION = 1
@@ -102,10 +103,8 @@ def encode_presence(presence: Presence) -> bytes:
 
 def decode_presence(payload: bytes) -> Presence | None:
     found = _decode(payload)
-    online, at = found.get("online"), found.get("at")
-    if not isinstance(online, bool) or isinstance(at, bool) or not isinstance(at, int | float):
-        return None
-    return Presence(online, float(at))
+    online, at = found.get("online"), values.number(found.get("at"), 0, values.LATEST)
+    return Presence(online, at) if isinstance(online, bool) and at is not None else None
 
 
 def _level(name: str) -> str:
@@ -120,7 +119,7 @@ def _decode(payload: bytes) -> dict[str, Any]:
     if len(payload) > MAX_BYTES:
         return {}
     try:
-        found = json.loads(payload)
-    except (ValueError, RecursionError):
+        found = values.load(payload)
+    except DecodeError:
         return {}
     return found if isinstance(found, dict) and found.get("version") == VERSION else {}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: A payload is not read on behind so many bytes.
 LIMIT = 1 << 20
 _SPACE = " \t\n\r"
+_MAX_DIGITS = 40
 
 
 class _Context:
@@ -27,7 +28,11 @@ class _Context:
     object_hook = None
     object_pairs_hook = None
     parse_float = float
-    parse_int = int
+
+    @staticmethod
+    def parse_int(digits: str) -> int | None:
+        # Python refuses to read thousands of digits, and nobody has so many of anything.
+        return int(digits) if len(digits) <= _MAX_DIGITS else None
 
     @staticmethod
     def parse_constant(_name: str) -> None:

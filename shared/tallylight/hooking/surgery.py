@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from tallylight.errors import TallyError
 from tallylight.hooking.jsonc import Node, gap, parse
+from tallylight.wire import values
 
 #: Our hook in any spelling: a path that ends in `tally`, quoted or not, and the two words after it.
 _OURS = re.compile(r"""(?:^|[/\s'"])tally['"]*\s+hook\s+([a-z0-9][a-z0-9._-]*)(?:\s|$)""")
@@ -41,7 +42,7 @@ class Style(NamedTuple):
 
 def entry(template: str, command: str) -> dict[str, Any]:
     """One hook, as JSON says it: the template's text `{command}` is *command*."""
-    made: dict[str, Any] = json.loads(template)
+    made: dict[str, Any] = values.load(template, strict=True)
     return {key: command if value == "{command}" else value for key, value in made.items()}
 
 

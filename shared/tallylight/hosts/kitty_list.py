@@ -35,7 +35,7 @@ from tallylight import forking
 from tallylight.hosts import kitty_actions
 from tallylight.hosts.kitty_host import KittyHost
 from tallylight.list import ansi, draw, rows, state
-from tallylight.listing.actions import CHANNEL, MAX_MESSAGE, SELECTED, sight_to
+from tallylight.listing.actions import CHANNEL, MAX_MESSAGE, SELECTED, read_words, sight_to
 from tallylight.listing.terminal import depth
 from tallylight.snapshot_schema import Snapshot
 from tallylight.status import Status
@@ -155,17 +155,6 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
 
 def _removed(window: Any) -> None:
     _lists.pop(window.id).removed(window)
-
-
-def read_words(message: bytes) -> list[str]:
-    """The words of a message; none if it is something else."""
-    try:
-        words = json.loads(message)
-    except (ValueError, RecursionError):
-        return []
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        return []
-    return words
 
 
 def command() -> list[str]:

@@ -19,6 +19,7 @@ from tallylight import files
 from tallylight.errors import TallyError
 from tallylight.ledger import Ledger, Waited
 from tallylight.snapshot import SnapshotError, checked_directory, directory, is_alive, read
+from tallylight.wire import values
 
 MAX_BYTES = 1024
 MAX_FILES = 256
@@ -97,6 +98,6 @@ def _paths(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> Waited | None:
     try:
-        return Waited.from_json(json.loads(files.read_limited(path, MAX_BYTES)))
-    except (OSError, TallyError, ValueError, RecursionError):
+        return Waited.from_json(values.load(files.read_limited(path, MAX_BYTES)))
+    except (OSError, TallyError):
         return None

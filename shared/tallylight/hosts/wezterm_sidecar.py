@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -88,7 +89,7 @@ def start(environ: Mapping[str, str], gui: int, wezterm: str) -> str:
     with os.fdopen(receiver, "rb") as pipe:
         said = pipe.read(32)
     os.waitpid(child, 0)
-    pid = int(said) if said.isdigit() else 0
+    pid = int(said) if said.isdigit() and len(said) < 11 else 0
     if not pid:
         raise TallyError(f"the sidecar did not start; see {place.log}")
     return place.answer(pid)
@@ -143,7 +144,7 @@ def holder(place: Place) -> int:
     end = time.monotonic() + HOLDER_S
     while time.monotonic() < end:
         with contextlib.suppress(OSError):
-            if (said := place.lock.read_bytes()[:32]).isdigit():
+            if (said := place.lock.read_bytes()[:32]).isdigit() and len(said) < 11:
                 return int(said)
         time.sleep(0.01)
     return 0
@@ -198,7 +199,7 @@ def _sweep(folder: Path) -> None:
     table = processes.table()
     for path in list(folder.glob(f"{HOST}-*"))[:1000]:
         number, _, ending = path.name.removeprefix(f"{HOST}-").partition(".")
-        if ending in ("lock", "feed.json", "feed.json.new", "log") and number.isdigit() and len(number) < 11:
+        if ending in ("lock", "feed.json", "feed.json.new", "log") and re.fullmatch("[0-9]{1,10}", number):
             with contextlib.suppress(OSError):
                 if table.start(int(number)) is None:
                     path.unlink()

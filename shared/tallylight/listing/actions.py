@@ -14,9 +14,11 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from tallylight import requests
+from tallylight.errors import DecodeError
 from tallylight.list.rows import Row
 from tallylight.list.state import Answer, Sight
 from tallylight.requests import Request, RequestError
+from tallylight.wire import values
 
 #: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
 TIMEOUT_S = 30.0
@@ -126,8 +128,8 @@ class Private(Requests):
                 if not chunk:
                     break
                 data += chunk
-            return json.loads(data)
-        except (OSError, ValueError, RecursionError):
+            return values.load(data)
+        except (OSError, DecodeError):
             # An answer that comes late must not be taken for that to the next question.
             self._channel.close()
             return None
@@ -136,6 +138,17 @@ class Private(Requests):
 def _text(reply: object) -> str:
     said = reply.get("said") if isinstance(reply, dict) else None
     return said if isinstance(said, str) else "the terminal does not answer"
+
+
+def read_words(message: bytes) -> list[str]:
+    """The words of a message; none if it is something else."""
+    try:
+        words = values.load(message)
+    except DecodeError:
+        return []
+    if not isinstance(words, list) or not all(values.exact(word, MAX_MESSAGE) is not None for word in words):
+        return []
+    return words
 
 
 def sight_to(sight: Sight) -> dict[str, object]:

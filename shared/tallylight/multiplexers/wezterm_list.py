@@ -13,10 +13,12 @@ the wrong type costs its pane, or itself.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.wire import values
 
 #: Ten times the panes anyone has.
 MAX_PANES = 1000
@@ -24,6 +26,8 @@ MAX_PANES = 1000
 MAX_SAID = 64
 _MAX_TEXT = 4096
 _MAX_SIZE = 10_000
+#: The numbers that Lua's JSON keeps.
+_MAX_NUMBER = 2**53 - 1
 
 
 @attrs.frozen(kw_only=True)
@@ -63,8 +67,8 @@ class FeedState:
 def read_list(data: bytes) -> list[Row] | None:
     """The panes in the output of `wezterm cli list`; None if it is no list."""
     try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
+        found = values.load(data)
+    except DecodeError:
         return None
     if not isinstance(found, list):
         return None
@@ -72,22 +76,22 @@ def read_list(data: bytes) -> list[Row] | None:
 
 
 def _row(value: Any) -> Row | None:
-    if not isinstance(value, dict) or _number(value.get("pane_id")) is None:
+    if not isinstance(value, dict) or not (id_ := _id(value.get("pane_id"))):
         return None
     size = value.get("size")
     sizes = size if isinstance(size, dict) else {}
-    tty = _text(value.get("tty_name"))
+    tty = values.exact(value.get("tty_name"), _MAX_TEXT) or ""
     return Row(
-        id=str(value["pane_id"]),
+        id=id_,
         tab=_id(value.get("tab_id")),
         window=_id(value.get("window_id")),
         workspace=_text(value.get("workspace")),
         title=_text(value.get("title")),
         tty=tty if tty.startswith("/dev/") else "",
-        rows=min(_number(sizes.get("rows")) or 24, _MAX_SIZE),
-        columns=min(_number(sizes.get("cols")) or 80, _MAX_SIZE),
-        cursor_row=_number(value.get("cursor_y")) or 0,
-        cursor_column=_number(value.get("cursor_x")) or 0,
+        rows=values.integer(sizes.get("rows"), 1, _MAX_SIZE) or 24,
+        columns=values.integer(sizes.get("cols"), 1, _MAX_SIZE) or 80,
+        cursor_row=values.integer(value.get("cursor_y"), 0, _MAX_SIZE) or 0,
+        cursor_column=values.integer(value.get("cursor_x"), 0, _MAX_SIZE) or 0,
         cursor_visible=value.get("cursor_visibility") != "Hidden",
     )
 
@@ -95,8 +99,8 @@ def _row(value: Any) -> Row | None:
 def read_feed(data: bytes) -> FeedState | None:
     """The feed in *data*; None if it is none of this version."""
     try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
+        found = values.load(data)
+    except DecodeError:
         return None
     if not isinstance(found, dict) or found.get("version") != 1:
         return None
@@ -112,10 +116,13 @@ def read_feed(data: bytes) -> FeedState | None:
 def _fed(value: dict[str, Any]) -> FedPane:
     said = value.get("said")
     words = [word for word in said[-MAX_SAID:] if isinstance(word, dict)] if isinstance(said, list) else []
-    numbered = [(_number(word.get("n")), word.get("value")) for word in words]
+    numbered = [
+        (values.integer(word.get("n"), 1, _MAX_NUMBER), values.exact(word.get("value"), _MAX_TEXT)) for word in words
+    ]
     return FedPane(
         title=_text(value.get("title")),
-        said=tuple((n, value[:_MAX_TEXT]) for n, value in numbered if n and isinstance(value, str)),
+        # A longer one is no word that the carrier takes.
+        said=tuple((n, word) for n, word in numbered if n is not None and word is not None),
     )
 
 
@@ -129,13 +136,9 @@ def screen(text: str, row: Row) -> list[str]:
 
 
 def _text(value: object) -> str:
-    return value[:_MAX_TEXT] if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+    return values.text(value, _MAX_TEXT)
 
 
 def _id(value: object) -> str:
-    number = _number(value)
+    number = values.integer(value, 0, _MAX_NUMBER)
     return "" if number is None else str(number)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from importlib import resources
@@ -98,7 +99,7 @@ class _Doorkeeper:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         refused = self._guard.check_origin(headers.get("host"), headers.get("origin"))
         length = headers.get("content-length", "0")
-        if refused is None and (not length.isdecimal() or int(length) > MAX_BODY):
+        if refused is None and (not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY):
             refused = Refused(413, f"a body has {MAX_BODY} bytes at most")
         if refused is not None:
             await _refuse(refused, scope, receive, send)

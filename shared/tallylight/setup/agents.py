@@ -7,9 +7,8 @@ are right is `tally doctor`'s business.
 
 from __future__ import annotations
 
-import tomllib
-
-from tallylight import files
+from tallylight import datafile, files
+from tallylight.errors import DataFileError
 from tallylight.setup.world import World
 
 
@@ -24,7 +23,7 @@ def installed_agents(world: World) -> list[str]:
 
 def _programs(name: str, text: str) -> list[str]:
     try:
-        found = tomllib.loads(text).get("processes", [name])
-    except tomllib.TOMLDecodeError:
+        found = datafile.load(text, name).get("processes", [name])
+    except DataFileError:
         return []
     return [word for word in found if isinstance(word, str)] if isinstance(found, list) else [name]

@@ -12,7 +12,6 @@ import contextlib
 import dataclasses
 import hashlib
 import http.client
-import json
 import tempfile
 import urllib.error
 import urllib.parse
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from tallylight.errors import TallyError
 from tallylight.setup.world import World
+from tallylight.wire import values
 
 REQUIRED = ("attrs>=23.1",)
 #: A compiled package: where it has no wheel, `/proc` is read instead.
@@ -31,6 +31,8 @@ PIP_JSON = "https://pypi.org/pypi/pip/json"
 #: pip's wheel has 2 MB, its index page less.
 MAX_DOWNLOAD = 32 << 20
 _TIMEOUT = 900.0
+#: Of an address and of a file name, in characters.
+_MAX_NAME = 2000
 
 #: A way to install: the words before `--target`, or why it is not there.
 Way = Callable[[World, Path, Path], "list[str]"]
@@ -127,11 +129,12 @@ WAYS: tuple[tuple[str, Way], ...] = (
 def fetch_pip(folder: Path, index: str = PIP_JSON) -> Path:
     """Download the newest pip's wheel into *folder* and check it against the index's checksum."""
     try:
-        urls = json.loads(_download(index))["urls"]
+        urls = values.load(_download(index))["urls"]
         chosen = next(entry for entry in urls if entry["packagetype"] == "bdist_wheel")
         # A mirror may give the address relative to its page.
-        url = urllib.parse.urljoin(index, str(chosen["url"]))
-        checksum, name = str(chosen["digests"]["sha256"]), str(chosen["filename"])
+        said = (chosen["url"], chosen["digests"]["sha256"], chosen["filename"])
+        url, checksum, name = (word for word in said if values.exact(word, _MAX_NAME))
+        url = urllib.parse.urljoin(index, url)
     except (ValueError, LookupError, TypeError, StopIteration) as error:
         raise NoWayError(f"{index}: is not the index page of pip ({error!r})") from None
     data = _download(url)

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import enum
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tallylight import edits
+from tallylight import datafile, edits
 from tallylight.errors import TallyError
 from tallylight.hooking import jsonc
 from tallylight.setup import environment, hooks, user_files
 from tallylight.setup.checks import Finding, Health
 from tallylight.setup.hooks import Target
 from tallylight.setup.world import World
+from tallylight.wire import values
 
 
 class State(enum.StrEnum):
@@ -72,7 +72,7 @@ def _unmet(world: World, target: Target) -> tuple[str, str] | None:
         path = target.folder(world) / need["file"]
         text = edits.decode(user_files.read(path) or b"")
         found = _setting(text, need["key"], is_toml=need["file"].endswith(".toml"))
-        value = found if isinstance(found, str) else "" if found is None else json.dumps(found, default=str)
+        value = _written(found)
         member = need["member"].replace("{file}", str(target.path(world)))
         has_member = isinstance(found, dict) and any(name.startswith(member) for name in found)
         if (
@@ -84,16 +84,24 @@ def _unmet(world: World, target: Target) -> tuple[str, str] | None:
     return None
 
 
+def _written(setting: object) -> str:
+    """A setting as its file has it; nothing for one that is a table, a list, or no number that anybody writes."""
+    if isinstance(setting, str):
+        return setting
+    is_plain = isinstance(setting, bool) or values.number(setting, -values.LATEST, values.LATEST) is not None
+    return json.dumps(setting) if is_plain else ""
+
+
 def _setting(text: str, key: str, *, is_toml: bool) -> Any:
     """A setting; None if it is not there or the file cannot be read."""
     found: Any
     try:
         if is_toml:
-            found = tomllib.loads(text)
+            found = datafile.load(text, key)
         else:
             node = jsonc.parse(text)
             found = node.data() if node is not None else {}
-    except (TallyError, ValueError, RecursionError):
+    except TallyError:
         return None
     for part in key.split("."):
         found = found.get(part) if isinstance(found, dict) else None

@@ -6,15 +6,15 @@ Nothing is guessed from the text of kitty.conf, with its includes, its `kitty_mo
 
 from __future__ import annotations
 
-import json
 from typing import NamedTuple
 
 from tallylight import datafile, files, keys
-from tallylight.errors import TallyError
+from tallylight.errors import DecodeError, TallyError
 from tallylight.setup import environment
 from tallylight.setup.environment import Layout
 from tallylight.setup.kitty import Kitty
 from tallylight.setup.world import World
+from tallylight.wire import values
 
 #: Run by kitty's own Python: prints, as JSON, what `kitty_mod` is and what is on each key. The last argument is the
 #: folder of our kittens: what they are on is not taken.
@@ -45,6 +45,8 @@ main()
 """
 #: kitty takes a tenth of a second; a machine under load more.
 _TIMEOUT = 20.0
+#: Of what is on a key, in characters.
+_MAX_TEXT = 1000
 
 
 class Answer(NamedTuple):
@@ -66,11 +68,14 @@ def ask(world: World, place: Layout, here: Kitty, also: tuple[str, ...] = ()) ->
     done = world.run([here.program, "+runpy", _PROBE, here.conf, place.kittens, *asked], timeout=_TIMEOUT)
     lines = done.stdout.splitlines()
     try:
-        found = json.loads(lines[-1])
-        taken = {str(key): [str(text) for text in on] for key, on in found["taken"].items()}
-        return Answer(str(found["mod"]), taken)
-    except (IndexError, ValueError, KeyError, TypeError, AttributeError):
+        found = values.load(lines[-1])
+    except (IndexError, DecodeError):
         return None
+    taken = found.get("taken") if isinstance(found, dict) else None
+    if not isinstance(taken, dict) or not all(isinstance(on, list) for on in taken.values()):
+        return None
+    keys_taken = {key: [text for each in on if (text := values.text(each, _MAX_TEXT))] for key, on in taken.items()}
+    return Answer(values.text(found.get("mod"), _MAX_TEXT), keys_taken)
 
 
 def wishes(world: World) -> dict[str, str]:

@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tallylight import files
-from tallylight.errors import DataFileError, TallyError
+from tallylight.errors import DataFileError, DecodeError, TallyError
+from tallylight.wire import values
 
 VERSION = 1
 #: Of one receipt, in bytes. That of hooks holds what was put into each file.
 _LIMIT = 16 << 20
-#: No receipt is of the year 6325 or later.
-_LATEST = float(1 << 37)
 
 T = TypeVar("T")
 
@@ -117,11 +116,11 @@ def load_rows(path: Path, read: Callable[[Any], T], *, use: str, remedy: str) ->
     except OSError as error:
         raise DataFileError(str(path), error.strerror or str(error)) from None
     try:
-        found: Any = json.loads(data)
+        found: Any = values.load(data)
         if found["version"] != VERSION:
             raise TallyError(f"{path}: was written by another version of tallylight; use that one to {use}")
         return [read(row) for row in found["files"]]
-    except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError):
+    except (DecodeError, ValueError, KeyError, TypeError):
         raise DataFileError(str(path), f"is damaged; {remedy}") from None
 
 
@@ -130,9 +129,9 @@ def fields(row: Any, texts: Sequence[str] = (), lists: Sequence[str] = ()) -> di
     words = {key: row[key] for key in ("path", "pristine", "backup", *texts)}
     series = {key: tuple(row[key]) for key in ("made", *lists) if isinstance(row[key], list)}
     every = [*words.values(), *(word for one in series.values() for word in one)]
-    if len(series) <= len(lists) or not all(isinstance(word, str) and "\0" not in word for word in every):
+    if len(series) <= len(lists) or any(values.exact(word, _LIMIT) is None for word in every):
         raise TypeError
-    path, at = Path(words["path"]), float(row["at"])
-    if not path.is_absolute() or not 0 <= at < _LATEST:
+    path, at = Path(words["path"]), values.number(row["at"], 0, values.LATEST)
+    if not path.is_absolute() or at is None:
         raise ValueError
     return words | series | {"path": path, "at": at}

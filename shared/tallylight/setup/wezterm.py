@@ -21,10 +21,12 @@ from tallylight.errors import TallyError
 from tallylight.setup import environment
 from tallylight.setup.checks import SETUP, Finding, Health
 from tallylight.setup.world import World
+from tallylight.wire import values
 
 #: What a person puts into `wezterm.lua`, before it returns its configuration.
 LINES = ("local tallylight = require 'tallylight'", "tallylight.apply_to_config(config)")
 _READ_LIMIT = 1 << 20
+_MAX_PATH = 4096
 _USES = re.compile(r"^[^\n]*\brequire\b[^\n]*\btallylight\b", re.M)
 _COMMENT = re.compile(r"--.*")
 
@@ -155,10 +157,12 @@ def _note(world: World) -> Path:
 def _made(note: Path) -> Sequence[str]:
     """The directories we made, innermost first."""
     try:
-        found = json.loads(files.read_limited(note))["made"]
-    except (OSError, TallyError, ValueError, KeyError, TypeError):
+        found = values.load(files.read_limited(note))
+    except (OSError, TallyError):
         return []
-    return [folder for folder in found if isinstance(folder, str)] if isinstance(found, list) else []
+    made = found.get("made") if isinstance(found, dict) else None
+    listed = made if isinstance(made, list) else []
+    return [path for folder in listed if (path := values.exact(folder, _MAX_PATH))]
 
 
 def lines(world: World, here: WezTerm) -> Iterator[str]:

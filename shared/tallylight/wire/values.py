@@ -1,0 +1,145 @@
+"""
+Values out of a document that somebody else wrote: each of the type and size that was asked for, or its default.
+
+`load` reads JSON. What comes out of it is at most `MAX_DEPTH` levels deep and holds no number that arithmetic could
+stumble over: an integer of more than `MAX_DIGITS` digits, an infinity and NaN are None. The getters then take one value
+each and believe nothing of it. A reader of foreign JSON uses both, so that one bad value costs that value alone.
+
+Standard library only: the installer starts before there is anything else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+from tallylight.errors import DecodeError
+
+#: What is nested deeper is refused: to write, compare or show it could exhaust the stack.
+MAX_DEPTH = 64
+#: Of one integer. Every identifier and every time has fewer.
+MAX_DIGITS = 40
+_MAX_FLOAT_CHARS = 400
+#: The latest time in seconds since the epoch: some 4000 years from now, which every calendar still knows.
+LATEST = float(1 << 37)
+
+#: What no program, file or terminal takes in a text: NUL, and halves of a character.
+_UNSOUND = re.compile("[\0\ud800-\udfff]")
+
+
+def load(data: str | bytes, *, strict: bool = False) -> Any:
+    """
+    Read a JSON document; `DecodeError` `malformed` if it is none, or too deep.
+
+    *strict* refuses the whole document for what else costs one value: a key that is there twice, where the last one
+    counts, and a number that is none or too long.
+    """
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8-sig")
+        found = (_STRICT if strict else _LENIENT).decode(text)
+    except DecodeError:
+        raise
+    except RecursionError:
+        raise DecodeError("malformed", _NESTED) from None
+    except ValueError as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+        raise DecodeError("malformed", f"is not JSON: {reason}") from None
+    if _is_deep(found):
+        raise DecodeError("malformed", _NESTED)
+    return found
+
+
+def text(value: object, most: int) -> str:
+    """Return *value* if it is a text, cut to *most* characters, each of which can be encoded; `""` if it is not."""
+    if not isinstance(value, str):
+        return ""
+    cut = value[:most]
+    return cut if cut.isascii() and "\0" not in cut else _UNSOUND.sub("\ufffd", cut)
+
+
+def exact(value: object, most: int) -> str | None:
+    """
+    Return *value* if it is a text of at most *most* characters that the system takes as it is, else None.
+
+    For what would be another one if it were cut or mended: a path, an argument. A byte of a file name that is no UTF-8
+    is in there as Python has it, `\\udc80` to `\\udcff`.
+    """
+    if not isinstance(value, str) or len(value) > most or "\0" in value:
+        return None
+    try:
+        value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return None
+    return value
+
+
+def integer(value: object, least: int, most: int) -> int | None:
+    """Return *value* if it is an integer from *least* to *most*, else None. JSON's `true` is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most else None
+
+
+def number(value: object, least: float, most: float) -> float | None:
+    """Return *value* if it is a number from *least* to *most*, else None. NaN is in no range."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        return None
+    return float(value)
+
+
+_NESTED = "is not JSON that can be read: it is nested too deeply"
+
+
+def _is_deep(value: object) -> bool:
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH + 1):
+        inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
+        level = [part for parts in inner for part in parts if isinstance(part, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= MAX_DIGITS else None
+
+
+def _float(digits: str) -> float | None:
+    found = float(digits) if len(digits) <= _MAX_FLOAT_CHARS else math.inf
+    return found if math.isfinite(found) else None
+
+
+def _no_constant(_name: str) -> None:
+    return None
+
+
+def _strict_integer(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise DecodeError("malformed", f"is not JSON: a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _strict_float(digits: str) -> float:
+    if (found := _float(digits)) is None:
+        raise DecodeError("malformed", "is not JSON: a number out of all bounds")
+    return found
+
+
+def _strict_constant(name: str) -> NoReturn:
+    raise DecodeError("malformed", f"has {name}, which is no number")
+
+
+def _strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise DecodeError("malformed", "has a key twice")
+    return found
+
+
+_LENIENT = json.JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=_no_constant)
+_STRICT = json.JSONDecoder(
+    parse_int=_strict_integer,
+    parse_float=_strict_float,
+    parse_constant=_strict_constant,
+    object_pairs_hook=_strict_object,
+)

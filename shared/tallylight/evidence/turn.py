@@ -66,6 +66,10 @@ class Turns:
         self._report = report
         return report
 
+    def give_up(self) -> None:
+        """The ending could not be read: wait for no more of it, until the status file changes."""
+        self._undecided = None
+
     def _turn_over(self, reading: Reading, now: float) -> None:
         """Note where turns begin and end between the last reading and this one."""
         last = self._last

@@ -2,7 +2,8 @@
 The kitty host: gathers evidence from kitty's windows inside the kitty process, and shows what the trackers decide.
 
 It runs on kitty's main thread, so it never waits: windows are looked at on a timer, files are read and written by a
-`Worker`. Every entry is guarded: a fault switches off the feature it is in, with one line in kitty's log.
+`Worker`. Every entry is guarded: a fault switches off the feature it is in, with one line in kitty's log; one in what
+is taken in of a pane costs that input alone (`hosts.faults`).
 
 What kitty calls a window is a pane here; a kitty tab holds panes.
 """
@@ -226,7 +227,12 @@ class KittyHost:
     def _pane(self, id_: int) -> Pane:
         pane = self._panes.get(id_)
         if pane is None:
-            pane = self._panes[id_] = Pane(self.config.timing, self._reader, self._table)
+            pane = self._panes[id_] = Pane(
+                self.config.timing,
+                self._reader,
+                self._table,
+                tell=lambda fault: log_error(f"tallylight: window {id_}: {fault}"),
+            )
             self._is_unsaved = self._is_redrawn = True
         return pane
 

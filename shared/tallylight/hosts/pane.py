@@ -32,6 +32,7 @@ from tallylight.evidence.turn import Turns
 from tallylight.files import home
 from tallylight.hooking.order import Order
 from tallylight.hosts.conversation import Conversation
+from tallylight.hosts.faults import Faults, kept
 from tallylight.hosts.wanted import Wanted
 from tallylight.processes import ForegroundReader, Table
 from tallylight.report import Report, Source
@@ -62,9 +63,16 @@ class _Run:
 
 
 class Pane:
-    """One pane. *now* is monotonic seconds throughout."""
+    """One pane. *now* is monotonic seconds throughout; *tell* is told of faults, see `hosts.faults`."""
 
-    def __init__(self, timing: Timing, reader: ForegroundReader, table: Table) -> None:
+    def __init__(
+        self,
+        timing: Timing,
+        reader: ForegroundReader,
+        table: Table,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.faults = Faults(tell)
         self.tracker = Tracker(timing)
         self.attention = Attention()
         self._order = Order()
@@ -110,6 +118,7 @@ class Pane:
 
     # What the host sees --------------------------------------------------------------------------------------
 
+    @kept("the foreground")
     def foreground(self, pgid: int, now: float) -> None:
         """The process group *pgid* holds the foreground of the pane's terminal; 0 for none."""
         if pgid != self._pgid:
@@ -137,7 +146,11 @@ class Pane:
                 tracker.report(taken_back, now)
         if not wants_output and not wants_screen:
             return
-        look = read()
+        self._take_look(read(), now, wants_output=wants_output, wants_screen=wants_screen)
+
+    @kept("the screen")
+    def _take_look(self, look: Look, now: float, *, wants_output: bool, wants_screen: bool) -> None:
+        tracker = self.tracker
         change = self._screen.look(look)
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
         if change.is_output and wants_output:
@@ -154,6 +167,7 @@ class Pane:
         """Whether the screen has not changed of late: then it need not be looked at in every tick."""
         return self._unchanged > CALM_LOOKS
 
+    @kept("the title")
     def title(self, title: str, now: float) -> None:
         """The program set the pane's title."""
         self._title, self._title_at = title, now
@@ -161,6 +175,7 @@ class Pane:
         if self._run is not None:
             self._read_title(now)
 
+    @kept("the progress bar")
     def progress(self, is_shown: bool, now: float) -> None:
         """
         Whether the pane has a progress bar (OSC 9;4) at this moment.
@@ -174,6 +189,7 @@ class Pane:
                 self.tracker.stirs(now)
             self.tracker.report(report, now)
 
+    @kept("the user variable")
     def carrier(self, payload: str | None, now: float) -> None:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
         recipe = osc1338.decode_recipe(payload)
@@ -223,6 +239,7 @@ class Pane:
         """Whether a turn is over and its transcript has yet to tell how."""
         return self._run is not None and self._run.turns is not None and self._run.turns.is_undecided
 
+    @kept("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float) -> None:
         """The content of what `wanted_files` asked for; *path* is the status file's."""
         run = self._run
@@ -239,7 +256,11 @@ class Pane:
         if status_file == known and not run.turns.is_undecided:
             return
         reading = registry.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
-        report = run.turns.read(reading, tail, now)
+        try:
+            report = run.turns.read(reading, tail, now)
+        except Exception:
+            run.turns.give_up()
+            raise
         if report is not None:
             self.conversation.heard(report)
             self.tracker.report(report, now)

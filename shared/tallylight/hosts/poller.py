@@ -265,6 +265,7 @@ class Poller:
         sights = {sight.id: sight for sight in found if isinstance(sight, Sight)}
         for id_ in [i for i, held in self._held.items() if held.source is asked.source and i not in sights]:
             gone = self._held.pop(id_)
+            self.problems.pop(f"evidence of pane {id_}", None)
             self._screens.gone(gone)
             self._ledger.closed(gone.pane.attention, now)
             gone.pane.close()
@@ -272,7 +273,8 @@ class Poller:
         for id_, sight in sights.items():
             held = self._held.get(id_)
             if held is None and len(self._held) < MAX_PANES:
-                pane = Pane(self.config.timing, self._reader, self._table)
+                tell = functools.partial(self.problems.__setitem__, f"evidence of pane {id_}")
+                pane = Pane(self.config.timing, self._reader, self._table, tell)
                 held = self._held[id_] = Held(pane, asked.source, sight)
                 self._title(held, now)
             elif held is not None:

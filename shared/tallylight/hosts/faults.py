@@ -1,0 +1,69 @@
+"""
+Faults of one pane: what cannot be taken in of it costs that one input, and no other pane and no later input.
+
+A fault is a mistake of ours, for evidence of any shape is expected. It is told once, with where it was, so that it can
+be found; the same one again is passed over in silence.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+import attrs
+
+#: Of the line that is told, in characters, and of the faults that are remembered as told.
+MAX_LINE = 300
+MAX_TOLD = 32
+
+
+@attrs.define
+class Faults:
+    """The faults of one pane. *tell* gets one line for each."""
+
+    tell: Callable[[str], None]
+    _told: set[tuple[str, str, str]] = attrs.field(factory=set)
+
+    def take(self, what: str, error: Exception) -> None:
+        """Note that *error* was raised while *what* was taken in."""
+        fault = (what, type(error).__name__, _place(error))
+        if fault not in self._told and len(self._told) < MAX_TOLD:
+            self._told.add(fault)
+            line = f"{what} could not be taken in: {fault[1]} at {fault[2]}: {error}"[:MAX_LINE]
+            self.tell("".join(c if c.isprintable() else "?" for c in line))
+
+
+class HasFaults(Protocol):
+    """Whose methods `kept` guards."""
+
+    faults: Faults
+
+
+S = TypeVar("S", bound=HasFaults)
+P = ParamSpec("P")
+
+
+def kept(what: str) -> Callable[[Callable[Concatenate[S, P], None]], Callable[Concatenate[S, P], None]]:
+    """A method that takes in *what*: an exception in it is a fault of its pane, and ends there."""
+
+    def decorate(method: Callable[Concatenate[S, P], None]) -> Callable[Concatenate[S, P], None]:
+        @functools.wraps(method)
+        def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> None:
+            try:
+                method(self, *args, **kwargs)
+            except Exception as error:  # one pane's fault is no reason to lose the others
+                self.faults.take(what, error)
+
+        return guarded
+
+    return decorate
+
+
+def _place(error: Exception) -> str:
+    """The file and line where *error* was raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace is not None else "nowhere"

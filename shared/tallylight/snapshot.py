@@ -275,7 +275,7 @@ def read(path: Path) -> Snapshot:
     if not isinstance(found_json, dict):
         raise SnapshotError(path, "is not a JSON object")
     if found_json.get("version") != VERSION:
-        raise SnapshotError(path, f"has version {str(found_json.get('version'))[:20]}, this program reads {VERSION}")
+        raise SnapshotError(path, f"has version {found_json.get('version')!a:.20}, this program reads {VERSION}")
     snapshot = Snapshot.from_json(found_json, MAX_PANES)
     match = _NAME.match(path.name)
     if match is None or (match[1], int(match[2])) != (snapshot.host, snapshot.pid):

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 #: Characters of a message and of any other text that are kept.
 MESSAGE = 200
 TEXT = 1024
+#: The same of what is never left out where all of it is too long for the carrier. One more than a session id may have:
+#: what is too long must not become another id.
+SESSION = 257
+MODE = 64
 MAX_ID = 64
 _ID = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@+-")
 #: What a tool is to do, in the order in which its input is searched.
@@ -52,9 +56,9 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
     if status == "done" and not child and isinstance(tasks, list) and tasks:
         made["state"] = "background"
         made["background"] = str(min(len(tasks), 9999))
-    made["session"] = _line(_text(_find(payload, names["session"])), TEXT)
+    made["session"] = _line(_text(_find(payload, names["session"])), SESSION)
     made["cwd"] = _line(_text(_find(payload, names["cwd"])), TEXT)
-    made["mode"] = _line(_text(_find(payload, names["mode"])), TEXT)
+    made["mode"] = _line(_text(_find(payload, names["mode"])), MODE)
     tool = _tool(_find(payload, names["tool"]), _find(payload, names["input"]))
     for source in messages:
         text = tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE)

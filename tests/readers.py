@@ -1,0 +1,700 @@
+"""
+Every reader of a document that somebody else wrote, with a whole example of it: a new reader is one more line here.
+
+`test_readers` puts values of the wrong type and of hostile size into each place of each example.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+
+from tallylight import agents, config, datafile, feed, files, snapshot
+from tallylight.claims import Timing
+from tallylight.cli import emit, hook, panes, status, why
+from tallylight.cli.output import Output
+from tallylight.errors import DataFileError, DecodeError, TallyError
+from tallylight.evidence import registry, turn
+from tallylight.fleet.messages import Message, PaneTopic, decode_presence
+from tallylight.fleet.mirror import Mirror
+from tallylight.fleet.outbox import Outbox
+from tallylight.hooking import mapping, order, payload, surgery, tables
+from tallylight.hosts import asked, waited
+from tallylight.hosts.pane import Pane as HostPane
+from tallylight.hosts.wezterm import WezTermSource
+from tallylight.list import draw, rows, state
+from tallylight.listing import actions
+from tallylight.multiplexers import wezterm_list
+from tallylight.processes import ForegroundReader
+from tallylight.recording import Event
+from tallylight.recording import Output as Wrote
+from tallylight.recording_decoder import RecordingError
+from tallylight.recording_decoder import decode as decode_recording
+from tallylight.replay import Replay
+from tallylight.requests import Request, Spool
+from tallylight.scanner import BEL, Sequence, SequenceKind
+from tallylight.serve import model
+from tallylight.setup import agents as setup_agents
+from tallylight.setup import dependencies, hooks_book, hooks_state, keys, receipt, wezterm
+from tallylight.snapshot_schema import ConversationEntry, LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
+from tallylight.status import Kind, Status
+from tallylight.wire import cli_agent, osc1338
+from tests.host.test_pane import CLAUDE, HandTable
+
+Read = Callable[[bytes, Path], object]
+
+
+@attrs.frozen(kw_only=True)
+class Reader:
+    """
+    *read* gets a document, and a directory to put it into; it goes on to what the values are for.
+
+    *modules* are those whose reading it covers; *errors* what it is documented to raise; *form* how *example* is
+    written down.
+    """
+
+    modules: tuple[str, ...]
+    example: Any
+    read: Read
+    errors: tuple[type[Exception], ...] = ()
+    form: str = "json"
+
+
+NOW = 1_763_690_000.0
+PANE = Pane(
+    id="3",
+    status=Status.WAITING,
+    kind=Kind.PERMISSION,
+    tab="1",
+    agent="claude",
+    project="api",
+    title="fix",
+    session="s-1",
+    message="Which?",
+    since=NOW,
+    pid=7,
+    reason=ReasonEntry(source="registry", rule="status file", at=NOW, changes="the agent"),
+    records=(RecordEntry(id="a", status=Status.WORKING, source="protocol", at=NOW, fields={"title": "t"}),),
+    losing=(LosingEntry(source="title", rule="glyph", status="working", at=NOW, why="older"),),
+    cwd="/w",
+    progress="3/7",
+    question="Which?",
+    choices=(("1", "Yes"),),
+    prompt="f",
+    resume=("claude", "--continue"),
+    agent_pid=8,
+    conversation=ConversationEntry(agent="claude", session="s", cwd="/w", flags=("--x",)),
+    snoozed_until=NOW + 60,
+    waited_s=5.0,
+)
+
+
+def _use_pane(host: str, pane: Pane) -> None:
+    """Do with a pane what every surface does."""
+    json.dumps(pane.to_json()).encode("utf-8")
+    now = NOW + 5
+    out = Output(io.StringIO(), 80)
+    found = panes.Found(host, pane)
+    why.draw(out, found, now)
+    status.draw(out, [found], now, with_host=True)
+    screen = state.refreshed(
+        state.resized(state.State(), 80, 24), rows.build([_snapshot_of(host, pane)], host, now), now
+    )
+    str(draw.draw(screen)).encode("utf-8")
+    model.session_of(host, pane, can_type=True).model_dump_json().encode("utf-8")
+    for at in (pane.since, pane.snoozed_until, pane.reason.at):
+        time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+    for word in (*pane.resume, *pane.fork, *pane.attach, pane.cwd, pane.conversation.cwd):
+        assert b"\0" not in os.fsencode(word)
+
+
+def _snapshot_of(host: str, pane: Pane) -> Snapshot:
+    return Snapshot(host=host, pid=1, started=0.0, written=0.0, panes=(pane,))
+
+
+# Snapshots, requests, sums ---------------------------------------------------------------------------------------
+
+
+def _runtime(folder: Path) -> Path:
+    made = folder / "tallylight"
+    made.mkdir(0o700, exist_ok=True)
+    return made
+
+
+def read_snapshot(document: bytes, folder: Path) -> object:
+    runtime = _runtime(folder)
+    (runtime / f"kitty-{os.getpid()}.json").write_bytes(document)
+    found = feed.Feed(runtime)
+    found.poll(0.0)
+    for problem in found.problems:
+        str(problem).encode("utf-8")
+    for host in found.snapshots:
+        str(host.started).encode("utf-8")
+        for pane in host.panes:
+            _use_pane(host.name, pane)
+    snapshot.sweep(runtime)
+    return found.snapshots
+
+
+def read_request(document: bytes, folder: Path) -> object:
+    spool = Spool("kitty", environ={"XDG_RUNTIME_DIR": str(folder)})
+    (spool.path / "1-1-1.json").write_bytes(document)
+    taken = spool.take()
+    pane = HostPane(Timing(), ForegroundReader(agents.Agents(), HandTable("/")), HandTable("/"))
+    for request in taken:
+        asked.carry_out(request, pane, 10, 1.0)
+        json.dumps(request.to_json()).encode("utf-8")
+    spool.close()
+    return taken
+
+
+def read_waited(document: bytes, folder: Path) -> object:
+    (_runtime(folder) / "kitty-1.waited").write_bytes(document)
+    seconds = waited.waited_today({"XDG_RUNTIME_DIR": str(folder)}, NOW)
+    return status.duration(seconds)
+
+
+# The agents' own ------------------------------------------------------------------------------------------------
+
+
+_AGENTS = files.load_agents({"HOME": "/nonexistent"})[0]
+SESSION: dict[str, Any] = {
+    "pid": CLAUDE.pid,
+    "procStart": str(CLAUDE.start),
+    "sessionId": "s-1",
+    "cwd": "/w/api",
+    "name": "Fix",
+    "status": "busy",
+    "waitingFor": "permission prompt",
+    "statusUpdatedAt": 1_763_000_000_000,
+}
+ENDING = b'{"type":"user","timestamp":"2026-11-21T00:00:00Z","message":{"content":"[Request interrupted by user]"}}'
+
+
+def read_session(document: bytes, folder: Path) -> object:
+    table = HandTable(str(folder))
+    faults: list[str] = []
+    pane = HostPane(Timing(), ForegroundReader(_AGENTS, table), table, faults.append)
+    pane.foreground(CLAUDE.pid, 0.0)
+    wanted = pane.wanted_files()
+    assert wanted is not None
+    for number, content in enumerate((document, json.dumps({**SESSION, "status": "idle"}).encode(), document)):
+        pane.files(wanted.status_file, content, ENDING, 1.0 + number)
+        pane.wanted_files()
+    assert not faults, faults
+    _use_report(pane.decision)
+    return registry.decode(document.decode("utf-8", "replace"), pid=CLAUDE.pid, start=CLAUDE.start)
+
+
+def _use_report(decision: Any) -> None:
+    for text in (decision.reason.rule, *(v for v in attrs.asdict(decision.report).values() if isinstance(v, str))):
+        text.encode("utf-8")
+        assert "\0" not in text and len(text) <= 4096
+
+
+def read_transcript(document: bytes, _folder: Path) -> object:
+    turns = turn.Turns()
+    busy = registry.Reading("busy", session="s", cwd="/w", at=1)
+    turns.read(busy, b"", 0.0)
+    found = turns.read(attrs.evolve(busy, raw="idle", at=2), document, 1.0)
+    if found is not None:
+        found.message.encode("utf-8")
+        assert type(found.background) is int
+    return found
+
+
+def read_payload(document: bytes, _folder: Path) -> object:
+    found = payload.members(document)
+    last = None
+    for table in tables.TABLES.values():
+        for event in list(table["events"])[:4]:
+            last = mapping.report(table, event, found)
+            if last is None:
+                continue
+            made = emit.fit({key: value for key, value in {**last, "at": "5"}.items() if value})
+            said = osc1338.decode_variable(made.decode("ascii"))
+            if said is not None:
+                order.Order().admit(made.decode("ascii"), said)
+    return last
+
+
+def read_hook_table(document: bytes, folder: Path) -> object:
+    place = folder / "tallylight" / "hooks"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "claude.json").write_bytes(document)
+    return hook._table("claude", {"XDG_STATE_HOME": str(folder)})
+
+
+def read_settings(document: bytes, _folder: Path) -> object:
+    text = document.decode("utf-8", "replace")
+    surgery.ours(text, "claude", grouped=True)
+    held = surgery.holds(text)
+    hooks = {"Stop": surgery.entry('{"type":"command","command":"{command}"}', "tally hook claude")}
+    made = surgery.insert(text, hooks, grouped=True) if not surgery.ours(text, "claude", grouped=True) else None
+    if made is not None:
+        assert surgery.remove(made.text, "claude", made.pieces, grouped=True) == text
+    return held
+
+
+def read_need(document: bytes, _folder: Path) -> object:
+    text = document.decode("utf-8", "replace")
+    return [hooks_state._written(hooks_state._setting(text, key, is_toml=False)) for key in ("hooks", "a.b", "n")]
+
+
+def read_need_toml(document: bytes, _folder: Path) -> object:
+    text = document.decode("utf-8", "replace")
+    return [hooks_state._written(hooks_state._setting(text, key, is_toml=True)) for key in ("hooks", "a.b", "n")]
+
+
+# The fleet and the wire ------------------------------------------------------------------------------------------
+
+
+def read_pane_message(document: bytes, _folder: Path) -> object:
+    mirror, outbox = Mirror("p"), Outbox("p", "m")
+    mirror.take("p/m/machine", b'{"version":1,"online":true,"at":5}')
+    topic = PaneTopic("m", "kitty-1", "3").encode("p")
+    mirror.take(topic, document)
+    outbox.found(topic, document)
+    assert all(isinstance(message, Message) for message in outbox.take())
+    found = list(mirror.panes())
+    for machine, host, pane in found:
+        _use_pane(f"{machine}/{host}", pane)
+    return found
+
+
+def read_machine_message(document: bytes, _folder: Path) -> object:
+    mirror = Mirror("p")
+    mirror.take("p/m/machine", document)
+    presence = decode_presence(document)
+    if presence is not None:
+        time.localtime(presence.at)
+    return mirror.machines
+
+
+def read_cli_agent(document: bytes, _folder: Path) -> object:
+    body = cli_agent.PREFIX + document
+    raw = b"\x1b]777;" + body + BEL
+    event = cli_agent.decode(Sequence(SequenceKind.OSC, b"777;" + body, BEL, raw, 777))
+    report = cli_agent.to_report(event, Status.WORKING)
+    if report is not None:
+        osc1338.encode_payload(report).encode("utf-8")
+    return report
+
+
+# WezTerm ---------------------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class _Poller:
+    """Stands for the poller, with one pane."""
+
+    found: HostPane
+
+    def pane(self, _id: str) -> HostPane:
+        return self.found
+
+    def refresh(self, _source: object) -> None:
+        pass
+
+
+def read_wezterm_feed(document: bytes, folder: Path) -> object:
+    path = folder / "feed.json"
+    path.write_bytes(document)
+    table = HandTable("/")
+    source = WezTermSource({"HOME": "/"}, 1, "wezterm", path, table)
+    faults: list[str] = []
+    pane = HostPane(Timing(), ForegroundReader(_AGENTS, table), table, faults.append)
+    pane.foreground(CLAUDE.pid, 0.0)
+    source.listen(_Poller(pane), 1.0)  # type: ignore[arg-type]
+    assert not faults, faults
+    _use_report(pane.decision)
+    return source._feed
+
+
+def read_wezterm_list(document: bytes, _folder: Path) -> object:
+    found = wezterm_list.read_list(document)
+    for row in found or ():
+        os.fsencode(row.tty)
+        assert len(wezterm_list.screen("a\nb", row)) == row.rows
+        assert b"\0" not in " ".join((row.id, row.tab, row.window, row.workspace, row.title)).encode("utf-8")
+    return found
+
+
+# The list and its terminal ---------------------------------------------------------------------------------------
+
+
+def read_reply(document: bytes, _folder: Path) -> object:
+    near, far = socket.socketpair()
+    with near, far:
+        near.settimeout(5)
+        channel = actions.Private({}, near)
+        with contextlib.suppress(OSError):
+            far.settimeout(0)
+            far.send(document.replace(b"\n", b" ")[: actions.MAX_MESSAGE] + b"\n")
+        far.shutdown(socket.SHUT_WR)
+        found = channel.look(rows.Row("kitty-1", PANE, is_own=True))
+        if isinstance(found, state.Sight):
+            json.dumps(actions.sight_to(found))
+    return found
+
+
+def read_list_words(document: bytes, _folder: Path) -> object:
+    words = actions.read_words(document)
+    [os.fsencode(word) for word in words]
+    return words
+
+
+# Setup -----------------------------------------------------------------------------------------------------------
+
+ENTRY = {"path": "/k/kitty.conf", "pristine": "00", "backup": "kitty.conf-1", "made": ["/k"], "at": NOW}
+
+
+def read_receipt(document: bytes, folder: Path) -> object:
+    (folder / "receipt.json").write_bytes(document)
+    found = receipt.load(folder)
+    for entry in found.entries.values():
+        with contextlib.suppress(OSError):
+            entry.path.lstat()
+        time.localtime(entry.at)
+        os.fsencode(entry.backup)
+    found.save()
+    return found.entries
+
+
+def read_book(document: bytes, folder: Path) -> object:
+    (folder / "hooks.json").write_bytes(document)
+    found = hooks_book.load(folder)
+    found.save()
+    return found.entries
+
+
+def read_kitty_keys(document: bytes, _folder: Path) -> object:
+    done = SimpleNamespace(stdout="noise\n" + document.decode("utf-8", "replace"), returncode=0)
+    world: Any = SimpleNamespace(run=lambda *_, **__: done)
+    answer = keys.ask(world, SimpleNamespace(kittens="/k"), SimpleNamespace(program="/kitty", conf="/c"))  # type: ignore[arg-type]
+    if answer is not None:
+        answer.shown("kitty_mod+y").encode("utf-8")
+        keys.hidden([], answer)
+    return answer
+
+
+def read_wezterm_note(document: bytes, folder: Path) -> object:
+    note = folder / "wezterm.json"
+    note.write_bytes(document)
+    return [Path(made).exists() or os.fsencode(made) for made in wezterm._made(note)]
+
+
+def read_pip_index(document: bytes, folder: Path) -> object:
+    original = dependencies._download
+    dependencies._download = lambda _url: document
+    try:
+        return dependencies.fetch_pip(folder)
+    finally:
+        dependencies._download = original
+
+
+# Recordings and settings -----------------------------------------------------------------------------------------
+
+
+def read_recording_header(document: bytes, _folder: Path) -> object:
+    header, *rest = list(decode_recording(io.BytesIO(document.replace(b"\n", b" ") + b"\n").readline))
+    time.localtime(header.timestamp)  # type: ignore[union-attr]
+    time.localtime(header.started)  # type: ignore[union-attr]
+    str(header).encode("utf-8")
+    return header, rest
+
+
+def read_recording_event(document: bytes, _folder: Path) -> object:
+    lines = [b'{"version": 2, "width": 80, "height": 24}', document.replace(b"\n", b" "), b'[9, "o", "b"]']
+    return list(decode_recording(io.BytesIO(b"\n".join(lines) + b"\n").readline))
+
+
+def read_recorded(document: bytes, _folder: Path) -> object:
+    event = json.dumps([1, "x", document.decode("utf-8", "replace")]).encode()
+    header, *found = list(decode_recording(io.BytesIO(b'{"version": 2}\n' + event + b'\n[2, "o", "b"]\n').readline))
+    str(found).encode("utf-8")
+    replay = Replay(header, _AGENTS)  # type: ignore[arg-type]
+    for each in found:
+        if isinstance(each, Event):
+            assert all(decision.status for decision in replay.play(each))
+    # A `raw` stands for what the next output was.
+    return found[:-1] or [each for each in found if isinstance(each, Event) and each.what != Wrote(b"b")]
+
+
+def read_config(document: bytes, _folder: Path) -> object:
+    found, problems = config.load(document.decode("utf-8", "replace"), "config.toml")
+    for problem in problems:
+        str(problem).encode("utf-8", "replace")
+    return found
+
+
+def read_agent_file(document: bytes, _folder: Path) -> object:
+    return agents.parse_agent(document.decode("utf-8", "replace"), "a.toml")
+
+
+def read_agent_programs(document: bytes, _folder: Path) -> object:
+    return setup_agents._programs("a", document.decode("utf-8", "replace"))
+
+
+def read_toml(document: bytes, _folder: Path) -> object:
+    return datafile.parse(document.decode("utf-8", "replace"), "a.toml")
+
+
+AGENT = """
+name = "made-up"
+display = "Made up"
+processes = ["made-up"]
+interpreters = ["node"]
+paths = ["/lib/made-up/"]
+progress = "busy"
+dangerous = ["--yolo"]
+[sign]
+bare = true
+titles = ["M"]
+[not_args]
+commands = ["serve"]
+[title]
+plain_is_idle = true
+[[title.rules]]
+status = "working"
+glyphs = ["U+2800-28FF"]
+[screen]
+generic = true
+[[screen.rules]]
+name = "asks"
+status = "waiting"
+kind = "question"
+lines = ["Allow .*"]
+question = "(Allow .*)"
+last = 12
+priority = 5
+[resume]
+by_id = ["made-up", "--resume", "{session}"]
+local = true
+[hooks]
+form = "list"
+folder = "~/.made-up"
+file = "settings.json"
+entry = '{"command": "{command}"}'
+version = 1
+[hooks.fields]
+session = "id"
+[[hooks.rules]]
+events = ["stop"]
+status = "done"
+values = ["a=b"]
+weak = true
+[[hooks.needs]]
+file = "settings.json"
+key = "a.b"
+value = "true"
+problem = "p"
+"""
+CONFIG = """
+poll_ms = 250
+silence_s = 4.0
+fuse_s = 300
+[trust]
+explicit_lasts = "agent"
+[kitty]
+style = "stripe"
+pulse = true
+[colours]
+working = "#3399FF"
+[notify]
+when = ["waiting"]
+quiet = ["22:00-07:00"]
+command = ["notify"]
+snooze_min = 5
+[keys]
+jump = "ctrl+y"
+[fleet]
+broker = "localhost"
+port = 1883
+tls = false
+prefix = "tallylight"
+keepalive_s = 20
+"""
+EVENT = {"timestamp": "2026-11-21T00:00:00Z", "isSidechain": False}
+READERS = {
+    "snapshot": Reader(
+        modules=("snapshot",),
+        example={
+            **Snapshot(host="kitty", pid=os.getpid(), started=NOW, written=NOW, panes=()).to_json(),
+            "birth": snapshot.birth_of(os.getpid()),
+            # What may stand in a pane is that of `fleet: pane`.
+            "panes": [{"id": "3", "status": "waiting", "since": NOW, "cwd": "/w"}],
+        },
+        read=read_snapshot,
+    ),
+    "request": Reader(
+        modules=("requests",), example=Request("snooze", "3", ("5",)).to_json(), read=read_request
+    ),
+    "sum of waiting": Reader(
+        modules=("hosts.waited",),
+        example={
+            "version": 1, "day": waited.today(NOW), "waited_s": 50.0, "waiting": 1, "written": NOW
+        },
+        read=read_waited,
+    ),
+    "Claude's status file": Reader(modules=("evidence.registry",), example=SESSION, read=read_session),
+    "transcript: failed": Reader(
+        modules=("evidence.transcript",),
+        example={
+            **EVENT, "type": "assistant", "isApiErrorMessage": True, "error": "authentication_failed",
+            "message": {"content": [{"type": "text", "text": "API Error"}], "stop_reason": "end_turn"},
+        },
+        read=read_transcript,
+    ),
+    "transcript: done": Reader(
+        modules=("evidence.transcript",),
+        example={**EVENT, "type": "system", "subtype": "turn_duration", "pendingBackgroundAgentCount": 2},
+        read=read_transcript,
+    ),
+    "transcript: interrupted": Reader(
+        modules=("evidence.transcript",), example=json.loads(ENDING), read=read_transcript
+    ),
+    "hook payload": Reader(
+        modules=("hooking.payload",),
+        example={
+            "hook_event_name": "Stop", "session_id": "s", "cwd": "/w", "permission_mode": "default",
+            "agent_id": "a", "agent_type": "t", "tool_name": "Bash",
+            "tool_input": {"command": "ls", "path": ["a"]},
+            "background_tasks": [{"id": 1}], "notification_type": "permission_prompt", "message": "m", "prompt": "p",
+            "sessionId": "s", "toolName": "Bash", "toolArgs": "{}", "workspace_roots": ["/w"],
+            "error": {"message": "x"},
+        },
+        read=read_payload,
+    ),
+    "hook table": Reader(
+        modules=("hooking.payload",),
+        example={"version": 1, "names": ["claude"], "events": {"Stop": [[[], "idle", "", [], False, False, False]]}},
+        read=read_hook_table,
+    ),
+    "settings of an agent": Reader(
+        modules=("hooking.jsonc", "hooking.surgery"),
+        example={"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}, "a": {"b": 1}, "n": 5},
+        read=read_settings, errors=(TallyError,),
+    ),
+    "a needed setting, JSON": Reader(
+        modules=("setup.hooks_state",), example={"hooks": True, "a": {"b": "x"}, "n": 5}, read=read_need
+    ),
+    "a needed setting, TOML": Reader(
+        modules=("setup.hooks_state",), example='hooks = true\nn = 5\n[a]\nb = "x"\n', read=read_need_toml, form="toml"
+    ),
+    "fleet: pane": Reader(
+        modules=("fleet.messages",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message
+    ),
+    "fleet: machine": Reader(
+        modules=("fleet.messages",), example={"version": 1, "online": True, "at": NOW}, read=read_machine_message
+    ),
+    "OSC 777 of an agent": Reader(
+        modules=("wire.cli_agent",),
+        example={
+            "v": 1, "event": "permission_request", "agent": "claude", "session_id": "s", "cwd": "/w", "project": "p",
+            "query": "q", "summary": "s", "response": "r", "error_type": "e", "tool_name": "Bash",
+            "tool_input": {"command": "ls", "file_path": "/f"},
+        },
+        read=read_cli_agent, errors=(DecodeError,),
+    ),
+    "WezTerm's feed": Reader(
+        modules=("multiplexers.wezterm_list",),
+        example={
+            "version": 1, "life": "a", "front": "1,2",
+            "panes": {"1": {"title": "✳ x", "is_local": True, "said": [{"n": 1, "value": "state=waiting;message=m"}]}},
+        },
+        read=read_wezterm_feed,
+    ),
+    "WezTerm's list": Reader(
+        modules=("multiplexers.wezterm_list",),
+        example=[
+            {
+                "window_id": 0, "tab_id": 1, "pane_id": 2, "workspace": "w", "title": "t", "tty_name": "/dev/pts/3",
+                "size": {"rows": 24, "cols": 80}, "cursor_x": 1, "cursor_y": 2, "cursor_visibility": "Visible",
+            }
+        ],
+        read=read_wezterm_list,
+    ),
+    "answer of a terminal": Reader(
+        modules=("listing.actions",),
+        example={"prompt": "p", "mark": "m", "context": ["a"], "choices": [["1", "Yes"]], "said": "no"},
+        read=read_reply,
+    ),
+    "words of the list": Reader(modules=("listing.actions",), example=["answer", "3"], read=read_list_words),
+    "receipt": Reader(
+        modules=("setup.receipt",), example={"version": 1, "files": [ENTRY]}, read=read_receipt, errors=(TallyError,)
+    ),
+    "receipt of hooks": Reader(
+        modules=("setup.receipt",),
+        example={"version": 1, "files": [{**ENTRY, "agent": "claude", "written": "00", "pieces": ["x"]}]},
+        read=read_book, errors=(TallyError,),
+    ),
+    "keys of kitty": Reader(
+        modules=("setup.keys",), example={"mod": "ctrl+shift", "taken": {"kitty_mod+y": ["copy"]}}, read=read_kitty_keys
+    ),
+    "note of WezTerm's setup": Reader(
+        modules=("setup.wezterm",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_wezterm_note
+    ),
+    "index of pip": Reader(
+        modules=("setup.dependencies",),
+        example={
+            "urls": [
+                {
+                    "packagetype": "bdist_wheel", "url": "https://x/p.whl", "filename": "p.whl",
+                    "digests": {"sha256": "0"},
+                }
+            ]
+        },
+        read=read_pip_index, errors=(dependencies.NoWayError, OSError),
+    ),
+    "recording: header": Reader(
+        modules=("recording_decoder",),
+        example={
+            "version": 2, "width": 80, "height": 24, "timestamp": 1_763_690_000, "started": NOW, "command": "c",
+            "title": "t", "env": {"TERM": "x"},
+        },
+        read=read_recording_header, errors=(RecordingError,),
+    ),
+    "recording: output": Reader(
+        modules=("recording_decoder",), example=[1.5, "o", "text"], read=read_recording_event
+    ),
+    "recording: size": Reader(
+        modules=("recording_decoder",), example=[1.5, "r", "80x24"], read=read_recording_event
+    ),
+    "recording: report": Reader(
+        modules=("recording_decoder",),
+        example={
+            "type": "report", "source": "registry", "status": "waiting", "kind": "question", "id": "a",
+            "agent": "claude", "rule": "r", "title": "t", "cwd": "/w", "progress": [3, 7], "background": 2,
+        },
+        read=read_recorded,
+    ),
+    "recording: foreground": Reader(
+        modules=("recording_decoder",),
+        example={"type": "foreground", "name": "claude", "instance": 5, "agent": True, "speaks": True, "gone": True},
+        read=read_recorded,
+    ),
+    "recording: exit": Reader(
+        modules=("recording_decoder",), example={"type": "exit", "code": 1, "signal": None}, read=read_recorded
+    ),
+    "recording: bytes": Reader(
+        modules=("recording_decoder",), example={"type": "raw", "base64": "YQ=="}, read=read_recorded
+    ),
+    "configuration": Reader(modules=("config",), example=CONFIG, read=read_config, form="toml"),
+    "agent file": Reader(
+        modules=("agents", "agents.hooks"), example=AGENT, read=read_agent_file, errors=(DataFileError,), form="toml"
+    ),
+    "agent file, for setup": Reader(
+        modules=("setup.agents",), example=AGENT, read=read_agent_programs, form="toml"
+    ),
+}  # fmt: skip

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ def _nested(depth: int) -> str:
 JSON_VALUES = [
     "null", "true", "false", "-1", "0", "-0.0", "1.5", "1e308", "1e999", "-1e999", "NaN", "Infinity", "-Infinity",
     str(10**18), str(2**63), str(-(2**63) - 1), str(10**300), str(-(10**300)), str(10**400), _DIGITS,
-    '""', '" "', '"\\ud800"', '"a\\udfff\\u0000b"', '"\\u0000"', '"\\u001b]0;x\\u0007"', f'"{_DIGITS}"', '"\u00b2"',
+    '""', '" "', '"\\ud800"', '"\\udc80"',
+    '"a\\udfff\\u0000b"', '"\\u0000"', '"\\u001b]0;x\\u0007"', f'"{_DIGITS}"', '"\u00b2"',
     '"../../x"', '"/' + "a/" * 3000 + '"', f'"{_LONG}"', f'"{_MARKS}"', "[]", "{}", "[[]]", "[null]", "[{}]",
     '{"a":1}', '{"":{}}', '[1,"a",null,[],{}]', f'["{_DIGITS}"]', _LIST, '{"a":1,"a":2}',
     *map(_nested, (50, 70, 900, 20_000)),
@@ -161,3 +163,45 @@ def _modules() -> Iterator[tuple[str, ast.Module]]:
     for path in SHARED.rglob("*.py"):
         name = ".".join(path.relative_to(SHARED).with_suffix("").parts).removesuffix(".__init__")
         yield name, ast.parse(path.read_text("utf-8"))
+
+
+#: Documents that could take more than linear time, of a size.
+GROWING: dict[str, tuple[str, Callable[[int], str]]] = {
+    "quotes that never end": ("OSC 777 of an agent", lambda size: '"' + '\\"' * (size // 2)),
+    "brackets in a text": ("OSC 777 of an agent", lambda size: '{"event":"stop","x":"' + "[" * size + '"}'),
+    "unknown keys": ("configuration", lambda size: "\n".join(f"k{n} = 1" for n in range(size // 8))),
+    "a dotted line in a text": ("configuration", lambda size: 'bad = 1\nx = """\n' + "a." * (size // 2) + '\n"""'),
+    "a header of blanks in a text": ("configuration", lambda size: 'bad = 1\nx = """\n[' + " " * size + '\n"""'),
+    "a long word": ("configuration", lambda size: 'x = "' + "a" * size + '"'),
+    "a dotted name": ("agent file", lambda size: ".".join("a" * (size // 2)) + " = 1"),
+    "many tables": ("agent file", lambda size: "[[screen.rules]]\n" * (size // 17)),
+    "lines of a transcript": (
+        "transcript: failed", lambda size: '{"type":"user","x":"turn_duration"}\n' * (size // 36)
+    ),
+    "a nested payload": ("hook payload", lambda size: '{"a":' * (size // 5)),
+    "blanks in a payload": ("hook payload", lambda size: '{"a"' + " " * size + ":1}"),
+    "comments of settings": ("settings of an agent", lambda size: "/* */" * (size // 5) + "{}"),
+    "panes": ("WezTerm's list", lambda size: json.dumps([{"pane_id": n} for n in range(size // 16)])),
+    "panes of a snapshot": (
+        "fleet: pane", lambda size: json.dumps({"version": 1, "pane": {"id": "3", "records": [{}] * (size // 4)}})
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_reading_takes_linear_time(name: str, tmp_path: Path) -> None:
+    """Eight times as much takes about eight times as long, and never minutes."""
+    reader, make = READERS[GROWING[name][0]], GROWING[name][1]
+
+    def took(size: int) -> float:
+        document = make(size).encode()
+        best = float("inf")
+        for _ in range(3):
+            begin = time.process_time()
+            with contextlib.suppress(*reader.errors):
+                reader.read(document, tmp_path)
+            best = min(best, time.process_time() - begin)
+        return best
+
+    small, large = took(7_000), took(56_000)
+    assert large < 30 * max(small, 0.002), f"{small:.4f} s, {large:.4f} s"

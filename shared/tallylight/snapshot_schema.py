@@ -136,7 +136,8 @@ def _choices(value: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, list):
         return ()
     pairs = (words(entry) for entry in value[:MAX_CHOICES])
-    return tuple((pair[0], pair[1]) for pair in pairs if len(pair) == 2)
+    # What is no character is no key either.
+    return tuple((keys, label) for keys, label in (pair for pair in pairs if len(pair) == 2) if text(keys) == keys)
 
 
 @attrs.frozen(kw_only=True)

@@ -32,7 +32,11 @@ local starts = 0
 ---@return table
 local function memory()
   local is_good, found = pcall(wezterm.json_parse, wezterm.GLOBAL.tallylight_sidecar or '{}')
-  return is_good and type(found) == 'table' and found or {}
+  found = is_good and type(found) == 'table' and found or {}
+  if type(found.started_at) ~= 'number' then
+    found.started_at = nil
+  end
+  return found
 end
 
 ---@param found table

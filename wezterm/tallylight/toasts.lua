@@ -22,7 +22,11 @@ local WORDS = {
 ---@return table<string, string>
 local function told()
   local is_good, found = pcall(wezterm.json_parse, wezterm.GLOBAL.tallylight_told or '{}')
-  return is_good and type(found) == 'table' and found or {}
+  local needs = {}
+  for key, need in pairs(is_good and type(found) == 'table' and found or {}) do
+    needs[key] = type(need) == 'string' and need or nil
+  end
+  return needs
 end
 
 ---@param state tallylight.State

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -49,6 +50,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         (503, "too many listeners or requests"),
     )
 }
+_LOG = logging.getLogger("uvicorn.error")
 _NO_SESSION: dict[int | str, dict[str, Any]] = {
     404: {"model": model.Problem, "description": "there is no such session"},
     409: {"model": model.Problem, "description": "this session cannot be read or typed into"},
@@ -144,6 +146,7 @@ class _Server:
         self._read_all = read_all
         self._typist = typist
         self._found: dict[str, Found] = {}
+        self._fault = ""
         self._hub = Hub(_encode_state, _encode_change)
         self._asked = asyncio.Semaphore(MAX_ASKED)
 
@@ -163,6 +166,16 @@ class _Server:
             await self._look()
 
     async def _look(self) -> None:
+        """Take in what the hosts show. A fault in that costs this look, and is told once."""
+        try:
+            await self._take_in()
+        except Exception as error:  # whoever listens is told of the next change all the same
+            fault = f"{type(error).__name__}: {error}"
+            if fault != self._fault:
+                self._fault = fault
+                _LOG.error("the state of the hosts could not be read: %s", fault)
+
+    async def _take_in(self) -> None:
         snapshots = await asyncio.to_thread(self._read_all)
         if snapshots is not None:
             panes = in_order(Found(host.name, pane) for host in snapshots for pane in host.panes)

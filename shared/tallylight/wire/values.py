@@ -92,7 +92,7 @@ _NESTED = "is not JSON that can be read: it is nested too deeply"
 
 def _is_deep(value: object) -> bool:
     level: list[Any] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         inner = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
         level = [part for parts in inner for part in parts if isinstance(part, dict | list)]
         if not level:

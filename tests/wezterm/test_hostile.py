@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,17 +63,35 @@ def test_the_head_of_the_snapshot(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("key", ["version", "pid", "snapshot", "feed"])
-def test_the_answer_of_the_sidecar(bench: Bench, key: str) -> None:
-    """What starts as a sidecar and answers nonsense is none; the lights of the variables stay."""
-    for value in VALUES:
+def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What starts as a sidecar and answers nonsense is none, and no file of its naming is written or removed."""
+    monkeypatch.chdir(tmp_path)
+    victim = tmp_path / "victim"
+    for value in [*VALUES, "victim", str(victim), "wezterm-1.json", "wezterm-1.feed.json"]:
+        victim.write_text("kept")
         bench.start()
         bench.world.globals["tallylight_sidecar"] = "{}"
-        answer = {"version": 1, "pid": 99, "snapshot": str(bench.snapshot), "feed": str(bench.folder / "f"), key: value}
+        answer = {
+            "version": 1,
+            "pid": 99,
+            "snapshot": str(bench.snapshot),
+            "feed": str(bench.folder / "wezterm-4711.feed.json"),
+            key: value,
+        }
         bench.fake._run = lambda argv, answer=answer: (True, json.dumps(answer), "")  # type: ignore[misc]
         bench.config()
         bench.say(bench.panes[1], "state=waiting;tool=claude")
         assert not use(bench), (key, str(value)[:80])
         assert bench.light(bench.panes[1]) == "▌!"
+        bench.fake.living_pids.clear()
+        bench.tick(60)
+        assert victim.read_text() == "kept" and list(tmp_path.glob("*.new")) == []
+    assert {path.name for path in tmp_path.iterdir()} <= {
+        "home",
+        "victim",
+        "wezterm-4711.feed.json",
+        bench.snapshot.name,
+    }
 
 
 @pytest.mark.parametrize("name", ["tallylight_sidecar", "tallylight_told"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import time
@@ -64,9 +65,8 @@ def test_one_value_or_the_document(text: str) -> None:
 
 def test_depth() -> None:
     """A document may have so many levels and no more, in lists, objects and both, at any depth of our own stack."""
-    for opening, inner, closing in (("[", "", "]"), ('{"a":', "1", "}"), ('[{"a":', "1", "}]")):
-        most = values.MAX_DEPTH // opening.count("[") if opening == "[" else values.MAX_DEPTH
-        most = values.MAX_DEPTH // (2 if len(opening) > 5 else 1)
+    for opening, inner, closing, levels in (("[", "", "]", 1), ('{"a":', "1", "}", 1), ('[{"a":', "1", "}]", 2)):
+        most = values.MAX_DEPTH // levels
         assert values.load(opening * most + inner + closing * most)
         for depth in (most + 1, 900, 990, 5000, 100_000):
             for strict in (False, True):
@@ -74,9 +74,10 @@ def test_depth() -> None:
                     values.load(opening * depth + inner + closing * depth, strict=strict)
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\xff", b"\xed\xa0\x80", b"{", b"{}{}", b"\0", b"{'a':1}", "\ufeff{}".encode("utf-16")]
-)
+NO_JSON = [b"", b"\xff", b"\xed\xa0\x80", b"{", b"{}{}", b"\0", b"{'a':1}", "{}".encode("utf-16")]
+
+
+@pytest.mark.parametrize("data", NO_JSON)
 def test_no_json(data: bytes) -> None:
     """What is no JSON in UTF-8 is one kind of error, with a reason in words."""
     with pytest.raises(DecodeError) as caught:
@@ -134,10 +135,8 @@ def test_reading_takes_linear_time(shape: str) -> None:
         best = math.inf
         for _ in range(5):
             begin = time.process_time()
-            try:
+            with contextlib.suppress(DecodeError):
                 values.text(values.load(text), size)
-            except DecodeError:
-                pass
             best = min(best, time.process_time() - begin)
         return best
 

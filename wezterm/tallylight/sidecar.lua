@@ -44,6 +44,14 @@ local function remember(found)
   wezterm.GLOBAL.tallylight_sidecar = wezterm.json_encode(found)
 end
 
+--- Whether *path* is that of a file of ours: one is written, and the other removed when its writer is gone.
+---@param path any
+---@param ending string # a pattern
+---@return boolean
+local function is_ours(path, ending)
+  return type(path) == 'string' and path:sub(1, 1) == '/' and path:find('/wezterm%-%d+' .. ending .. '$') ~= nil
+end
+
 ---@param found any
 ---@return tallylight.Sidecar|nil
 local function checked(found)
@@ -51,8 +59,9 @@ local function checked(found)
     type(found) == 'table'
     and found.version == 1
     and math.type(found.pid) == 'integer'
-    and type(found.snapshot) == 'string'
-    and type(found.feed) == 'string'
+    and found.pid > 0
+    and is_ours(found.snapshot, '%.json')
+    and is_ours(found.feed, '%.feed%.json')
   then
     return { pid = found.pid, snapshot = found.snapshot, feed = found.feed }
   end

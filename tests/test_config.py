@@ -240,3 +240,23 @@ def test_huge_number() -> None:
 
     assert config.poll_ms == 30_000
     assert len(str(errors[0])) < 200
+
+
+def test_many_mistakes_are_counted() -> None:
+    """Of thousands of unknown keys the first are named with their lines, and the rest is a number."""
+    _, errors = load("\n".join(f"k{number} = 1" for number in range(3000)), "config.toml")
+
+    assert [error.line for error in errors[:20]] == list(range(1, 21))
+    assert [str(error) for error in errors[20:]] == ["config.toml: k20: and 2979 more are not known here"]
+
+
+def test_a_name_of_many_parts_is_refused() -> None:
+    """A dotted name that Python would take minutes over is a mistake with a line, wherever it stands."""
+    for text in (
+        ".".join("a" * 33) + " = 1",
+        "x = 1\n[" + " . ".join("a" * 5000) + "]",
+        "\nx = {" + "a." * 40 + "b=1}",
+    ):
+        config, errors = load(text, "config.toml")
+        assert config == Config() and [error.line for error in errors] == [text.count("\n", 0, text.index("a")) + 1]
+    assert not load('[keys]\njump = "a.b"\n# ' + "a." * 20, "config.toml")[1]

@@ -16,6 +16,7 @@ from tallylight.claims import Timing
 from tallylight.evidence import turn
 from tallylight.evidence.titles import TitleReader
 from tallylight.hosts import pane as panes
+from tallylight.hosts import wezterm_sidecar
 from tallylight.hosts.faults import MAX_LINE, MAX_TOLD, Faults
 from tallylight.hosts.pane import Look, Pane
 from tallylight.hosts.poller import Poller
@@ -135,3 +136,15 @@ def test_a_fault_in_one_pane_of_a_feed_costs_no_other(tmp_path: Path, monkeypatc
 
     assert heard == list(said.values()) and len(told) == 1
     assert own["2"].decision.status is Status.WAITING
+
+
+def test_a_file_with_odd_digits_is_nobodys(tmp_path: Path) -> None:
+    """What sidecars left behind is told by plain digits; a file of another name is left alone and stops nothing."""
+    odd = tmp_path / "wezterm-\u00b2.lock"
+    gone = tmp_path / "wezterm-4194305999.lock"
+    for path in (odd, gone):
+        path.touch()
+
+    wezterm_sidecar._sweep(tmp_path)
+
+    assert odd.exists() and not gone.exists()

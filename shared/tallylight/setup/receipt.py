@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tallylight import files
-from tallylight.errors import DataFileError, DecodeError, TallyError
+from tallylight.errors import DataFileError, TallyError
 from tallylight.wire import values
 
 VERSION = 1
@@ -120,7 +120,7 @@ def load_rows(path: Path, read: Callable[[Any], T], *, use: str, remedy: str) ->
         if found["version"] != VERSION:
             raise TallyError(f"{path}: was written by another version of tallylight; use that one to {use}")
         return [read(row) for row in found["files"]]
-    except (DecodeError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         raise DataFileError(str(path), f"is damaged; {remedy}") from None
 
 

@@ -28,7 +28,7 @@ LAYERS = {
     "hooking": 2, "datafile": 2, "actions": 2, "paint": 2, "edits": 2, "snapshot_schema": 2,
     "snapshot_entries": 2, "snapshot_values": 2,
     "recording": 2, "recording_decoder": 2, "replay": 2,
-    "fleet": 2, "broker": 3, "extras": 3, "forking": 3, "worktrees": 3, "ask": 3,
+    "fleet": 2, "broker": 3, "extras": 3, "forking": 3, "git": 3, "worktrees": 3, "ask": 3,
     "hosts": 3, "processes": 3, "procfs": 3, "tty": 3, "relay": 3, "snapshot": 3, "feed": 3, "files": 3, "requests": 3,
     "setup": 3,
     "serve": 4, "cli": 4, "kittens": 4, "__main__": 4,

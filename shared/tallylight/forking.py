@@ -142,7 +142,13 @@ def complete(offer: Offer) -> None:
 
 
 def find_program(name: str, path: str) -> str:
-    """The file that *name* would run by *path*, nothing if there is none. Only absolute directories count."""
+    """
+    The file that *name* would run by *path*, nothing if there is none. Only absolute directories count.
+
+    An absolute path is that file itself.
+    """
+    if name.startswith("/"):
+        return name if _is_program(Path(name)) else ""
     candidates = (Path(directory, name) for directory in path.split(os.pathsep) if directory.startswith("/"))
     return next((str(found) for found in candidates if _is_program(found)), "")
 

@@ -5,23 +5,24 @@ An `Agent` that the host itself saw, the arguments its process has, and an argum
 file, or one that a program asked for (OSC 88, OSC 26). Out comes the list with its placeholders filled, or a `Refusal`
 that names the rule. The list is never joined and never split: a value stays one argument, whatever is in it.
 
-What a program asked for may hold nothing but what the agent's own data file has in its lists (its options, its
-commands, and one value where `{session}` stands), and options that the running agent has itself. So a list that came
-out of a file somebody printed can name a conversation, and can neither loosen what the agent may do nor tell it to do
-something.
+What a program asked for is accepted only as a whole shape: one list of the agent's own data file, with a session id
+where `{session}` stands, and beside it whole options of the running agent, each with all of its values and no more
+often than it has them; see `actions.shape`. So a list that came out of a file somebody printed can name a conversation,
+and can neither loosen what the agent may do nor tell it to do something.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
-from tallylight.agents import Agent
-from tallylight.evidence.commands import REMOTE, interpreter_name
-from tallylight.evidence.process import base_name
+from tallylight.actions.shape import Mismatch, is_option, match
+from tallylight.agents import Agent, Template
+from tallylight.evidence.commands import REMOTE, interpreter_name, unwrap
+from tallylight.evidence.process import Process, base_name
 
 #: Of one value, in characters.
 MAX_VALUE = 256
@@ -63,8 +64,12 @@ def is_denied(name: str) -> bool:
     return short in _DENIED or short in REMOTE or bool(interpreter_name(short))
 
 
-def value_problem(value: str) -> str:
-    """What is wrong with *value* as a session id; nothing if it may become an argument."""
+def value_problem(value: str, *, is_path: bool = False) -> str:
+    """
+    What is wrong with *value* as a session id; nothing if it may become an argument.
+
+    *is_path*: it may have `/`, `..` and a dot in front, as a directory and the ids of few agents have.
+    """
     if not value:
         return "is empty"
     if len(value) > MAX_VALUE:
@@ -78,12 +83,26 @@ def value_problem(value: str) -> str:
     if not _VALUE.fullmatch(value):
         bad = next(character for character in value if not _GOOD.fullmatch(character))
         return f"has {bad!a} in it, which no session id has"
+    if not is_path and "/" in value:
+        return "has '/' in it, as a path has"
+    if not is_path and value.startswith("."):
+        return "begins with a dot, as a path may"
+    if not is_path and ".." in value:
+        return "has '..' in it, as a path may"
     return ""
 
 
-def fill(template: Sequence[str], values: Mapping[str, str]) -> tuple[str, ...] | Refusal:
+def id_problem(value: str, agent: Agent) -> str:
+    """What is wrong with *value* as a session id of *agent*; nothing if it may become an argument."""
+    # Where its own list has this very word it is allowed as a part of that list, and means something else.
+    if any(value in words for words in agent.lists):
+        return f"is a word of the command line of {agent.name}"
+    return value_problem(value, is_path=agent.ids == "path")
+
+
+def fill(template: Sequence[str], values: Mapping[str, str], agent: Agent) -> tuple[str, ...] | Refusal:
     """
-    *template* with its placeholders replaced, once each and word by word.
+    *template* with its placeholders replaced, once each and word by word, by *values* that fit *agent*.
 
     What is put in is not looked at again: a session id `{cwd}` is refused for its braces.
     """
@@ -92,24 +111,50 @@ def fill(template: Sequence[str], values: Mapping[str, str]) -> tuple[str, ...] 
         for name in _PLACEHOLDER.findall(word):
             known = _ALIASES.get(name, name)
             if known not in ("session", "cwd"):
-                return Refusal("placeholder", f"{{{_shown(name)}}} is nothing that can be filled in")
+                return Refusal("placeholder", f"{f'{{{_shown(name)}}}'!r} is nothing that can be filled in")
             what = "session id" if known == "session" else "directory"
             if not values.get(known):
                 return Refusal("placeholder", f"the {what} is not known")
-            problem = value_problem(values[known])
+            value = values[known]
+            problem = id_problem(value, agent) if known == "session" else value_problem(value, is_path=True)
             if problem:
-                return Refusal("value", f"the {what} {_shown(values[known])!r} {problem}")
+                return Refusal("value", f"the {what} {_shown(value)!r} {problem}")
         words.append(_PLACEHOLDER.sub(lambda match: values[_ALIASES.get(match[1], match[1])], word))
     return tuple(words)
 
 
 def check_program(word: str, agent: Agent) -> Refusal | None:
-    """Whether *word*, the first of an argument list, is the name of *agent*, and no path to somewhere."""
+    """Whether *word*, the first of a list of its data file, is a name of *agent*, and no path to somewhere."""
+    return _denied(word) or _among(word, (*agent.processes, *agent.generic), agent)
+
+
+def check_said_program(word: str, agent: Agent, process: Process | None) -> Refusal | None:
+    """
+    Whether *word*, the first of a list that a program asked for, is the very program that runs.
+
+    That is a name of *agent* by which its *process* goes, or the path that this process has. An agent that is gone, or
+    one that goes by no name of its own, has the names that nothing else has, and those in its data file's lists.
+    """
+    denied = _denied(word)
+    if denied is not None:
+        return denied
+    chain = unwrap(process.argv, process.exe, process.comm).invocations if process is not None else ()
+    if word.startswith("/") and process is not None and word in (process.exe, *(one.word for one in chain)):
+        return None
+    seen = {one.name for one in chain} & {*agent.processes, *agent.generic}
+    return _among(word, seen or {*agent.processes, *(words[0] for words in agent.lists if words)}, agent)
+
+
+def _denied(word: str) -> Refusal | None:
     if is_denied(word):
         return Refusal("deny-list", f"it asks for {_shown(base_name(word))}, which runs other programs")
+    return None
+
+
+def _among(word: str, names: Collection[str], agent: Agent) -> Refusal | None:
     if "/" in word:
         return Refusal("program", f"{_shown(word)!r} is a path; only an agent's own name is taken")
-    if word not in (*agent.processes, *agent.generic):
+    if word not in names:
         return Refusal("program", f"{_shown(word)!r} is not the agent that runs here, which is {agent.name}")
     return None
 
@@ -139,75 +184,37 @@ def dangerous_flags(words: Sequence[str], agent: Agent) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def check_said(words: Sequence[str], agent: Agent, running: Sequence[str]) -> Refusal | None:
+def check_said(
+    words: Sequence[str], template: Template, agent: Agent, running: Sequence[str], cwd: str = ""
+) -> Refusal | None:
     """
-    Whether an argument list that a program asked for holds nothing but what is known of *agent*.
+    Whether an argument list that a program asked for is one of *template*, with nothing but whole options beside it.
 
-    *words* are filled and without the program's name, *running* are the arguments its process has.
+    *words* are filled and without the program's name, *running* are the arguments its process has, *cwd* is what the
+    data file's `{cwd}` stands for.
     """
-    grammar = _Grammar.of(agent)
-    values = 0
-    position = 0
-    while position < len(words):
-        word = words[position]
-        after = words[position + 1] if position + 1 < len(words) else ""
-        joined = next((prefix for prefix in grammar.joined if word.startswith(prefix)), None)
-        taken = ""
-        if joined is not None:
-            taken = word.removeprefix(joined)
-            position += 1
-        elif word in grammar.known:
-            position += 1
-            if word in grammar.valued and after and not after.startswith("-") and after not in grammar.known:
-                taken = after
-                position += 1
-        elif word.startswith("-") and word != "--" and word in running:
-            position += 1
-            own = running.index(word)
-            if after and not after.startswith("-") and tuple(running[own + 1 : own + 2]) == (after,):
-                position += 1
-        elif is_denied(word):
-            return Refusal("deny-list", f"it asks for {_shown(base_name(word))}, which runs other programs")
-        elif word.startswith("-"):
-            return Refusal("option", f"{_shown(word)!r} is an option that {agent.name} is not known to need for this")
+    refusals = []
+    for list_ in (template.by_id, template.latest):
+        found = match(words, list_[1:], agent, running, cwd) if list_ else Mismatch(-1)
+        if isinstance(found, Mismatch):
+            refusals.append((found.position, _mismatch(found, agent)))
+        elif problem := id_problem(found, agent) if found else "":
+            refusals.append((len(words), Refusal("value", f"the session id {_shown(found)!r} {problem}")))
         else:
-            return Refusal("word", f"{_shown(word)!r} is no session id; {agent.name} would take it for a prompt")
-        if taken or joined is not None:
-            values += 1
-            problem = value_problem(taken)
-            if problem:
-                return Refusal("value", f"the session id {_shown(taken)!r} {problem}")
-            if values > 1:
-                return Refusal("value", "it names more than one session")
-    return None
+            return None
+    return max(refusals, key=lambda one: one[0])[1]
 
 
-@attrs.frozen
-class _Grammar:
-    """What an agent's own argument lists are made of."""
-
-    #: Options and commands.
-    known: frozenset[str]
-    #: Of these, the ones with a session id behind them.
-    valued: frozenset[str]
-    #: Options that hold it, as `--resume=`.
-    joined: tuple[str, ...]
-
-    @classmethod
-    def of(cls, agent: Agent) -> _Grammar:
-        known: set[str] = set()
-        valued: set[str] = set()
-        joined: set[str] = set()
-        for template in (agent.resume.by_id, agent.resume.latest, agent.fork.by_id, agent.fork.latest):
-            for before, word in itertools.pairwise(template):
-                prefix, brace, _ = word.partition("{")
-                if not brace:
-                    known.add(word)
-                elif prefix:
-                    joined.add(prefix)
-                else:
-                    valued.add(before)
-        return cls(frozenset(known), frozenset(valued), tuple(sorted(joined)))
+def _mismatch(found: Mismatch, agent: Agent) -> Refusal:
+    denied = next((word for word in found.words if is_denied(word)), "")
+    if denied:
+        return Refusal("deny-list", f"it asks for {_shown(base_name(denied))}, which runs other programs")
+    if not found.words:
+        return Refusal("list", f"it is no whole list that {agent.name} is known to need for this")
+    shown = _shown(" ".join(found.words))
+    if is_option(found.words[0]):
+        return Refusal("option", f"{shown!r} is nothing that {agent.name} needs for this, and not as it runs here")
+    return Refusal("word", f"{shown!r} is no session id; {agent.name} would take it for a prompt")
 
 
 def _shown(word: str) -> str:

@@ -69,6 +69,10 @@ class Worktree(Protocol):
     def changed(self) -> int:
         """How many changes would stay behind."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences a person should read first."""
+
 
 @attrs.define
 class Offer:
@@ -134,7 +138,8 @@ class Offer:
                 many = "change is" if made.changed == 1 else "changes are"
                 left = f"{made.changed} {many} not committed and stay behind."
                 rows += _wrapped(left, inner, "dim")
-        for note in plan.notes:
+        notes = made.notes if made is not None and not isinstance(made, Refusal) else ()
+        for note in (*plan.notes, *notes):
             rows += _wrapped(note, inner, "dim")
         if self.refusal is not None:
             rows += [(), *_wrapped(f"{sentence(self.refusal.text)} (rule: {self.refusal.rule})", inner, "bad")]

@@ -4,7 +4,7 @@ A plan: which argument list continues a pane's conversation, where, and how that
 `plan` looks at a `Scene`: what the process table says of the pane at this moment, what the host remembers of the agents
 whose processes it saw there, and what the program asked for. The order, for a fork and for a resume:
 
-1. what the program asked for itself: OSC 88 before OSC 26; if the gate refuses that, nothing else is tried;
+1. what the program asked for itself: OSC 88 before OSC 26; if the gate refuses that, the plan says so;
 2. the agent's data file with the session id, which its own status file, a hook or a report told;
 3. the data file's list for the latest conversation of the directory, said to be that.
 
@@ -14,7 +14,7 @@ A fork needs a living agent. A resume may also continue one that is gone, if the
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -23,6 +23,7 @@ from tallylight.actions.gate import (
     check_dangerous,
     check_program,
     check_said,
+    check_said_program,
     dangerous_flags,
     fill,
     is_denied,
@@ -123,22 +124,22 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
     if isinstance(agent, Refusal):
         return agent
     process = scene.process
-    running = process.argv[1:] if process is not None else ()
-    flags = dangerous_flags(running, agent) if process is not None else scene.conversation.flags
+    flags = dangerous_flags(process.argv[1:], agent) if process is not None else scene.conversation.flags
     session = _session(scene, agent)
     cwd = _cwd(scene, agent)
     if not cwd:
         return Refusal("directory", "the directory of this conversation is not known")
-    chosen = _choose(verb, scene, agent, session, cwd)
-    if isinstance(chosen, Refusal):
-        return chosen
-    argv, method = chosen
-    refusal = check_program(argv[0], agent)
-    refusal = refusal or check_dangerous(argv[1:], agent, flags)
-    if method is Method.SAID:
-        refusal = refusal or check_said(argv[1:], agent, running)
-    if refusal is not None:
-        return refusal
+    template = agent.fork if verb is Verb.FORK else agent.resume
+    values = {"session": session, "cwd": cwd}
+    words = scene.said_fork if verb is Verb.FORK else scene.said_resume
+    said = _said(words, template, agent, process, values, flags) if words else None
+    if isinstance(said, tuple):
+        argv, method = said, Method.SAID
+    else:
+        chosen = _known(verb, template, agent, values, flags)
+        if isinstance(chosen, Refusal):
+            return chosen if said is None else Refusal(said.rule, f"{said.text}; and without that, {chosen.text}")
+        argv, method = chosen
     return Plan(
         verb=verb,
         argv=argv,
@@ -151,8 +152,8 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         pid=process.pid if process is not None else None,
         start=process.start if process is not None else 0,
         relayed=scene.conversation.relayed and scene.conversation.agent == agent.name,
-        is_local=(agent.fork if verb is Verb.FORK else agent.resume).is_local,
-        notes=tuple(_notes(verb, scene, agent, method)),
+        is_local=template.is_local,
+        notes=tuple(_notes(verb, scene, agent, method, said)),
     )
 
 
@@ -197,17 +198,30 @@ def _cwd(scene: Scene, agent: Agent) -> str:
     return recorded or scene.process_cwd
 
 
-def _choose(verb: Verb, scene: Scene, agent: Agent, session: str, cwd: str) -> tuple[tuple[str, ...], Method] | Refusal:
-    said = scene.said_fork if verb is Verb.FORK else scene.said_resume
-    template: Template = agent.fork if verb is Verb.FORK else agent.resume
-    values = {"session": session, "cwd": cwd}
-    words: Sequence[str]
-    if said:
-        refusal = check_program(said[0], agent)
-        if refusal is not None:
-            return refusal
-        words, method = said, Method.SAID
-    elif session and template.by_id:
+def _said(
+    words: Sequence[str],
+    template: Template,
+    agent: Agent,
+    process: Process | None,
+    values: Mapping[str, str],
+    flags: Sequence[str],
+) -> tuple[str, ...] | Refusal:
+    """The list that the program asked for, filled."""
+    refusal = check_said_program(words[0], agent, process)
+    filled = refusal or fill(words, values, agent)
+    if isinstance(filled, Refusal):
+        return filled
+    running = process.argv[1:] if process is not None else ()
+    refusal = check_dangerous(filled[1:], agent, flags)
+    refusal = refusal or check_said(filled[1:], template, agent, running, values["cwd"])
+    return refusal or filled
+
+
+def _known(
+    verb: Verb, template: Template, agent: Agent, values: Mapping[str, str], flags: Sequence[str]
+) -> tuple[tuple[str, ...], Method] | Refusal:
+    """The list of the data file, filled."""
+    if values["session"] and template.by_id:
         words, method = template.by_id, Method.SESSION
     elif template.latest:
         words, method = template.latest, Method.LATEST
@@ -215,8 +229,10 @@ def _choose(verb: Verb, scene: Scene, agent: Agent, session: str, cwd: str) -> t
         return Refusal("session", f"the session id is not known, and {agent.display} has no other way to {verb}")
     else:
         return Refusal("method", f"{agent.display} has no way to {verb} from the command line")
-    filled = fill(words, values)
-    return filled if isinstance(filled, Refusal) else (filled, method)
+    filled = fill(words, values, agent)
+    if isinstance(filled, Refusal):
+        return filled
+    return check_program(filled[0], agent) or check_dangerous(filled[1:], agent, flags) or (filled, method)
 
 
 def _title(verb: Verb, scene: Scene, agent: Agent) -> str:
@@ -226,8 +242,10 @@ def _title(verb: Verb, scene: Scene, agent: Agent) -> str:
     return f"{verb.mark} {name or agent.display}"
 
 
-def _notes(verb: Verb, scene: Scene, agent: Agent, method: Method) -> list[str]:
+def _notes(verb: Verb, scene: Scene, agent: Agent, method: Method, said: tuple[str, ...] | Refusal | None) -> list[str]:
     notes = []
+    if isinstance(said, Refusal):
+        notes.append(f"The program asked for something else, which is refused: {said.text} (rule: {said.rule}).")
     if method is Method.LATEST:
         notes.append(f"It is the latest conversation of this directory; another {agent.display} there may have had it.")
     if verb is Verb.RESUME and scene.process is not None:

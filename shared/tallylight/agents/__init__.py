@@ -21,11 +21,14 @@ from tallylight.errors import DataFileError
 
 REGISTRIES = ("claude-sessions",)
 PROGRESSES = ("busy",)
+#: What session ids look like: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
+IDS = ("plain", "path")
 #: What an argument template may hold; see `Template`.
 PLACEHOLDERS = ("session", "cwd")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_OPTION = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*", re.ASCII)
 
 
 @attrs.frozen
@@ -50,12 +53,14 @@ class NotArgs:
     Arguments with which the program is no agent that a person talks to: a server, a one-shot, a subcommand.
 
     *commands*: the first word that is no option. *options*: anywhere before `--`. *takes*: options whose value is the
-    next word, so that it is not mistaken for a command.
+    next word, so that it is not mistaken for a command. *many*: those of them whose values are all the words up to the
+    next option.
     """
 
     commands: frozenset[str] = frozenset()
     options: frozenset[str] = frozenset()
     takes: frozenset[str] = frozenset()
+    many: frozenset[str] = frozenset()
 
     def refuses(self, args: tuple[str, ...]) -> str:
         """The argument with which this is not an agent, or nothing."""
@@ -128,8 +133,17 @@ class Agent:
     fork: Template = Template()
     #: Options a resumed or forked run may have only if the running one has them.
     dangerous: tuple[str, ...] = ()
+    #: Other spellings of the options in `resume` and `fork`, each with the option: `("-r", "--resume")`.
+    aliases: tuple[tuple[str, str], ...] = ()
+    #: What its session ids look like, one of `IDS`.
+    ids: str = "plain"
     #: Its hooks; None if nothing is known of any.
     hooks: Hooks | None = None
+
+    @property
+    def lists(self) -> tuple[tuple[str, ...], ...]:
+        """Every argument list of its data file."""
+        return (self.resume.by_id, self.resume.latest, self.fork.by_id, self.fork.latest)
 
 
 def parse_agent(text: str, path: str) -> Agent:
@@ -167,6 +181,7 @@ def _read(table: Table) -> Agent:
             frozenset(not_args.words("commands")),
             frozenset(not_args.words("options")),
             frozenset(not_args.words("takes")),
+            frozenset(not_args.words("many")),
         ),
         title_plain_is_idle=title.boolean("plain_is_idle", False),
         title_rules=parse_rules(title.tables("rules")),
@@ -177,12 +192,19 @@ def _read(table: Table) -> Agent:
         resume=_template(table.table("resume")),
         fork=_template(table.table("fork")),
         dangerous=table.words("dangerous"),
+        aliases=_aliases(table),
+        ids=table.text("ids", "plain", choices=IDS),
         hooks=parse_hooks(table.table("hooks")),
     )
     if not (agent.processes or agent.generic or agent.packages):
         table.complain("processes", "is needed: by what names is this agent to be known?")
     if agent.generic and agent.sign == Sign():
         table.complain("generic", "needs a [sign] table: what tells this agent from others of the same name?")
+    if agent.not_args.many - agent.not_args.takes:
+        not_args.complain("many", "names options that are not in takes: these are some of them")
+    options = {word.partition("=")[0] for words in agent.lists for word in words if word.startswith("-")}
+    if unknown := [option for _, option in agent.aliases if option not in options]:
+        table.complain("aliases", f"has {unknown[0]}, which is in none of the lists of [resume] and [fork]")
     for nested in (sign, not_args, title, screen):
         nested.close()
     return agent
@@ -196,6 +218,17 @@ def _names(table: Table, key: str) -> tuple[str, ...]:
             table.complain(key, f"has {name!a}; names are ASCII without spaces")
             return ()
     return names
+
+
+def _aliases(table: Table) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for word in table.words("aliases"):
+        alias, _, option = word.partition("=")
+        if not (_OPTION.fullmatch(alias) and _OPTION.fullmatch(option)):
+            table.complain("aliases", f"has {word!a}; an entry is two options, as in -r=--resume")
+            return ()
+        pairs.append((alias, option))
+    return tuple(pairs)
 
 
 def _template(table: Table) -> Template:

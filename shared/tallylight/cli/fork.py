@@ -90,7 +90,7 @@ def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]
         "agent": plan.agent,
         "session": plan.session,
         "method": plan.method.name.lower(),
-        "notes": list(plan.notes),
+        "notes": [*plan.notes, *(base.notes if base is not None else ())],
         "env": plan.env,
     }
     if base is not None:
@@ -103,8 +103,8 @@ def describe(output: Output, plan: Plan, base: Base | None, *, is_here: bool) ->
     """Print what would run: a line that can be pasted into a shell, and where it belongs."""
     if not is_here:
         output.line("# nothing was started: that takes a terminal to ask on, in the kitty that has this pane")
-    for note in plan.notes:
-        output.line(f"# {note}")
+    for note in (*plan.notes, *(base.notes if base is not None else ())):
+        output.line(f"# {clean(note)}")
     if base is not None:
         add = worktrees.command(base)
         output.line(command_line(add))

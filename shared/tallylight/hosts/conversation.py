@@ -3,7 +3,8 @@ The conversation of a pane: what the host remembers of the last agent whose proc
 
 It outlives the agent, so that what is left of a crash can be resumed. Only an agent that holds the foreground may fill
 it, so that nothing which is printed into a plain shell gets in. A session id that the agent's own status file tells is
-not replaced by one that came through the terminal.
+not replaced by one that came through the terminal. A directory that came through the terminal is never taken: where
+something is run, and where git is asked, is what the agent's own status file says, else where its process works.
 """
 
 from __future__ import annotations
@@ -63,24 +64,12 @@ class Conversation:
         if report.session and (is_own or not self._own_session):
             self._own_session = is_own
             self.entry = attrs.evolve(self.entry, session=report.session)
-        self._went(report.cwd, is_own=is_own)
+        if report.cwd and is_own:
+            self.entry = attrs.evolve(self.entry, cwd=report.cwd)
         if report.source is Source.PROTOCOL:
             self.resume, self.fork = report.resume, report.fork
 
-    def armed(self, argv: tuple[str, ...], cwd: str) -> None:
-        """The program asked to be started again by *argv* in *cwd*; nothing takes that back. It told no status."""
+    def armed(self, argv: tuple[str, ...]) -> None:
+        """The program asked to be started again by *argv*; nothing takes that back. It told no status."""
         if self._is_listening:
             self.resume = argv
-            self._went(cwd)
-
-    def _went(self, cwd: str, *, is_own: bool = False) -> None:
-        if cwd and (is_own or _is_near(cwd, self._process_cwd)):
-            self.entry = attrs.evolve(self.entry, cwd=cwd)
-
-
-def _is_near(said: str, known: str) -> bool:
-    """Whether a directory a program names is the one it works in, or above or below it: no other is believed."""
-    inner, outer = f"{said.rstrip('/')}/", f"{known.rstrip('/')}/"
-    if not said.startswith("/") or "/../" in inner or "/./" in inner:
-        return False
-    return outer != "/" != inner and (inner.startswith(outer) or outer.startswith(inner))

@@ -194,7 +194,7 @@ class Pane:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:
-            self.conversation.armed(recipe.argv, recipe.cwd)
+            self.conversation.armed(recipe.argv)
             self.tracker.touch()  # it is told to others, whatever becomes of the status
             return
         said = osc1338.decode_variable(payload)

@@ -1,0 +1,160 @@
+"""
+The shape of an argument list: one list of a data file, and beside it whole options of the running agent.
+
+Nobody knows all options of an agent, and an option with a value takes whatever stands next to it. So words are compared
+in runs, an option with all words up to the next option, and a run counts only as a whole:
+
+* The commands at the front of the data file's list (`threads continue {session}`) are the first words.
+* Every option of that list is there once, in any order, as the data file spells it, by one of its `aliases`, or as
+  `--option=value`. A run that begins with one of them is never taken for something else.
+* Every other run is one of the running agent's own, with the same words, and no more often than it has it.
+
+What of the running agent's arguments is a run with a certain end is the data file's to say: its `takes` and `many` have
+values. An option that has words behind it there and is in neither may be a flag in front of a prompt: it is no run. One
+with nothing behind it may still take what comes next: only the same option may follow it again, or nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import attrs
+
+from tallylight.agents import Agent
+
+_PLACEHOLDER = re.compile(r"(\{(?:session|cwd)\})")
+
+
+@attrs.frozen
+class Mismatch:
+    """The first *words* that do not fit, a run; none if words are missing. *position* counts those that do fit."""
+
+    position: int
+    words: tuple[str, ...] = ()
+
+
+def match(
+    words: Sequence[str], template: Sequence[str], agent: Agent, running: Sequence[str], cwd: str
+) -> str | Mismatch:
+    """
+    The session id in *words* if they have the shape of *template*, nothing if that has none; else what does not fit.
+
+    All three lists are without the program. *cwd* is what `{cwd}` stands for; the id is not looked at.
+    """
+    head = tuple(itertools.takewhile(lambda word: not is_option(word), template))
+    reader = _Reader(cwd)
+    for position, pattern in enumerate(head):
+        if not reader.fits(pattern, words[position] if position < len(words) else ""):
+            return Mismatch(position, tuple(words[position : position + 1]))
+    left = _runs(template[len(head) :])
+    own, bound = _own_runs(running, agent)
+    position = len(head)
+    #: What may stand here, behind an option that may take it for its value.
+    next_: Collection[str] | None = None
+    for run in _runs(words[len(head) :]):
+        part = next((part for part in left if reader.has(part, run, agent)), None) if next_ is None else None
+        is_last = position + len(run) == len(words)
+        if part is not None and (run[0] != "--" or is_last):
+            left.remove(part)
+        elif own[run] and (next_ is None or run[0] in next_):
+            own[run] -= 1
+            next_ = bound.get(run)
+        else:
+            return Mismatch(position, run)
+        position += len(run)
+    return Mismatch(position) if left else reader.session
+
+
+def is_option(word: str) -> bool:
+    """Whether *word* looks like an option: it begins with a dash and is more than that."""
+    return len(word) > 1 and word[0] == "-"
+
+
+def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """*words* in runs: each begins at an option, but for the first, which begins where they do."""
+    runs: list[list[str]] = []
+    for word in words:
+        if is_option(word) or not runs:
+            runs.append([])
+        runs[-1].append(word)
+    return [tuple(run) for run in runs]
+
+
+def _own_runs(running: Sequence[str], agent: Agent) -> tuple[Counter[tuple[str, ...]], dict[tuple[str, ...], set[str]]]:
+    """
+    The runs of the *running* agent with a certain end, and how often it has each.
+
+    With it the runs that may take what comes next for their value, each with what came next there.
+    """
+    counted: Counter[tuple[str, ...]] = Counter()
+    bound: dict[tuple[str, ...], set[str]] = {}
+    takes, many = agent.not_args.takes, agent.not_args.many
+    flags = {flag for flag in agent.dangerous if "=" not in flag}
+    named = _named(agent)
+    is_value = False
+    runs = _runs(list(itertools.takewhile(lambda word: word != "--", running)))
+    for run, after in itertools.pairwise([*runs, ("",)]):
+        option, *values = run
+        name, equals, _ = option.partition("=")
+        # The option in front lacks its value: this may be it.
+        was_value, is_value = is_value, not values and option in takes
+        if was_value or is_value or not is_option(option) or name in named or option[:2] in named:
+            continue
+        certain = run if option in many else run[:2] if option in takes else run[:1]
+        # What may be its values or a prompt has no certain end.
+        is_known = option in takes or option in flags or (equals and name not in many)
+        if is_known or not values:
+            counted[certain] += 1
+        if not is_known and not equals and after[0]:
+            bound.setdefault(certain, set()).add(after[0])
+    return counted, bound
+
+
+def _named(agent: Agent) -> frozenset[str]:
+    """The options of the data file's lists, in every spelling."""
+    options = {word.partition("=")[0] for words in agent.lists for word in words if is_option(word)}
+    return frozenset(options | {alias for alias, _ in agent.aliases})
+
+
+@attrs.define
+class _Reader:
+    """Reads words by the words of a data file; *session* is the id that stood where `{session}` does."""
+
+    cwd: str
+    session: str = ""
+
+    def has(self, part: tuple[str, ...], run: tuple[str, ...], agent: Agent) -> bool:
+        """Whether *run* is *part*, an option of a data file's list with its values, in any spelling."""
+        option, equals, value = run[0].partition("=")
+        if (run[0], part[0]) in agent.aliases:
+            run = (part[0], *run[1:])
+        elif equals and option.startswith("--") and option == part[0]:
+            run = (option, value, *run[1:])
+        return len(run) == len(part) and all(map(self.fits, part, run))
+
+    def fits(self, pattern: str, word: str) -> bool:
+        """Whether *word* is *pattern* with its placeholders filled, everywhere with the same session id."""
+        parts = [self._part(part) for part in _PLACEHOLDER.split(pattern)]
+        # A group of one name can stand there once; any further place must have the same.
+        places = [number for number, part in enumerate(parts) if part == _SESSION]
+        for place in places[1:]:
+            parts[place] = "(?P=session)"
+        found = re.fullmatch("".join(parts), word, re.DOTALL)
+        if found is None:
+            return False
+        if places:
+            if self.session not in ("", found["session"]):
+                return False
+            self.session = found["session"]
+        return True
+
+    def _part(self, part: str) -> str:
+        if part == "{session}":
+            return _SESSION
+        return re.escape(self.cwd if part == "{cwd}" else part)
+
+
+_SESSION = "(?P<session>.+)"

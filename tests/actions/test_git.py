@@ -75,18 +75,18 @@ def trap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trap:
 
 
 def embedded(trap: Trap) -> Path:
-    """A clone with a bare repository in it, whose work tree is the directory above it and which names a program."""
+    """A clone with a bare repository in it, which is its own work tree and names a program."""
     origin = trap.root / "vendor/lib"
     trap.plain("init", "-q", "--bare", str(origin))
     trap.set("core.bare", "false", origin)
-    trap.set("core.worktree", "..", origin)
+    trap.set("core.worktree", ".", origin)
     trap.set("core.fsmonitor", str(trap.program), origin)
     for folder in ("refs/heads", "objects/pack"):
         trap.write(f"vendor/lib/{folder}/keep", "")
-    trap.write("vendor/file", "one\n")
-    with_both = ("--git-dir", str(origin), "--work-tree", str(origin.parent), "-c", "core.fsmonitor=false")
-    trap.plain(*with_both, "add", "file")
-    trap.plain(*with_both, "commit", "-qm", "x")
+    trap.plain("add", "config", where=origin)
+    trap.plain("commit", "-qm", "x", where=origin)
+    # An index asks the program only once it has been told of one; this one comes with the clone.
+    trap.plain("update-index", "--fsmonitor", where=origin)
     trap.commit()
     trap.plain("clone", "-q", str(trap.root), str(trap.root.with_name("clone")))
     return trap.root.with_name("clone") / "vendor/lib"
@@ -172,13 +172,17 @@ MADE = [fsmonitor, smudge, process, hook("post-checkout"), hook("reference-trans
 def test_asking_runs_nothing(trap: Trap, arm: Callable[[Trap], Path]) -> None:
     """Before anybody agreed to anything: git runs it by itself, and our questions do not."""
     place = arm(trap)
-    trap.ran()
-    worktrees.inspect(str(place))
-    assert not trap.ran()
 
-    trap.plain("update-index", "--refresh", where=place)
-    trap.plain("status", where=place)
-    assert trap.ran()
+    def by_itself() -> bool:
+        trap.write("src/b", "changed")
+        for words in (["add", "-N", str(trap.root / "src/b")], ["update-index", "--refresh"], ["status"]):
+            trap.plain(*words, where=place)
+        return trap.ran()
+
+    for _ in range(2):
+        assert by_itself()
+        worktrees.inspect(str(place))
+        assert not trap.ran()
 
 
 @pytest.mark.parametrize("arm", MADE, ids=lambda arm: arm.__qualname__.partition(".")[0])
@@ -210,7 +214,7 @@ def test_a_git_that_does_not_know_bare_repositories(trap: Trap, monkeypatch: pyt
     place = embedded(trap)
     monkeypatch.setattr(git, "GUARDS", tuple(w.replace("=explicit", "=all") for w in git.GUARDS))
 
-    assert git.ask(str(place), "rev-parse", "--show-toplevel") == str(place.parent)
+    assert git.ask(str(place), "rev-parse", "--show-toplevel") == str(place)
     assert git.top(str(place)) is None
     assert git.top(str(trap.root / "src")) == str(trap.root)
 

@@ -103,26 +103,15 @@ def test_the_agents_own_file_is_believed_first(conversation: Conversation) -> No
     assert conversation.entry.session == "after /clear"
 
 
-@pytest.mark.parametrize(
-    ("cwd", "believed"),
-    [
-        ("/w/api/src", "/w/api/src"),
-        ("/w", "/w"),
-        ("/w/api", "/w/api"),
-        ("/", "/w/api"),
-        ("/w/apian", "/w/api"),
-        ("/evil", "/w/api"),
-        ("/w/api/../../evil", "/w/api"),
-        ("/w/api/./x", "/w/api"),
-        ("src", "/w/api"),
-        ("", "/w/api"),
-    ],
-)
-def test_directories_that_are_believed(conversation: Conversation, cwd: str, believed: str) -> None:
-    """A report may name the directory of the process, one below or one above it, and no other."""
+@pytest.mark.parametrize("cwd", ["/w/api/src", "/w", "/w/api", "/", "/evil", "/w/api/../../evil", "src", ""])
+@pytest.mark.parametrize("own", ["", "/w/other"])
+def test_a_directory_from_the_terminal_is_never_taken(conversation: Conversation, cwd: str, own: str) -> None:
+    """Neither in place of the process's nor of the status file's, however near: a clone may hold a trap below it."""
+    if own:
+        conversation.heard(said(Source.REGISTRY, cwd=own))
     conversation.heard(said(cwd=cwd))
 
-    assert conversation.entry.cwd == believed
+    assert conversation.entry.cwd == (own or "/w/api")
 
 
 def test_a_status_file_may_name_any_directory(conversation: Conversation) -> None:
@@ -143,14 +132,14 @@ def test_what_it_asked_for_is_what_it_asked_last(conversation: Conversation) -> 
 
 
 def test_an_arm_without_a_status(conversation: Conversation) -> None:
-    """It counts while the agent is in the foreground, with a directory of its own; and stays when the agent is gone."""
-    conversation.armed(("claude", "--resume", "a"), "/w/api/x")
+    """It counts while the agent is in the foreground; and stays when the agent is gone."""
+    conversation.armed(("claude", "--resume", "a"))
     conversation.heard(said(Source.REGISTRY, session=ID))
     conversation.ended()
-    conversation.armed(("claude", "--resume", "evil"), "/")
+    conversation.armed(("claude", "--resume", "evil"))
 
     assert conversation.resume == ("claude", "--resume", "a")
-    assert conversation.entry == ConversationEntry(agent="claude", session=ID, cwd="/w/api/x")
+    assert conversation.entry == ConversationEntry(agent="claude", session=ID, cwd="/w/api")
 
 
 @pytest.mark.parametrize(

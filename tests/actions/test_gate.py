@@ -16,13 +16,16 @@ from tallylight.actions.gate import (
     check_dangerous,
     check_program,
     check_said,
+    check_said_program,
     dangerous_flags,
     fill,
+    id_problem,
     is_denied,
     value_problem,
 )
-from tallylight.agents import Agent
-from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, OPENCODE
+from tallylight.agents import Agent, Template
+from tallylight.evidence.process import Process
+from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, process
 
 ALLOWED = re.compile(r"[A-Za-z0-9._:@/+-]{1,256}")
 
@@ -39,7 +42,14 @@ def rule(found: object) -> str:
     ("value", "problem"),
     [
         (ID, ""),
-        ("ses_4f2eABC.d:e/f+g@h-i", ""),
+        ("ses_4f2eABC.d:ef+g@h-i", ""),
+        ("a.b", ""),
+        ("+", ""),
+        ("a/b", "has '/' in it"),
+        ("/", "has '/' in it"),
+        (".a", "begins with a dot"),
+        ("a..b", "has '..' in it"),
+        ("a..", "has '..' in it"),
         ("x" * MAX_VALUE, ""),
         ("", "is empty"),
         ("x" * (MAX_VALUE + 1), "is longer than 256 characters"),
@@ -59,6 +69,23 @@ def test_a_value_is_letters_digits_and_a_few_signs(value: str, problem: str) -> 
     """What could be an option, two arguments, or more than one word to anything, is refused with its reason."""
     assert value_problem(value).startswith(problem)
     assert bool(value_problem(value)) == bool(problem)
+
+
+@pytest.mark.parametrize("value", ["/w/api", ".hidden", "../x", "a/b", "./a..b"])
+def test_a_directory_may_be_a_path(value: str) -> None:
+    """And so may an id of an agent whose data file says that they are paths; it is no option for that."""
+    own = attrs.evolve(CLAUDE, ids="path")
+
+    assert value_problem(value) and not value_problem(value, is_path=True)
+    assert id_problem(value, CLAUDE) and not id_problem(value, own)
+    assert id_problem(f"-{value}", own) and id_problem(f"{value} x", own)
+
+
+def test_an_id_is_no_word_of_the_command_line() -> None:
+    """What the data file's own lists have means something else where an id stands."""
+    assert id_problem("resume", CODEX) == "is a word of the command line of codex"
+    assert id_problem("latest", GEMINI) and id_problem("--last", CODEX)
+    assert not id_problem("resume", CLAUDE)
 
 
 @given(st.text(max_size=300))
@@ -86,7 +113,7 @@ def test_no_value_passes_that_is_not_in_the_charset(value: str) -> None:
 )
 def test_filling(template: tuple[str, ...], values: dict[str, str], filled: tuple[str, ...]) -> None:
     """Placeholders are replaced, by our names and by OSC 26's; words stay words."""
-    assert fill(template, values) == filled
+    assert fill(template, values, CLAUDE) == filled
 
 
 @pytest.mark.parametrize(
@@ -101,18 +128,21 @@ def test_filling(template: tuple[str, ...], values: dict[str, str], filled: tupl
         (("x", "{session}"), {"session": "{cwd}", "cwd": "/p"}, "value"),
         (("x", "{session}"), {"session": "a b"}, "value"),
         (("x", "{session}"), {"session": "--yolo"}, "value"),
+        (("x", "{session}"), {"session": "/p"}, "value"),
+        (("x", "{session}"), {"session": "--continue"}, "value"),
         (("x", "{cwd}"), {"cwd": "/a b"}, "value"),
+        (("x", "{cwd}"), {"cwd": "-p"}, "value"),
     ],
 )
 def test_what_cannot_be_filled(template: tuple[str, ...], values: dict[str, str], refused: str) -> None:
     """An unknown placeholder, an unknown value and a value with a placeholder in it are refused."""
-    assert rule(fill(template, values)) == refused
+    assert rule(fill(template, values, CLAUDE)) == refused
 
 
 @given(st.lists(st.sampled_from(["x", "{session}", "--a={session}", "{cwd}"]), max_size=6), st.text(max_size=20))
 def test_a_list_never_grows(template: list[str], value: str) -> None:
     """Whatever a value is, the list has as many words after filling as before, or is refused."""
-    found = fill(template, {"session": value, "cwd": value})
+    found = fill(template, {"session": value, "cwd": value}, CLAUDE)
 
     assert isinstance(found, Refusal) or len(found) == len(template)
 
@@ -161,6 +191,52 @@ def test_the_program_is_the_agent_itself(word: str, refused: str) -> None:
     assert rule(check_program(word, CLAUDE)) == refused
 
 
+@pytest.mark.parametrize(
+    ("word", "process_", "refused"),
+    [
+        ("claude", process("claude"), ""),
+        ("claude", process("/usr/bin/claude"), ""),
+        ("claude", process("claude", exe="/claude/versions/2.1.329"), ""),
+        ("claude", process("node", "/v/node_modules/@anthropic-ai/claude-code/cli.js", exe="/usr/bin/node"), ""),
+        ("/usr/bin/claude", process("/usr/bin/claude", exe="/x"), ""),
+        ("/x/claude", process("claude", exe="/x/claude"), ""),
+        ("/claude/versions/2.1.329", process("claude", exe="/claude/versions/2.1.329"), ""),
+        ("/v/.bin/claude", process("node", "/v/.bin/claude", exe="/usr/bin/node"), ""),
+        ("/usr/bin/node", process("node", "/v/.bin/claude", exe="/usr/bin/node"), "deny-list"),
+        ("node", process("node", "/v/.bin/claude", exe="/usr/bin/node"), "deny-list"),
+        ("x/claude", process("x/claude", exe="/x/claude"), "program"),
+        ("/tmp/claude", process("claude", exe="/x/claude"), "program"),
+        ("/x/claude", None, "program"),
+        ("claude", None, ""),
+        ("cli", process("node", "/v/node_modules/@anthropic-ai/claude-code/cli.js"), "program"),
+        ("codex", process("claude"), "program"),
+        ("", process("claude"), "program"),
+    ],
+)
+def test_the_program_that_was_asked_for_is_the_one_that_runs(word: str, process_: Process | None, refused: str) -> None:
+    """By a name that its process goes by, or by the path that the process has; a path of nobody is refused."""
+    assert rule(check_said_program(word, CLAUDE, process_)) == refused
+
+
+@pytest.mark.parametrize(
+    ("word", "seen", "refused"),
+    [
+        ("agent", "agent", ""),
+        ("cursor-agent", "cursor-agent", ""),
+        ("agent", "cursor-agent", "program"),
+        ("cursor-agent", "agent", "program"),
+        ("agent", "", "program"),
+        ("cursor-agent", "", ""),
+    ],
+)
+def test_a_name_that_others_have_must_have_been_seen(word: str, seen: str, refused: str) -> None:
+    """Of an agent that has two names the one that was seen counts; of one that is gone the one that is its alone."""
+    cursor, amp = AGENTS.get("cursor-agent"), AGENTS.get("amp")
+    assert cursor is not None and amp is not None
+    assert rule(check_said_program(word, cursor, process(seen) if seen else None)) == refused
+    assert rule(check_said_program("amp", amp, None)) == ""
+
+
 # Dangerous options ------------------------------------------------------------------------------------------------
 
 SKIP = "--dangerously-skip-permissions"
@@ -182,7 +258,19 @@ SKIP = "--dangerously-skip-permissions"
         (GEMINI, ("--approval-mode", "default"), ()),
         (GEMINI, ("-y",), ("-y",)),
         (GEMINI, ("-dy",), ("-y",)),
+        (GEMINI, ("-yd",), ("-y",)),
+        (GEMINI, ("-y", "-y", "--yolo"), ("-y", "--yolo")),
         (GEMINI, ("--yes",), ()),
+        (GEMINI, ("--y",), ()),
+        (GEMINI, ("y",), ()),
+        (GEMINI, ("-",), ()),
+        (GEMINI, ("",), ()),
+        (GEMINI, ("--approval-mode",), ()),
+        (GEMINI, ("yolo", "--approval-mode"), ()),
+        (GEMINI, ("--yolo", "x"), ("--yolo",)),
+        (GEMINI, ("--approval-mode=yolox",), ()),
+        (CODEX, ("-s", "danger-full-access"), ("-s=danger-full-access",)),
+        (CODEX, ("-xs", "read-only"), ()),
         (GEMINI, (), ()),
     ],
 )
@@ -211,82 +299,70 @@ def test_dangerous_only_if_the_running_one_has_it(
 
 
 @pytest.mark.parametrize(
-    ("agent", "words", "running"),
+    ("words", "running", "refused", "text"),
     [
-        (CLAUDE, ("--resume", ID), ()),
-        (CLAUDE, ("--fork-session", "--resume", ID), ()),
-        (CLAUDE, ("--continue",), ()),
-        (CLAUDE, ("--resume", ID, "--model", "opus"), ("--model", "opus")),
-        (CLAUDE, ("--resume", ID, SKIP), (SKIP,)),
-        (CODEX, ("resume", ID), ()),
-        (CODEX, ("fork", "--last"), ()),
-        (OPENCODE, ("--fork", "--session", "ses_1"), ()),
-        (AGENTS.get("copilot"), (f"--resume={ID}",), ()),
+        (("--resume", ID), (), "", ""),
+        (("--settings", "{}"), (), "option", "'--settings {}' is nothing that claude needs for this"),
+        (("--resume", ID, "--model", "opus"), (), "option", "'--model opus' is nothing"),
+        (("--resume", ID, "--model", "haiku"), ("--model", "opus"), "option", "'--model haiku' is nothing"),
+        (("--resume", ID, "delete"), (), "option", f"--resume {ID[:20]}"),
+        (("--resume", "a", "sh"), (), "deny-list", "it asks for sh, "),
+        (("delete-everything",), (), "word", "'delete-everything' is no session id; claude would take it for a prompt"),
+        (("",), (), "word", "'' is no session id"),
+        ((), (), "list", "it is no whole list that claude"),
+        (("--resume", "a/b"), (), "value", "the session id 'a/b' has '/' in it"),
+        (("--resume", "--continue"), (), "option", "'--resume' is nothing"),
+        (("--resume=--x",), (), "value", "the session id '--x' begins with a dash"),
+        (("bash", "-c"), (), "deny-list", "it asks for bash, "),
+        (("--continue", "x"), (), "option", "'--continue x'"),
     ],
 )
-def test_what_is_known_of_an_agent_passes(agent: Agent, words: tuple[str, ...], running: tuple[str, ...]) -> None:
-    """The data file's own words in any order, one session id, and options the running agent has."""
-    assert check_said(words, agent, running) is None
+def test_why_a_list_is_refused(words: tuple[str, ...], running: tuple[str, ...], refused: str, text: str) -> None:
+    """Each is refused by its own rule, and the sentence names what does not fit, where the list got furthest."""
+    found = check_said(words, CLAUDE.resume, CLAUDE, running)
+
+    assert rule(found) == refused
+    assert found is None or text in found.text
 
 
-@pytest.mark.parametrize(
-    ("agent", "words", "running", "refused"),
-    [
-        (CLAUDE, ("--settings", '{"hooks":{}}'), (), "option"),
-        (CLAUDE, ("--fork", ID), (), "option"),
-        (CLAUDE, ("--resume", ID, "--model", "opus"), (), "option"),
-        (CLAUDE, ("--resume", ID, "--model", "haiku"), ("--model", "opus"), "word"),
-        (CLAUDE, ("--resume", ID, "delete-everything"), (), "word"),
-        (CLAUDE, ("--resume", ID, "--", "x"), ("--",), "option"),
-        (CLAUDE, ("--resume", ID, "--resume", ID), (), "value"),
-        (CLAUDE, ("--resume", "a b"), (), "value"),
-        (CLAUDE, ("--resume", "$(touch x)"), (), "value"),
-        (CLAUDE, ("--resume", ""), (), "word"),
-        (CLAUDE, ("mcp", "serve"), (), "word"),
-        (CLAUDE, ("bash", "-c", "touch x"), (), "deny-list"),
-        (CLAUDE, ("--resume", ID, "sh"), (), "deny-list"),
-        (CODEX, ("exec", "x"), (), "deny-list"),
-        (CODEX, ("mcp", "x"), (), "word"),
-        (CODEX, ("resume", ID, "-c", 'sandbox_mode="danger-full-access"'), (), "option"),
-        (CODEX, ("-csandbox_mode=danger-full-access", "resume", ID), ("-cmodel=x",), "option"),
-        (AGENTS.get("copilot"), ("--resume=a b",), (), "value"),
-        (AGENTS.get("copilot"), ("--resume=",), (), "value"),
-    ],
-)
-def test_everything_else_is_refused(
-    agent: Agent, words: tuple[str, ...], running: tuple[str, ...], refused: str
-) -> None:
-    """An option nobody knows, a prompt, a second value, a shell: each is refused by its own rule."""
-    assert rule(check_said(words, agent, running)) == refused
+def test_each_verb_has_its_own_lists() -> None:
+    """A fork that would go on with the old conversation is none, and neither is a resume that would begin a new one."""
+    words = ("--resume", ID, "--fork-session")
+
+    assert rule(check_said(words, CLAUDE.fork, CLAUDE, ())) == ""
+    assert rule(check_said(words, CLAUDE.resume, CLAUDE, ())) == "option"
+    assert rule(check_said(words[:2], CLAUDE.fork, CLAUDE, ())) == "list"
+    nothing = check_said(words, GEMINI.fork, GEMINI, ())
+    assert nothing == Refusal("method", "Gemini CLI is not known to have a way to do this from the command line")
 
 
-@given(
-    st.lists(
-        st.one_of(
-            st.sampled_from(["--resume", "--continue", "--fork-session", ID, "-c", "bash", "--", "=", SKIP]), st.text()
-        ),
-        max_size=6,
-    )
-)
-def test_nothing_passes_but_known_words_and_one_id(words: list[str]) -> None:
-    """Whatever list is asked for: what passes are Claude's own few words, and one session id behind one of them."""
-    if check_said(words, CLAUDE, ()) is None:
-        others = [word for word in words if word not in ("--resume", "--continue", "--fork-session")]
-        assert len(others) <= 1
-        assert all(not value_problem(word) for word in others)
-        assert all(words[words.index(word) - 1] == "--resume" for word in others)
+def test_an_id_may_be_a_word_of_the_other_list() -> None:
+    """`--resume latest` is the list for the latest, though no id may be called so."""
+    assert check_said(("--resume", "latest"), GEMINI.resume, GEMINI, ()) is None
+    assert rule(check_said(("--resume", "--resume"), GEMINI.resume, GEMINI, ())) == "option"
+
+
+def test_a_directory_in_a_list_is_the_agents_own() -> None:
+    """Where the data file has `{cwd}`, no other directory is taken from anyone."""
+    template = Template(("mine", "--cwd={cwd}", "--resume", "{session}"))
+    mine = attrs.evolve(CLAUDE, resume=template, fork=Template())
+
+    assert check_said(("--resume", ID, "--cwd=/w"), template, mine, (), "/w") is None
+    assert rule(check_said(("--resume", ID, "--cwd=/v"), template, mine, (), "/w")) == "option"
+    assert rule(check_said(("--resume", ID, "--cwd=."), template, mine, (), ".x")) == "option"
 
 
 @pytest.mark.parametrize("agent", list(AGENTS), ids=lambda agent: agent.name)
 def test_every_data_file_passes_its_own_gate(agent: Agent) -> None:
     """The lists of the data files, filled, are lists that the program itself might have asked for."""
-    for template in (agent.resume.by_id, agent.resume.latest, agent.fork.by_id, agent.fork.latest):
-        if template:
-            filled = fill(template, {"session": ID, "cwd": "/p"})
-            assert not isinstance(filled, Refusal)
-            assert check_program(filled[0], agent) is None
-            assert check_dangerous(filled[1:], agent, ()) is None
-            assert check_said(filled[1:], agent, ()) is None
+    for template in (agent.resume, agent.fork):
+        for list_ in (template.by_id, template.latest):
+            if list_:
+                filled = fill(list_, {"session": ID, "cwd": "/p"}, agent)
+                assert not isinstance(filled, Refusal)
+                assert check_program(filled[0], agent) is None
+                assert check_dangerous(filled[1:], agent, ()) is None
+                assert check_said(filled[1:], template, agent, ()) is None
 
 
 def test_a_refusal_is_a_value() -> None:

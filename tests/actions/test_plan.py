@@ -14,6 +14,7 @@ from tallylight.agents import Agents, parse_agent
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
 from tallylight.snapshot_schema import ConversationEntry
+from tests.actions.declarations import HARMLESS, HOSTILE, Declaration
 from tests.actions.known import AGENTS, ID, process
 
 CLAUDE = process("claude")
@@ -77,6 +78,43 @@ def test_what_the_program_asked_for_wins() -> None:
     assert (found.argv, found.method) == (("claude", "--resume", ID), Method.SAID)
 
 
+def pane_of(said: Declaration) -> Scene:
+    """The pane in which *said* was printed while its agent runs; the host knows the session."""
+    words = said.said
+    # Programs whose names others have too are known by where they lie; `goose` by its first word.
+    exe = {"amp": "/opt/@ampcode/cli/bin/amp", "aider": "/v/bin/aider", "kilo": "/opt/@kilocode/cli/kilo"}
+    lies = exe.get(said.running[0], "/opt/@github/copilot/copilot" if said.running[0] == "copilot" else "")
+    identity = identify([process(*said.running, exe=lies)], AGENTS)
+    known = ConversationEntry(agent=identity.agent.name if identity.agent else "", session=ID, cwd="/w")
+    return Scene(identity=identity, process_cwd="/w", conversation=known, said_resume=words, said_fork=words)
+
+
+def test_no_hostile_declaration_passes() -> None:
+    """Whatever was printed, for either verb: it is never what would run. The agent's own list is, or nothing."""
+    assert len(HOSTILE) >= 180
+    passed = []
+    for said in HOSTILE:
+        scene_ = pane_of(said)
+        for verb in Verb:
+            found = plan(verb, scene_, AGENTS)
+            if isinstance(found, Plan) and (found.method is Method.SAID or not found.notes):
+                passed.append(f"{verb}: {said}")
+            agent = scene_.identity.agent
+            assert agent is not None or said.running[0] in ("node /v/.bin/gemini", "kilo"), said
+    assert not passed
+
+
+def test_no_harmless_declaration_is_refused() -> None:
+    """What agents ask for themselves, in every spelling that means the same, is what would run."""
+    assert len(HARMLESS) >= 60
+    refused = []
+    for said in HARMLESS:
+        found = plan(Verb(said.verb), pane_of(said), AGENTS)
+        if isinstance(found, Refusal) or found.method is not Method.SAID:
+            refused.append(f"{said}: {found.text if isinstance(found, Refusal) else found.notes}")
+    assert not refused
+
+
 @pytest.mark.parametrize(
     ("said", "refused"),
     [
@@ -87,14 +125,45 @@ def test_what_the_program_asked_for_wins() -> None:
         (("claude", "--resume", ID, "--dangerously-skip-permissions"), "dangerous"),
         (("claude", "--mcp-config", "/tmp/x"), "option"),
         (("claude", "--resume", "{Nobody}"), "placeholder"),
+        (("claude", "--resume", ID), "list"),
+        (("claude", "--fork", "{SessionId}"), "option"),
     ],
 )
-def test_a_refused_wish_is_not_replaced(said: tuple[str, ...], refused: str) -> None:
-    """What the program asked for is refused: the data file, which could do it, is not tried instead."""
-    assert rule(Verb.FORK, scene(CLAUDE, conversation=GONE, said_fork=said)) == refused
+def test_what_is_refused_is_said_and_replaced(said: tuple[str, ...], refused: str) -> None:
+    """The agent's data file does it instead, and the page says by which rule the program's own wish was refused."""
+    found = planned(Verb.FORK, scene(CLAUDE, conversation=GONE, said_fork=said))
+
+    assert found.argv == ("claude", "--resume", ID, "--fork-session")
+    assert found.method is Method.SESSION
+    (note,) = found.notes
+    assert note.startswith("The program asked for something else, which is refused: ")
+    assert note.endswith(f" (rule: {refused}).")
 
 
-@pytest.mark.parametrize("said", [("claude", "--resume", ID, "--dangerously-skip-permissions")])
+def test_without_an_id_the_latest_replaces_it() -> None:
+    """And where the data file has nothing, both reasons are given, by the first one's rule."""
+    found = planned(Verb.FORK, scene(CLAUDE, said_fork=("claude", "--fork", "{SessionId}")))
+    assert found.argv == ("claude", "--continue", "--fork-session")
+    assert len(found.notes) == 2
+    gemini = scene(process("node", "/v/.bin/gemini"), said_fork=("gemini", "--fork", "x"))
+    nothing = plan(Verb.FORK, gemini, AGENTS)
+
+    assert isinstance(nothing, Refusal) and nothing.rule == "method"
+    assert nothing.text.count("Gemini CLI") == 2
+
+
+@pytest.mark.parametrize("session", ["../x", "a b", "--yolo"])
+def test_a_hostile_session_id_in_a_placeholder(session: str) -> None:
+    """An id that the same program told goes through the same checks, in its wish and in the data file's list."""
+    known = ConversationEntry(agent="claude", session=session, cwd="/w")
+    found = plan(
+        Verb.RESUME, scene(CLAUDE, conversation=known, said_resume=("claude", "--resume", "{SessionId}")), AGENTS
+    )
+
+    assert isinstance(found, Refusal) and found.rule == "value"
+
+
+@pytest.mark.parametrize("said", [("claude", "--resume", ID, "--dangerously-skip-permissions", "--fork-session")])
 def test_a_dangerous_flag_that_the_running_one_has(said: tuple[str, ...]) -> None:
     """A wish may have the dangerous flag of the running agent. A list of ours never carries one over."""
     bold = process("claude", "--dangerously-skip-permissions")
@@ -136,15 +205,15 @@ def test_an_agent_that_is_gone() -> None:
 
 
 def test_dangerous_flags_of_an_agent_that_is_gone() -> None:
-    """A wish may have the dangerous flag that the host saw its process have, and no other."""
+    """What an agent that is gone was started with is not known well enough to be asked for by anybody."""
     said = ("claude", "--resume", ID, "--dangerously-skip-permissions")
     mild, bold = GONE, ConversationEntry(agent="claude", session=ID, cwd="/w", flags=(said[-1],))
 
-    assert rule(Verb.RESUME, scene(process("bash"), conversation=mild, said_resume=said)) == "dangerous"
-    found = plan(Verb.RESUME, scene(process("bash"), conversation=bold, said_resume=said), AGENTS)
     # Its arguments are gone with it: only the data file's words are known then.
-    assert isinstance(found, Refusal)
-    assert found.rule == "option"
+    for known, refused in ((mild, "dangerous"), (bold, "option")):
+        found = planned(Verb.RESUME, scene(process("bash"), conversation=known, said_resume=said))
+        assert found.argv == ("claude", "--resume", ID)
+        assert f"(rule: {refused})" in found.notes[0]
 
 
 def test_resuming_what_still_runs_is_said() -> None:

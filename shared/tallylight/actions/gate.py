@@ -193,9 +193,12 @@ def check_said(
     *words* are filled and without the program's name, *running* are the arguments its process has, *cwd* is what the
     data file's `{cwd}` stands for.
     """
+    lists = [list_ for list_ in (template.by_id, template.latest) if list_]
+    if not lists:
+        return Refusal("method", f"{agent.display} is not known to have a way to do this from the command line")
     refusals = []
-    for list_ in (template.by_id, template.latest):
-        found = match(words, list_[1:], agent, running, cwd) if list_ else Mismatch(-1)
+    for list_ in lists:
+        found = match(words, list_[1:], agent, running, cwd)
         if isinstance(found, Mismatch):
             refusals.append((found.position, _mismatch(found, agent)))
         elif problem := id_problem(found, agent) if found else "":

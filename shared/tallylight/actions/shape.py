@@ -101,7 +101,9 @@ def _own_runs(running: Sequence[str], agent: Agent) -> tuple[Counter[tuple[str, 
         name, equals, _ = option.partition("=")
         # The option in front lacks its value: this may be it.
         was_value, is_value = is_value, not values and option in takes
-        if was_value or is_value or not is_option(option) or name in named or option[:2] in named:
+        # `-rID` may be `-r ID`.
+        is_named = name in named or (not option.startswith("--") and option[:2] in named)
+        if was_value or is_value or is_named or not is_option(option):
             continue
         certain = run if option in many else run[:2] if option in takes else run[:1]
         # What may be its values or a prompt has no certain end.

@@ -26,6 +26,7 @@ class Worktree:
     cwd: str = "/w/api-fork-1"
     branch: str = "main-fork-1"
     changed: int = 0
+    notes: tuple[str, ...] = ()
 
 
 def offer(*, verb: Verb = Verb.FORK, **changes: Any) -> Offer:
@@ -46,7 +47,8 @@ def offer(*, verb: Verb = Verb.FORK, **changes: Any) -> Offer:
 
 def text(page: Offer, columns: int = 80) -> str:
     """What the page shows."""
-    return "\n".join("".join(piece for _, piece in line) for line in page.lines(columns))
+    lines = [*page.body(columns), *page.keys(columns)]
+    return "\n".join("".join(piece for _, piece in line) for line in lines)
 
 
 def test_it_shows_what_would_run() -> None:
@@ -57,12 +59,12 @@ def test_it_shows_what_would_run() -> None:
         assert fact in shown
 
 
-@given(st.integers(20, 200), st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=8))
+@given(st.integers(2, 200), st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=8))
 def test_nothing_of_the_list_is_left_out(columns: int, argv: list[str]) -> None:
     """At any width every argument can be read whole, and no line is wider than the screen."""
     page = offer(argv=tuple(argv))
 
-    assert all(width("".join(piece for _, piece in line)) <= columns for line in page.lines(columns))
+    assert all(width(line) <= columns for line in text(page, columns).split("\n"))
     shown = "".join(text(page, columns).split())
     assert "".join(command_line(argv).split()) in shown
 
@@ -104,14 +106,15 @@ def test_a_worktree_is_chosen_and_shown() -> None:
     """`w` asks for a worktree and takes that back; its directory, branch and what stays behind are shown."""
     page = offer()
     page.key("w")
-    page.worktree = Worktree(changed=2)
+    page.worktree = Worktree(changed=2, notes=("git runs it.",))
     chosen = text(page)
     page.key("w")
 
     assert "/w/api-fork-1 (new worktree)" in chosen
     assert "main-fork-1 (new)" in chosen
     assert "2 changes are not committed and stay behind." in chosen
-    assert "worktree)" not in text(page)
+    assert "git runs it." in chosen
+    assert "worktree)" not in text(page) and "git runs it." not in text(page)
 
 
 def test_a_refused_worktree_cannot_be_entered() -> None:

@@ -43,7 +43,8 @@ class Desk:
         """Publish the pane of that program."""
         known = ConversationEntry(agent="claude", session=ID, cwd=str(self.folder))
         pane = Pane(id="3", status=Status.DONE, agent="claude", agent_pid=self.agent.pid, pid=self.agent.pid)
-        publish(self.folder / "run", [attrs.evolve(pane, conversation=known, project="api", **changes)])
+        pane = attrs.evolve(pane, conversation=known, project="api")
+        publish(self.folder / "run", [attrs.evolve(pane, **changes)])
 
     def json(self, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
         """The exit code and the object of a command."""
@@ -120,17 +121,26 @@ def test_resume(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_refused(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """A refusal is an exit code of 1, with rule and reason in words, or as an object."""
-    desk.pane(fork=("claude", "bash", "-c", "x"))
+    known = ConversationEntry(agent="claude", session="a b", cwd=str(desk.folder))
+    desk.pane(conversation=known)
     code, found = desk.json(capsys, "fork", "3")
+    text = "the session id 'a b' has a space in it"
 
-    assert (code, found) == (
-        1,
-        {"version": 1, "refused": "deny-list", "text": "it asks for bash, which runs other programs"},
-    )
+    assert (code, found) == (1, {"version": 1, "refused": "value", "text": text})
     assert main(["fork", "3"]) == 1
-    assert (
-        capsys.readouterr().err == "tally: not forked: it asks for bash, which runs other programs (rule: deny-list)\n"
-    )
+    assert capsys.readouterr().err == f"tally: not forked: {text} (rule: value)\n"
+
+
+def test_a_wish_that_is_refused(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """The data file's list takes its place, with a note; what stands in the note breaks out of no comment."""
+    desk.pane(fork=("claude", "--fork", "x\nrm -rf ~"))
+    code, found = desk.json(capsys, "fork", "3")
+    main(["fork", "3", "--dry-run"])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert (code, found["argv"], found["method"]) == (0, [desk.program, "--resume", ID, "--fork-session"], "session")
+    assert found["notes"][0].endswith("(rule: option).")
+    assert [line[0] for line in lines] == ["#", "c", "/"]
 
 
 def test_without_a_kitty_it_only_prints(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,7 +164,11 @@ def test_worktree(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     assert (refused[0], refused[1]["refused"]) == (1, "worktree")
     assert code == 0
     assert found["cwd"] == found["worktree"]["path"] == str(place)
-    assert found["worktree"]["argv"][:5] == ["git", "-C", str(desk.folder), "worktree", "add"]
+    made = found["worktree"]["argv"]
+    assert made[0] == "git" and made[made.index("-C") :][:4] == ["-C", str(desk.folder), "worktree", "add"]
+    assert {"--no-pager", "core.fsmonitor=false", "safe.bareRepository=explicit", "core.hooksPath=/dev/null"} < set(
+        made
+    )
     assert not place.exists()
 
 

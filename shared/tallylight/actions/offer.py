@@ -113,18 +113,33 @@ class Offer:
             self.wants_worktree = not self.wants_worktree
         return Act.STAY
 
-    def lines(self, columns: int) -> list[Line]:
-        """The page, for a screen so wide. No line is wider; nothing of the argument list is left out."""
+    def body(self, columns: int) -> list[Line]:
+        """
+        What has to be seen before anything is agreed to, for a screen so wide: at least 2.
+
+        No line is wider than the screen, and nothing of the argument list is left out.
+        """
+        return fitted(self._body(columns), columns)
+
+    def keys(self, columns: int) -> list[Line]:
+        """What the keys do, for a screen so wide."""
+        if isinstance(self.found, Refusal):
+            return fitted([(("", "  "), ("key", "any key"), ("", " leaves"))], columns)
+        keys = [("Enter", str(self.verb)), ("Esc", "leave"), ("p", "beside"), ("b", "below"), ("t", "tab")]
+        keys += [("o", "OS window")]
+        if self.verb is Verb.FORK:
+            keys.append(("w", "no worktree" if self.wants_worktree else "new worktree"))
+        return fitted(_key_lines(keys, columns), columns)
+
+    def _body(self, columns: int) -> list[Line]:
         inner = max(10, columns - 4)
         if isinstance(self.found, Refusal):
             return [
                 (("title", f"  {self.verb.mark} Not {_done(self.verb)}"),),
                 (),
-                *_wrapped(f"{sentence(self.found.text)}", inner),
+                *wrapped(f"{sentence(self.found.text)}", inner),
                 (),
                 (("dim", f"  (rule: {self.found.rule}; nothing was started)"),),
-                (),
-                (("", "  "), ("key", "any key"), ("", " leaves")),
             ]
         plan = self.found
         rows: list[Line] = [(("title", f"  {self.verb.mark} {self.verb.capitalize()} {plan.display}"),), ()]
@@ -137,17 +152,13 @@ class Offer:
             if made.changed:
                 many = "change is" if made.changed == 1 else "changes are"
                 left = f"{made.changed} {many} not committed and stay behind."
-                rows += _wrapped(left, inner, "dim")
+                rows += wrapped(left, inner, "dim")
         notes = made.notes if made is not None and not isinstance(made, Refusal) else ()
         for note in (*plan.notes, *notes):
-            rows += _wrapped(note, inner, "dim")
+            rows += wrapped(note, inner, "dim")
         if self.refusal is not None:
-            rows += [(), *_wrapped(f"{sentence(self.refusal.text)} (rule: {self.refusal.rule})", inner, "bad")]
-        keys = [("Enter", str(self.verb)), ("Esc", "leave"), ("p", "beside"), ("b", "below"), ("t", "tab")]
-        keys += [("o", "OS window")]
-        if self.verb is Verb.FORK:
-            keys.append(("w", "no worktree" if self.wants_worktree else "new worktree"))
-        return [*rows, (), *_key_lines(keys, columns)]
+            rows += [(), *wrapped(f"{sentence(self.refusal.text)} (rule: {self.refusal.rule})", inner, "bad")]
+        return rows
 
     def _directory(self, plan: Plan) -> str:
         made = self.worktree if self.wants_worktree else None
@@ -206,8 +217,26 @@ def _fact(name: str, text: str, columns: int) -> list[Line]:
     return [(("dim", f"  {name:<7}"), ("", first)), *((("", f"{'':9}{line}"),) for line in rest)]
 
 
-def _wrapped(text: str, columns: int, style: str = "") -> list[Line]:
+def wrapped(text: str, columns: int, style: str = "") -> list[Line]:
+    """*text* in lines of so many columns, two of them blank."""
     return [(("", "  "), (style, line)) for line in _flow(_clean(text).split(" "), columns - 2)]
+
+
+def fitted(lines: Sequence[Line], columns: int) -> list[Line]:
+    """*lines* with those that are wider than the screen broken."""
+    fitted: list[Line] = []
+    for line in lines:
+        rows: list[list[Piece]] = [[]]
+        left = columns
+        for style, text in line:
+            for character in text if width(text) > left else (text,):
+                if width(character) > left and rows[-1]:
+                    rows.append([])
+                    left = columns
+                rows[-1].append((style, character))
+                left -= width(character)
+        fitted += [tuple(row) for row in rows]
+    return fitted
 
 
 def _key_lines(keys: Sequence[tuple[str, str]], columns: int) -> list[Line]:

@@ -1,0 +1,75 @@
+"""
+A page in a window: what of it is on the screen, and whether all of it has been. Pure: lines out, keys in.
+
+A page that is longer than its window is scrolled. Enter counts only once every row has been on the screen, as it is
+now: another width or height, or other words on the page, begin anew. What could not be shown is not agreed to.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.actions.offer import Act, Line, Offer, fitted, wrapped
+
+_NOT_YET = "Read on with ↓ or space: not all of this was shown."
+
+
+@attrs.define
+class View:
+    """One window with the page of *offer*."""
+
+    offer: Offer
+    _body: list[Line] = attrs.Factory(list)
+    _size: tuple[int, int] = (0, 0)
+    _top: int = 0
+    #: Rows of the body on the screen at the last drawing.
+    _height: int = 0
+    #: Rows of the body, from the first, that have been on the screen.
+    _seen: int = 0
+    _says_not_yet: bool = False
+
+    def draw(self, columns: int, rows: int) -> tuple[list[Line], bool]:
+        """The lines for a window of this size, never more than it has rows; and whether they begin anew."""
+        body = self.offer.body(max(2, columns))
+        is_new = (body, (columns, rows)) != (self._body, self._size)
+        if is_new:
+            self._body, self._size = body, (columns, rows)
+            self._top = self._seen = 0
+            self._says_not_yet = False
+        foot: list[Line] = [(), *self.offer.keys(max(2, columns))]
+        is_long = len(body) + len(foot) > rows
+        if self._says_not_yet:
+            foot = fitted(wrapped(_NOT_YET, columns, "bad"), max(2, columns))[:rows]
+        elif is_long:
+            foot = foot[: min(1, rows - 1)]
+        # In one column no text can be read.
+        self._height = max(0, rows - len(foot)) if columns > 1 else 0
+        self._top = max(0, min(self._top, len(body) - self._height))
+        bottom = min(self._top + self._height, len(body))
+        if self._top <= self._seen:
+            self._seen = max(self._seen, bottom)
+        if is_long and not self._says_not_yet:
+            foot = [self._place() for _ in foot]
+        return [*body[self._top : bottom], *foot], is_new
+
+    def key(self, key: str) -> Act:
+        """Take one key, by its name: those of an `Offer`, and `up`, `down`, `pageup`, `pagedown`."""
+        self._says_not_yet = False
+        step = {"up": -1, "down": 1, "pageup": -max(1, self._height), "pagedown": max(1, self._height)}
+        by = step.get("pagedown" if key == " " else key)
+        if by is not None and self._height < len(self._body):
+            self._top = max(0, self._top + by)
+            return Act.STAY
+        if key == "enter" and self._seen < max(1, len(self._body)) and not self.offer.refusal:
+            self._says_not_yet = True
+            return Act.STAY
+        return self.offer.key(key)
+
+    def _place(self) -> Line:
+        """One row: how much there is, or, when all of it was seen, what the keys do."""
+        columns = self._size[0]
+        if self._seen < len(self._body):
+            text = f"{self._seen}/{len(self._body)} ↓ space reads on  Esc leaves"
+        else:
+            text = f"Enter {self.offer.verb}  Esc leave  ↑ ↓"
+        return (("dim", text if len(text) <= columns else f"{text[: columns - 1]}…"),)

@@ -1,0 +1,163 @@
+"""Asking on a terminal of our own: what counts as a key, and when."""
+
+from __future__ import annotations
+
+import os
+import pty
+import termios
+import threading
+from collections.abc import Callable, Iterator
+
+import attrs
+import pytest
+
+from tallylight import ask
+from tallylight.actions.offer import Offer
+from tests.actions.test_offer import offer
+
+WAIT_S = 60.0
+
+
+@attrs.define
+class Desk:
+    """Both ends of a terminal, and the page that is asked on it in a thread of its own."""
+
+    ours: int
+    theirs: int
+    prepared: list[int] = attrs.Factory(list)
+    before: Callable[[int], None] = lambda _: None
+    answers: list[bool] = attrs.Factory(list)
+    _thread: threading.Thread | None = None
+    _shown: bytes = b""
+
+    def ask(self, page: Offer) -> None:
+        def prepare(_: Offer) -> None:
+            self.before(len(self.prepared))
+            self.prepared.append(1)
+
+        self._thread = threading.Thread(
+            target=lambda: self.answers.append(ask.ask(page, self.theirs, {}, prepare)), daemon=True
+        )
+        self._thread.start()
+
+    def until(self, *texts: str) -> None:
+        """Read until each of *texts* came, in this order."""
+        for text in texts:
+            while text.encode() not in self._shown:
+                self._shown += os.read(self.ours, 65536)
+            self._shown = self._shown.partition(text.encode())[2]
+
+    def press(self, keys: str) -> None:
+        os.write(self.ours, keys.encode())
+
+    def answer(self) -> bool:
+        assert self._thread is not None
+        self._thread.join(WAIT_S)
+        return self.answers[0]
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    yield Desk(ours, theirs)
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_enter(desk: Desk) -> None:
+    """On a page that is there, Enter is a word."""
+    desk.ask(offer())
+    desk.until("Enter", "new worktree")
+    desk.press("\r")
+
+    assert desk.answer()
+
+
+def test_what_was_typed_before_the_page_does_not_count(desk: Desk) -> None:
+    """Not while it was being found out what to show: an Enter of then would agree to what nobody has seen."""
+    desk.before = lambda count: desk.press("\r") if count == 0 else None
+    desk.ask(offer())
+    desk.until("Enter", "new worktree")
+    desk.press("x")
+    desk.until("Enter", "new worktree")
+    assert not desk.answers
+    desk.press("\x1b")
+
+    assert not desk.answer()
+
+
+def test_what_was_typed_while_the_page_changed_does_not_count(desk: Desk) -> None:
+    """`t` changes what would happen; an Enter that came with it, before that was drawn, was for the page before."""
+    desk.ask(offer())
+    desk.until("Enter", "new worktree")
+    count = len(desk.prepared)
+    desk.before = lambda now: desk.press("\r") if now == count else None
+    desk.press("t")
+    desk.until("a new tab", "new worktree")
+    desk.press("x")
+    desk.until("a new tab", "new worktree")
+    assert not desk.answers
+    desk.press("q")
+
+    assert not desk.answer()
+
+
+def test_three_rows(desk: Desk) -> None:
+    """In a window of three rows the list has to be read to its end first; a larger window begins anew."""
+    termios.tcsetwinsize(desk.theirs, (3, 80))
+    desk.ask(offer())
+    desk.until("2/")
+    desk.press("\r")
+    desk.until("Read on with")
+    assert not desk.answers
+    termios.tcsetwinsize(desk.theirs, (24, 80))
+    desk.until("Enter", "new worktree")
+    desk.press("\r")
+
+    assert desk.answer()
+
+
+@pytest.mark.parametrize(
+    ("data", "key"),
+    [
+        (b"\r", "enter"),
+        (b"\n", "enter"),
+        (b"\x1b", "escape"),
+        (b"\x1b[A", "up"),
+        (b"\x1bOB", "down"),
+        (b"\x1b[5~", "pageup"),
+        (b"\x1b[6~", "pagedown"),
+        (b" ", " "),
+        (b"q", "q"),
+        ("é".encode(), "é"),
+        (b"\x03", "\x03"),
+        (b"\r\r", ""),
+        (b"up", ""),
+        (b"enter", ""),
+        (b"\x1b[200~\r\x1b[201~", ""),
+        (b"\x1b[C", ""),
+        (b"\xff", "\ufffd"),
+    ],
+)
+def test_keys(data: bytes, key: str) -> None:
+    """A key is what one read brings."""
+    read, write = os.pipe()
+    os.write(write, data)
+    assert ask.read_key(read) == key
+    os.close(write)
+    assert ask.read_key(read) is None
+    os.close(read)
+
+
+def test_the_end_of_what_is_pasted_is_no_enter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line's end in a read of its own, with the end of the paste right behind it, confirms nothing."""
+    monkeypatch.setattr(ask, "REST_S", WAIT_S)
+    read, write = os.pipe()
+    os.write(write, b"\r")
+    timer = threading.Timer(0.05, lambda: os.write(write, b"\x1b[201~"))
+    timer.start()
+    assert ask.read_key(read) == ""
+    timer.join()
+    os.close(read)
+    os.close(write)

@@ -57,6 +57,14 @@ def test_dangerous_options_are_in_no_template() -> None:
         assert not words & set(agent.dangerous)
 
 
+def test_ids_of_no_agent_are_paths() -> None:
+    """None of ours has session ids with a slash in them; and what has many values has its options among the valued."""
+    agents, _ = load_agents(PACKAGED)
+
+    assert {agent.ids for agent in agents} == {"plain"}
+    assert all(agent.not_args.many <= agent.not_args.takes for agent in agents)
+
+
 def test_facts_the_engine_leans_on() -> None:
     """Claude keeps a status file, Copilot's progress bar means that it works, and forks are where they exist."""
     agents, _ = load_agents(PACKAGED)
@@ -120,6 +128,8 @@ paths = ["/x/"]
 registry = "claude-sessions"
 progress = "busy"
 dangerous = ["--all"]
+aliases = ["-f=--fork", "-C=-c"]
+ids = "path"
 [sign]
 paths = ["/y/"]
 interpreters = ["node"]
@@ -129,7 +139,8 @@ titles = ["X - "]
 [not_args]
 commands = ["serve"]
 options = ["-v"]
-takes = ["-m"]
+takes = ["-m", "--add"]
+many = ["--add"]
 [title]
 plain_is_idle = true
 [[title.rules]]
@@ -151,7 +162,12 @@ by_id = ["x", "--fork={session}"]
         "Ex",
         ("/x/",),
         True,
-        frozenset({"-m"}),
+        frozenset({"-m", "--add"}),
+    )
+    assert (agent.aliases, agent.ids, agent.not_args.many) == (
+        (("-f", "--fork"), ("-C", "-c")),
+        "path",
+        frozenset({"--add"}),
     )
     (rule,) = agent.title_rules
     assert (rule.status, rule.kind, rule.glyphs, rule.anywhere) == (
@@ -200,6 +216,12 @@ by_id = ["x", "--fork={session}"]
         (GOOD + '[resume]\nby_id = ["x"]', "resume.by_id", 4),
         (GOOD + '[resume]\nby_id = "x {session}"', "resume.by_id", 4),
         (GOOD + '[not_args]\noption = ["-v"]', "not_args.option", 4),
+        (GOOD + '[not_args]\ntakes = ["-m"]\nmany = ["-v"]', "not_args.many", 5),
+        (GOOD + 'ids = "any"', "ids", 3),
+        (GOOD + 'aliases = ["-r"]', "aliases", 3),
+        (GOOD + 'aliases = ["r=--resume"]', "aliases", 3),
+        (GOOD + 'aliases = ["-r=--resume"]', "aliases", 3),
+        (GOOD + 'aliases = ["-r=--resume"]\n[resume]\nlatest = ["x", "resume"]', "aliases", 3),
     ],
 )
 def test_mistakes(text: str, key: str, line: int | None) -> None:

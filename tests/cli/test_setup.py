@@ -6,6 +6,7 @@ import functools
 import os
 import resource
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from tallylight.cli.setup import main
 from tallylight.errors import TallyError
 from tallylight.setup import dependencies
 from tests.install.fakes import FakeWorld, make_world, tree
+from tests.terminal import SHARED, Terminal
 
 #: A configuration of 200 lines that somebody has lived with for years.
 LINES = [
@@ -440,3 +442,25 @@ def test_kitty_conf_is_looked_for_as_kitty_does(home: Path, env: dict[str, str],
     setup(make_world(home, **{key: value.format(home=home) for key, value in env.items()}), "--yes")
 
     assert include_of(home) in (home / found / "kitty.conf").read_text()
+
+
+_ASKS = f"""
+import select, sys
+sys.path.insert(0, {str(SHARED)!r})
+from tallylight.setup.world import World
+print("ready", flush=True)
+select.select([sys.stdin], [], [])
+print("answer", World().ask("Go ahead?"), flush=True)
+"""
+
+
+def test_what_was_typed_before_the_question_is_no_answer() -> None:
+    """A `y` that lay there before the changes were shown agrees to nothing."""
+    with Terminal() as terminal:
+        process = terminal.start([sys.executable, "-c", _ASKS])
+        terminal.wait_for(b"ready")
+        terminal.type(b"y\n")
+        terminal.wait_for(b"Go ahead? [y/N]")
+        terminal.type(b"n\n")
+        terminal.wait_for(b"answer False")
+        assert process.wait(30) == 0

@@ -309,17 +309,41 @@ def refused(bench: Bench, key: str, reason: str, rule: str) -> None:
 
 
 def test_a_method_that_names_a_shell(bench: Bench) -> None:
-    """MethodFork `bash -c …`, said by the agent's own output, is refused: the agent's data file is not even tried."""
+    """MethodFork `bash -c …`, said by the agent's own output, is refused in words; the agent's own list is offered."""
     window, first = bench.agent()
-    payload = f"state=idle;tool=claude;session={first['session']};fork=claude%0Abash%0A-c%0Atouch%20pwned"
-    bench.say(window, user_var("tally", payload))
-    wait_said(bench, window, "bash")
-    refused(bench, FORK, "It asks for bash, which runs other programs", "rule: deny-list")
-    bench.say(window, user_var("tally", "state=idle;tool=bash;fork=bash%0A-c%0Atouch%20pwned"))
-    bench.say(window, user_var("tally", "state=idle;tool=claude;fork=bash%0A-c%0Atouch%20pwned"))
-    wait_said(bench, window, "bash", at=0)
-    refused(bench, FORK, "It asks for bash, which runs other programs", "rule: deny-list")
+    said = f"state=idle;tool=claude;session={first['session']};fork="
+    for at, words in ((1, "claude%0Abash%0A-c%0Atouch%20pwned"), (0, "bash%0A-c%0Atouch%20pwned")):
+        before, count = bench.programs(), len(bench.diary())
+        bench.say(window, user_var("tally", said + words))
+        wait_said(bench, window, "bash", at=at)
+        bench.press(FORK)
+        page, shown = bench.page("rule: deny-list")
+        bench.press("Escape")
+        bench.gone(page)
+        shown = re.sub(r"\s+", " ", shown)
+
+        assert "it asks for bash, which runs other programs" in shown
+        assert f"claude --resume {first['session']} --fork-session" in shown
+        assert bench.programs() == before
+        assert len(bench.diary()) == count
     assert not (bench.kitty.home / "work/pwned").exists()
+
+
+def test_the_example_of_the_protocol(bench: Bench) -> None:
+    """`--fork {SessionId}`, as the page of OSC 26 has it, is no option of Claude Code's: copied, it ends in a fork."""
+    window, first = bench.agent()
+    payload = f"state=idle;tool=claude;session={first['session']};fork=claude%0A--fork%0A%7BSessionId%7D"
+    bench.say(window, user_var("tally", payload))
+    wait_said(bench, window, "--fork")
+    count = len(bench.diary())
+    bench.press(FORK)
+    _, shown = bench.page("rule: option")
+    bench.press("Return")
+    second = bench.started(count)
+
+    assert "The program asked for something else, which is refused" in re.sub(r"\s+", " ", shown)
+    assert second["argv"][1:] == ["--resume", first["session"], "--fork-session"]
+    bench.shut(int(second["window"]))
 
 
 def wait_said(bench: Bench, window: int, word: str, at: int = 1, verb: str = "fork") -> None:

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +27,8 @@ def _print(text: str) -> None:
 def _ask_person(question: str) -> bool | None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return None
+    # What was typed before the question was there is no answer to it.
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)
     sys.stdout.write(question + " [y/N] ")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -173,16 +173,23 @@ def test_what_is_accepted_means_no_more(options: list[tuple[str, ...]], data: st
 
     `-m` and `--val` have one value, though the data file only knows the first; `--add` has many, the others none.
     """
-    running = [word for option in options for word in option]
+    running = flat(options)
     near = [*BY_ID[:1], "7", *BY_ID[2:], *running, *LATEST]
+    mixed = st.permutations([("--resume", "7"), ("--quiet",), *options])
     said = data.draw(
-        st.one_of(st.lists(st.sampled_from(WORDS), max_size=8), st.lists(st.sampled_from(near), max_size=9))
+        st.one_of(
+            st.lists(st.sampled_from(WORDS), max_size=8), st.lists(st.sampled_from(near), max_size=9), mixed.map(flat)
+        )
     )
     for template in (BY_ID, LATEST):
         session = match(said, template, MINE, running, "")
         if not isinstance(session, Mismatch):
             own = [("--resume", session), ("--quiet",)] if session else [("go",), ("on",), ("--last",)]
             assert Counter(as_read(said)) - Counter(as_read(running)) <= Counter(own), (said, running)
+
+
+def flat(pieces: list[tuple[str, ...]]) -> list[str]:
+    return [word for piece in pieces for word in piece]
 
 
 def as_read(words: list[str]) -> list[tuple[str, ...]]:
@@ -220,13 +227,21 @@ def test_an_accepted_list_is_a_template_and_slices(data: st.DataObject) -> None:
     found = match(said, template, agent, running, "")
     if isinstance(found, Mismatch):
         return
-    left = [word for word in said if word not in (found, f"--resume={found}", *template)]
+    filled = [word.replace("{session}", found) for word in template]
+    own = {word.partition("=")[0] for words in agent.lists for word in words if is_option(word)}
     text = "\0".join(["", *running, ""])
-    own = {word.partition("=")[0] for words in agent.lists for word in words}
-    for option, *values in _by_option(left):
-        assert is_option(option) and option not in own
-        assert "\0".join(["", option, *values, ""]) in text
-        assert left.count(option) <= running.count(option)
+    head = len(list(itertools.takewhile(lambda word: not is_option(word), template)))
+    assert said[:head] == filled[:head]
+    for option, *values in _by_option(said[head:]):
+        name, _, value = dict(agent.aliases).get(option, option).partition("=")
+        if name in own:
+            assert [name, *([value] if value else []), *values] in _by_option(
+                [part for word in filled[head:] for part in (word.split("=") if "=" in word else [word])]
+            )
+        else:
+            assert is_option(option)
+            assert "\0".join(["", option, *values, ""]) in text
+            assert said.count(option) <= running.count(option)
 
 
 def _by_option(words: list[str]) -> list[list[str]]:

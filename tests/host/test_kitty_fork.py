@@ -16,12 +16,18 @@ from tallylight.snapshot_schema import Pane
 from tallylight.status import Status
 from tests.cli.panes import publish
 
-GOOD: dict[str, Any] = {"verb": "fork", "argv": ["/bin/claude", "--resume", "x"], "cwd": "/", "place": "tab"}
+GOOD: dict[str, Any] = {
+    "verb": "fork",
+    "argv": ["/bin/claude", "--resume", "x"],
+    "cwd": "/",
+    "shown_cwd": "/w",
+    "place": "tab",
+}
 
 
 def test_an_answer_is_read() -> None:
     """What the page sends when it is agreed to."""
-    assert kitty_fork._read(GOOD) == (Verb.FORK, ["/bin/claude", "--resume", "x"], "/", Place.TAB)
+    assert kitty_fork._read(GOOD) == (Verb.FORK, ["/bin/claude", "--resume", "x"], "/", "/w", Place.TAB)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +46,7 @@ def test_an_answer_is_read() -> None:
         {**GOOD, "argv": ["x"] * (kitty_fork.MAX_WORDS + 1)},
         {**GOOD, "cwd": "/nonexistent"},
         {**GOOD, "cwd": None},
+        {**GOOD, "shown_cwd": None},
     ],
 )
 def test_any_other_shape_is_nothing(answer: object) -> None:

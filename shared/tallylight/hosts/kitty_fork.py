@@ -53,7 +53,8 @@ def main(args: Sequence[str]) -> Json | None:
         if isinstance(cwd, Refusal):
             offer.worktree = cwd
             continue
-        return {"verb": str(verb), "argv": list(again.argv), "cwd": cwd, "place": str(offer.place)}
+        told = {"verb": str(verb), "argv": list(again.argv), "place": str(offer.place)}
+        return {**told, "cwd": cwd, "shown_cwd": again.cwd}
     return None
 
 
@@ -121,7 +122,7 @@ def _start(answer: object, window_id: int, boss: Any) -> Refusal | None:
     asked = _read(answer)
     if window is None or asked is None:
         return _changed()
-    verb, argv, cwd, place = asked
+    verb, argv, cwd, shown_cwd, place = asked
     host = kitty.running()
     pane = host.entry(window_id, time.monotonic()) if host is not None else None
     if pane is None:
@@ -134,26 +135,32 @@ def _start(answer: object, window_id: int, boss: Any) -> Refusal | None:
     found = forking.act(verb, pane, agents, root=window.child.pid or 0, pgid=pgid)
     if isinstance(found, Refusal):
         return found
-    if list(found.argv) != argv:
+    if (list(found.argv), found.cwd) != (argv, shown_cwd):
         return _changed()
     launch(boss, window, found, cwd, place)
     return None
 
 
-def _read(answer: object) -> tuple[Verb, list[str], str, Place] | None:
-    """What the other process sent: believed no further than that it has the right shape."""
+def _read(answer: object) -> tuple[Verb, list[str], str, str, Place] | None:
+    """
+    What the other process sent: believed no further than that it has the right shape.
+
+    The first directory is where to run, which may be a worktree of the second, that of the conversation.
+    """
     if not isinstance(answer, dict):
         return None
     try:
         verb, place = Verb(answer.get("verb")), Place(answer.get("place"))  # type: ignore[arg-type]
     except ValueError:
         return None
-    argv, cwd = answer.get("argv"), answer.get("cwd")
-    if not isinstance(argv, list) or not isinstance(cwd, str) or not 0 < len(argv) <= MAX_WORDS:
+    argv, cwd, shown_cwd = answer.get("argv"), answer.get("cwd"), answer.get("shown_cwd")
+    if not isinstance(argv, list) or not 0 < len(argv) <= MAX_WORDS:
+        return None
+    if not isinstance(cwd, str) or not isinstance(shown_cwd, str):
         return None
     if not all(isinstance(word, str) for word in argv) or not Path(cwd).is_dir():
         return None
-    return verb, argv, cwd, place
+    return verb, argv, cwd, shown_cwd, place
 
 
 def launch(boss: Any, window: Any, plan: Plan, cwd: str, place: Place) -> Any:

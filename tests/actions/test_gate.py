@@ -139,6 +139,13 @@ def test_what_cannot_be_filled(template: tuple[str, ...], values: dict[str, str]
     assert rule(fill(template, values, CLAUDE)) == refused
 
 
+def test_what_is_not_known_is_named() -> None:
+    """By what it is to a person."""
+    for name, what in (("session", "session id"), ("cwd", "directory"), ("SessionId", "session id")):
+        assert fill((f"{{{name}}}",), {}, CLAUDE) == Refusal("placeholder", f"the {what} is not known")
+    assert fill(("{x\ny}",), {}, CLAUDE) == Refusal("placeholder", r"'{x\ny}' is nothing that can be filled in")
+
+
 @given(st.lists(st.sampled_from(["x", "{session}", "--a={session}", "{cwd}"]), max_size=6), st.text(max_size=20))
 def test_a_list_never_grows(template: list[str], value: str) -> None:
     """Whatever a value is, the list has as many words after filling as before, or is refused."""

@@ -97,6 +97,7 @@ def fits(said: str, template: tuple[str, ...], running: str = "", agent: Agent =
         ("go on --last --add b", LATEST, "--add a b", None),
         ("go on --last --add", LATEST, "--add", None),
         ("go on --last --add=a", LATEST, "--add=a", ""),
+        ("go on --add=a --last", LATEST, "--add=a --flag", ""),
         ("go on --last --add=a", LATEST, "--add=a b", None),
         ("go on --last --add=a b", LATEST, "--add=a b", None),
         ("go on --last --bold", LATEST, "--bold", ""),

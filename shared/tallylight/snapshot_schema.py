@@ -72,6 +72,9 @@ class Pane:
     notified: bool = False
     #: Whether it is in front of a person.
     visible: bool = False
+    #: How many reports, titles and marks a second its programs said and we read, while it is too much to read; else 0.
+    said_per_s: int = 0
+    read_per_s: int = 0
     #: The name of the detached session or workspace it belongs to.
     host_title: str = ""
     #: The argument list that attaches a terminal to it, for a pane that is in none; empty where there is no such thing.
@@ -88,7 +91,7 @@ class Pane:
             kind=kind_of(value.get("kind")),
             pid=count(value.get("pid")),
             agent_pid=count(value.get("agent_pid")),
-            background=count(value.get("background")) or 0,
+            **{name: count(value.get(name)) or 0 for name in _COUNTS},  # type: ignore[arg-type]
             cwd=path(value.get("cwd")),
             reason=ReasonEntry.from_json(value.get("reason")),
             conversation=ConversationEntry.from_json(value.get("conversation")),
@@ -109,10 +112,9 @@ class Pane:
             "status": self.status.value,
             "kind": self.kind.value if self.kind else None,
             **{name: text(getattr(self, name)) for name in _TEXTS},
-            **{name: getattr(self, name) for name in (*_NUMBERS, *_FLAGS)},
+            **{name: getattr(self, name) for name in (*_NUMBERS, *_COUNTS, *_FLAGS)},
             "pid": self.pid,
             "agent_pid": self.agent_pid,
-            "background": self.background,
             "cwd": path(self.cwd),
             "reason": self.reason.to_json(),
             "conversation": self.conversation.to_json(),
@@ -128,6 +130,7 @@ class Pane:
 _SAID = ("agent", "project", "session", "message", "progress", "question", "prompt")
 _TEXTS = ("tab", "os_window", "title", "host_title", *_SAID)
 _NUMBERS = ("since", "snoozed_until", "waited_s")
+_COUNTS = ("background", "said_per_s", "read_per_s")
 _FLAGS = ("seen", "unread", "answered", "notified", "visible")
 
 

@@ -7,6 +7,9 @@ time in monotonic seconds; `decision` comes out, with its reason. No clock is re
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Iterable
+
 import attrs
 
 from tallylight import epitaph
@@ -63,6 +66,8 @@ class Tracker:
         self._changed_at: float | None = None
         #: A change that the debounce holds back; it takes effect when the window closes.
         self._pending: Decision | None = None
+        #: Whether there is more to come before it is decided.
+        self._is_told_more = False
         nothing = Reason(None, "nothing known of this pane", 0.0, what_would_change(Status.ACTIVE, None))
         self._shown = Decision(Status.ACTIVE, None, nothing, 0.0, Report(source=Source.SHELL, status=Status.ACTIVE))
 
@@ -73,15 +78,20 @@ class Tracker:
         """What the pane shows."""
         return self._shown
 
-    def records(self) -> dict[str, Decision]:
-        """Every record that has something to say, by its id path; the pane's own is `""`."""
+    def records(self, most: int | None = None) -> dict[str, Decision]:
+        """Every record that has something to say, *most* of them at most, by its id path; the pane's own is `""`."""
         now = self._now if self._now is not None else 0.0
-        return {id_: self._decide(id_, now, []) for id_ in ("", *(id_ for id_, _ in self._records.children))}
+        ids = itertools.islice(("", *(id_ for id_, _ in self._records.children)), most)
+        return {id_: self._decide(id_, now, []) for id_ in ids}
 
     @property
     def revision(self) -> int:
         """Counts what was newly said, also of records that the pane's light does not show."""
         return self._records.revision
+
+    def has(self, id_: str) -> bool:
+        """Whether there is a record *id_*, or any below it."""
+        return self._records.has(id_)
 
     def touch(self) -> None:
         """Count something that is told beside the records, such as the answers that a question takes."""
@@ -143,6 +153,16 @@ class Tracker:
         else:
             self._claim(report, now)
         self._settle(now)
+
+    def together(self, calls: Iterable[Callable[[float], None]], now: float) -> None:
+        """Make *calls*, each of which tells this tracker something at *now*, and decide once for all of them."""
+        self._is_told_more = True
+        try:
+            for call in calls:
+                call(now)
+        finally:
+            self._is_told_more = False
+            self._settle(self._advance(now))
 
     def output(self, now: float) -> None:
         """The agent wrote something visible that was not the echo of typing."""
@@ -387,6 +407,8 @@ class Tracker:
         return claim.status, claim.changed
 
     def _settle(self, now: float) -> None:
+        if self._is_told_more:
+            return
         target = self._target(now)
         guess = self._records.own.get(Source.HEURISTIC)
         if guess is not None and guess.status is Status.WORKING and self._last_output is not None:

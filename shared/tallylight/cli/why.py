@@ -65,6 +65,7 @@ def draw(output: Output, found: Found, now: float) -> None:
         "rule": reason.rule,
         "said": ago(reason.at, now) if reason.source else "",
         "until": reason.changes,
+        "reports": _pace(pane.said_per_s, pane.read_per_s),
     }
     room = max(10, output.columns - label - 2)
     for name, fact in facts.items():
@@ -78,6 +79,11 @@ def draw(output: Output, found: Found, now: float) -> None:
         "put aside",
         [[e.source, e.status if status_of(e.status) else "?", e.rule, ago(e.at, now), e.why] for e in pane.losing],
     )
+
+
+def _pace(said: int, read: int) -> str:
+    """How much of what its programs say is read, if that is not all."""
+    return f"{said} a second, read at {read}; the newest of each record is never left out" if said else ""
 
 
 def _rest(until: float, now: float) -> str:

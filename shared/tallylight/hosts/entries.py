@@ -11,6 +11,7 @@ import attrs
 from tallylight.hosts.pane import Pane
 from tallylight.snapshot_schema import LosingEntry, ReasonEntry, RecordEntry
 from tallylight.snapshot_schema import Pane as PaneEntry
+from tallylight.snapshot_values import MAX_LIST
 from tallylight.status import Status
 
 
@@ -52,6 +53,8 @@ def pane_entry(
         waited_s=round(attention.waited_s, 1),
         notified=attention.notified,
         visible=attention.visible,
+        said_per_s=pane.pace.said if pane.pace is not None else 0,
+        read_per_s=pane.pace.read if pane.pace is not None else 0,
         reason=ReasonEntry(
             source=reason.source.word if reason.source is not None else "",
             rule=reason.rule,
@@ -60,7 +63,7 @@ def pane_entry(
         ),
         records=tuple(
             RecordEntry.of(attrs.evolve(record.report, id=key), record.status, epoch(record.reason.at))
-            for key, record in pane.tracker.records().items()
+            for key, record in pane.tracker.records(MAX_LIST).items()
         ),
         losing=tuple(
             LosingEntry(source=lost.source.word, rule=lost.rule, status=lost.status, at=epoch(lost.at), why=lost.why)

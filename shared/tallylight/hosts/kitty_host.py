@@ -162,29 +162,29 @@ class KittyHost:
     def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
         """A program set or deleted a user variable."""
         if key == CARRIER:
-            now = time.monotonic()
-            pane = self._pane(window.id)
-            self._look_at_foreground(window, pane, now)
-            pane.carrier(value, now)
-            self._after(now)
+            self._hear(window, lambda pane, now: pane.carrier(value, now))
 
     def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
         """The title changed. One that a person gave the window says nothing of the program in it."""
         if from_child:
-            now = time.monotonic()
-            self._pane(window.id).title(title, now)
-            self._after(now)
+            self._hear(window, lambda pane, now: pane.title(title, now))
 
     def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
         """A command of a shell with integration started or ended."""
+        self._hear(window, lambda pane, now: pane.marked(is_start, exit_code, now))
+
+    def _hear(self, window: Any, tell: Callable[[Pane, float], bool]) -> None:
+        """A program says something; *tell* tells its pane, and whether that was read. If not, it is in its turn."""
         now = time.monotonic()
         pane = self._pane(window.id)
+        if pane.is_behind:
+            tell(pane, now)
+            return
         self._look_at_foreground(window, pane, now)
-        if is_start:
-            pane.tracker.command_start(now)
+        if tell(pane, now):
+            self._after(now)
         else:
-            pane.tracker.command_end(exit_code, now)
-        self._after(now)
+            self._come_back(now)
 
     def on_focus_change(self) -> None:
         """Another window has the focus."""
@@ -376,7 +376,7 @@ class KittyHost:
 
     def _come_back(self, now: float) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
-        deadlines = [d for pane in self._panes.values() if (d := pane.tracker.deadline()) is not None]
+        deadlines = [d for pane in self._panes.values() if (d := pane.deadline()) is not None]
         if self._files.is_reading or any(pane.is_undecided for pane in self._panes.values()):
             deadlines.append(now + SOON_S)
         wait = min(deadlines, default=now + 3600) - now
@@ -398,7 +398,7 @@ def _words(decision: Decision) -> tuple[object, ...]:
 
 
 def _more(pane: Pane) -> tuple[object, ...]:
-    return pane.attention.facts, pane.tracker.revision, pane.clean_title
+    return pane.attention.facts, pane.tracker.revision, pane.clean_title, pane.pace
 
 
 def _look(window: Any) -> Look:

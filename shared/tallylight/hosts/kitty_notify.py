@@ -20,6 +20,7 @@ from tallylight.evidence import notified
 from tallylight.hosts.command import Command
 from tallylight.hosts.pane import Pane
 from tallylight.notify import Notice, Notifier, Settings, View, Withdrawal
+from tallylight.report import Report
 from tallylight.status import Status
 
 #: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
@@ -195,8 +196,7 @@ class Notices:
             return False
         report = notified.spoken(number, payload, pane.decision.status)
         if report is not None:
-            pane.tracker.report(report, time.monotonic())
-            self.heard(id_)
+            self._tell(id_, pane, report)
         return True
 
     def _take_notification(self, command: Any, id_: int) -> bool:
@@ -211,11 +211,15 @@ class Notices:
         before = pane.decision
         report = notified.plain(self._reading[0], command.title, command.body)
         if report is not None:
-            pane.tracker.report(report, time.monotonic())
-            self.heard(id_)
+            self._tell(id_, pane, report)
         # A program that wants to hear of its notification has to be told, so there must be one.
         asks_back = command.close_response_requested or command.report_requested or command.buttons
         return not asks_back and self._is_known(id_, pane, before)
+
+    def _tell(self, id_: int, pane: Pane, report: Report) -> None:
+        """Tell the pane, and the host if that was read; if not, it is in its turn."""
+        if pane.notified(report, time.monotonic()):
+            self.heard(id_)
 
     def _is_known(self, id_: int, pane: Pane, before: Decision) -> bool:
         """Whether the person knows without the agent's notification what the light was showing already."""

@@ -33,6 +33,7 @@ from tallylight.files import home
 from tallylight.hooking.order import Order
 from tallylight.hosts.conversation import Conversation
 from tallylight.hosts.faults import Faults, kept
+from tallylight.hosts.inbox import Call, Inbox, Key, Pace, key_of
 from tallylight.hosts.wanted import Wanted
 from tallylight.processes import ForegroundReader, Table
 from tallylight.report import Report, Source
@@ -76,6 +77,7 @@ class Pane:
         self.tracker = Tracker(timing)
         self.attention = Attention()
         self._order = Order()
+        self._inbox = Inbox(lambda id_: self.tracker.has(id_))
         self.conversation = Conversation()
         self._reader = reader
         self._table = table
@@ -116,6 +118,16 @@ class Pane:
         process = self._run.identity.process if self._run is not None else None
         return process.pid if process is not None else None
 
+    @property
+    def pace(self) -> Pace | None:
+        """How much is said and read, if that is not all of late."""
+        return self._inbox.pace
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether more was said than could be read at once: what is said now is read later."""
+        return bool(self._inbox)
+
     # What the host sees --------------------------------------------------------------------------------------
 
     @kept("the foreground")
@@ -126,6 +138,7 @@ class Pane:
             self._pgid = pgid
         found = self._reader.look(pgid)
         if found is not self._identity or found.doubtful is not None:
+            self._catch_up(now, everything=True)  # what was said before was said of the one before
             self._identity = found
             self._changed_to(found.with_title(self._title), now)
 
@@ -167,9 +180,40 @@ class Pane:
         """Whether the screen has not changed of late: then it need not be looked at in every tick."""
         return self._unchanged > CALM_LOOKS
 
+    def title(self, title: str, now: float) -> bool:
+        """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
+        return self._hear(Key("title"), functools.partial(self._titled, title), len(title), now)
+
+    def carrier(self, payload: str | None, now: float) -> bool:
+        """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
+        key = key_of(payload)
+        return key is None or self._hear(key, functools.partial(self._carried, payload), len(payload or ""), now)
+
+    def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
+        """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
+        if is_start:
+            return self._hear(Key("start"), self.tracker.command_start, 0, now)
+        return self._hear(Key("end"), functools.partial(self.tracker.command_end, exit_code), 0, now)
+
+    def notified(self, report: Report, now: float) -> bool:
+        """A notification of the program said what is in *report*."""
+        key = Key(("notified", report.source, report.id), report.id)
+        return self._hear(key, functools.partial(self.tracker.report, report), len(report.message), now)
+
+    def _hear(self, key: Key, call: Call, size: int, now: float) -> bool:
+        if self._inbox.admits(now):
+            call(now)
+            return True
+        self._inbox.keep(key, call, size)
+        return False
+
+    def _catch_up(self, now: float, *, everything: bool = False) -> None:
+        """Read what came too fast."""
+        if self._inbox:
+            self.tracker.together(self._inbox.take(now, everything=everything), now)
+
     @kept("the title")
-    def title(self, title: str, now: float) -> None:
-        """The program set the pane's title."""
+    def _titled(self, title: str, now: float) -> None:
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
         if self._run is not None:
@@ -190,8 +234,7 @@ class Pane:
             self.tracker.report(report, now)
 
     @kept("the user variable")
-    def carrier(self, payload: str | None, now: float) -> None:
-        """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
+    def _carried(self, payload: str | None, now: float) -> None:
         recipe = osc1338.decode_recipe(payload)
         if recipe is not None:
             self.conversation.armed(recipe.argv)
@@ -212,9 +255,18 @@ class Pane:
 
     def tick(self, now: float) -> None:
         """Let time pass, if anything depends on it."""
+        self._inbox.count(now)
+        due = self._inbox.due()
+        if due is not None and now >= due:
+            self._catch_up(now)
         deadline = self.tracker.deadline()
         if deadline is not None and now >= deadline:
             self.tracker.tick(now)
+
+    def deadline(self) -> float | None:
+        """The time of the next `tick` that could change something; None if none could."""
+        due, deadline = self._inbox.due(), self.tracker.deadline()
+        return deadline if due is None else due if deadline is None else min(due, deadline)
 
     def close(self) -> None:
         """The pane is gone."""

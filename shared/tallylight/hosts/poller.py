@@ -185,7 +185,7 @@ class Poller:
         if now >= self._tick_due:
             self._tick(now)
         for held in self._lively:
-            deadline = held.pane.tracker.deadline()
+            deadline = held.pane.deadline()
             if deadline is not None and now >= deadline:
                 held.pane.tick(now)
                 self._touch(held)
@@ -238,7 +238,7 @@ class Poller:
 
     def _wait(self, now: float) -> float:
         dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
-        dues += [d for held in self._lively if (d := held.pane.tracker.deadline()) is not None]
+        dues += [d for held in self._lively if (d := held.pane.deadline()) is not None]
         if any(held.pane.is_undecided for held in self._lively):
             dues.append(now + SOON_S)
         dues.append(self._tick_due)
@@ -401,6 +401,7 @@ def _words(pane: Pane) -> tuple[object, ...]:
         pane.attention.facts,
         pane.tracker.revision,
         pane.clean_title,
+        pane.pace,
         pane.prompt,
         pane.pid,
     )

@@ -7,11 +7,15 @@ leaves empty, because an agent often speaks several at once and the poorer ones 
 nothing for `FUSE_S` before another one spoke has lost its say: one program may have followed another.
 
 At most `limit` records are kept, the least recently heard of goes first, and what the host was told of it is withdrawn.
+Of those that are gone and yet to be withdrawn at most twice as many are remembered; of more the half told longest ago is
+forgotten, because the host, which keeps as many records as we do, has heard of enough others since to have dropped them.
+What a report costs depends on those limits and not on how many came before.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 
 import attrs
 
@@ -61,8 +65,12 @@ class Records:
         self._agent = agent
         self._limit = limit
         self._records: OrderedDict[str, _Record] = OrderedDict()
-        #: What the host knows: the payload last told of a record (nothing for one to be told anew), and when.
-        self._told: dict[str, tuple[str, float]] = {}
+        #: What the host knows of a record: what was told last (None for one to be told anew), and when.
+        self._told: dict[str, tuple[Report | None, float]] = {}
+        #: Those of them whose record is gone, the longest gone first.
+        self._gone: dict[str, None] = {}
+        #: How many of the records, and of those that are gone, are below another one than the root.
+        self._nested = 0
         #: What OSC 88 asked for. It goes out with the root record, alone while there is none.
         self._arm = osc1338.Recipe()
         #: What the host knows of it.
@@ -98,6 +106,8 @@ class Records:
             while len(self._records) >= self._limit:
                 self._drop(next(iter(self._records)))
             record = self._records[report.id] = _Record()
+            self._nested += "/" in report.id and report.id not in self._gone
+            self._gone.pop(report.id, None)
         self._records.move_to_end(report.id)
         before = record.claims.get(rank)
         record.claims[rank] = (report, now)
@@ -105,24 +115,25 @@ class Records:
             self._change(report.id)
             if (before[0].agent if before else "") != report.agent:
                 # Those below inherit the name.
-                for id_ in self._records:
-                    if id_ != report.id and _is_within(id_, report.id):
-                        self._change(id_)
+                for id_ in self._within(report.id, self._records):
+                    self._change(id_)
         elif (told := self._told.get(report.id)) and now - told[1] >= REFRESH_S and rank == record.best():
-            self._told[report.id] = ("", told[1])
+            self._told[report.id] = (None, told[1])
             self._change(report.id)
 
     def noted(self, report: Report, now: float) -> None:
         """Take in what the program told the host itself: it is the newest, and need not be told again."""
         self.report(report, now)
-        for id_ in [id_ for id_ in (*self._told, *self._changed) if _is_within(id_, report.id)]:
-            if id_ == report.id or report.status is None:
+        self._changed.pop(report.id, None)
+        self._forget(report.id)
+        if report.status is None:
+            for id_ in self._within(report.id, [*self._told, *self._changed]):
                 self._changed.pop(id_, None)
-                self._told.pop(id_, None)
+                self._forget(id_)
         if report.id in self._records:
-            self._told[report.id] = (self._payload(report.id), now)
+            self._told[report.id] = (self._merged(report.id), now)
             if not report.id and self._arm.argv:  # which the program does not put into the variable itself
-                self._told[report.id] = ("", now)
+                self._told[report.id] = (None, now)
                 self._change("")
         elif not report.id and self._arm != self._arm_told:
             self._change("")
@@ -152,7 +163,7 @@ class Records:
     def renew(self) -> None:
         """Tell the host everything again: it may have forgotten, or be another one."""
         for id_, (_, at) in self._told.items():
-            self._told[id_] = ("", at)
+            self._told[id_] = (None, at)
         for id_ in (*self._told, *self._records):
             self._change(id_)
         if self._arm.argv:
@@ -169,8 +180,8 @@ class Records:
                 if len(payloads) >= limit:
                     return payloads
                 payloads.append(pairs.join([("state", "clear"), ("id", id_)] if id_ else [("state", "clear")]).decode())
-                for below in [known for known in self._told if _is_within(known, id_)]:
-                    del self._told[below]
+                for below in [id_, *self._within(id_, self._told)]:
+                    self._forget(below)
                     if below in self._records:
                         self._change(below)
             if not id_ and self._arm != self._arm_told:
@@ -183,32 +194,57 @@ class Records:
             if len(payloads) >= limit:
                 break
             del self._changed[id_]
-            payload = self._payload(id_)
+            report, known = self._merged(id_), self._told.get(id_, (None, 0.0))[0]
+            payload = _payload(report)
             if not id_:
                 self._arm_told = self._arm
-            if payload and payload != self._told.get(id_, ("", 0.0))[0]:
+            if payload and (known is None or payload != _payload(known)):
                 payloads.append(payload)
-                self._told[id_] = (payload, now)
+                self._told[id_] = (report, now)
         return payloads
 
     def repeated(self, limit: int) -> list[str]:
         """At most *limit* payloads the host was told already, the newest last, each marked as a repetition."""
         told = [self._told[id_][0] for id_ in self._records if id_ in self._told]
-        return [payload + BEAT for payload in told[-limit:] if payload and len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
+        payloads = [_payload(report) for report in told[-limit:] if report is not None]
+        return [payload + BEAT for payload in payloads if payload and len(payload + BEAT) <= osc1338.PAYLOAD_LIMIT]
 
     def _change(self, id_: str) -> None:
         self._changed[id_] = None
 
+    def _within(self, top: str, ids: Iterable[str]) -> list[str]:
+        """Those of *ids*, all of records or of what is gone, that are below *top*, without itself."""
+        if not top:
+            return [id_ for id_ in ids if id_]
+        prefix = f"{top}/"
+        return [id_ for id_ in ids if id_.startswith(prefix)] if self._nested else []
+
     def _drop(self, id_: str) -> None:
         del self._records[id_]
-        if id_ in self._told:
-            self._change(id_)
-        else:
+        if id_ not in self._told:
+            self._nested -= "/" in id_
             self._changed.pop(id_, None)
+            return
+        self._change(id_)
+        self._told[id_] = (None, self._told[id_][1])
+        self._gone[id_] = None
+        if len(self._gone) > 2 * self._limit:
+            for old in sorted(self._gone, key=lambda each: self._told[each][1])[: self._limit]:
+                self._forget(old)
+                self._changed.pop(old, None)
+
+    def _forget(self, id_: str) -> None:
+        """The host knows nothing of this record."""
+        self._told.pop(id_, None)
+        if id_ in self._gone:
+            del self._gone[id_]
+            self._nested -= "/" in id_
 
     def _withdraw(self, top: str, rank: int) -> None:
-        for id_ in [id_ for id_ in self._records if _is_within(id_, top)]:
-            record = self._records[id_]
+        for id_ in [top, *self._within(top, self._records)]:
+            record = self._records.get(id_)
+            if record is None:
+                continue
             # Whoever speaks best knows that it is over; a poorer one only takes its own words back.
             if rank >= record.best():
                 self._drop(id_)
@@ -229,12 +265,13 @@ class Records:
                 return attrs.evolve(report, agent=agent)
         return attrs.evolve(report, agent=self._agent) if self._agent else report
 
-    def _payload(self, id_: str) -> str:
-        try:
-            return osc1338.encode_payload(self._merged(id_))
-        except ValueError:
-            # An id or a status that has no word on the wire: there is nobody to tell it to.
-            return ""
+
+def _payload(report: Report) -> str:
+    try:
+        return osc1338.encode_payload(report)
+    except ValueError:
+        # An id or a status that has no word on the wire: there is nobody to tell it to.
+        return ""
 
 
 def finished(status: Status | None, *, is_good: bool) -> Status | None:
@@ -249,7 +286,3 @@ def finished(status: Status | None, *, is_good: bool) -> Status | None:
 def withdrawal(id_: str = "", rule: str = "") -> Report:
     """A report that takes a record and all below it away."""
     return Report(source=Source.PROTOCOL, status=None, id=id_, rule=rule)
-
-
-def _is_within(id_: str, top: str) -> bool:
-    return not top or id_ == top or id_.startswith(f"{top}/")

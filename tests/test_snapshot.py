@@ -91,6 +91,8 @@ def test_what_is_published_is_read(folder: Path) -> None:
         notified=True,
         visible=True,
         host_title="main",
+        said_per_s=5200,
+        read_per_s=160,
     )
     assert [field.name for field in attrs.fields(Pane) if getattr(pane, field.name) in (None, "", (), 0, False)] == []
 
@@ -116,6 +118,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         *("since", "seen", "pid", "reason", "records", "losing"),
         *("cwd", "progress", "background", "question", "choices", "prompt", "resume", "fork", "attach", "agent_pid"),
         *("conversation", "snoozed_until", "unread", "answered", "waited_s", "notified", "visible", "host_title"),
+        *("said_per_s", "read_per_s"),
     }
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600
     assert [path.name for path in folder.iterdir()] == [writer.path.name]

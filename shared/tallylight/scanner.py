@@ -105,6 +105,9 @@ _ABORTED = re.compile(
     re.DOTALL,
 )
 _CSI_END = re.compile(rb"[^\x00-\x17\x19\x1c-\x3f\x7f]")
+#: What does not end an envelope; tmux reads ESC in pairs, GNU Screen ends at the first ESC \ whatever is before it.
+_TMUX_BODY = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+", re.DOTALL)
+_SCREEN_BODY = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b(?=[^\\]))*+", re.DOTALL)
 _OSC_STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
 _STRING_STOP = re.compile(rb"[\x18\x1a\x1b]")
 _NUMBER = re.compile(rb"(0|[1-9][0-9]{0,4})(?:;|\Z)")
@@ -264,8 +267,8 @@ class Scanner:
                 if data[found + 1] == _BACKSLASH:
                     return self._end_string(data, start, found + 2, ST, items)
                 if self._holds_escapes(bytes(self._held[:7]) + data[start : start + 7]):
-                    # tmux reads ESC in pairs, GNU Screen ends at the first ESC \ whatever stands before it.
-                    at = found + (1 if self._screen else 2)
+                    body = (_SCREEN_BODY if self._screen else _TMUX_BODY).match(data, found)
+                    at = body.end() if body else found
                     continue
             self._broken(items, bytes(self._held) + data[start:found])
             self._ground()

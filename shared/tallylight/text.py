@@ -45,6 +45,12 @@ _CLUSTER = re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 _LONGEST = JOINED * 4 + MARKS
 #: Longer text is not remembered: the cache stays under a megabyte or two.
 _CACHED = 512
+#: Words of the alphabets and the symbols that titles are made of: one cell each, and nothing to do about them. A test
+#: holds each of them to the rules.
+_PLAIN = re.compile(
+    "[ -~\u00ae-\u02ff\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u232b-\u23e8"
+    "\u2460-\u25fc\u270c-\u2727\u2729-\u274b\u2758-\u2794\u27c0-\u2adb]*"
+)
 _ASCII_ID = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,31}")
 
 
@@ -57,6 +63,8 @@ def sanitise(text: str, *, cells: int = CELLS, graphemes: int = GRAPHEMES) -> st
     """
     most = min(cells, graphemes)
     if text.isascii() and text[:most].isprintable():
+        return text[:most]
+    if _PLAIN.fullmatch(text):
         return text[:most]
     if len(text) <= _CACHED:
         return _sanitise_again(text, cells, graphemes)

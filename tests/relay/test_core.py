@@ -192,7 +192,7 @@ def test_ten_a_second() -> None:
     now = 0.0
     for turn in range(10_000):
         now = turn / 10_000
-        if data := line.at(now, WORKING if turn % 2 else IDLE):
+        if data := line.at(now, osc(f"7501;state=working:progress={turn % 101}")):
             times.append(now)
             last = data
     for at, data in line.run(now + 1, now):
@@ -201,7 +201,7 @@ def test_ten_a_second() -> None:
 
     assert 10 <= len(times) <= 11
     assert all(later - earlier >= 0.0999 for earlier, later in itertools.pairwise(times))
-    assert words(last) == ["=working"]
+    assert [(report.status, report.progress) for report in told(last)] == [(Status.WORKING, Progress(9999 % 101, 100))]
 
 
 def test_a_flood_of_records_is_told_in_batches() -> None:

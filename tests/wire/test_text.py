@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.text import MARKS, _sanitise_again, is_ascii_id, sanitise, width
+from tallylight.text import _PLAIN, MARKS, _sanitise, _sanitise_again, is_ascii_id, sanitise, width
 from tests.helpers import is_linear, least_seconds
 from tests.strategies import texts
 
@@ -94,6 +94,17 @@ def test_emoji_counts_as_one_grapheme_of_two_cells() -> None:
     assert width(family) == 2
     assert sanitise(family * 3, graphemes=2) == family * 2
     assert sanitise(family * 3, cells=5) == family * 2
+
+
+def test_plain_text_is_what_the_rules_make_of_it() -> None:
+    """The symbols and letters that are taken as they are come out of the rules as they are, one cell each."""
+    plain = [chr(code) for code in range(0x10000) if _PLAIN.fullmatch(chr(code))]
+    assert len(plain) > 2000
+
+    assert [char for char in plain if _sanitise(f"a{char}{char}b", 9, 9) != f"a{char}{char}b"] == []
+    assert [char for char in plain if width(char) != 1] == []
+    assert _sanitise("".join(plain), 9999, 9999) == "".join(plain), "no two of them make one"
+    assert sanitise("".join(plain), cells=40, graphemes=30) == "".join(plain[:30])
 
 
 def test_endless_joining_is_cut() -> None:

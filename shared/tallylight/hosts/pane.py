@@ -33,13 +33,13 @@ from tallylight.files import home
 from tallylight.hooking.order import Order
 from tallylight.hosts.conversation import Conversation
 from tallylight.hosts.faults import Faults, kept
-from tallylight.hosts.inbox import Call, Inbox, Key, Pace, key_of
 from tallylight.hosts.wanted import Wanted
 from tallylight.processes import ForegroundReader, Table
 from tallylight.report import Report, Source
 from tallylight.status import Status
 from tallylight.tracker import ADOPT_S, Foreground, Tracker
 from tallylight.wire import osc1338
+from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 
 #: After so many looks at an unchanged screen it is taken to be calm.
 CALM_LOOKS = 16

@@ -16,6 +16,9 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 * The state goes out as the `tally` user variable, one write a changed record, `WRITES_A_SECOND` times a second at most
   and `BATCH` writes each time; the last state is never lost. A variable that the program writes itself is passed on and
   remembered, in an envelope too. `resized` and `attached` tell everything again.
+* The first `PACE.at_once` sequences of each `PACE.every` seconds are read as they come. What comes faster, but for the
+  numbers of which one must read on to know whose it is, is consumed or passed on as it would be and read in its turn,
+  the newest of each record alone: see `wire.inbox`. So a flood costs little more than to find its sequences.
 * With *heartbeat* (WezTerm forgets variables when it is attached anew) what is known is told again that often, marked
   as a repetition. With nothing to tell, and without it, nothing wakes us.
 """
@@ -36,6 +39,7 @@ from tallylight.relay.splitter import Splitter
 from tallylight.report import Report
 from tallylight.scanner import Sequence
 from tallylight.wire import cli_agent, envelope, osc88, osc1338, osc7501, user_var
+from tallylight.wire.inbox import Inbox, Limits, key_of_sequence
 from tallylight.wire.passthrough import Unwrapper
 
 HELD_S = 0.030
@@ -43,6 +47,10 @@ WRITES_A_SECOND = 10
 BATCH = 32
 ANSWERS_A_SECOND = 64
 
+PACE = Limits(at_once=256, every=0.1, a_go=256, go_bytes=65_536, kept=256, kept_bytes=131_072)
+
+#: The numbers that others use too: only a codec can tell whose a sequence is.
+_SHARED = (21337, 3008)
 #: The numbers that no terminal we write to speaks.
 _OURS = (1338, 26, 88, 7501)
 #: An agent says the same few things again and again, and so does a flood. Longer sequences are not remembered.
@@ -76,6 +84,7 @@ class RelayCore:
         self._mirror = Mirror(is_wanted=mirror)
         self._splitter = Splitter(self._take, self._reset, self._open if wrap else None, screen=screen)
         self._records = records.Records(agent)
+        self._inbox = Inbox(self._records.has, PACE)
         #: A notification that is yet to be told.
         self._attention = ""
         self._protocols = Protocols()
@@ -101,6 +110,7 @@ class RelayCore:
     def from_child(self, data: bytes, now: float) -> None:
         """The program wrote *data*."""
         self._now = now
+        self._read_on()
         holds = self._splitter.holds
         self._splitter.feed(data, self._terminal)
         if self._splitter.holds != holds:
@@ -127,6 +137,8 @@ class RelayCore:
             self._splitter.release(self._terminal)
         if self._owed and now >= self._owed_at + HELD_S:
             self._pay()
+        self._now = now
+        self._read_on()
         if self._is_changed:
             self._write(now)
         if self._next_beat is not None and now >= self._next_beat and self._splitter.is_safe:
@@ -152,6 +164,8 @@ class RelayCore:
         from `working`, and `waiting` stays until seen. To withdraw those would be to hide the crash.
         """
         self._splitter.release(self._terminal)
+        self._now = now
+        self._read_on(everything=True)
         is_good = exit_code == 0 and not signal
         if is_good or not self._agent:
             self._conclude(now, is_good=is_good)
@@ -182,7 +196,7 @@ class RelayCore:
         # Inside a sequence there is nothing to do before its end has come.
         write = self._next_write if self._is_changed and self._splitter.is_safe else None
         beat = self._next_beat if self._splitter.is_safe else None
-        return min((at for at in (held, owed, write, beat) if at is not None), default=None)
+        return min((at for at in (held, owed, write, beat, self._inbox.due()) if at is not None), default=None)
 
     # What is known -------------------------------------------------------------------------------------------
 
@@ -207,8 +221,12 @@ class RelayCore:
         if osc7501.is_query(sequence):
             self._answer(sequence)
             is_read = True
-        else:
+        elif sequence.number in _SHARED or self._inbox.admits(self._now):
             is_read = self._read(sequence)
+        else:
+            self._is_fresh = is_read = False
+            if (key := key_of_sequence(sequence)) is not None:
+                self._inbox.keep(key, lambda _: self._read_late(sequence), len(sequence.raw))
         is_ours = is_read or sequence.number in _OURS or sequence.body.startswith(cli_agent.PREFIX)
         return is_ours and not self._passthrough and self._splitter.is_safe
 
@@ -227,6 +245,16 @@ class RelayCore:
         for report in reports or ():
             self._report(report)
         return reports is not None
+
+    def _read_late(self, sequence: Sequence) -> None:
+        self._read(sequence)
+
+    def _read_on(self, *, everything: bool = False) -> None:
+        """Read what came too fast, if its time has come."""
+        due = self._inbox.due()
+        if due is not None and (everything or self._now >= due):
+            for call in self._inbox.take(self._now, everything=everything):
+                call(self._now)
 
     def _open(self, sequence: Sequence) -> None:
         """An envelope for the terminal around our multiplexer: a hook's variable may be in it."""
@@ -290,6 +318,8 @@ class RelayCore:
         self._is_fresh = True
         if self._observe and len(self._records):
             self._observe(records.withdrawal(rule="RIS"))
+        # How to start again is not a matter of the screen.
+        self._inbox.forget_but(osc88.NUMBER)
         self._records.clear()
         self._protocols.reset()
         self._mirror.clear()

@@ -42,8 +42,10 @@ _RESET = b"\x1bc"
 _ENVELOPES = (State.ENVELOPE, State.ENVELOPE_ESCAPE)
 
 _STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
-_TMUX_STOP = re.compile(rb"[\x18\x1a]|\x1b(?:[^\\]|(\\)|\Z)", re.DOTALL)
-_SCREEN_STOP = re.compile(rb"[\x18\x1a]|\x1b(?:(\\)|\Z)")
+#: The pairs of an envelope are passed over in one go: a flood of them is cheap.
+_TMUX_STOP = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+(?:([\x18\x1a]|\x1b\\)|(\x1b)\Z|\Z)", re.DOTALL)
+_SCREEN_STOP = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b(?=[^\\]))*+(?:([\x18\x1a]|\x1b\\)|(\x1b)\Z|\Z)", re.DOTALL)
+_RESETS = re.compile(rb"(?:\x1bc)*+")
 
 
 def _union(starts: tuple[bytes, ...]) -> re.Pattern[bytes]:
@@ -92,7 +94,7 @@ class Splitter:
         self._envelope = bytearray()
         envelope = _SCREEN if screen else _TMUX
         self._search = _SEARCH[envelope]
-        self._envelope_stop = (_SCREEN_STOP if screen else _TMUX_STOP).search
+        self._envelope_stop = (_SCREEN_STOP if screen else _TMUX_STOP).match
         self._envelope_start = envelope
         self._partial = _PARTIAL[envelope]
         #: Where the terminal stands after all that was passed on.
@@ -181,6 +183,7 @@ class Splitter:
                     self.gap = len(out)
                     begin = noted = at
             elif kind == 0x63:
+                end = _RESETS.match(data, end).end()  # type: ignore[union-attr] - it matches nothing, too
                 note(data, noted, end)
                 at = noted = end
                 self._reset()
@@ -271,12 +274,10 @@ class Splitter:
                 return at + 1
             if self._envelope_start is _TMUX:
                 at += 1
-        while stop := self._envelope_stop(data, at):
-            at = stop.end()
-            if stop[1] or stop[0] in b"\x18\x1a":
-                position.leave()
-                return at
-            if len(stop[0]) == 1:
-                position.state = State.ENVELOPE_ESCAPE
-                return at
-        return max(start, len(data))
+        stop = self._envelope_stop(data, at)
+        assert stop, "the end of the data is one, too"
+        if stop[1]:
+            position.leave()
+        elif stop[2]:
+            position.state = State.ENVELOPE_ESCAPE
+        return max(start, stop.end())

@@ -1,0 +1,258 @@
+"""
+Inbox: what programs say, read at a pace that a terminal can afford.
+
+The first `at_once` things of each `every` seconds are read as they come, so that an ordinary report never waits. What
+comes faster is kept, the newest of each key at the place of the newest, and so many at a time are read later. So the
+order is kept, what was said last of each record is read, and only what was replaced before anybody could have seen it
+is left out.
+
+What waits is bounded, in number and in bytes. Beyond that what was heard of least recently goes first, as it would from
+the records; what concerns the pane itself, of which there is a handful of keys, goes last. Every method takes a
+constant time, but for the withdrawal of a record with others below it: that looks at all that wait.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Callable, Hashable
+
+import attrs
+
+from tallylight.errors import DecodeError
+from tallylight.report import Source
+from tallylight.scanner import Sequence
+from tallylight.wire import envelope, osc88, osc1338, osc7501, pairs
+
+#: The pace is counted over so many seconds, and told for so many after the last time that something was left out.
+COUNT_S = 1.0
+TOLD_S = 5.0
+
+_NOTIFICATION = Source.NOTIFICATION.word
+_FIELD = re.compile(r"(?:\A|;)(state|id|at|of|source)=([^;]*)")
+_FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([^:\s]*)")
+_CARRIER = f"SetUserVar={envelope.CARRIER}=".encode()
+
+Call = Callable[[float], None]
+
+
+@attrs.define
+class Key:
+    """
+    What a thing is about: only the newest of one *name* is read.
+
+    *id* is the record, None where it is of none: a title, a mark of the shell. A *clear* withdraws the record. Of a
+    name that is one of *many* there is no telling how many there are.
+    """
+
+    name: Hashable
+    id: str | None = None
+    is_clear: bool = False
+    is_many: bool = False
+
+
+@attrs.frozen
+class Limits:
+    """Read at once in *every* seconds, read later in one go (things and bytes), and kept until then."""
+
+    at_once: int = 8
+    every: float = 0.05
+    a_go: int = 64
+    go_bytes: int = 16_384
+    #: As many as a pane has records.
+    kept: int = 256
+    kept_bytes: int = 32_768
+
+
+@attrs.frozen
+class Pace:
+    """How many things a second were said and read when something was last left out."""
+
+    said: int = 0
+    read: int = 0
+
+
+@attrs.define
+class _Item:
+    key: Key
+    call: Call
+    size: int
+    #: The first to go for want of room.
+    is_spare: bool
+
+
+class Inbox:
+    """One program's. *is_known* tells whether there is a record of it, or any below it."""
+
+    def __init__(self, is_known: Callable[[str], bool], limits: Limits | None = None) -> None:
+        self._is_known = is_known
+        self._limits = limits or Limits()
+        self._items: dict[Hashable, _Item] = {}
+        self._size = 0
+        self._spare = 0
+        #: How many of the ids that wait are below another one.
+        self._nested = 0
+        self._began = float("-inf")
+        self._reads = 0
+        #: What was counted since, and whether something was left out.
+        self._counted_at = float("-inf")
+        self._said = self._read = self._left_out = 0
+        self._told_at = float("-inf")
+        #: None unless something was left out of late.
+        self.pace: Pace | None = None
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def admits(self, now: float) -> bool:
+        """Whether the next thing is to be read at once."""
+        self._said += 1
+        if self._items:
+            return False
+        self.count(now)
+        if now - self._began >= self._limits.every or now < self._began:
+            self._began, self._reads = now, 0
+        if self._reads >= self._limits.at_once:
+            return False
+        self._reads += 1
+        self._read += 1
+        return True
+
+    def keep(self, key: Key, call: Call, size: int) -> None:
+        """Read *call*, of *size* bytes, later."""
+        id_, name = key.id, key.name
+        if key.is_clear and id_ is not None:
+            self._supersede(id_)
+            if id_ and not self._is_known(id_):
+                self._left_out += 1
+                return
+        items = self._items
+        if name in items:
+            self._drop(name)
+        is_spare = key.is_many or bool(id_)
+        items[name] = _Item(key, call, size, is_spare)
+        self._size += size
+        self._spare += is_spare
+        self._nested += id_ is not None and "/" in id_
+        while self._spare > self._limits.kept or self._size > self._limits.kept_bytes:
+            # Of the others there is a handful.
+            oldest = next((name for name, item in items.items() if item.is_spare), None)
+            self._drop(next(iter(items)) if oldest is None else oldest)
+
+    def due(self) -> float | None:
+        """When to `take` next; None if nothing waits."""
+        return self._began + self._limits.every if self._items else None
+
+    def take(self, now: float, *, everything: bool = False) -> list[Call]:
+        """What is to be read now, in order."""
+        self.count(now)
+        calls: list[Call] = []
+        size = 0
+        limits = self._limits
+        while self._items and (everything or (len(calls) < limits.a_go and size < limits.go_bytes)):
+            item = self._remove(next(iter(self._items)))
+            calls.append(item.call)
+            size += item.size
+        self._began, self._reads = now, limits.at_once
+        self._read += len(calls)
+        return calls
+
+    def forget_but(self, kept: Hashable) -> None:
+        """All that waits is void, but for what has this name."""
+        for name in [name for name in self._items if name != kept]:
+            self._drop(name)
+
+    def count(self, now: float) -> None:
+        """Let time pass for the `pace`."""
+        passed = now - self._counted_at
+        if 0 <= passed < COUNT_S:
+            return
+        if self._left_out:
+            self._told_at = now
+            self.pace = Pace(_round(self._said / passed), _round(self._read / passed)) if passed > 0 else None
+        elif now - self._told_at >= TOLD_S or now < self._told_at:
+            self.pace = None
+        self._counted_at = now
+        self._said = self._read = self._left_out = 0
+
+    def _supersede(self, id_: str) -> None:
+        """The record *id_* is withdrawn: what waits of it and of those below it would be read for nothing."""
+        prefix = f"{id_}/"
+        names: list[Hashable] = [(None, id_), (_NOTIFICATION, id_)]
+        if not id_ or self._nested:
+            names = [
+                name
+                for name, item in self._items.items()
+                # Some are put in order by their own time.
+                if not item.key.is_many
+                and (of := item.key.id) is not None
+                and (not id_ or of == id_ or of.startswith(prefix))
+            ]
+        for name in names:
+            if name in self._items:
+                self._drop(name)
+
+    def _drop(self, name: Hashable) -> None:
+        self._remove(name)
+        self._left_out += 1
+
+    def _remove(self, name: Hashable) -> _Item:
+        item = self._items.pop(name)
+        self._size -= item.size
+        self._spare -= item.is_spare
+        self._nested -= item.key.id is not None and "/" in item.key.id
+        return item
+
+
+def key_of(payload: str | None) -> Key | None:
+    """
+    The key of a value of the carrier, as cheaply as that can be told; None if it says nothing.
+
+    Of a hook's report the tool belongs to the key: the end of one does not end the wait for another.
+    """
+    if payload is None:
+        return Key(("clear", ""), "", is_clear=True)
+    if len(payload) > osc1338.PAYLOAD_LIMIT:
+        return None
+    found = dict(_FIELD.findall(payload))
+    if "state" not in found:
+        return Key("recipe") if payload.startswith("resume=") else None
+    state, id_ = found["state"], found.get("id", "")
+    if "%" in id_:
+        try:
+            id_ = pairs.percent_decode(id_.encode("utf-8", "replace")).decode("utf-8", "replace")
+        except DecodeError:
+            return None
+    if "at" in found:
+        return Key(("hook", id_, state, found.get("of")), id_, is_many=True)
+    if state == "clear":
+        return Key(("clear", id_), id_, is_clear=True)
+    return Key((found.get("source"), id_), id_)
+
+
+def key_of_sequence(sequence: Sequence) -> Key | None:
+    """The key of a sequence that a relay reads; None for one that says nothing."""
+    number, body = sequence.number, sequence.body
+    if number == osc7501.NUMBER:
+        found = dict(_FIELD_7501.findall(body))
+        id_ = found.get(b"id", b"").decode("ascii", "replace")
+        if b"state" not in found:
+            return None
+        return Key(("clear", id_), id_, is_clear=True) if found[b"state"] == b"clear" else Key((None, id_), id_)
+    if number == osc1338.NUMBER:
+        return key_of(body.decode("utf-8", "replace"))
+    if body.startswith(_CARRIER):
+        try:
+            return key_of(binascii.a2b_base64(body[len(_CARRIER) :]).decode("utf-8", "replace"))
+        except binascii.Error:
+            return None
+    if number == osc88.NUMBER:
+        return Key(osc88.NUMBER)
+    # What tells only what has changed cannot be told apart; what is the same needs no second reading.
+    return Key(sequence.raw, is_many=True)
+
+
+def _round(rate: float) -> int:
+    """To a digit or two: a figure that is shown must not change for nothing."""
+    unit = 10 ** max(0, len(str(int(rate))) - 2)
+    return round(rate / unit) * unit

@@ -26,13 +26,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
-import attrs
-
 from benchmarks.timing import CHUNK, RECORDING, best
+from tests.host.test_pane import CLAUDE, HandTable
+
 from tallylight import files, wire
 from tallylight.agents import Agents
 from tallylight.claims import Timing
-from tallylight.evidence.process import Process
 from tallylight.hosts.pane import Pane
 from tallylight.processes import ForegroundReader
 from tallylight.relay.core import RelayCore
@@ -70,7 +69,7 @@ def _word(index: int) -> str:
 #: Each gives the piece with a number.
 PIECES: dict[str, Callable[[int], bytes]] = {
     "carrier, one record": lambda n: _carrier(f"state={_word(n)};tool=claude;message=m{n}"),
-    "carrier, the same again": lambda n: _carrier("state=waiting;tool=claude"),
+    "carrier, the same again": lambda _: _carrier("state=waiting;tool=claude"),
     "carrier, 256 children": lambda n: _carrier(f"state={_word(n // 256)};tool=x;id=r{n % 256}"),
     "carrier, distinct ids": lambda n: _carrier(f"state=working;id=r{n}"),
     "carrier, distinct deep ids": lambda n: _carrier(f"state=working;id=a/b/c/d/e/f/g/r{n}"),
@@ -87,7 +86,7 @@ PIECES: dict[str, Callable[[int], bytes]] = {
         b"waiting", b"blocked"
     ),
     "OSC 7501, texts": lambda n: b"\x1b]7501;state=blocked:msg=" + _packed(f"{n}{_EMOJI * 8}") + b"\x07",
-    "OSC 7501, queries": lambda n: b"\x1b]7501;?\x07",
+    "OSC 7501, queries": lambda _: b"\x1b]7501;?\x07",
     "OSC 1338": lambda n: f"\x1b]1338;state={_word(n)};tool=claude;id=r{n % 999}\x07".encode(),
     "OSC 26": lambda n: b"\x1b]26;CodeAgent=claude;Status=running;UserVar:v%d=%s\x07" % (n, _packed(str(n))),
     "OSC 88": lambda n: b"\x1b]88;arm;cmd=" + _packed("claude") + b";args=" + _packed(f"--resume {n}") + b"\x07",
@@ -101,17 +100,17 @@ PIECES: dict[str, Callable[[int], bytes]] = {
     "OSC 99 in chunks": lambda n: b"\x1b]99;i=%d:d=0;part %d\x1b\\" % (n, n),
     "OSC of foreign numbers": lambda n: b"\x1b]8;;https://example.org/%d\x1b\\" % n,
     "OSC that are broken off": lambda n: b"\x1b]7501;state=%d" % n,
-    "OSC longer than the limit": lambda n: b"\x1b]7501;msg=" + b"A" * 140_000 + b"\x07",
+    "OSC longer than the limit": lambda _: b"\x1b]7501;msg=" + b"A" * 140_000 + b"\x07",
     "OSC of 8 KiB": lambda n: b"\x1b]26;SessionTitle=" + b"QUJD" * 2000 + b"%d\x07" % n,
     "tmux's envelopes": lambda n: envelope.tmux_wrap(_carrier(f"state=working;id=r{n}"), 1 + n % 5),
     "Screen's envelopes": lambda n: envelope.screen_wrap(_carrier(f"state=working;id=r{n}")),
-    "pictures": lambda n: b"\x1b_Ga=T,f=100,m=1;" + b"A" * 4096 + b"\x1b\\",
+    "pictures": lambda _: b"\x1b_Ga=T,f=100,m=1;" + b"A" * 4096 + b"\x1b\\",
     "colours": lambda n: b"\x1b[38;5;%dm%d\x1b[m " % (n % 256, n),
-    "RIS": lambda n: b"\x1bc",
-    "RIS between reports": lambda n: b"\x1b]1338;state=working\x07\x1bc",
-    "ESC": lambda n: b"\x1b",
-    "C1": lambda n: bytes(range(0x80, 0xA0)),
-    "base64": lambda n: _packed("A line of a file that somebody packed. %d" % n) + b"\r\n",
+    "RIS": lambda _: b"\x1bc",
+    "RIS between reports": lambda _: b"\x1b]1338;state=working\x07\x1bc",
+    "ESC": lambda _: b"\x1b",
+    "C1": lambda _: bytes(range(0x80, 0xA0)),
+    "base64": lambda n: _packed(f"A line of a file that somebody packed. {n}") + b"\r\n",
 }
 #: Those that are no repetition of a piece.
 WHOLE: dict[str, Callable[[int], bytes]] = {
@@ -163,39 +162,6 @@ def relay(data: bytes) -> RelayCore:
     return core
 
 
-@attrs.frozen
-class OneAgent:
-    """A process table with nothing but an agent in it."""
-
-    agent: Process = Process(20, 10, 20, "claude", ("claude",), "/opt/claude", 200)
-
-    def get(self, pid: int) -> Process | None:
-        return self.agent if pid == self.agent.pid else None
-
-    def token(self, pid: int) -> object:
-        return self.agent.exe
-
-    fingerprint = token
-
-    def start(self, pid: int) -> int | None:
-        return self.agent.start
-
-    def start_time(self, pid: int) -> float | None:
-        return None
-
-    def cwd(self, pid: int) -> str:
-        return ""
-
-    def environ(self, pid: int) -> dict[str, str]:
-        return {"HOME": "/nowhere"}
-
-    def descendants(self, pid: int) -> tuple[Process, ...]:
-        return ()
-
-    def group(self, pgrp: int) -> tuple[Process, ...]:
-        return (self.agent,)
-
-
 @functools.cache
 def _agents() -> Agents:
     return files.load_agents({"HOME": "/nowhere"})[0]
@@ -205,9 +171,9 @@ class Host:
     """One pane, told what a terminal tells its host."""
 
     def __init__(self) -> None:
-        table = OneAgent()
+        table = HandTable("/nowhere")
         self.pane = Pane(Timing(), ForegroundReader(_agents(), table), table)
-        self.pane.foreground(table.agent.pid, 0.0)
+        self.pane.foreground(CLAUDE.pid, 0.0)
         self.now = 0.0
         #: The longest time that one call to the pane took, in seconds.
         self.longest = 0.0

@@ -154,7 +154,7 @@ class Tracker:
             self._claim(report, now)
         self._settle(now)
 
-    def together(self, calls: Iterable[Callable[[float], None]], now: float) -> None:
+    def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:
         """Make *calls*, each of which tells this tracker something at *now*, and decide once for all of them."""
         self._is_told_more = True
         try:

@@ -77,7 +77,7 @@ class Pane:
         self.tracker = Tracker(timing)
         self.attention = Attention()
         self._order = Order()
-        self._inbox = Inbox(lambda id_: self.tracker.has(id_))
+        self._inbox = Inbox(self._has)
         self.conversation = Conversation()
         self._reader = reader
         self._table = table
@@ -199,6 +199,9 @@ class Pane:
         """A notification of the program said what is in *report*."""
         key = Key(("notified", report.source, report.id), report.id)
         return self._hear(key, functools.partial(self.tracker.report, report), len(report.message), now)
+
+    def _has(self, id_: str) -> bool:
+        return self.tracker.has(id_)
 
     def _hear(self, key: Key, call: Call, size: int, now: float) -> bool:
         if self._inbox.admits(now):

@@ -49,6 +49,8 @@ ANSWERS_A_SECOND = 64
 
 PACE = Limits(at_once=256, every=0.1, a_go=256, go_bytes=65_536, kept=256, kept_bytes=131_072)
 
+#: A bar of the terminal's own.
+_PROGRESS = b"\x1b]9;4;"
 #: The numbers that others use too: only a codec can tell whose a sequence is.
 _SHARED = (21337, 3008)
 #: The numbers that no terminal we write to speaks.
@@ -221,12 +223,13 @@ class RelayCore:
         if osc7501.is_query(sequence):
             self._answer(sequence)
             is_read = True
+        elif sequence.raw.startswith(_PROGRESS):
+            is_read = False
         elif sequence.number in _SHARED or self._inbox.admits(self._now):
             is_read = self._read(sequence)
         else:
-            self._is_fresh = is_read = False
-            if (key := key_of_sequence(sequence)) is not None:
-                self._inbox.keep(key, lambda _: self._read_late(sequence), len(sequence.raw))
+            is_read = False
+            self._read_later(sequence)
         is_ours = is_read or sequence.number in _OURS or sequence.body.startswith(cli_agent.PREFIX)
         return is_ours and not self._passthrough and self._splitter.is_safe
 
@@ -246,8 +249,10 @@ class RelayCore:
             self._report(report)
         return reports is not None
 
-    def _read_late(self, sequence: Sequence) -> None:
-        self._read(sequence)
+    def _read_later(self, sequence: Sequence) -> None:
+        self._is_fresh = False
+        if (key := key_of_sequence(sequence)) is not None:
+            self._inbox.keep(key, lambda _: self._read(sequence), len(sequence.raw))
 
     def _read_on(self, *, everything: bool = False) -> None:
         """Read what came too fast, if its time has come."""
@@ -260,9 +265,12 @@ class RelayCore:
         """An envelope for the terminal around our multiplexer: a hook's variable may be in it."""
         self._is_fresh = False
         for inner in self._unwrapper.feed(sequence):
-            event = wire.decode(inner)
-            if isinstance(event, user_var.UserVar):
-                self._note(event)
+            if inner.number != user_var.NUMBER:
+                continue
+            if self._inbox.admits(self._now):
+                self._read(inner)
+            else:
+                self._read_later(inner)
 
     def _report(self, report: Report) -> None:
         self._records.report(report, self._now)

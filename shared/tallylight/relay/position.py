@@ -42,7 +42,8 @@ class Position:
     @property
     def is_safe(self) -> bool:
         """Whether something else may be written here: no sequence and no character is cut by it."""
-        return self.state is State.GROUND and not is_cut(self._last)
+        last = self._last
+        return self.state is State.GROUND and (not last or last[-1] < 0x80 or not is_cut(last))
 
     def note(self, data: bytes, start: int, end: int) -> None:
         """Take data[start:end] in."""

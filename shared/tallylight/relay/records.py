@@ -7,9 +7,9 @@ leaves empty, because an agent often speaks several at once and the poorer ones 
 nothing for `FUSE_S` before another one spoke has lost its say: one program may have followed another.
 
 At most `limit` records are kept, the least recently heard of goes first, and what the host was told of it is withdrawn.
-Of those that are gone and yet to be withdrawn at most twice as many are remembered; of more the half told longest ago is
-forgotten, because the host, which keeps as many records as we do, has heard of enough others since to have dropped them.
-What a report costs depends on those limits and not on how many came before.
+Of those that are gone and yet to be withdrawn at most twice as many are remembered; of more the half told longest ago
+is forgotten, because the host, which keeps as many records as we do, has heard of enough others since to have dropped
+them. What a report costs depends on those limits and not on how many came before.
 """
 
 from __future__ import annotations

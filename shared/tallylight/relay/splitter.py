@@ -183,7 +183,8 @@ class Splitter:
                     self.gap = len(out)
                     begin = noted = at
             elif kind == 0x63:
-                end = _RESETS.match(data, end).end()  # type: ignore[union-attr] - it matches nothing, too
+                if more := _RESETS.match(data, end):
+                    end = more.end()
                 note(data, noted, end)
                 at = noted = end
                 self._reset()

@@ -33,7 +33,8 @@ _FIELD = re.compile(r"(?:\A|;)(state|id|at|of|source)=([^;]*)")
 _FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([^:\s]*)")
 _CARRIER = f"SetUserVar={envelope.CARRIER}=".encode()
 
-Call = Callable[[float], None]
+#: What is to be done at the monotonic time that it is given.
+Call = Callable[[float], object]
 
 
 @attrs.define
@@ -136,8 +137,7 @@ class Inbox:
         self._nested += id_ is not None and "/" in id_
         while self._spare > self._limits.kept or self._size > self._limits.kept_bytes:
             # Of the others there is a handful.
-            oldest = next((name for name, item in items.items() if item.is_spare), None)
-            self._drop(next(iter(items)) if oldest is None else oldest)
+            self._drop(next((name for name in items if items[name].is_spare), None) or next(iter(items)))
 
     def due(self) -> float | None:
         """When to `take` next; None if nothing waits."""
@@ -254,5 +254,5 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
 
 def _round(rate: float) -> int:
     """To a digit or two: a figure that is shown must not change for nothing."""
-    unit = 10 ** max(0, len(str(int(rate))) - 2)
-    return round(rate / unit) * unit
+    unit = 10.0 ** max(0, len(str(int(rate))) - 2)
+    return int(round(rate / unit) * unit)

@@ -46,7 +46,8 @@ def decode(sequence: Sequence) -> UserVar:
         raise DecodeError("malformed", "a name of A-Z a-z 0-9 _ . : - and one base64 value")
     if not equals:
         return UserVar(text, None)
-    return UserVar(text, base64.decode_text(value).translate(_CONTROLS))
+    data = base64.decode_text(value)
+    return UserVar(text, data if data.isprintable() else data.translate(_CONTROLS))
 
 
 def encode(event: UserVar) -> bytes:

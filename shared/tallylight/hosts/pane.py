@@ -138,7 +138,6 @@ class Pane:
             self._pgid = pgid
         found = self._reader.look(pgid)
         if found is not self._identity or found.doubtful is not None:
-            self._catch_up(now, everything=True)  # what was said before was said of the one before
             self._identity = found
             self._changed_to(found.with_title(self._title), now)
 
@@ -210,11 +209,6 @@ class Pane:
         self._inbox.keep(key, call, size)
         return False
 
-    def _catch_up(self, now: float, *, everything: bool = False) -> None:
-        """Read what came too fast."""
-        if self._inbox:
-            self.tracker.together(self._inbox.take(now, everything=everything), now)
-
     @kept("the title")
     def _titled(self, title: str, now: float) -> None:
         self._title, self._title_at = title, now
@@ -258,13 +252,13 @@ class Pane:
 
     def tick(self, now: float) -> None:
         """Let time pass, if anything depends on it."""
-        self._inbox.count(now)
-        due = self._inbox.due()
-        if due is not None and now >= due:
-            self._catch_up(now)
         deadline = self.tracker.deadline()
         if deadline is not None and now >= deadline:
             self.tracker.tick(now)
+        self._inbox.count(now)
+        due = self._inbox.due()
+        if due is not None and now >= due:
+            self.tracker.together(self._inbox.take(now), now)
 
     def deadline(self) -> float | None:
         """The time of the next `tick` that could change something; None if none could."""
@@ -330,6 +324,9 @@ class Pane:
             self._remember(found)
             self._find_status_file(before)
             return
+        if self._inbox and (before is not None or found.agent is not None or found.is_remote):
+            # It was said before.
+            self.tracker.together(self._inbox.take_last(now), now)
         is_gone = before is None or not self._is_alive(before.identity)
         if before is not None and is_gone:
             self._last_words(before, now)

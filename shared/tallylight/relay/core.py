@@ -256,9 +256,8 @@ class RelayCore:
 
     def _read_on(self, *, everything: bool = False) -> None:
         """Read what came too fast, if its time has come."""
-        due = self._inbox.due()
-        if due is not None and (everything or self._now >= due):
-            for call in self._inbox.take(self._now, everything=everything):
+        while (due := self._inbox.due()) is not None and (everything or self._now >= due):
+            for call in self._inbox.take(self._now):
                 call(self._now)
 
     def _open(self, sequence: Sequence) -> None:

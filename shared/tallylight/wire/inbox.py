@@ -20,15 +20,13 @@ from collections.abc import Callable, Hashable
 import attrs
 
 from tallylight.errors import DecodeError
-from tallylight.report import Source
 from tallylight.scanner import Sequence
-from tallylight.wire import envelope, osc88, osc1338, osc7501, pairs
+from tallylight.wire import envelope, osc88, osc1338, osc7501, pairs, user_var
 
 #: The pace is counted over so many seconds, and told for so many after the last time that something was left out.
 COUNT_S = 1.0
 TOLD_S = 5.0
 
-_NOTIFICATION = Source.NOTIFICATION.word
 _FIELD = re.compile(r"(?:\A|;)(state|id|at|of|source)=([^;]*)")
 _FIELD_7501 = re.compile(rb"(?:\A|:)\s*(state|id)\s*=\s*([^:\s]*)")
 _CARRIER = f"SetUserVar={envelope.CARRIER}=".encode()
@@ -42,8 +40,9 @@ class Key:
     """
     What a thing is about: only the newest of one *name* is read.
 
-    *id* is the record, None where it is of none: a title, a mark of the shell. A *clear* withdraws the record. Of a
-    name that is one of *many* there is no telling how many there are.
+    *id* is the record, None where it is of none: a title, a mark of the shell. A *clear* withdraws the record as far as
+    the same voice spoke of it, which the name of such a report begins with; the id is next. Of a name that is one of
+    *many* there is no telling how many there are.
     """
 
     name: Hashable
@@ -58,7 +57,7 @@ class Limits:
 
     at_once: int = 8
     every: float = 0.05
-    a_go: int = 64
+    a_go: int = 48
     go_bytes: int = 16_384
     #: As many as a pane has records.
     kept: int = 256
@@ -91,7 +90,8 @@ class Inbox:
         self._items: dict[Hashable, _Item] = {}
         self._size = 0
         self._spare = 0
-        #: How many of the ids that wait are below another one.
+        #: How many things wait of each id; and how many of a record below another.
+        self._ids: dict[str, int] = {}
         self._nested = 0
         self._began = float("-inf")
         self._reads = 0
@@ -123,8 +123,8 @@ class Inbox:
         """Read *call*, of *size* bytes, later."""
         id_, name = key.id, key.name
         if key.is_clear and id_ is not None:
-            self._supersede(id_)
-            if id_ and not self._is_known(id_):
+            self._supersede(name, id_)
+            if id_ and not self._waits(id_) and not self._is_known(id_):
                 self._left_out += 1
                 return
         items = self._items
@@ -134,7 +134,9 @@ class Inbox:
         items[name] = _Item(key, call, size, is_spare)
         self._size += size
         self._spare += is_spare
-        self._nested += id_ is not None and "/" in id_
+        if id_ is not None:
+            self._ids[id_] = self._ids.get(id_, 0) + 1
+            self._nested += "/" in id_
         while self._spare > self._limits.kept or self._size > self._limits.kept_bytes:
             # Of the others there is a handful.
             self._drop(next((name for name in items if items[name].is_spare), None) or next(iter(items)))
@@ -143,13 +145,24 @@ class Inbox:
         """When to `take` next; None if nothing waits."""
         return self._began + self._limits.every if self._items else None
 
-    def take(self, now: float, *, everything: bool = False) -> list[Call]:
+    def take_last(self, now: float) -> list[Call]:
+        """
+        What is to be read because the program ends: all of its own, and the newest of its children's, in order.
+
+        Of those there are no more than in one go: they go with it.
+        """
+        spare = [name for name, item in self._items.items() if item.is_spare]
+        for name in spare[: max(0, len(spare) - self._limits.a_go)]:
+            self._drop(name)
+        return [call for _ in range(len(self._items)) for call in self.take(now)]
+
+    def take(self, now: float) -> list[Call]:
         """What is to be read now, in order."""
         self.count(now)
         calls: list[Call] = []
         size = 0
         limits = self._limits
-        while self._items and (everything or (len(calls) < limits.a_go and size < limits.go_bytes)):
+        while self._items and len(calls) < limits.a_go and size < limits.go_bytes:
             item = self._remove(next(iter(self._items)))
             calls.append(item.call)
             size += item.size
@@ -175,22 +188,27 @@ class Inbox:
         self._counted_at = now
         self._said = self._read = self._left_out = 0
 
-    def _supersede(self, id_: str) -> None:
-        """The record *id_* is withdrawn: what waits of it and of those below it would be read for nothing."""
-        prefix = f"{id_}/"
-        names: list[Hashable] = [(None, id_), (_NOTIFICATION, id_)]
+    def _supersede(self, clear: Hashable, id_: str) -> None:
+        """The record *id_* is withdrawn: what the same voice said of it and of those below it is not worth reading."""
+        assert isinstance(clear, tuple), "the name of a withdrawal begins with who spoke"
+        names: list[Hashable] = [clear, clear[:2]]
         if not id_ or self._nested:
+            prefix = f"{id_}/"
             names = [
                 name
-                for name, item in self._items.items()
-                # Some are put in order by their own time.
-                if not item.key.is_many
-                and (of := item.key.id) is not None
-                and (not id_ or of == id_ or of.startswith(prefix))
+                for name in self._items
+                if isinstance(name, tuple)
+                and name[0] == clear[0]
+                and (not id_ or name[1] == id_ or name[1].startswith(prefix))
             ]
         for name in names:
             if name in self._items:
                 self._drop(name)
+
+    def _waits(self, id_: str) -> bool:
+        """Whether anything waits of a record, or of those below it."""
+        prefix = f"{id_}/"
+        return id_ in self._ids or (self._nested > 0 and any(each.startswith(prefix) for each in self._ids))
 
     def _drop(self, name: Hashable) -> None:
         self._remove(name)
@@ -200,18 +218,26 @@ class Inbox:
         item = self._items.pop(name)
         self._size -= item.size
         self._spare -= item.is_spare
-        self._nested -= item.key.id is not None and "/" in item.key.id
+        if (id_ := item.key.id) is not None:
+            self._nested -= "/" in id_
+            self._ids[id_] -= 1
+            if not self._ids[id_]:
+                del self._ids[id_]
         return item
 
 
-def key_of(payload: str | None) -> Key | None:
+def _report(voice: Hashable, id_: str, *, is_clear: bool) -> Key:
+    return Key((voice, id_, "clear"), id_, is_clear=True) if is_clear else Key((voice, id_), id_)
+
+
+def key_of(payload: str | None, voice: int = osc1338.NUMBER) -> Key | None:
     """
     The key of a value of the carrier, as cheaply as that can be told; None if it says nothing.
 
-    Of a hook's report the tool belongs to the key: the end of one does not end the wait for another.
+    Hooks' reports are put in order by their own time, so that each counts.
     """
     if payload is None:
-        return Key(("clear", ""), "", is_clear=True)
+        return _report(voice, "", is_clear=True)
     if len(payload) > osc1338.PAYLOAD_LIMIT:
         return None
     found = dict(_FIELD.findall(payload))
@@ -224,10 +250,9 @@ def key_of(payload: str | None) -> Key | None:
         except DecodeError:
             return None
     if "at" in found:
-        return Key(("hook", id_, state, found.get("of")), id_, is_many=True)
-    if state == "clear":
-        return Key(("clear", id_), id_, is_clear=True)
-    return Key((found.get("source"), id_), id_)
+        return Key(payload, id_, is_many=True)
+    source = found.get("source")
+    return _report((voice, source) if source else voice, id_, is_clear=state == "clear")
 
 
 def key_of_sequence(sequence: Sequence) -> Key | None:
@@ -238,12 +263,12 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
         id_ = found.get(b"id", b"").decode("ascii", "replace")
         if b"state" not in found:
             return None
-        return Key(("clear", id_), id_, is_clear=True) if found[b"state"] == b"clear" else Key((None, id_), id_)
+        return _report(number, id_, is_clear=found[b"state"] == b"clear")
     if number == osc1338.NUMBER:
         return key_of(body.decode("utf-8", "replace"))
     if body.startswith(_CARRIER):
         try:
-            return key_of(binascii.a2b_base64(body[len(_CARRIER) :]).decode("utf-8", "replace"))
+            return key_of(binascii.a2b_base64(body[len(_CARRIER) :]).decode("utf-8", "replace"), user_var.NUMBER)
         except binascii.Error:
             return None
     if number == osc88.NUMBER:

@@ -11,14 +11,11 @@ depth.
 
 from __future__ import annotations
 
-import re
-
 from tallylight.scanner import Scanner, Sequence, SequenceKind
 from tallylight.wire.envelope import SCREEN_PAYLOAD
 
 #: How many multiplexers deep anybody works; each level costs a scanner.
 LEVELS = 4
-_PAIR = re.compile(rb"\x1b(.)", re.DOTALL)
 
 
 def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
@@ -31,10 +28,17 @@ def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
     if sequence.kind is not SequenceKind.DCS:
         return None
     if sequence.payload.startswith(b"tmux;"):
-        return _PAIR.sub(rb"\1", sequence.payload[5:])
+        return _halved(sequence.payload[5:])
     if screen and len(sequence.payload) <= SCREEN_PAYLOAD:
         return sequence.payload
     return None
+
+
+def _halved(data: bytes) -> bytes:
+    """Take the ESC of each pair away, as fast as a flood of them asks for; one that is alone at the end stays."""
+    pieces = data.split(b"\x1b\x1b")
+    alone = b"\x1b" if pieces[-1].endswith(b"\x1b") else b""
+    return b"\x1b".join([piece.replace(b"\x1b", b"") for piece in pieces]) + alone
 
 
 class Unwrapper:

@@ -48,6 +48,14 @@ def test_explanation() -> None:
     ]
 
 
+def test_pace() -> None:
+    """A pane that says more than is read says so, and no other does."""
+    flooded = attrs.evolve(WAITING, said_per_s=5200, read_per_s=960)
+
+    assert "  reports   5200 a second, read at 960: of each record the newest" in drawn(flooded).splitlines()
+    assert "reports" not in drawn(WAITING)
+
+
 def test_question() -> None:
     """The question on the screen, the keys of its answers, and the rule that read them."""
     pane = attrs.evolve(

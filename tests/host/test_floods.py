@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.floods import SHAPES, Host, flood
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.floods import SHAPES, Host, flood
 from tallylight import files
 from tallylight.claims import Timing
 from tallylight.hosts.pane import Pane

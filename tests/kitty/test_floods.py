@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-
 from benchmarks.floods import flood
+
 from tests.kitty.desk import Desk
 
 pytestmark = [pytest.mark.timeout(300)]

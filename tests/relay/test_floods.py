@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from benchmarks.floods import SHAPES, flood, relay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.floods import SHAPES, flood, relay
 from tallylight.relay.core import PACE, RelayCore
 from tallylight.relay.records import MAX_RECORDS, Records
 from tallylight.report import Report, Source

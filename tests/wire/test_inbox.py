@@ -141,7 +141,7 @@ def test_bytes() -> None:
 
 
 def test_the_end_of_a_program() -> None:
-    """All of its own and the newest of its children's are read at once; those of more children than a go takes are not."""
+    """All of its own is read at once, and of its children's the newest, as many as are read in one go."""
     reader = Reader()
     reader.flood()
     for payload in ("state=waiting", *(f"state=working;id=r{n}" for n in range(4)), "resume=x"):

@@ -83,7 +83,7 @@ def draw(output: Output, found: Found, now: float) -> None:
 
 def _pace(said: int, read: int) -> str:
     """How much of what its programs say is read, if that is not all."""
-    return f"{said} a second, read at {read}; the newest of each record is never left out" if said else ""
+    return f"{said} a second, read at {read}: of each record the newest" if said else ""
 
 
 def _rest(until: float, now: float) -> str:

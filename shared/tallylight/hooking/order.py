@@ -32,6 +32,8 @@ WINDOW = 6_000
 #: Reports kept of a record, and records kept of a pane.
 MAX_KEPT = 32
 MAX_LINES = 256
+#: With more records than this, those that end with their agent are forgotten: a flood of goodbyes must not cost each one.
+FEW = 32
 
 #: Of reports of one time the greatest is taken for the last.
 _RANK: dict[Status | None, int] = {
@@ -113,8 +115,12 @@ class Order:
         line.add(found)
         changed = self._settle(line, found)
         if found.report.status is None and not found.report.id:
+            are_many = len(self._lines) > FEW
             for id_, below in list(self._lines.items()):
-                if id_:
+                if id_ and are_many and below.latest is not None and below.latest <= found.at:
+                    # The tracker withdraws it, and one that is late yet finds the goodbye in the agent's own line.
+                    del self._lines[id_]
+                elif id_:
                     changed += self._leave(below, id_, found)
         return tuple(changed)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tallylight.hooking.order import FEW, MAX_LINES, Order
-from tallylight.report import Report
 from tallylight.wire import osc1338
 
 

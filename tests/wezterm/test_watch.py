@@ -142,6 +142,23 @@ def test_reattach(bench: Bench) -> None:
     assert bench.light(pane) == "▌?"
 
 
+def test_a_flood_is_looked_at_some_times_a_second(bench: Bench) -> None:
+    """Hundreds of words in a second cost a few looks at all panes, and the last one is shown a second later."""
+    bench.config()
+    pane = bench.panes[1]
+    for n in range(300):
+        bench.fake.set_var(pane, "tally", f"state=working;message=m{n}")
+        bench.fake.pump()
+    bench.fake.set_var(pane, "tally", WAITING)
+    bench.fake.pump()
+    looks = {name: count for name, count in bench.fake.counts.items() if name.endswith("all_windows")}
+    assert max(looks.values()) < 100, looks
+    bench.fake.now += 1.1
+    bench.fake.run_timers()
+
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌?"
+
+
 # The snapshot -------------------------------------------------------------------------------------------------
 
 

@@ -18,12 +18,15 @@ M.options = nil
 
 --- Ticks after which a title handler that was never called is another's.
 local NEVER_CALLED = 20
+--- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
+local MAX_NEWS = 20
 
 local life = ''
 local last_tick = 0
 local last_feed, fed_pid
 local is_timed = false
 local ticks = 0
+local news_at, news, is_late = 0, 0, false
 ---@type table<integer, string> # what was drawn last, by pane
 local drawn = {}
 
@@ -165,6 +168,28 @@ function M.tick(window, is_news)
   end
 end
 
+--- Look at what was just said, or later where that is too often.
+---@param window table
+---@param now number
+local function tell(window, now)
+  if now ~= news_at then
+    news_at, news = now, 0
+  end
+  news = news + 1
+  if news <= MAX_NEWS then
+    M.tick(window, true)
+  elseif not is_late then
+    is_late = true
+    wezterm.time.call_after(1, function()
+      is_late = false
+      local windows = wezterm.gui.gui_windows()
+      if windows[1] then
+        M.tick(windows[1], true)
+      end
+    end)
+  end
+end
+
 --- A fault costs one round and one line, never a handler of somebody else's.
 ---@param what string
 ---@param call fun()
@@ -180,8 +205,12 @@ function M.register()
   wezterm.on('user-var-changed', function(window, pane, name, value)
     if name == 'tally' then
       guarded('user-var-changed', function()
-        local is_new = panes.hear(pane:pane_id(), value, os.time(), true)
-        M.tick(window, is_new)
+        local now = os.time()
+        if panes.hear(pane:pane_id(), value, now, true) then
+          tell(window, now)
+        else
+          M.tick(window, false)
+        end
       end)
     end
   end)

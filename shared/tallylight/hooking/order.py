@@ -32,7 +32,7 @@ WINDOW = 6_000
 #: Reports kept of a record, and records kept of a pane.
 MAX_KEPT = 32
 MAX_LINES = 256
-#: With more records than this, those that end with their agent are forgotten: a flood of goodbyes must not cost each one.
+#: With more records than this, those that end with their agent are forgotten, so that the next goodbye is cheap.
 FEW = 32
 
 #: Of reports of one time the greatest is taken for the last.

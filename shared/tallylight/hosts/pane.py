@@ -190,14 +190,13 @@ class Pane:
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
-        if is_start:
-            return self._hear(Key("start"), self.tracker.command_start, 0, now)
-        return self._hear(Key("end"), functools.partial(self.tracker.command_end, exit_code), 0, now)
+        key = Key("start" if is_start else "end")
+        return self._hear(key, functools.partial(self._marked, is_start, exit_code), 0, now)
 
     def notified(self, report: Report, now: float) -> bool:
         """A notification of the program said what is in *report*."""
         key = Key(("notified", report.source, report.id), report.id)
-        return self._hear(key, functools.partial(self.tracker.report, report), len(report.message), now)
+        return self._hear(key, functools.partial(self._notified, report), len(report.message), now)
 
     def _has(self, id_: str) -> bool:
         return self.tracker.has(id_)
@@ -208,6 +207,17 @@ class Pane:
             return True
         self._inbox.keep(key, call, size)
         return False
+
+    @kept("a mark of the shell")
+    def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
+        if is_start:
+            self.tracker.command_start(now)
+        else:
+            self.tracker.command_end(exit_code, now)
+
+    @kept("a notification")
+    def _notified(self, report: Report, now: float) -> None:
+        self.tracker.report(report, now)
 
     @kept("the title")
     def _titled(self, title: str, now: float) -> None:

@@ -190,7 +190,9 @@ def _is_alive(path: Path, pid: int) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    if folder.is_symlink():
-        folder.unlink()
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        # What is no directory goes too. `rmtree` would open it first, and wait for ever for the writer of a FIFO.
+        if stat.S_ISDIR(folder.lstat().st_mode):
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            folder.unlink()

@@ -142,7 +142,7 @@ def test_the_main_thread_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError
 
     monkeypatch.setattr(command.subprocess, "Popen", Hanging)
-    it = Command(("x",), "kitty-7", lambda _problem: None)
+    it = Command(("sh",), "kitty-7", lambda _problem: None)
     it.run(NOTICE, 0)
     it.tick(0)
 

@@ -1,8 +1,12 @@
 """
-A user's own command, run in the place of a notification: an argument list, its data in the environment, no shell.
+A user's own command, run in the place of a notification: an argument list, its data in the environment.
 
 It is started away from the terminal's main thread, with nothing on its standard streams and in a session of its own;
 at most `MAX_RUNNING` run at once, each for at most `LIMIT_S`, and `tick` sees to it that they end and leave no zombie.
+
+No shell reads any of it. But it is `sh` that goes to the home directory and becomes the command: Python keeps its
+global lock until a child that it starts has become its program, so a program on a disk that does not answer would hold
+the terminal, whichever thread it is started from.
 
     TALLY_TITLE TALLY_MESSAGE              what a notification would say: one harmless line each
     TALLY_STATUS TALLY_KIND TALLY_AGENT TALLY_PROJECT
@@ -12,10 +16,13 @@ at most `MAX_RUNNING` run at once, each for at most `LIMIT_S`, and `tick` sees t
 from __future__ import annotations
 
 import contextlib
+import errno
+import itertools
 import os
+import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
@@ -26,6 +33,9 @@ from tallylight.notify import Notice
 MAX_RUNNING = 4
 #: How long, in seconds, a command may run.
 LIMIT_S = 10.0
+JOB = "notify.command"
+#: Becomes the program of its arguments, which are words and nothing else, in the directory that stands before them.
+_BECOME = ("/bin/sh", "-c", 'cd -- "$0" && exec "$@"')
 
 
 def data(notice: Notice, host: str) -> dict[str, str]:
@@ -49,8 +59,9 @@ class Command:
     host: str
     failed: Callable[[Exception], None]
     environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
-    _worker: Worker = attrs.field(factory=Worker)
+    worker: Worker = attrs.field(factory=Worker)
     _starting: int = 0
+    _count: Iterator[int] = attrs.field(factory=itertools.count)
     _running: list[tuple[subprocess.Popen[bytes], float]] = attrs.field(factory=list)
 
     def run(self, notice: Notice, now: float) -> bool:
@@ -58,14 +69,15 @@ class Command:
         if self._starting + len(self._running) >= MAX_RUNNING:
             return False
         environ = {**self.environ, **data(notice, self.host)}
-        if self._worker.submit(lambda: self._start(environ), lambda result: self._started(result, now)):
+        number = next(self._count)
+        if self.worker.submit(JOB, lambda: self._start(environ), lambda result: self._started(result, now), number):
             self._starting += 1
-        self._worker.lend()
+        self.worker.lend()
         return True
 
     def tick(self, now: float) -> None:
         """Take the ended away, and kill those that run for too long; they are taken away as soon as they have ended."""
-        self._worker.lend()
+        self.worker.lend()
         self._running = [(process, since) for process, since in self._running if process.poll() is None]
         for process, since in self._running:
             if now - since >= LIMIT_S:
@@ -73,10 +85,14 @@ class Command:
                     os.killpg(process.pid, signal.SIGKILL)
 
     def _start(self, environ: dict[str, str]) -> subprocess.Popen[bytes]:
+        home, name = files.home(environ), self.argv[0]
+        program = shutil.which(str(home / name) if "/" in name else name, path=environ.get("PATH"))
+        if program is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
         return subprocess.Popen(
-            self.argv,
+            [*_BECOME, str(home), program, *self.argv[1:]],
             env=environ,
-            cwd=files.home(environ),
+            cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -1,8 +1,8 @@
 """
-Jobs: what a polling host does away from its loop, on a few threads, bounded in number and in time.
+Jobs: what a host does away from its loop, on a few threads, bounded in number and in time.
 
-One job a key at a time: a session that hangs keeps one thread for as long as its command may take, and the others go
-on. `run` is the only way to another program from there.
+One job a key at a time: one that hangs keeps its thread, which cannot be ended, and another thread takes the place of
+that one, so that the others go on. `run` is the only way to another program from there.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import attrs
 
-#: Threads, and jobs that wait for one.
+#: Threads, those that may be lost to jobs that hang, and jobs that wait for one.
 MAX_THREADS = 4
+MAX_HUNG = 12
 MAX_WAITING = 2048
+#: A job that takes longer, in seconds, hangs: on a disk or a network that does not answer.
+HANGS_S = 6.0
 #: A command is given so long, in seconds, and so many bytes of output.
 PATIENCE_S = 3.0
 MAX_OUTPUT = 4 * 1024 * 1024
@@ -83,19 +86,43 @@ def run(
 
 
 class Jobs:
-    """*deliver* takes what is to be done on the loop: it is called on the threads, and must be safe there."""
+    """
+    *deliver* takes what is to be done on the loop: it is called on the threads, and must be safe there.
 
-    def __init__(self, deliver: Callable[[Callable[[], None]], None]) -> None:
+    A job hangs when it has taken *patience* seconds of the monotonic *clock*.
+    """
+
+    def __init__(
+        self,
+        deliver: Callable[[Callable[[], None]], None],
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = HANGS_S,
+    ) -> None:
         self._deliver = deliver
+        self._clock = clock
+        self._patience = patience
         self._queue: queue.Queue[tuple[Hashable, Callable[[], object], Callable[[object], None]]] = queue.Queue(
             MAX_WAITING
         )
         self._busy: set[Hashable] = set()
+        #: When each job began that is being done. Written by the threads.
+        self._began: dict[Hashable, float] = {}
         self._threads = 0
 
     def is_busy(self, key: Hashable) -> bool:
         """Whether a job of *key* waits or is being done."""
         return key in self._busy
+
+    def hung(self) -> list[Hashable]:
+        """The keys of the jobs that hang at this moment."""
+        now = self._clock()
+        return [key for key, at in list(self._began.items()) if now - at >= self._patience]
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a result may come any moment: there is a job that does not hang, and a thread for it."""
+        hung = len(self.hung())
+        return hung < min(len(self._busy), MAX_THREADS + MAX_HUNG)
 
     def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None]) -> bool:
         """
@@ -103,25 +130,33 @@ class Jobs:
 
         False, and nothing is done, while a job of the same *key* is not delivered, or too many wait.
         """
-        if key in self._busy:
-            return False
-        try:
-            self._queue.put_nowait((key, job, done))
-        except queue.Full:
-            return False
-        self._busy.add(key)
-        if self._threads < min(MAX_THREADS, len(self._busy)):
+        is_taken = key not in self._busy
+        if is_taken:
+            try:
+                self._queue.put_nowait((key, job, done))
+            except queue.Full:
+                is_taken = False
+            else:
+                self._busy.add(key)
+        self.replace_hung()
+        return is_taken
+
+    def replace_hung(self) -> None:
+        """Start a thread if a job waits for one: for the first ones, and in the place of one that is lost to a job."""
+        hung = min(len(self.hung()), MAX_HUNG)
+        if self._threads < min(len(self._busy), MAX_THREADS + hung):
             self._threads += 1
             threading.Thread(target=self._work, name=f"tallylight-{self._threads}", daemon=True).start()
-        return True
 
     def _work(self) -> None:
         while True:
             key, job, done = self._queue.get()
+            self._began[key] = self._clock()
             try:
                 result: object = job()
             except Exception as error:  # whatever it is, it is the caller's to judge
                 result = error
+            del self._began[key]
             self._deliver(lambda key=key, done=done, result=result: self._delivered(key, done, result))  # type: ignore[misc]
 
     def _delivered(self, key: Hashable, done: Callable[[object], None], result: object) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from pathlib import Path
 
 import attrs
@@ -49,14 +50,19 @@ def _transcript(path: Path) -> bytes:
 
 
 def _end(path: Path, size: int) -> bytes | None:
-    """The last *size* bytes; None if there is no such file, nothing if it cannot be read or is none."""
+    """The last *size* bytes; None if there is no such file, nothing if it cannot be read or is no regular one."""
     try:
         # O_NONBLOCK: nobody may ever write to a FIFO.
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except (OSError, ValueError):
+        return b""
     try:
-        os.lseek(fd, max(0, os.fstat(fd).st_size - size), os.SEEK_SET)
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            return b""
+        os.lseek(fd, max(0, found.st_size - size), os.SEEK_SET)
         return os.read(fd, size)
     except OSError:
         return b""

@@ -1,65 +1,113 @@
 """
 A worker: slow work done away from a terminal's main thread.
 
-kitty's main loop keeps Python's global lock while it idles, so a plain thread stands still in there: it runs only
-while the main thread gives the lock away. `lend` does that on purpose, for a bounded time: a file that is read
-from memory is done within it, and one on a network that hangs costs the terminal no more than that.
+kitty's main loop keeps Python's global lock while it idles, so plain threads stand still in there: they run only while
+the main thread gives the lock away. `lend` does that on purpose, for a bounded time: a file that is read from memory is
+done within it, and one on a network that hangs costs the terminal no more than that.
 """
 
 from __future__ import annotations
 
 import queue
-import threading
+import sys
+import time
 from collections.abc import Callable
 
-#: How long, in seconds, one `lend` may keep the main thread: an eighth of a frame at 60 Hz.
+from tallylight.hosts.jobs import Jobs
+
+#: How long, in seconds, the main thread may be kept in one go: an eighth of a frame at 60 Hz; and in how long a time it
+#: is kept no longer than that.
 LEND_S = 0.002
-#: Jobs waiting at once; a disk that hangs must not collect them.
-MAX_JOBS = 64
+LEND_EVERY_S = 0.02
+#: The same while there is nothing but jobs that hang: enough for one of them to end, once its disk has answered.
+HUNG_LEND_S = 0.0002
+#: How long, in seconds, a thread that computes may go on when the main thread wants to: Python's own is 5 ms.
+SWITCH_S = 0.0005
+#: A job hangs that is not done when its threads were lent so much time, in seconds. Time in which they were lent none
+#: does not count: a process that was stopped, or a machine that has much to do, is no disk that hangs.
+#:
+#: Of those of kitty's that can hang (settings, opening the runtime directory, snapshot, requests, ledger, 3 readings of
+#: agents' files, 4 commands, list, fork) each loses a thread at most, and one is left for the others.
+HANGS_S = 1.0
 
 
 class Worker:
-    """One daemon thread and the results it has ready. Jobs run in the order they came."""
+    """
+    Threads, and the results they have ready. One job of a name at a time.
 
-    def __init__(self) -> None:
-        self._jobs: queue.Queue[tuple[Callable[[], object], Callable[[object], None] | None]] = queue.Queue(MAX_JOBS)
-        self._results: queue.SimpleQueue[tuple[Callable[[object], None], object]] = queue.SimpleQueue()
-        self._idle = threading.Event()
-        self._idle.set()
-        self._thread: threading.Thread | None = None
+    *told* is told once of every name whose job hangs.
+    """
 
-    def submit(self, job: Callable[[], object], done: Callable[[object], None] | None = None) -> bool:
+    def __init__(
+        self, told: Callable[[str], None] = lambda _: None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._told = told
+        self._clock = clock
+        self._results: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        #: All the time that was lent.
+        self._lent = 0.0
+        self._jobs = Jobs(self._results.put, lambda: self._lent, HANGS_S)
+        self._said: set[object] = set()
+        self._is_lending = False
+        #: What is left of the time that may be lent, and as of when.
+        self._left = LEND_S
+        self._left_at = clock()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a result may come any moment, if the threads are lent time."""
+        return self._jobs.is_waiting
+
+    def submit(
+        self, name: str, job: Callable[[], object], done: Callable[[object], None] = lambda _: None, number: int = 0
+    ) -> bool:
         """
         Do *job* away from here; *done* gets its result, or the exception it raised, from a later `lend`.
 
-        False where too many jobs wait already: this one is dropped.
+        False, and nothing is done, while there is one of this *name* and *number*.
         """
+        return self._jobs.submit((name, number), job, done)
+
+    def lend(self, seconds: float = 0.0) -> None:
+        """
+        Let the threads run, then hand the results that are ready to their callers.
+
+        The time is what is left of `LEND_S` in every `LEND_EVERY_S`, or *seconds* where that is more. It ends as soon
+        as there is nothing more to wait for; what hangs is not waited for.
+        """
+        if self._is_lending:
+            return  # called by one that was just handed its result
+        self._is_lending = True
+        switch = sys.getswitchinterval()
+        sys.setswitchinterval(min(SWITCH_S, switch))
         try:
-            self._jobs.put_nowait((job, done))
-        except queue.Full:
-            return False
-        self._idle.clear()
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="tallylight", daemon=True)
-            self._thread.start()
-        return True
+            self._jobs.replace_hung()
+            self._wait(seconds)
+            while not self._results.empty():
+                self._results.get_nowait()()
+        finally:
+            sys.setswitchinterval(switch)
+            self._is_lending = False
+        for key in self._jobs.hung():
+            name = key[0] if isinstance(key, tuple) else key
+            if name not in self._said:
+                self._said.add(name)
+                self._told(f"{name}: the disk does not answer; all else goes on without it")
 
-    def lend(self, seconds: float = LEND_S) -> None:
-        """Let the thread run for at most *seconds*, then hand the results that are ready to their callers."""
-        if not self._idle.is_set():
-            self._idle.wait(seconds)
-        while not self._results.empty():
-            done, result = self._results.get_nowait()
-            done(result)
-
-    def _run(self) -> None:
-        while True:
-            job, done = self._jobs.get()
+    def _wait(self, seconds: float) -> None:
+        start = self._clock()
+        self._left = min(LEND_S, self._left + (start - self._left_at) * LEND_S / LEND_EVERY_S)
+        end = start + max(self._left, seconds)
+        now = start
+        while self._jobs.is_waiting and now < end:
             try:
-                result: object = job()
-            except Exception as error:  # whatever it is, it is the caller's to judge
-                result = error
-            if done is not None:
-                self._results.put((done, result))
-            if self._jobs.empty():
-                self._idle.set()
+                call = self._results.get(timeout=end - now)
+            except queue.Empty:
+                break
+            call()
+            now = self._clock()
+        if not self._jobs.is_waiting and self._jobs.hung():
+            time.sleep(HUNG_LEND_S)
+        self._left_at = self._clock()
+        self._left = max(0.0, self._left - (self._left_at - start))
+        self._lent += self._left_at - start

@@ -50,5 +50,10 @@ def corrected(epitaph: Claim, exit_code: int | None, now: float) -> Claim:
     return epitaph
 
 
+def taken_back(epitaph: Claim) -> Claim | None:
+    """What is left of *epitaph*, now that the agent is known to have taken its leave: what it said itself."""
+    return epitaph if epitaph.report.source is Source.PROTOCOL else None
+
+
 def _restated(claim: Claim, status: Status, rule: str) -> Claim:
     return attrs.evolve(claim, report=attrs.evolve(claim.report, status=status, rule=rule))

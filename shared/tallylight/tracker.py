@@ -61,6 +61,8 @@ class Tracker:
         self._doubt: tuple[Status | None, Kind | None] | None = None
         #: What is left to say of an agent that is gone.
         self._epitaph: Claim | None = None
+        #: Until then nothing is said of an agent that is gone: whether it took its leave is being looked up.
+        self.held_until = 0.0
         self._now: float | None = None
         self._deadlines: list[float] = []
         self._changed_at: float | None = None
@@ -135,6 +137,9 @@ class Tracker:
         now = self._advance(now)
         source = report.source
         if source in _FOREGROUND_ONLY and (self._foreground is None or not self._foreground.is_agent):
+            if source is Source.REGISTRY and report.status is None and self._epitaph is not None:
+                self._epitaph = epitaph.taken_back(self._epitaph)
+                self._settle(now)
             return
         if source is Source.PROTOCOL or (source is Source.REGISTRY and report.status is None):
             # A goodbye is explicit too: a guess must not light what has just taken its leave.
@@ -345,7 +350,7 @@ class Tracker:
         choice = choose(claims, timing=self.timing, now=now, explicit=explicit, last_output=self._last_output)
         if choice.deadline is not None:
             deadlines.append(choice.deadline)
-        claim = choice.winner or (None if id_ else self._epitaph)
+        claim = choice.winner or (None if id_ or now < self.held_until else self._epitaph)
         if claim is not None:
             source: Source | None = claim.report.source
             status, kind, at = claim.status, claim.report.kind, claim.at
@@ -415,6 +420,8 @@ class Tracker:
             self._deadlines.append(self._last_output + self.timing.silence_s)
         if self._start is not None and self._is_starting(now):
             self._deadlines.append(self._start.ends)
+        if self._epitaph is not None and now < self.held_until:
+            self._deadlines.append(self.held_until)
         shown = self._shown
         self._pending = None
         if (target.status, target.kind) == (shown.status, shown.kind):

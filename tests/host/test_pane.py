@@ -12,7 +12,7 @@ from tallylight import files
 from tallylight.attention import DWELL_S
 from tallylight.claims import Timing
 from tallylight.evidence.process import Process
-from tallylight.hosts.pane import EAGER_LOOKS, Look, Pane
+from tallylight.hosts.pane import EAGER_LOOKS, LAST_WORDS_S, Look, Pane
 from tallylight.processes import ForegroundReader
 from tallylight.status import Status
 
@@ -225,8 +225,10 @@ def test_a_removed_status_file_is_a_goodbye(pane: Pane, table: HandTable) -> Non
     path.unlink()
     del table.processes[CLAUDE.pid]
     pane.foreground(SHELL.pid, 1)
-    pane.tick(1.25)
-    assert not pane.decision.is_lit
+    assert not pane.decision.is_lit and pane.is_undecided
+    read_files(pane, 1.1)
+    pane.tick(1 + 2 * LAST_WORDS_S)
+    assert not pane.decision.is_lit and not pane.is_undecided
 
 
 def test_a_status_file_left_behind_is_a_crash(pane: Pane, table: HandTable) -> None:
@@ -236,8 +238,55 @@ def test_a_status_file_left_behind_is_a_crash(pane: Pane, table: HandTable) -> N
     read_files(pane, 0.25)
     del table.processes[CLAUDE.pid]
     pane.foreground(SHELL.pid, 1)
+    assert not pane.decision.is_lit, "nobody knows yet"
+    read_files(pane, 1.1)
 
     assert pane.decision.status is Status.DOWN
+
+
+def test_last_words_that_nobody_can_read(pane: Pane, table: HandTable) -> None:
+    """Where the disk does not answer, an agent that ended in mid-turn is down after a moment, until it does."""
+    path = status_file(table.home, status="busy")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 0.25)
+    del table.processes[CLAUDE.pid]
+    pane.foreground(SHELL.pid, 1)
+    pane.tick(1 + LAST_WORDS_S)
+    assert pane.decision.status is Status.DOWN
+
+    pane.files(path, None, b"", 3)
+    assert not pane.decision.is_lit
+
+
+def test_last_words_are_not_asked_for_for_ever(pane: Pane, table: HandTable) -> None:
+    """A disk that never answers is left alone, and so is the word on an agent whose pane has the next one by then."""
+    path = status_file(table.home, status="busy")
+    for _ in range(2):
+        pane.foreground(CLAUDE.pid, 0)
+        read_files(pane, 0.25)
+        claude = table.processes.pop(CLAUDE.pid)
+        pane.foreground(SHELL.pid, 1)
+        table.processes[CLAUDE.pid] = claude
+    asked = [pane.wanted_files() is not None for _ in range(2 * EAGER_LOOKS)]
+    assert sum(asked) == EAGER_LOOKS and not pane.is_undecided
+
+    pane.foreground(AIDER.pid, 5)
+    before = pane.decision
+    pane.files(path, None, b"", 6)
+    assert pane.decision == before
+
+
+def test_the_shell_tells_of_the_end_before_the_file_does(pane: Pane, table: HandTable) -> None:
+    """An exit code that comes while the file is being looked up counts as one that comes after it."""
+    status_file(table.home, status="busy")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 0.25)
+    del table.processes[CLAUDE.pid]
+    pane.foreground(SHELL.pid, 1)
+    pane.tracker.command_end(0, 1)
+    read_files(pane, 1.2)
+
+    assert (pane.decision.status, pane.decision.reason.rule) == ("done", "its command ended well")
 
 
 def test_a_stopped_agent_is_no_crash(pane: Pane, table: HandTable) -> None:

@@ -9,6 +9,7 @@ what has to be read is asked for with `wanted_files` and handed back.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,7 +30,6 @@ from tallylight.evidence.prompts import Prompt
 from tallylight.evidence.screen import Change
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.turn import Turns
-from tallylight.files import home
 from tallylight.hooking.order import Order
 from tallylight.hosts.conversation import Conversation
 from tallylight.hosts.faults import Faults, kept
@@ -43,6 +43,8 @@ from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 
 #: After so many looks at an unchanged screen it is taken to be calm.
 CALM_LOOKS = 16
+#: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
+LAST_WORDS_S = 1.0
 #: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
 EAGER_LOOKS = 40
 SELDOM = 8
@@ -86,10 +88,14 @@ class Pane:
         self._pgid = 0
         self._identity = NOBODY
         self._run: _Run | None = None
+        #: An agent that has ended, of which it is being looked up whether its status file is still there.
+        self._ended: _Run | None = None
         self._title = ""
         #: The title in words: without the glyphs and spinners that agents put into it.
         self.clean_title = ""
         self._title_at: float | None = None
+        #: What was last said of the pane itself.
+        self._said: Report | None = None
 
     @property
     def decision(self) -> Decision:
@@ -249,8 +255,21 @@ class Pane:
             return
         said = osc1338.decode_variable(payload)
         for report in self._order.admit(payload, said) if said is not None else ():
+            if not report.id:
+                self._said = report
             self.conversation.heard(report)
             self.tracker.report(report, now)
+
+    def recall(self, now: float) -> None:
+        """Agents are known that were not before: what was said and shown before that is the word of the one in here."""
+        if self._reader.look(self._pgid).with_title(self._title).agent is None:
+            return
+        if self._said is not None:
+            self.tracker.report(self._said, now)
+        self.foreground(self._pgid, now)
+        if self._said is not None:
+            self.conversation.heard(self._said)
+        self._read_title(now)
 
     def look(self, visible: bool, now: float) -> None:
         """Whether the pane is in front of a person."""
@@ -283,6 +302,12 @@ class Pane:
 
     def wanted_files(self) -> Wanted | None:
         """What to read for this pane at this tick."""
+        ended = self._ended
+        if ended is not None and ended.status_file is not None:
+            ended.missed += 1
+            if ended.missed >= EAGER_LOOKS:
+                self._ended = None
+            return Wanted(ended.status_file, None, ended.known, is_undecided=True)
         run = self._run
         if run is None or run.turns is None or run.status_file is None:
             return None
@@ -295,12 +320,17 @@ class Pane:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a turn is over and its transcript has yet to tell how."""
+        """Whether a turn or an agent is over, and a file has yet to tell how."""
+        if self._ended is not None:
+            return True
         return self._run is not None and self._run.turns is not None and self._run.turns.is_undecided
 
     @kept("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float) -> None:
         """The content of what `wanted_files` asked for; *path* is the status file's."""
+        if self._ended is not None and self._ended.status_file == path:
+            self._last_words(self._ended, is_removed=status_file is None, now=now)
+            return
         run = self._run
         process = run.identity.process if run is not None else None
         if run is None or run.turns is None or process is None or run.status_file != path:
@@ -309,8 +339,7 @@ class Pane:
         if status_file is None:
             # Only the absence of a file that was there is a goodbye.
             if known is not None:
-                goodbye = Report(source=Source.REGISTRY, status=None, agent=run.turns.agent, rule="status file removed")
-                self.tracker.report(goodbye, now)
+                self.tracker.report(_goodbye(run), now)
             return
         if status_file == known and not run.turns.is_undecided:
             return
@@ -338,8 +367,11 @@ class Pane:
             # It was said before.
             self.tracker.together(self._inbox.take_last(now), now)
         is_gone = before is None or not self._is_alive(before.identity)
-        if before is not None and is_gone:
-            self._last_words(before, now)
+        # An agent that removed its status file left in peace; one that did not was killed.
+        self._ended, self.tracker.held_until = None, 0.0
+        if is_gone and before is not None and before.known is not None:
+            before.missed = 0
+            self._ended, self.tracker.held_until = before, now + LAST_WORDS_S
         self._run = None
         self.conversation.ended()
         foreground: Foreground | None = None
@@ -367,15 +399,19 @@ class Pane:
         agent, process = run.identity.agent, run.identity.process
         if agent is None or process is None or agent.registry != "claude-sessions" or not run.identity.is_direct:
             return
-        path = registry.sessions_file(process.pid, self._table.environ(process.pid), str(home()))
+        path = registry.sessions_file(process.pid, self._table.environ(process.pid), os.environ.get("HOME", ""))
         if path is not None and run.status_file != Path(path):
             run.status_file = Path(path)
             run.turns = Turns(agent.name)
 
-    def _last_words(self, run: _Run, now: float) -> None:
-        """An agent that removed its status file left in peace; one that did not was killed. One `stat` tells."""
-        if run.known is not None and run.status_file is not None and not run.status_file.exists():
-            self.files(run.status_file, None, b"", now)
+    def _last_words(self, run: _Run, *, is_removed: bool, now: float) -> None:
+        """It is known now whether an agent that has ended took its status file with it."""
+        self._ended = None
+        self.tracker.held_until = 0.0
+        if is_removed:
+            self.tracker.report(_goodbye(run), now)
+        else:
+            self.tracker.tick(now)
 
     def _read_title(self, now: float) -> None:
         if self._run is not None:
@@ -389,6 +425,13 @@ def _transcript(status_file: Path, cwd: str, session: str) -> Path | None:
     """The transcript of a session, asked for at every tick; None if its name is unusual."""
     parts = transcript.path_parts(cwd, session)
     return status_file.parents[1].joinpath(*parts) if parts is not None else None
+
+
+def _goodbye(run: _Run) -> Report:
+    agent = run.identity.agent
+    return Report(
+        source=Source.REGISTRY, status=None, agent=agent.name if agent is not None else "", rule="status file removed"
+    )
 
 
 def _speaks(agent: Agent, process: Process) -> bool:

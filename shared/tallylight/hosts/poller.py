@@ -203,7 +203,8 @@ class Poller:
         for number, held in enumerate(self._held.values()):
             if late > SUSPENDED_S:
                 held.pane.tracker.pause(late)
-            is_of_interest = held.pane.agent is not None or held.pane.decision.is_lit or held.entry is None
+            pane = held.pane
+            is_of_interest = pane.agent is not None or pane.is_undecided or pane.decision.is_lit or held.entry is None
             if is_of_interest:
                 self._lively.append(held)
             every = 1 if held.is_armed or held.entry is None else OFTEN if is_of_interest else SELDOM

@@ -10,7 +10,7 @@ imported here.
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(sys.path[0]).resolve().parent / "lib"))
+sys.path.append(str(Path(sys.path[0], "..", "lib")))
 from tallylight.hosts import kitty_fork as _fork
 
 

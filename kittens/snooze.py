@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kittens.tui.handler import result_handler
 
-sys.path.append(str(Path(sys.path[0]).resolve().parent / "lib"))
+sys.path.append(str(Path(sys.path[0], "..", "lib")))
 from tallylight.hosts import kitty_keys as _keys
 
 

@@ -233,6 +233,11 @@ class ForegroundReader:
         self._table = of or table()
         self._seen: OrderedDict[int, _Seen] = OrderedDict()
 
+    def use(self, agents: Agents) -> None:
+        """Know *agents* from now on; every foreground is read afresh."""
+        self._agents = agents
+        self._seen.clear()
+
     def look(self, pgid: int) -> Identity:
         """Who holds the foreground of process group *pgid*."""
         if pgid <= 0:

@@ -105,6 +105,26 @@ def is_alive(pid: int, birth: str) -> bool:
 
 
 @attrs.define
+class Epoch:
+    """
+    Turns monotonic times into seconds since the epoch, by the wall clock *clock*.
+
+    The same time gives the same result until the clock is set, so that a pane that did not change is equal to what was
+    written before.
+    """
+
+    clock: Callable[[], float]
+    _offset: float | None = None
+
+    def __call__(self, at: float, now: float) -> float:
+        """The monotonic time *at*, when it is *now*."""
+        offset = self.clock() - now
+        if self._offset is None or abs(offset - self._offset) > 1:
+            self._offset = offset
+        return round(self._offset + at, 3)
+
+
+@attrs.define
 class SnapshotWriter:
     """
     Keeps one file up to date. `publish` what is shown, call `flush` at the latest when `due` says so.
@@ -126,7 +146,10 @@ class SnapshotWriter:
     #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
     _texts: dict[int, tuple[Pane, str]] = attrs.field(init=False, factory=dict)
     _last: float | None = attrs.field(init=False, default=None)
-    _offset: float | None = attrs.field(init=False, default=None)
+    epoch: Epoch = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.epoch = Epoch(self.clock)
 
     @classmethod
     def for_host(cls, host: str, environ: Mapping[str, str], clock: Callable[[], float]) -> SnapshotWriter:
@@ -138,18 +161,6 @@ class SnapshotWriter:
         except (OSError, SnapshotError) as error:
             writer.error = str(error)
         return writer
-
-    def epoch(self, at: float, now: float) -> float:
-        """
-        Turn the monotonic time *at* into seconds since the epoch.
-
-        The same *at* gives the same result until the clock is set, so that a pane that did not change is equal to
-        what was written before.
-        """
-        offset = self.clock() - now
-        if self._offset is None or abs(offset - self._offset) > 1:
-            self._offset = offset
-        return round(self._offset + at, 3)
 
     def publish(self, panes: Sequence[Pane], now: float) -> None:
         """Take what the host shows now; write it if it is another thing and the last writing is long enough ago."""

@@ -27,7 +27,8 @@ GOOD: dict[str, Any] = {
 
 def test_an_answer_is_read() -> None:
     """What the page sends when it is agreed to."""
-    assert kitty_fork._read(GOOD) == (Verb.FORK, ["/bin/claude", "--resume", "x"], "/", "/w", Place.TAB)
+    asked = kitty_fork._Asked(Verb.FORK, ("/bin/claude", "--resume", "x"), "/", "/w", Place.TAB)
+    assert kitty_fork._read(GOOD) == asked
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,6 @@ def test_an_answer_is_read() -> None:
         {**GOOD, "argv": "claude"},
         {**GOOD, "argv": ["claude", 7]},
         {**GOOD, "argv": ["x"] * (kitty_fork.MAX_WORDS + 1)},
-        {**GOOD, "cwd": "/nonexistent"},
         {**GOOD, "cwd": None},
         {**GOOD, "shown_cwd": None},
     ],

@@ -215,7 +215,8 @@ def test_a_bad_runtime_directory_costs_no_light(home: Home, runtime: str) -> Non
     window = home.lamp()
     home.kitty.wait_until(lambda: home.kitty.user_vars(window).get("tally_status") == "waiting", what="the light")
     home.kitty.wait_until(lambda: "▌! lamp" in home.bar(), what="the mark in the tab bar")
-    where = Path(home.kitty.eval("from tallylight.hosts.kitty import _host; return str(_host._snapshot.path)"))
+    snapshot = "from tallylight.hosts.kitty import _host; return str(_host._store._opened.snapshot.path)"
+    where = Path(home.kitty.eval(snapshot))
 
     if runtime == "/proc":
         home.kitty.wait_until(home.lines, 5, "a line in the log")

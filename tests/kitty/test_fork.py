@@ -59,8 +59,8 @@ FORK, RESUME = "ctrl+f", "ctrl+r"
 class Bench(Desk):
     """A desk with keys for the kitten, and a program called claude."""
 
-    def __init__(self, version: str) -> None:
-        super().__init__(version, "", "[kitty]\npulse = false\n", size=(1000, 560))
+    def __init__(self, version: str, settings: str = "", config: str = "") -> None:
+        super().__init__(version, settings, f"{config}[kitty]\npulse = false\n", size=(1000, 560))
         kitty = self.kitty
         self.reload(_CONFIG.format(kittens=kitty.home / ".local/share/tallylight/kittens"))
         program = kitty.home / ".local/bin/claude"

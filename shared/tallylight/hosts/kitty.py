@@ -48,6 +48,15 @@ def on_load(boss: Any, _data: dict[str, Any]) -> None:
         _host = KittyHost(boss)
     except Exception as error:  # kitty has to start
         log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
+        return
+    _host.guarded("keys", _import_keys)()
+
+
+def _import_keys() -> None:
+    """Have the disk read now that would be read when a key is pressed for the first time."""
+    import kitty.launch  # noqa: F401
+
+    from tallylight.hosts import kitty_fork, kitty_keys  # noqa: F401
 
 
 def _entered(feature: str, call: Callable[[KittyHost], None]) -> None:

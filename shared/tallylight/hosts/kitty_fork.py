@@ -2,8 +2,9 @@
 Forking and resuming in kitty: both sides of `kittens/fork.py`.
 
 `main` runs in a process of its own, in a window over the pane it is about: it asks the person, and makes the worktree.
-`handle_result` runs inside kitty on its main thread, when that window has closed: it looks at everything afresh, and
-only if the same argument list comes out again it is started, by kitty's own launch and without a shell.
+`handle_result` runs inside kitty on its main thread, when that window has closed: everything is looked at afresh, the
+disk by the host's worker, and only if the same argument list comes out again, and the process table says the same at
+that moment, it is started, by kitty's own launch and without a shell.
 """
 
 from __future__ import annotations
@@ -11,21 +12,31 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from tallylight import files, forking, processes, snapshot, worktrees
 from tallylight.actions.gate import Refusal
 from tallylight.actions.offer import Offer, Place, sentence
 from tallylight.actions.plan import Plan, Verb
+from tallylight.actions.plan import plan as plan_of
 from tallylight.agents import Agents
 from tallylight.ask import ask
 from tallylight.errors import TallyError
 from tallylight.processes import Table
 from tallylight.snapshot_schema import Pane
 
+if TYPE_CHECKING:
+    from tallylight.hosts.kitty_host import KittyHost
+
 Json = dict[str, Any]
+#: A person waits so long, in seconds, for the disk on which an agent and its directory lie.
+PATIENCE_S = 10.0
+#: How long, in seconds, kitty may be kept for that by the key press itself.
+LEND_S = 0.1
 #: Of the argument list that comes back from the other process, in words; our relay may stand before an agent's.
 MAX_WORDS = 64 + 3
 
@@ -63,7 +74,7 @@ def plan(verb: Verb, agents: Agents, root: int, table: Table | None = None) -> P
     source = table or processes.table()
     pane = pane_of(root, os.environ, source)
     if pane is None:
-        return Refusal("host", "Tallylight does not run in this kitty; `tally doctor` tells why")
+        return _no_host()
     return forking.act(verb, pane, agents, source, root=root)
 
 
@@ -107,41 +118,137 @@ def handle_result(answer: object, window_id: int, boss: Any) -> None:
 
 
 def _finish(answer: object, window_id: int, boss: Any) -> None:
-    try:
-        refusal = _start(answer, window_id, boss)
-    except Exception as error:  # kitty must not see our faults
-        refusal = Refusal("fault", f"kitty did not open a pane: {type(error).__name__}: {error}")
-    if refusal is not None:
-        boss.show_error("Tallylight", f"{sentence(refusal.text)}\n\n(rule: {refusal.rule}; nothing was started)")
-
-
-def _start(answer: object, window_id: int, boss: Any) -> Refusal | None:
     from tallylight.hosts import kitty
 
+    start = _Start(boss, window_id)
+    start.guarded(lambda: start.begin(answer, kitty.running()))
+
+
+@attrs.define
+class _Start:
+    """The start of what a person agreed to in the page over window *window_id*."""
+
+    boss: Any
+    window_id: int
+    #: Whether it is started, or the person was told that it is not.
+    _is_over: bool = False
+
+    def guarded(self, call: Callable[[], Refusal | None]) -> None:
+        """Make *call*, and tell the person why nothing is started, if it says so or fails."""
+        if self._is_over:
+            return
+        try:
+            refusal = call()
+        except Exception as error:  # kitty must not see our faults
+            refusal = Refusal("fault", f"kitty did not open a pane: {type(error).__name__}: {error}")
+        if refusal is not None:
+            self._is_over = True
+            text = f"{sentence(refusal.text)}\n\n(rule: {refusal.rule}; nothing was started)"
+            self.boss.show_error("Tallylight", text)
+
+    def begin(self, answer: object, host: KittyHost | None) -> Refusal | None:
+        """Have everything looked at afresh."""
+        from kitty.fast_data_types import add_timer
+
+        asked = _read(answer)
+        scene = _scene(host, self.boss, self.window_id)
+        if host is None or asked is None or scene is None:
+            return _changed() if host is not None else _no_host()
+        if not host.worker.submit(
+            "fork",
+            lambda: _look(asked, scene),
+            lambda found: self.guarded(lambda: self._end(asked, scene, found, host)),
+        ):
+            return Refusal("busy", "the disk has yet to answer for the last pane that was to be opened")
+        add_timer(lambda _timer: self.guarded(_late), PATIENCE_S, False)
+        host.worker.lend(LEND_S)
+        host.come_back(time.monotonic())
+        return None
+
+    def _end(self, asked: _Asked, before: _Scene, found: object, host: KittyHost) -> Refusal | None:
+        """Start it, if all that was looked at is what the person agreed to, and still so."""
+        if isinstance(found, Exception):
+            raise found
+        if isinstance(found, Refusal):
+            return found
+        scene = _scene(host, self.boss, self.window_id)
+        if not isinstance(found, _Found) or scene is None or scene.pgid != before.pgid:
+            return _changed()
+        plan, agents = found.plan, found.agents
+        # No disk: the process table alone. The program was looked for just now.
+        look = forking.look(scene.pane, agents, processes.table(), root=scene.root, pgid=scene.pgid)
+        now = plan_of(asked.verb, look, agents)
+        if isinstance(now, Refusal):
+            return now
+        is_same = (now.pid, now.start, now.cwd) == (plan.pid, plan.start, plan.cwd)
+        # Before them stand the program's path, and perhaps our relay.
+        if not is_same or plan.argv[len(plan.argv) - len(now.argv) + 1 :] != now.argv[1:]:
+            return _changed()
+        self._is_over = True
+        launch(self.boss, self.boss.window_id_map[self.window_id], plan, asked.cwd, asked.place)
+        return None
+
+
+@attrs.frozen
+class _Asked:
+    """What the person agreed to."""
+
+    verb: Verb
+    argv: tuple[str, ...]
+    #: Where to run: the directory of the conversation, *shown_cwd*, or a worktree of it.
+    cwd: str
+    shown_cwd: str
+    place: Place
+
+
+@attrs.frozen
+class _Scene:
+    """A pane as kitty's host knows it, its own first process, and the process group in its foreground."""
+
+    pane: Pane
+    root: int
+    pgid: int
+
+
+@attrs.frozen
+class _Found:
+    plan: Plan
+    agents: Agents
+
+
+def _scene(host: KittyHost | None, boss: Any, window_id: int) -> _Scene | None:
+    """What there is at this moment; None if the window or its foreground has gone."""
     window = boss.window_id_map.get(window_id)
-    asked = _read(answer)
-    if window is None or asked is None:
-        return _changed()
-    verb, argv, cwd, shown_cwd, place = asked
-    host = kitty.running()
     pane = host.entry(window_id, time.monotonic()) if host is not None else None
-    if pane is None:
-        return Refusal("host", "Tallylight does not run in this kitty; `tally doctor` tells why")
+    if window is None or pane is None:
+        return None
     try:
-        pgid = os.tcgetpgrp(window.child.child_fd)
+        return _Scene(pane, window.child.pid or 0, os.tcgetpgrp(window.child.child_fd))
     except (OSError, TypeError):
+        return None
+
+
+def _look(asked: _Asked, scene: _Scene) -> _Found | Refusal:
+    """Plan it afresh, on the worker: the agents' files, the directories and the program are on a disk."""
+    if not Path(asked.cwd).is_dir():
         return _changed()
     agents, _ = files.load_agents(os.environ)
-    found = forking.act(verb, pane, agents, root=window.child.pid or 0, pgid=pgid)
+    found = forking.act(asked.verb, scene.pane, agents, root=scene.root, pgid=scene.pgid)
     if isinstance(found, Refusal):
         return found
-    if (list(found.argv), found.cwd) != (argv, shown_cwd):
-        return _changed()
-    launch(boss, window, found, cwd, place)
-    return None
+    agreed = (found.argv, found.cwd) == (asked.argv, asked.shown_cwd)
+    return _Found(found, agents) if agreed else _changed()
 
 
-def _read(answer: object) -> tuple[Verb, list[str], str, str, Place] | None:
+def _late() -> Refusal:
+    return Refusal("disk", f"the disk did not answer within {PATIENCE_S:g} seconds")
+
+
+def _no_host() -> Refusal:
+    return Refusal("host", "Tallylight does not run in this kitty; `tally doctor` tells why")
+
+
+def _read(answer: object) -> _Asked | None:
     """
     What the other process sent: believed no further than that it has the right shape.
 
@@ -158,9 +265,9 @@ def _read(answer: object) -> tuple[Verb, list[str], str, str, Place] | None:
         return None
     if not isinstance(cwd, str) or not isinstance(shown_cwd, str):
         return None
-    if not all(isinstance(word, str) for word in argv) or not Path(cwd).is_dir():
+    if not all(isinstance(word, str) for word in argv):
         return None
-    return verb, argv, cwd, shown_cwd, place
+    return _Asked(verb, tuple(argv), cwd, shown_cwd, place)
 
 
 def launch(boss: Any, window: Any, plan: Plan, cwd: str, place: Place) -> Any:

@@ -1,9 +1,10 @@
 """
 The kitty host: gathers evidence from kitty's windows inside the kitty process, and shows what the trackers decide.
 
-It runs on kitty's main thread, so it never waits: windows are looked at on a timer, files are read and written by a
-`Worker`. Every entry is guarded: a fault switches off the feature it is in, with one line in kitty's log; one in what
-is taken in of a pane costs that input alone (`hosts.faults`).
+It runs on kitty's main thread, so it never waits and touches no disk: windows are looked at on a timer, files are read
+and written by a `Worker`, its own settings too: they are taken over when they have been read. Every entry is guarded: a
+fault switches off the feature it is in, with one line in kitty's log; one in what is taken in of a pane costs that
+input alone (`hosts.faults`).
 
 What kitty calls a window is a pane here; a kitty tab holds panes.
 """
@@ -17,22 +18,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
-from kitty.fast_data_types import add_timer, current_focused_os_window_id
+from kitty.fast_data_types import add_timer, remove_timer
 from kitty.progress import ProgressState
 from kitty.utils import log_error
 
-from tallylight import files, processes
+from tallylight import processes
+from tallylight.agents import Agents
+from tallylight.config import Config
 from tallylight.decision import Decision
-from tallylight.hosts import kitty_requests, waited
+from tallylight.hosts import kitty_requests, kitty_settings, kitty_windows
 from tallylight.hosts.entries import pane_entry
 from tallylight.hosts.kitty_files import FileReader
 from tallylight.hosts.kitty_notify import Notices
 from tallylight.hosts.kitty_rollup import TabRollup
+from tallylight.hosts.kitty_settings import Settings
+from tallylight.hosts.kitty_store import Store
 from tallylight.hosts.kitty_tabs import TabLights
 from tallylight.hosts.pane import Look, Pane
-from tallylight.hosts.worker import Worker
-from tallylight.requests import Request, Spool
-from tallylight.snapshot import SnapshotWriter
+from tallylight.hosts.worker import LEND_EVERY_S, Worker
+from tallylight.requests import Request
 from tallylight.snapshot_schema import Pane as PaneEntry
 from tallylight.text import sanitise
 from tallylight.wire.envelope import CARRIER
@@ -42,8 +46,10 @@ PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
 #: How many screens that have not changed of late are looked at in one tick, at most; each one in every second tick
 #: where there are few.
 CALM_A_TICK = 16
-#: How soon, in seconds, to look again where an answer is expected any moment: a transcript's end, a file being read.
+#: How soon, in seconds, to look again where an answer is expected any moment: a transcript's end.
 SOON_S = 0.05
+#: How long, in seconds, the settings are waited for at the start.
+START_S = 0.2
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
 
@@ -64,49 +70,67 @@ class KittyHost:
     def __init__(self, boss: Any) -> None:
         self.boss = boss
         self._switched_off: set[str] = set()
-        self.config, problems = files.load_config(os.environ)
-        agents, more = files.load_agents(os.environ)
-        for problem in (*problems, *more):
-            log_error(f"tallylight: {problem}")
+        self.config = Config()
+        #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
+        self.command = ""
+        self.worker = Worker(_log)
         self._table = processes.table()
-        self._reader = processes.ForegroundReader(agents, self._table)
-        self._worker = Worker()
+        self._reader = processes.ForegroundReader(Agents(()), self._table)
         self._panes: dict[int, Pane] = {}
         self._shown: dict[int, _Shown] = {}
-        self._files = FileReader(self._panes, self._worker, self.guarded)
-        self._spool = Spool("kitty")
-        self._waited_file = waited.WaitedFile("kitty")
-        self._ledger = self._waited_file.open(waited.today(time.time()))
-        #: Whether the snapshot lacks something that is no change of a decision: a pane that came or went.
-        self._is_unsaved = False
-        self._saved_at: float | None = None
-        #: Whether the tabs are to be drawn anew for the same reason.
-        self._is_redrawn = False
+        self._files = FileReader(self._panes, self.worker, self.guarded, _log)
+        self._store = Store(self.worker, _log)
+        #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
+        self._is_unsaved = self._is_redrawn = False
         self._ticks = 0
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
-        self._snapshot = SnapshotWriter.for_host("kitty", os.environ, time.time)
-        self._snapshot_error = ""
-        style = self.config.kitty.style
-        pulses = self.config.kitty.pulse
-        self._rollup = TabRollup(boss, self._panes, self.guarded, pulses=pulses and style != "off")
+        self._timer: int | None = None
+        self._rollup = TabRollup(boss, self._panes, self.guarded)
         self._tabs = TabLights(
             light=self._rollup.light,
             refresh=self._rollup.refresh,
             now=time.monotonic,
             failed=self.failed,
-            colours=self.config.colours,
-            style=style,
-            with_mark=self.config.kitty.mark,
-            pulses=pulses,
             is_steady=self._rollup.is_steady,
         )
         self._tabs.install()
         self._notices: Notices | None = None
+        self.apply(self.config)
+        self.worker.submit("settings", kitty_settings.read, self.guarded("settings", self._were_read))
+        self._store.open()
+        self.worker.lend(START_S)
+        self.come_back(time.monotonic())
+
+    # Settings ------------------------------------------------------------------------------------------------
+
+    def _were_read(self, found: object) -> None:
+        """The settings have been read. What was seen before they were known is looked at again by them."""
+        if not isinstance(found, Settings):
+            raise found if isinstance(found, Exception) else TypeError(found)
+        for problem in found.problems:
+            _log(problem)
+        self.command = found.command
+        self._reader.use(found.agents)
+        self.apply(found.config)
         self.guarded("notifications", self._start_notices)()
-        if self._spool.error and not self._snapshot.error:
-            log_error(f"tallylight: requests: {self._spool.error}")
-        add_timer(self.guarded("timer", lambda _: self.tick()), self.config.poll_s, True)
+        now = time.monotonic()
+        for pane in self._panes.values():
+            pane.recall(now)
+        self._after(now)
+
+    def apply(self, config: Config) -> None:
+        """Go by *config* from now on."""
+        self.config = config
+        kitty = config.kitty
+        self._tabs.colours, self._tabs.style, self._tabs.with_mark = config.colours, kitty.style, kitty.mark
+        self._tabs.pulses, self._rollup.pulses = kitty.pulse, kitty.pulse and kitty.style != "off"
+        for pane in self._panes.values():
+            pane.tracker.timing = config.timing
+        if self._timer is not None:
+            remove_timer(self._timer)
+        self._timer = add_timer(self.guarded("timer", lambda _: self.tick()), config.poll_s, True)
+        self._is_redrawn = True
 
     # What is told --------------------------------------------------------------------------------------------
 
@@ -127,7 +151,7 @@ class KittyHost:
     def look_at(self, window: Any, pane: Pane) -> Look:
         """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
         self._look_at_foreground(window, pane, time.monotonic())
-        return _look(window)
+        return kitty_windows.look(window)
 
     def light(self, tab_id: int) -> Decision | None:
         """What is shown on a tab."""
@@ -143,7 +167,7 @@ class KittyHost:
         """Say once that *feature* is switched off, and why."""
         if feature not in self._switched_off:
             self._switched_off.add(feature)
-            log_error(f"tallylight: {feature} switched off: {type(error).__name__}: {error}")
+            _log(f"{feature} switched off: {type(error).__name__}: {error}")
 
     def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
         """*call*, whose faults kitty never sees."""
@@ -184,7 +208,7 @@ class KittyHost:
         if tell(pane, now):
             self._after(now)
         else:
-            self._come_back(now)
+            self.come_back(now)
 
     def on_focus_change(self) -> None:
         """Another window has the focus."""
@@ -214,12 +238,12 @@ class KittyHost:
             self._look_at_foreground(window, pane, now)
             # Reading a screen is the dearest of a tick.
             if not pane.is_calm or (window.id + self._ticks) % calm_every == 0:
-                pane.screen(functools.partial(_look, window), now)
+                pane.screen(functools.partial(kitty_windows.look, window), now)
             pane.progress(window.progress.state is not ProgressState.unset, now)
             pane.tick(now)
         self._files.ask(self._panes)
         self._look_at_visible(now)
-        self.guarded("requests", self._take_requests)()
+        self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
         self.guarded("notifications", self._notify)(now)
         self.guarded("ledger", self._keep_ledger)(now)
         self._after(now)
@@ -241,26 +265,20 @@ class KittyHost:
         if pane is not None:
             now = time.monotonic()
             pane.close()
-            self._ledger.closed(pane.attention, now)
+            self._store.closed(pane.attention, now)
             if self._notices is not None:
                 self.guarded("notifications", self._notices.close)(id_, now)
             self._is_unsaved = self._is_redrawn = True
         self._shown.pop(id_, None)
 
     def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
-        # A window whose child has ended has a closed descriptor, or one that is another window's by now.
-        if window.id in self.boss.window_id_map and window.child.child_fd is not None:
-            try:
-                pgid = os.tcgetpgrp(window.child.child_fd)
-            except OSError:
-                pgid = 0
+        pgid = kitty_windows.foreground(self.boss, window)
+        if pgid is not None:
             pane.foreground(pgid, now)
 
     def _look_at_visible(self, now: float) -> None:
-        """Tell every pane whether a person could see it: its tab is selected and its OS window has the focus."""
-        manager = self.boss.os_window_map.get(current_focused_os_window_id())
-        tab = manager.active_tab if manager is not None else None
-        visible = {w.id for w in tab if w.is_visible_in_layout} if tab is not None else set()
+        """Tell every pane whether a person could see it."""
+        visible = kitty_windows.visible(self.boss)
         for id_, pane in self._panes.items():
             pane.look(id_ in visible, now)
 
@@ -275,6 +293,7 @@ class KittyHost:
             heard=lambda _: self._after(time.monotonic()),
             failed=self.failed,
             host=f"kitty-{os.getpid()}",
+            worker=self.worker,
         )
         notices.listen()
         self._notices = notices
@@ -283,16 +302,6 @@ class KittyHost:
         """Tell a person who is elsewhere what is to be told."""
         if self._notices is not None:
             self._notices.look(now)
-
-    def _take_requests(self) -> None:
-        """Do what other processes ask."""
-        if not self._spool.is_empty():
-            self._worker.submit(self._spool.take, self.guarded("requests", self._taken))
-            self._worker.lend()
-
-    def _taken(self, found: object) -> None:
-        if isinstance(found, list):
-            self.carry_out(found)
 
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Do what is asked, and show it."""
@@ -304,12 +313,7 @@ class KittyHost:
 
     def _keep_ledger(self, now: float) -> None:
         """Add up what agents wait today."""
-        clock = time.time()
-        ledgers = [pane.attention for pane in self._panes.values()]
-        self._ledger.tick(waited.today(clock), ledgers, now)
-        found = self._ledger.sum(ledgers, now, clock)
-        if self._waited_file.is_due(found):
-            self._worker.submit(lambda: self._waited_file.save(found))
+        self._store.keep([pane.attention for pane in self._panes.values()], now)
 
     def _name(self, id_: int) -> str:
         window = self.boss.window_id_map.get(id_)
@@ -326,18 +330,10 @@ class KittyHost:
         if changed or self._is_redrawn:
             self._is_redrawn = False
             self._rollup.redraw()
-        if self._is_unsaved and (self._saved_at is None or now - self._saved_at >= self._snapshot.min_interval):
-            self._saved_at = now
-            panes = self.entries(now)
-            self._is_unsaved = not self._worker.submit(lambda: self._snapshot.publish(panes, now))
-            # At once, so that a command that comes next reads of it.
-            self._worker.lend()
-        elif (due := self._snapshot.due(now)) is not None and due <= now:
-            self._worker.submit(lambda: self._snapshot.flush(now))
-        if self._snapshot.error and self._snapshot.error != self._snapshot_error:
-            log_error(f"tallylight: snapshot: {self._snapshot.error}")
-        self._snapshot_error = self._snapshot.error
-        self._come_back(now)
+        if self._is_unsaved:
+            self._is_unsaved = not self._store.publish(lambda: self.entries(now), now)
+        self._store.flush(now)
+        self.come_back(now)
 
     def _has_changed(self, id_: int, pane: Pane) -> bool:
         shown, decision = self._shown.get(id_), pane.decision
@@ -367,18 +363,20 @@ class KittyHost:
         window = self.boss.window_id_map.get(id_)
         return pane_entry(
             pane,
-            lambda at: self._snapshot.epoch(at, now),
+            lambda at: self._store.epoch(at, now),
             id_=str(id_),
             tab=str(window.tab_id) if window is not None else "",
             os_window=str(window.os_window_id) if window is not None else "",
             title=self._name(id_),
         )
 
-    def _come_back(self, now: float) -> None:
+    def come_back(self, now: float) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
         deadlines = [d for pane in self._panes.values() if (d := pane.deadline()) is not None]
-        if self._files.is_reading or any(pane.is_undecided for pane in self._panes.values()):
+        if any(pane.is_undecided for pane in self._panes.values()):
             deadlines.append(now + SOON_S)
+        if self.worker.is_waiting:
+            deadlines.append(now + LEND_EVERY_S)
         wait = min(deadlines, default=now + 3600) - now
         if self._soon_timer is None and wait < self.config.poll_s:
             self._soon_timer = add_timer(self.guarded("timer", self._came_back), max(wait, 0.01), False)
@@ -392,6 +390,10 @@ class KittyHost:
         self._after(now)
 
 
+def _log(line: str) -> None:
+    log_error(f"tallylight: {line}")
+
+
 def _words(decision: Decision) -> tuple[object, ...]:
     """What of a decision is told to others. When a source last repeated itself is not."""
     return decision.status, decision.kind, decision.reason.source, decision.reason.rule, decision.report
@@ -399,18 +401,3 @@ def _words(decision: Decision) -> tuple[object, ...]:
 
 def _more(pane: Pane) -> tuple[object, ...]:
     return pane.attention.facts, pane.tracker.revision, pane.clean_title, pane.pace
-
-
-def _look(window: Any) -> Look:
-    """The visible text of a window."""
-    screen = window.screen
-    chunks: list[str] = []
-    screen.as_text(chunks.append, False, False)
-    cursor = screen.cursor
-    return Look(
-        "".join(chunks).split("\n"),
-        cursor_row=cursor.y,
-        cursor_column=cursor.x,
-        columns=screen.columns,
-        cursor_visible=screen.cursor_visible,
-    )

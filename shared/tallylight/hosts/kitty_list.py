@@ -42,6 +42,8 @@ from tallylight.status import Status
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
+#: Where our own package lies, found out before any disk could hang.
+_LIBRARY = str(Path(__file__).resolve().parents[2])
 #: How often, in seconds, an open list is listened to.
 LISTEN_S = 0.03
 
@@ -138,7 +140,7 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
     told = {CHANNEL: str(far.fileno()), SELECTED: shown[0].address if shown else ""}
     try:
         overlay = tab.new_special_window(
-            SpecialWindow(command(), override_title="Agents", env=told, cwd="/", overlay_for=window_id),
+            SpecialWindow(command(host.command), override_title="Agents", env=told, cwd="/", overlay_for=window_id),
             copy_colors_from=window,
             pass_fds=(far.fileno(),),
         )
@@ -150,6 +152,8 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
     opened = _lists[overlay.id] = _List(host, kittens, near)
     opened.timer = add_timer(host.guarded("list of agents", opened.listen), LISTEN_S, True)
     overlay.actions_on_removal.append(_removed)
+    # For the next one: it may have been installed elsewhere since.
+    host.worker.submit("list of agents", forking.own_command, functools.partial(_know_command, host))
     _draw(overlay, shown, now, {**default_env(), "TERM": "xterm-kitty"})
 
 
@@ -157,12 +161,16 @@ def _removed(window: Any) -> None:
     _lists.pop(window.id).removed(window)
 
 
-def command() -> list[str]:
-    """The list as a program: by the installed command, else by the Python in kitty."""
-    if installed := forking.own_command():
+def _know_command(host: KittyHost, found: object) -> None:
+    if isinstance(found, str):
+        host.command = found
+
+
+def command(installed: str) -> list[str]:
+    """The list as a program: by the *installed* command, else by the Python in kitty."""
+    if installed:
         return [installed, "agents"]
-    library = str(Path(__file__).resolve().parents[2])
-    run = f"import sys; sys.path.append({library!r}); from tallylight.cli.main import main; sys.exit(main(['agents']))"
+    run = f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.cli.main import main; sys.exit(main(['agents']))"
     return [kitty_exe(), "+runpy", run]
 
 

@@ -19,6 +19,7 @@ from tallylight.decision import Decision
 from tallylight.evidence import notified
 from tallylight.hosts.command import Command
 from tallylight.hosts.pane import Pane
+from tallylight.hosts.worker import Worker
 from tallylight.notify import Notice, Notifier, Settings, View, Withdrawal
 from tallylight.report import Report
 from tallylight.status import Status
@@ -46,6 +47,7 @@ class Notices:
     heard: Callable[[int], None]
     failed: Callable[[str, Exception], None]
     host: str
+    worker: Worker = attrs.field(factory=Worker)
     _notifier: Notifier = attrs.field(init=False)
     _command: Command | None = attrs.field(init=False, default=None)
     #: The notifications that are with the person, by window id: the manager's own numbers.
@@ -63,7 +65,7 @@ class Notices:
         self._notifier = Notifier(self.settings)
         self._show = self.boss.notification_manager.notify_with_command
         if self.settings.command:
-            self._command = Command(self.settings.command, self.host, self._command_failed)
+            self._command = Command(self.settings.command, self.host, self._command_failed, worker=self.worker)
 
     # Ours ----------------------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ class TabRollup:
     boss: Any
     panes: Mapping[int, Pane]
     guarded: Callable[[str, Callable[..., None]], Callable[..., None]]
-    pulses: bool = attrs.field(kw_only=True)
+    pulses: bool = True
     _lights: dict[int, Decision] = attrs.field(init=False, factory=dict)
     #: The tabs whose waiting agents are all snoozed: their light is steady.
     _snoozed: set[int] = attrs.field(init=False, factory=set)

@@ -45,7 +45,7 @@ class TabLights:
     refresh: Callable[[], None]
     now: Callable[[], float]
     failed: Callable[[str, Exception], None]
-    colours: dict[Status, paint.RGB]
+    colours: dict[Status, paint.RGB] = attrs.Factory(lambda: dict(paint.COLOURS))
     style: str = "stripe"
     with_mark: bool = True
     pulses: bool = True

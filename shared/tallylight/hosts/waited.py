@@ -31,7 +31,9 @@ _NAME = re.compile(r"\A([a-z]{1,16}-([0-9]{1,10}))\.waited\Z")
 
 def today(clock: float) -> str:
     """The local date at *clock*, as the ledger has it."""
-    return time.strftime("%Y-%m-%d", time.localtime(clock))
+    # Not by `strftime`, which looks each time whether /etc/localtime has changed.
+    local = time.localtime(clock)
+    return f"{local.tm_year:04}-{local.tm_mon:02}-{local.tm_mday:02}"
 
 
 class WaitedFile:

@@ -1,0 +1,45 @@
+"""
+What kitty itself knows of its windows: who is in the foreground, what is on the screen, which ones a person can see.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from kitty.fast_data_types import current_focused_os_window_id
+
+from tallylight.evidence.looks import Look
+
+
+def foreground(boss: Any, window: Any) -> int | None:
+    """The process group in the foreground of *window*, 0 for none; None if the window is on its way out."""
+    # One whose child has ended has a closed descriptor, or one that is another window's by now.
+    if window.id not in boss.window_id_map or window.child.child_fd is None:
+        return None
+    try:
+        return os.tcgetpgrp(window.child.child_fd)
+    except OSError:
+        return 0
+
+
+def visible(boss: Any) -> set[int]:
+    """The windows that a person could see: their tab is selected and their OS window has the focus."""
+    manager = boss.os_window_map.get(current_focused_os_window_id())
+    tab = manager.active_tab if manager is not None else None
+    return {w.id for w in tab if w.is_visible_in_layout} if tab is not None else set()
+
+
+def look(window: Any) -> Look:
+    """The visible text of *window*."""
+    screen = window.screen
+    chunks: list[str] = []
+    screen.as_text(chunks.append, False, False)
+    cursor = screen.cursor
+    return Look(
+        "".join(chunks).split("\n"),
+        cursor_row=cursor.y,
+        cursor_column=cursor.x,
+        columns=screen.columns,
+        cursor_visible=screen.cursor_visible,
+    )

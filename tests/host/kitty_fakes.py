@@ -1,0 +1,167 @@
+"""As much of kitty as the host in it needs, made by hand: its modules, a boss, windows and timers on a clock."""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import attrs
+import pytest
+
+from tallylight import hosts
+
+#: Our modules that import kitty's, by which they are made anew for each test.
+_OURS = ("kitty", "kitty_host", "kitty_rollup", "kitty_tabs", "kitty_windows")
+
+
+class ProgressState(enum.Enum):
+    unset = 0
+
+
+@attrs.define
+class Progress:
+    state: ProgressState = ProgressState.unset
+
+
+@attrs.define
+class Child:
+    """*child_fd* is the process group in the window's foreground, for `os.tcgetpgrp` of these fakes."""
+
+    child_fd: int
+    pid: int = 1
+
+
+@attrs.define
+class Cursor:
+    x: int = 0
+    y: int = 0
+
+
+@attrs.define
+class Screen:
+    text: str = ""
+    cursor: Cursor = attrs.Factory(Cursor)
+    columns: int = 80
+    cursor_visible: bool = True
+
+    def as_text(self, write: Callable[[str], object], *_how: bool) -> None:
+        write(self.text)
+
+
+@attrs.define(eq=False)
+class Window:
+    id: int
+    child: Child
+    screen: Screen = attrs.Factory(Screen)
+    progress: Progress = attrs.Factory(Progress)
+    title: str = ""
+    tab_id: int = 1
+    os_window_id: int = 1
+    is_visible_in_layout: bool = True
+    user_vars: dict[str, str] = attrs.Factory(dict)
+
+    def set_user_var(self, name: str, value: str | None) -> None:
+        if value is None:
+            self.user_vars.pop(name, None)
+        else:
+            self.user_vars[name] = value
+
+
+class Manager:
+    """kitty's manager of notifications, which shows none."""
+
+    def __init__(self) -> None:
+        self.in_progress_notification_commands: dict[int, Any] = {}
+
+    def notify_with_command(self, *_: Any) -> None:
+        """Nothing is shown."""
+
+    handle_notification_cmd = create_notification_cmd = close_notification = notify_with_command
+
+
+class Boss:
+    """kitty without a tab bar."""
+
+    def __init__(self) -> None:
+        self.window_id_map: dict[int, Window] = {}
+        self.os_window_map: dict[int, Any] = {}
+        self.all_tab_managers: list[Any] = []
+        self.notification_manager = Manager()
+        self.active_window = None
+
+    def open(self, id_: int, pgid: int) -> Window:
+        window = self.window_id_map[id_] = Window(id_, Child(pgid))
+        return window
+
+
+@attrs.define
+class Kitty:
+    """What the host asked of kitty: its timers, by number, and the lines in the log."""
+
+    host_module: Any = None
+    timers: dict[int, tuple[Callable[[int | None], None], float, bool]] = attrs.Factory(dict)
+    log: list[str] = attrs.Factory(list)
+    _numbers: int = 0
+
+    def add_timer(self, call: Callable[[int | None], None], interval: float, repeats: bool = True) -> int:
+        self._numbers += 1
+        self.timers[self._numbers] = call, interval, repeats
+        return self._numbers
+
+    def remove_timer(self, number: int) -> None:
+        del self.timers[number]
+
+    def run_soon(self) -> None:
+        """Let the timers go off that go off once, and are there now."""
+        for number, (call, _, repeats) in list(self.timers.items()):
+            if not repeats:
+                del self.timers[number]
+                call(number)
+
+
+def modules(kitty: Kitty) -> Iterator[ModuleType]:
+    """kitty's modules, as far as they are imported by the host."""
+    parts: dict[str, dict[str, Any]] = {
+        "": {},
+        ".fast_data_types": {
+            "add_timer": kitty.add_timer,
+            "remove_timer": kitty.remove_timer,
+            "current_focused_os_window_id": lambda: 0,
+            "get_options": lambda: None,
+            "Color": int,
+        },
+        ".progress": {"ProgressState": ProgressState},
+        ".rgb": {"color_from_int": None},
+        ".tab_bar": {
+            name: type(name, (), {"update": None}) for name in ("ColorFormatter", "Formatter", "TabAccessor", "TabBar")
+        },
+        ".utils": {"log_error": kitty.log.append, "color_as_int": None},
+    }
+    for name, content in parts.items():
+        module = ModuleType(f"kitty{name}")
+        vars(module).update(content)
+        yield module
+
+
+@pytest.fixture
+def kitty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kitty]:
+    """A kitty to make a host in: `kitty.host_module.KittyHost(boss)`."""
+    made = Kitty()
+    for module in modules(made):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    _forget()
+    made.host_module = importlib.import_module("tallylight.hosts.kitty_host")
+    monkeypatch.setattr(os, "tcgetpgrp", lambda fd: fd)
+    yield made
+    _forget()
+
+
+def _forget() -> None:
+    for name in _OURS:
+        sys.modules.pop(f"tallylight.hosts.{name}", None)
+        vars(hosts).pop(name, None)

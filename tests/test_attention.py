@@ -53,6 +53,7 @@ def test_who_never_asked_was_not_answered() -> None:
 
 def test_a_glance_is_no_look() -> None:
     """Visible for less than the dwell, twice, is not seen; for the dwell in one go it is."""
+    assert DWELL_S == 1
     it = attention()
     for at in (1, 3):
         assert not it.look(True, at)
@@ -132,6 +133,78 @@ def test_a_new_status_needs_no_mark() -> None:
     it.shown(decision(Status.WORKING, 1), 1)
 
     assert not it.unread and not it.notified
+
+
+def test_nothing_is_looked_at_before_anything_is_shown() -> None:
+    """A pane that nobody has told of anything has nothing to see, however long it is looked at."""
+    it = Attention()
+    assert it.facts == (False, False, False, False, None, False, 0.0)
+    assert not it.look(True, 1) and not it.look(True, 9)
+
+    assert not it.seen and it.deadline() is None
+
+
+def test_a_look_takes_a_second_of_the_present_status() -> None:
+    """What began while the pane was visible has been looked at a second later, and not at once."""
+    it = attention(Status.WORKING)
+    assert it.deadline() is None, "nobody is there"
+    it.look(True, 1)
+    it.look(True, 9)
+    assert it.seen and it.deadline() is None, "once"
+    it.shown(decision(Status.DONE, 100), 100)
+    assert it.deadline() == 101
+    assert not it.look(True, 100.9) and it.look(True, 101)
+
+
+def test_a_clock_that_steps_back_begins_a_look_anew() -> None:
+    """Otherwise nothing would count as seen until the clock has caught up."""
+    it = attention()
+    it.look(True, 100)
+    assert not it.look(True, 50) and it.look(True, 51)
+
+
+def test_another_status_of_the_same_moment_is_another() -> None:
+    """Two changes in one moment have the same time, and are two all the same."""
+    it = attention()
+    it.snooze(600, 0)
+    it.shown(decision(Status.WORKING, 0), 0)
+
+    assert not it.snoozed and it.answered
+
+
+def test_every_fact_is_told() -> None:
+    """Whatever a person or an agent does changes the facts, and doing nothing does not."""
+    it = attention()
+    seen = [it.facts]
+    for change in (
+        lambda: it.look(True, 1),
+        lambda: it.look(True, 3),
+        lambda: it.mark_unread(),
+        lambda: it.snooze(0.5, 3),
+        lambda: setattr(it, "notified", True),
+        lambda: it.shown(decision(Status.WORKING, 5), 5),
+    ):
+        change()
+        assert it.facts != seen[-1]
+        seen.append(it.facts)
+    assert [list(facts) for facts in zip(*seen, strict=True)] == [
+        [False, False, True, False, False, False, False],
+        [False, True, True, True, True, True, True],
+        [False, False, False, True, True, True, False],
+        [False, False, False, False, False, False, True],
+        [None, None, None, None, 3.5, 3.5, None],
+        [False, False, False, False, False, True, False],
+        [0, 0, 0, 0, 0, 0, 5],
+    ]
+
+
+def test_a_short_wait_and_one_of_a_clock_that_steps_back() -> None:
+    """Half a second is half a second; less than nothing is nothing."""
+    for until, waited in ((10.5, 0.5), (9.0, 0.0)):
+        it = attention(Status.WAITING, 10)
+        assert it.waited(until) == waited
+        it.shown(decision(Status.WORKING, until), until)
+        assert it.waited_s == waited
 
 
 def test_waits_add_up() -> None:

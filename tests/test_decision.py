@@ -1,0 +1,84 @@
+"""Decisions: which of them are lit, which need a person, which of many is shown, and what is said to end them."""
+
+from __future__ import annotations
+
+from tallylight.claims import Timing
+from tallylight.decision import Decision, Reason, what_would_change
+from tallylight.report import Report, Source
+from tallylight.rollup import most_urgent
+from tallylight.status import Status
+
+TIMING = Timing()
+
+#: Where it depends on the source what ends a status, a word of it that no other source has.
+BY_SOURCE: dict[tuple[Status, Source], str] = {
+    (Status.WORKING, Source.PROTOCOL): "300 s without report",
+    (Status.WORKING, Source.REGISTRY): "its status file",
+    (Status.WORKING, Source.TITLE): "30 s of silence",
+    (Status.WORKING, Source.SCREEN): "30 s without any change",
+    (Status.WORKING, Source.HEURISTIC): "4 s without visible output",
+    (Status.WAITING, Source.SCREEN): "its dialog leaving the screen",
+    (Status.WAITING, Source.HEURISTIC): "a screen that is known as idle",
+    (Status.WAITING, Source.REGISTRY): "its status file",
+    (Status.IDLE, Source.SCREEN): "another screen",
+    (Status.IDLE, Source.HEURISTIC): "anything that its screen says",
+    (Status.ERROR, Source.SCREEN): "the error leaving the end of its screen",
+}
+
+
+def decision(status: Status, source: Source | None = Source.PROTOCOL, since: float = 0.0) -> Decision:
+    report = Report(source=Source.PROTOCOL, status=status)
+    return Decision(status, None, Reason(source, "test", since, ""), since, report)
+
+
+def test_what_would_change() -> None:
+    """Each status says what ends it; some say it by their source, and with the tracker's own times."""
+    for status in Status:
+        general = what_would_change(status, None)
+        assert general
+        for source in Source:
+            said = what_would_change(status, source)
+            assert (BY_SOURCE[status, source] in said) if (status, source) in BY_SOURCE else said == general
+            assert "no look" in said if status is Status.WAITING else "no look" not in said
+
+
+def test_a_fuse_that_never_burns_ends_nothing() -> None:
+    """Only a report's own word has one, so that only there it is left out."""
+    assert what_would_change(Status.WORKING, Source.PROTOCOL, fuse_s=0) == "its next report, or its exit"
+    for source in set(Source) - {Source.PROTOCOL}:
+        for status in Status:
+            assert what_would_change(status, source, fuse_s=0) == what_would_change(status, source)
+
+
+def test_the_times_are_the_trackers() -> None:
+    """Unless others are named."""
+    times = {"silence_s": TIMING.silence_s, "stale_s": TIMING.stale_s, "fuse_s": TIMING.fuse_s}
+    for status, source in BY_SOURCE:
+        assert what_would_change(status, source) == what_would_change(status, source, **times)
+
+
+def test_what_is_lit() -> None:
+    """A plain command is not, nor a shell at its prompt; an idle agent is, and whatever else a shell tells."""
+    lit = {(status, source) for status in Status for source in (*Source, None) if decision(status, source).is_lit}
+
+    dark = {(Status.ACTIVE, source) for source in (*Source, None)} | {(Status.IDLE, Source.SHELL)}
+    assert lit == {(status, source) for status in Status for source in (*Source, None)} - dark
+
+
+def test_what_needs_a_person() -> None:
+    """What nobody has dealt with yet."""
+    assert {status for status in Status if decision(status).needs_person} == {
+        Status.WAITING,
+        Status.ERROR,
+        Status.DOWN,
+        Status.DONE,
+    }
+
+
+def test_most_urgent() -> None:
+    """One light for many: the most urgent, of equals the newest; none for none."""
+    early, late = decision(Status.DONE, since=1), decision(Status.DONE, since=2)
+
+    assert most_urgent([]) is None
+    assert most_urgent([late, early]) is most_urgent([early, late]) is late
+    assert most_urgent([late, decision(Status.WORKING, since=9), asks := decision(Status.WAITING, since=0)]) is asks

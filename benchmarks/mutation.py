@@ -60,8 +60,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "rollup": ("tests/test_decision.py", "tests/test_tracker.py"),
     "attention": ("tests/test_attention.py",),
     "actions.gate": ("tests/actions/test_gate.py",),
-    "evidence.dialogs": ("tests/evidence/test_prompts.py",),
-    "evidence.prompts": ("tests/evidence/test_prompts.py", "tests/agents_data/test_screen_rules.py"),
+    "evidence.dialogs": ("tests/evidence/test_dialogs.py", "tests/evidence/test_prompts.py"),
+    "evidence.prompts": ("tests/evidence/test_applied_rules.py", "tests/evidence/test_prompts.py"),
     "evidence.question": ("tests/evidence/test_question.py", "tests/evidence/test_prompts.py"),
     "scanner": ("tests/wire/test_scanner.py",),
 }

@@ -575,7 +575,7 @@ def test_revision() -> None:
         explicit("working", id="a"),
         say(Source.PROTOCOL, None, id="a"),
         say(Source.PROTOCOL, None, id="a"),
-        say(Source.TITLE, None),
+        say(Source.NOTIFICATION, None),
         tick,
         lambda tracker, now: tracker.touch(),
     ):

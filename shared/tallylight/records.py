@@ -42,7 +42,7 @@ class Records:
     @property
     def children(self) -> Iterator[tuple[str, dict[Source, Claim]]]:
         """Every child's id path, and the claims about it: at least one."""
-        return ((id_, claims) for id_, claims in self._claims.items() if id_ and claims)
+        return ((id_, claims) for id_, claims in self._claims.items() if id_)
 
     @property
     def every_claim(self) -> Iterator[Claim]:

@@ -100,7 +100,9 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
 
 def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True) -> Choices | None:
     """The numbered choices that *rows* end in, hints apart: from 1 up, and one with a pointer unless told otherwise."""
-    last = next((i for i in range(len(rows) - 1, max(-1, len(rows) - _LOW), -1) if _NUMBERED.match(rows[i].text)), None)
+    last = next(
+        (i for i in range(len(rows) - 1, max(-1, len(rows) - _LOW - 1), -1) if _NUMBERED.match(rows[i].text)), None
+    )
     if last is None or not _only_hints(rows, last):
         return None
     found: list[tuple[int, re.Match[str]]] = []

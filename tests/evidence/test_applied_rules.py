@@ -1,0 +1,204 @@
+"""An agent's own screen rules, applied: which rows each place has, which rule is asked first, what a prompt is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from tallylight.agents import Agent
+from tallylight.agents.screens import ScreenRule
+from tallylight.evidence.prompts import Prompt, read_prompt
+from tallylight.status import Kind, Status
+
+EDGE = "─" * 30
+ASKED = ["Which colour?", "❯ 1. Red", "  2. Green"]
+
+
+def rule(name: str, *lines: str, status: Status = Status.WAITING, **fields: Any) -> ScreenRule:
+    patterns = {key: re.compile(fields.pop(key)) for key in ("question",) if key in fields}
+    without = tuple(re.compile(pattern) for pattern in fields.pop("without", ()))
+    kind = Kind.QUESTION if status is Status.WAITING else None
+    made = tuple(re.compile(line) for line in lines)
+    return ScreenRule(name=name, status=status, kind=kind, lines=made, without=without, **patterns, **fields)
+
+
+def read(lines: Sequence[str], *rules: ScreenRule, cursor: int | None = None, generic: bool = False) -> Prompt | None:
+    made = Agent(name="mine", display="Mine", screen_rules=rules, screen_generic=generic)
+    return read_prompt(made, lines, len(lines) - 1 if cursor is None else cursor)
+
+
+def rows_at(where: str, lines: Sequence[str], cursor: int = 0) -> list[str]:
+    """The rows of *lines* that a rule sees at a place; each of them is another."""
+    named = [line.strip() for line in lines if line.strip() and line != EDGE]
+    return [
+        name
+        for name in named
+        if read(lines, rule("x", re.escape(name) + "$", status=Status.IDLE, where=where, last=48), cursor=cursor)
+    ]
+
+
+def test_places() -> None:
+    """Each place has the rows that its name says, wherever the screen begins."""
+    high = ["gone"] + ["."] * 59 + ["", "a", "b"]
+    rows: list[tuple[str, list[str], int, list[str]]] = [
+        ("end", ["a", "b", ""], 0, ["a", "b"]),
+        ("cursor", ["a", "b", "c"], 1, ["a", "b"]),
+        ("cursor", ["a", "b", "c"], -1, []),
+        ("at cursor", ["x", "", "a", "b", "c", "", "y"], 3, ["a", "b", "c"]),
+        ("at cursor", ["x", EDGE, "a", "b", EDGE, "y"], 2, ["a", "b"]),
+        ("at cursor", ["a", "b", "", "y"], 0, ["a", "b"]),
+        ("at cursor", ["a", "b", "", "y"], 1, ["a", "b"]),
+        ("at cursor", ["x", "", "a", "b"], 3, ["a", "b"]),
+        ("at cursor", ["x", "", "a", "b"], 4, []),
+        ("at cursor", ["x", "", "a", "b"], 1, []),
+        ("at cursor", ["x", "", "a", "b"], -1, []),
+        ("box", ["x", EDGE, "a", "b", EDGE, "y"], 0, ["a", "b"]),
+        ("above box", ["w", "x", EDGE, "a", EDGE, "y"], 0, ["w", "x"]),
+        ("box", ["x", EDGE, "a", EDGE, EDGE, "y"], 0, ["a"]),
+        ("box", ["v", EDGE, "w", EDGE, "x", EDGE, "a", EDGE], 0, ["a"]),
+        ("box", [EDGE, *"abcdefgh", EDGE], 0, [*"abcdefgh"]),
+        ("box", [EDGE, "a", EDGE, *"vwxyz"], 0, ["a"]),
+        ("box", [EDGE, "a", EDGE, "v", "", "w", "", *"xyz"], 0, ["a"]),
+        ("box", [EDGE, "a", EDGE, *"uvwxyz"], 0, []),
+        ("box", ["a", EDGE, "b"], 0, []),
+        ("above box", ["a", EDGE, "b"], 0, []),
+        ("above box", [EDGE, "a", EDGE], 0, []),
+    ]
+    wrong = [row for row in rows if rows_at(row[0], row[1], row[2]) != row[3]]
+
+    assert wrong == []
+    sees = rule("x", "[ab]$", status=Status.IDLE, where="at cursor", last=48)
+    assert [read(high, sees, cursor=at) is not None for at in (0, 60, 61, 62, 63)] == [False, False, True, True, False]
+
+
+def test_what_a_rule_wants() -> None:
+    """Each of its lines in some row, none of its exceptions in any, and its choices."""
+    screen = ["one", "two", "", *ASKED]
+    rows: list[tuple[ScreenRule, bool]] = [
+        (rule("x", "one", "two"), True),
+        (rule("x", "two", "one"), True),
+        (rule("x", "one", "three"), False),
+        (rule("x", "three", "one"), False),
+        (rule("x", "one", without=["three"]), True),
+        (rule("x", "one", without=["three", "two"]), False),
+        (rule("x", choices="numbered"), True),
+        (rule("x", choices="listed"), False),
+        (rule("x", choices="pointed"), False),
+        (rule("x", "one", choices="numbered"), True),
+        (rule("x", "three", choices="numbered"), False),
+        (rule("x", "one", last=5), True),
+        (rule("x", "one", last=4), False),
+    ]
+    wrong = [made for made, expected in rows if (read(screen, made) is not None) is not expected]
+
+    assert wrong == []
+    assert read(["", ""], rule("x")) is None
+    assert read(["one"], rule("x", where="box")) is None
+
+
+def test_kinds_of_choices() -> None:
+    """With a pointer, without one, and without numbers."""
+    screens = {
+        "numbered": ASKED,
+        "listed": ["Which?", "1. Red", "2. Green"],
+        "pointed": ["Which?", "❯ Red", "  Green", "Enter to select"],
+    }
+    for kind in screens:
+        found = [name for name, lines in screens.items() if read(lines, rule("x", choices=kind)) is not None]
+        assert found == [kind]
+
+
+def test_what_is_asked_first() -> None:
+    """The agent's rules, then what programs in general show, then its rules of a negative priority."""
+    first, second = rule("first", "Which", priority=0), rule("second", "Which", priority=0)
+    last = rule("last", "Which", priority=-1)
+    rows: list[tuple[tuple[ScreenRule, ...], bool, str | None]] = [
+        ((first, second), True, "first"),
+        ((rule("other", "What"), second), True, "second"),
+        ((last,), True, "numbered choices"),
+        ((last,), False, "last"),
+        ((rule("other", "What"),), False, None),
+        ((first, last), False, "first"),
+    ]
+    for rules, generic, expected in rows:
+        found = read(ASKED, *rules, generic=generic)
+        assert (found.rule if found else None) == expected
+    plain = read(["Which is it"], last, generic=True)
+    assert plain is not None and plain.rule == "last"
+
+
+def test_what_does_not_wait_asks_nothing() -> None:
+    """A rule of another status has no kind, no question and no choices, whatever else is on the screen."""
+    assert read(ASKED, rule("busy", "Which", status=Status.WORKING, choices="numbered")) == Prompt(
+        Status.WORKING, None, "busy"
+    )
+
+
+def test_the_question_of_choices() -> None:
+    """The row that asks; or the nearest that the rule names, whole or its first group, with what is wrapped below it."""
+    rows: list[tuple[list[str], str | None, str, int]] = [
+        (["noise", "", "", "Which?"], None, "Which?", 3),
+        ([], None, "", 2),
+        (["Run: ls", "", "", "Which?"], "Run: .*", "Run: ls", 6),
+        (["Run: ls", "", "", "Which?"], "Run: (.*)", "ls", 6),
+        (["Run: ", "", "", "Which?"], "Run:(.*)", "Run:", 6),
+        (["Run: a", "Run: b", "Which?"], "Run: (.*)", "b", 5),
+        (["Which?"], "Run: (.*)", "Which?", 3),
+        (["Shall I go", "on with", "this?", "now"], "(Shall .*)", "Shall I go on with this?", 6),
+        (["Shall I go", "on.", "Or?"], "(Shall .*)", "Shall I go", 5),
+        (["Shall I go?", "Or stop?"], "(Shall .*)", "Shall I go?", 4),
+        (["Shall I go:", "Or stop?"], "(Shall .*)", "Shall I go:", 4),
+        (["Shall I go", "", "Or stop?"], "(Shall .*)", "Shall I go", 5),
+        (["Shall I go", EDGE, "Or stop?"], "(Shall .*)", "Shall I go", 4),
+        (["Shall I", "a", "b", "c", "d?"], "(Shall .*)", "Shall I a b c d?", 7),
+        (["Shall I", "a", "b", "c", "d", "e?"], "(Shall .*)", "Shall I", 8),
+        (["Shall I", "a"], "(Shall .*)", "Shall I", 4),
+    ]
+    for above, question, expected, count in rows:
+        made = rule("x", choices="numbered") if question is None else rule("x", choices="numbered", question=question)
+        found = read([*above, "❯ 1. Red", "  2. Green"], made)
+        assert found is not None
+        assert found.question == expected, above
+        assert len(found.lines) == count, (above, found.lines)
+        assert found.lines[-2:] == ("❯ 1. Red", "2. Green")
+
+
+def test_the_question_of_text() -> None:
+    """Without choices: the last row that the rule's question, or else its first line, matches, and all below it."""
+    screen = ["Say: a", "x", "Say: b", "y"]
+    rows: list[tuple[ScreenRule, str, tuple[str, ...]]] = [
+        (rule("x", "Say: (.*)"), "b", ("Say: b", "y")),
+        (rule("x", "Say: .*"), "Say: b", ("Say: b", "y")),
+        (rule("x", "Say:()"), "Say: b", ("Say: b", "y")),
+        (rule("x", "Say", question="x"), "x", ("x", "Say: b", "y")),
+        (rule("x", "Say", question="Say: a"), "Say: a", ("Say: a", "x", "Say: b", "y")),
+        (rule("x", "y"), "y", ("y",)),
+        (rule("x", "Say", question="none"), "", ()),
+        (rule("x"), "", ()),
+    ]
+    for made, question, lines in rows:
+        found = read(screen, made)
+        assert found == Prompt(Status.WAITING, Kind.QUESTION, "x", question, lines)
+
+
+def test_keys() -> None:
+    """How a choice is typed, by each of the ways that a rule may name."""
+    lines = ["Which?", "❯ 1. Yes (y)", "  2. No, and more", "     of it (esc)", "  3. Always (shift+tab)", "  4. Never"]
+    ways = {
+        "number": ["1", "2", "3", "4"],
+        "number enter": ["1\r", "2\r", "3\r", "4\r"],
+        "arrows": ["\r", "\x1b[B\r", "\x1b[B\x1b[B\r", "\x1b[B\x1b[B\x1b[B\r"],
+        "hint": ["y", "\x1b", "\x1b[Z", "4"],
+        "unknown": ["", "", "", ""],
+    }
+    for way, keys in ways.items():
+        found = read(lines, rule("x", choices="numbered", choose=way))
+        assert found is not None
+        assert [choice.keys for choice in found.choices] == keys, way
+    pointed = ["Which?", "❯ Red (Enter)", "  Green (tab)", "Enter to select"]
+    ways = {"number enter": ["", ""], "number": ["", ""], "hint": ["\r", "\t"], "arrows": ["\r", "\x1b[B\r"]}
+    for way, keys in ways.items():
+        found = read(pointed, rule("x", choices="pointed", choose=way))
+        assert found is not None
+        assert [choice.keys for choice in found.choices] == keys, way

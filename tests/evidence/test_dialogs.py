@@ -1,0 +1,247 @@
+"""Dialogs read by their shape: where each rule begins to hold, and where it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tallylight.evidence.dialogs import arrows, kind_of, numbered_choices, pointed_choices, question_above, read_dialog
+from tallylight.evidence.question import Prompt
+from tallylight.evidence.tail import read_tail
+from tallylight.status import Kind, Status
+
+ASKED = ["Which colour?", "❯ 1. Red", "  2. Green"]
+HINT = "Enter to select"
+#: A hint that names no key by which a choice without a number is made.
+CANCEL = "Esc to cancel"
+DOWN, UP = "\x1b[B", "\x1b[A"
+
+
+def read(lines: Sequence[str], cursor: int | None = None) -> Prompt | None:
+    """The dialog on a screen of *lines*, the cursor in the last one unless another is named."""
+    return read_dialog(read_tail(lines), len(lines) - 1 if cursor is None else cursor)
+
+
+def says(found: Prompt | None) -> str:
+    """In short: `RULE/KIND: QUESTION | LABEL=KEYS | …`; nothing for no dialog."""
+    if found is None:
+        return ""
+    assert found.status is Status.WAITING
+    choices = "".join(f" | {choice.label}={choice.keys}" for choice in found.choices)
+    return f"{found.rule}/{found.kind}: {found.question}{choices}"
+
+
+def is_read(lines: Sequence[str]) -> bool:
+    return read(lines) is not None
+
+
+def wide(column: int, text: str) -> str:
+    return " " * column + text
+
+
+#: Screens, and what each is read as.
+READ: dict[str, tuple[list[str], str]] = {
+    "numbers that are typed": (ASKED, "numbered choices/question: Which colour? | Red=1 | Green=2"),
+    "two digits": (
+        ["Which?", "❯ 1. a", *(f"  {number}. b" for number in range(2, 12))],
+        "numbered choices/question: Which? | a=1" + "".join(f" | b={number}" for number in range(2, 12)),
+    ),
+    "no question": (["❯ 1. Red", "  2. Green"], ""),
+    "only blanks above": (["", "", "❯ 1. Red", "  2. Green"], ""),
+    "a number that is left out": (["Which?", "❯ 1. a", "  3. b"], ""),
+    "a list above that is another": (
+        ["1. first", "2. second", "Which?", "❯ 1. Red", "  2. Green"],
+        "numbered choices/question: Which? | Red=1 | Green=2",
+    ),
+    "a panel beside a label": (
+        ["Which?", "❯ 1. Red      a preview", "  2. Green    of it"],
+        "numbered choices/question: Which? | Red=1 | Green=2",
+    ),
+    "a login": (["Please log in:", "❯ 1. a", "  2. b"], "numbered choices/auth: Please log in: | a=1 | b=2"),
+    "pointed at the first": (
+        ["Which?", "❯ Red", "  Green", HINT],
+        f"pointed choices/question: Which? | Red=\r | Green={DOWN}\r",
+    ),
+    "pointed at the last of three": (
+        ["Which?", "  Red", "  Green", "❯ Blue", HINT],
+        f"pointed choices/question: Which? | Red={UP}{UP}\r | Green={UP}\r | Blue=\r",
+    ),
+    "asked by a colon": (
+        ["Choose one:", "❯ Red", "  Green", HINT],
+        f"pointed choices/question: Choose one: | Red=\r | Green={DOWN}\r",
+    ),
+    "not asked": (["These are there.", "❯ Red", "  Green", HINT], ""),
+    "one that is pointed at is no choice": (["Which?", "❯ Red", "", HINT], ""),
+    "choices of another column": (["Which?", "❯ Red", "    Green", HINT], ""),
+    "a row in another column ends them": (
+        ["Which?", " other", "  Red", "❯ Green", "  Blue", " more", HINT],
+        "",
+    ),
+    "pointed without a hint": (["Which?", "❯ Red", "  Green"], ""),
+    "only the screen's first rows": (["  Red", "❯ Green", HINT], ""),
+    "yes or no": (["Go on? [y/N]"], "yes or no/question: Go on? [y/N] | yes=y\r | no=n\r"),
+    "yes or no, in full": (["Go on (yes/no)?"], "yes or no/question: Go on (yes/no)? | yes=yes\r | no=no\r"),
+    "one letter is enough of no": (["Go on (Yes/n)?"], "yes or no/question: Go on (Yes/n)? | yes=yes\r | no=no\r"),
+    "by letters": (
+        ["Save? (Y)es/(N)o/(A)lways:"],
+        "yes or no/question: Save? (Y)es/(N)o/(A)lways: | Yes=y\r | No=n\r | Always=a\r",
+    ),
+    "a permission in a row": (["Run it? [y/N]"], "yes or no/permission: Run it? [y/N] | yes=y\r | no=n\r"),
+    "a password": (["Password: "], "password/auth: Password:"),
+    "nothing": ([], ""),
+}
+
+
+def test_what_is_read() -> None:
+    """Each of these screens."""
+    found = {name: says(read(lines)) for name, (lines, _) in READ.items()}
+
+    assert found == {name: expected for name, (_, expected) in READ.items()}
+
+
+def test_how_far_apart() -> None:
+    """Five rows of text may stand between two choices, four hints below them, and nothing else."""
+    for between, expected in ((5, True), (6, False)):
+        assert is_read(["Which?", "❯ 1. Red", *["  and more of it"] * between, "  2. Green"]) is expected
+    for hints, expected in ((4, True), (5, False)):
+        assert is_read([*ASKED, "", *[CANCEL] * hints]) is expected
+    for text, expected in ((CANCEL, True), ("and so on", False), ("› ", False), ("› use it", False)):
+        assert is_read([*ASKED, "", text]) is expected, text
+    assert is_read([*ASKED, "", "─" * 30, CANCEL, "─" * 30])
+
+
+def test_how_low() -> None:
+    """The last choice is one of the last sixteen rows."""
+    for empty, expected in ((14, True), (15, False)):
+        assert is_read([*ASKED, *[""] * empty, CANCEL]) is expected
+
+
+def test_how_many() -> None:
+    """Two choices at least, twenty at most."""
+    for count, expected in ((1, False), (2, True), (20, True), (21, False)):
+        assert is_read(["Which?", "❯ 1. a", *(f"  {number}. b" for number in range(2, count + 1))]) is expected, count
+
+
+def test_what_stands_beside() -> None:
+    """What begins 48 columns right of the numbers is another panel's; what is nearer belongs to the dialog."""
+    for column, expected in ((49, False), (50, True)):
+        assert is_read([*ASKED, "", wide(column, "so it was")]) is expected
+    texts = {}
+    for column in (49, 50):
+        found = numbered_choices(read_tail([*ASKED, wide(column, "so it was")]))
+        assert found is not None
+        texts[column] = found.texts
+    assert texts == {49: ("Red", "Green so it was"), 50: ("Red", "Green")}
+    assert not is_read([*ASKED, "x"]), "what begins left of the numbers is none of theirs"
+
+
+def test_what_is_wrapped() -> None:
+    """A row below a choice, in its column, belongs to it where its first word would not have fitted above."""
+    long = "  2. " + "x" * 30
+    for width, expected in ((len(long) + 3, True), (len(long) + 4, False)):
+        assert is_read(["y" * width, "Which?", "❯ 1. Red", long, "  abc on"]) is expected
+    for length, expected in ((24, True), (23, False)):
+        lines = ["y" * 25, "Which?", "❯ 1. Red", "  " + "2. ".ljust(length, "x"), "  abc on"]
+        assert is_read(lines) is expected, length
+
+
+def test_the_texts_of_choices() -> None:
+    """A choice's text is its row and those below it up to the next; edges of boxes are no text."""
+    found = numbered_choices(
+        read_tail(["Which?", "❯ 1. Red", "     as blood", "─" * 9, "  2. Green", "     as grass", "", HINT])
+    )
+
+    assert found is not None
+    assert (found.first, found.last, found.pointed, found.numbers) == (1, 4, 0, ("1", "2"))
+    assert found.labels == ("Red", "Green")
+    assert found.texts == ("Red as blood", "Green as grass")
+
+
+def test_which_is_pointed_at() -> None:
+    """One of the choices; with none of them only where that is asked for."""
+    second = read_tail(["Which?", "  1. Red", "❯ 2. Green"])
+    none = read_tail(["Which?", "  1. Red", "  2. Green"])
+    both = read_tail(["Which?", "❯ 1. Red", "❯ 2. Green"])
+    found = numbered_choices(second)
+    assert found is not None and found.pointed == 1
+    assert numbered_choices(none) is None and numbered_choices(both) is None
+    assert numbered_choices(second, is_pointed=False) is None
+    listed = numbered_choices(none, is_pointed=False)
+    assert listed is not None and listed.pointed == 0
+
+
+def test_pointed_choices() -> None:
+    """The rows of one column around the pointer, up to the hint; four rows may stand below the hint."""
+    found = pointed_choices(read_tail(["Which?", "  Red", "❯ Green", "  Blue", "", HINT]))
+    assert found is not None
+    assert (found.first, found.last, found.pointed) == (1, 3, 1)
+    assert found.labels == found.texts == ("Red", "Green", "Blue")
+    assert found.numbers == ("", "", "")
+    top = pointed_choices(read_tail(["  Red", "❯ Green", "  " + HINT]))
+    assert top is not None and (top.first, top.last, top.pointed) == (0, 1, 1)
+    for below, expected in ((4, True), (5, False)):
+        assert (pointed_choices(read_tail(["❯ Red", "  Green", HINT, *["x"] * below])) is not None) is expected
+    for between, expected in ((17, True), (18, False)):
+        lines = ["❯ Red", "  Green", *[""] * between, HINT]
+        assert (pointed_choices(read_tail(lines)) is not None) is expected
+
+
+def test_a_question_right_above() -> None:
+    """Pointed choices are asked for in one of the three rows above them."""
+    for between, expected in ((2, True), (3, False)):
+        assert is_read(["Which?", *[""] * between, "❯ Red", "  Green", HINT]) is expected
+    assert not is_read(["Which?", "of them", "❯ Red", "  Green", HINT])
+
+
+def test_where_the_question_is() -> None:
+    """The lowest row that ends in a question mark, else the top; up to an edge, or two blank rows, or 24 rows."""
+    rows: dict[str, tuple[list[str], tuple[int, int]]] = {
+        "the lowest question": (["a?", "b?", "c"], (0, 1)),
+        "no question": (["a", "b"], (0, 0)),
+        "nothing": ([], (0, 0)),
+        "a blank between": (["a?", "", "b"], (0, 0)),
+        "two blanks": (["a?", "", "", "b"], (3, 3)),
+        "blanks right above": (["a?", "", ""], (0, 0)),
+        "an edge": (["a?", "─" * 9, "b"], (2, 2)),
+        "an edge right above": (["a?", "─" * 9], (0, 0)),
+        "a blank first row": (["", "b"], (1, 1)),
+    }
+    for name, (above, expected) in rows.items():
+        tail = read_tail([*above, "1. Red"])
+        assert question_above(tail, len(above)) == expected, name
+    for count, expected in ((24, (0, 0)), (25, (1, 1))):
+        tail = read_tail([*["x?" if number == 0 else "x" for number in range(count)], "1. Red"])
+        assert question_above(tail, count) == expected
+
+
+def test_the_lines_of_a_dialog() -> None:
+    """From the top of the question to the last choice, without the edges of boxes."""
+    found = read(["noise", "", "", "About it", "Which?", "─" * 9, "❯ 1. Red", "  2. Green", HINT])
+    assert found is not None
+    assert found.question == "Which?"
+    assert found.lines == ("About it", "Which?", "❯ 1. Red", "2. Green")
+
+
+def test_a_row_wants_the_cursor() -> None:
+    """It stands in the last row with text, and the cursor on it."""
+    for line in ("Go on? [y/N]", "Password:"):
+        assert read(["x", line], 1) is not None
+        assert read(["x", line], 0) is None and read(["x", line], 2) is None
+    assert read(["x", "Go on?"], 1) is None
+
+
+def test_kinds() -> None:
+    """A login before a permission, a permission before a question."""
+    assert kind_of("Log in to run it?") is Kind.AUTH
+    assert kind_of("Run it?") is Kind.PERMISSION
+    assert kind_of("Which?") is Kind.QUESTION
+
+
+def test_arrows() -> None:
+    """Down, up, or nothing but Enter."""
+    assert [arrows(distance) for distance in (2, 1, 0, -1, -2)] == [
+        f"{DOWN}{DOWN}\r",
+        f"{DOWN}\r",
+        "\r",
+        f"{UP}\r",
+        f"{UP}{UP}\r",
+    ]

@@ -1,4 +1,4 @@
-"""An agent's own screen rules, applied: which rows each place has, which rule is asked first, what a prompt is made of."""
+"""An agent's own screen rules, applied: the rows of each place, which rule is asked first, what a prompt is made of."""
 
 from __future__ import annotations
 
@@ -136,14 +136,14 @@ def test_what_does_not_wait_asks_nothing() -> None:
 
 
 def test_the_question_of_choices() -> None:
-    """The row that asks; or the nearest that the rule names, whole or its first group, with what is wrapped below it."""
+    """The row that asks; or the nearest that the rule names, whole or its first group, with what is wrapped below."""
     rows: list[tuple[list[str], str | None, str, int]] = [
         (["noise", "", "", "Which?"], None, "Which?", 3),
         ([], None, "", 2),
         (["Run: ls", "", "", "Which?"], "Run: .*", "Run: ls", 6),
         (["Run: ls", "", "", "Which?"], "Run: (.*)", "ls", 6),
         (["Run: ", "", "", "Which?"], "Run:(.*)", "Run:", 6),
-        (["Run: a", "Run: b", "Which?"], "Run: (.*)", "b", 5),
+        (["Run: a.", "Run: b.", "Which?"], "Run: (.*)", "b.", 5),
         (["Which?"], "Run: (.*)", "Which?", 3),
         (["Shall I go", "on with", "this?", "now"], "(Shall .*)", "Shall I go on with this?", 6),
         (["Shall I go", "on.", "Or?"], "(Shall .*)", "Shall I go", 5),

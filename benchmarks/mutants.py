@@ -126,7 +126,9 @@ def _replacements(place: _Place) -> Iterator[tuple[ast.AST, str]]:
         case ast.BinOp(op=op) if type(op) in _OPERATORS:
             yield _with(node, op=_OPERATORS[type(op)]()), ""
         case ast.Constant():
-            yield from ((ast.Constant(value), "") for value in _other_values(node.value, place.parent))
+            within = f" in {_brief(place.parent)}" if isinstance(place.parent, (ast.Call, ast.BinOp, ast.Tuple)) else ""
+            for value in _other_values(node.value, place.parent):
+                yield ast.Constant(value), f"→ {value}{within}"
         case ast.Set(elts=elements) | ast.Tuple(elts=elements) | ast.List(elts=elements):
             is_data = all(isinstance(element, (ast.Constant, ast.Name, ast.Attribute)) for element in elements)
             if is_data and isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and place.field != "keys":

@@ -9,8 +9,8 @@ each, in a process of its own. It is *killed* if one of them fails or does not e
 
 How to read it: every survivor is named with its line and its change. It is a rule that no test holds, or code that
 does nothing. Write the test that tells it from the module, or remove the code; where neither can be done, put it into
-`mutation_equal.toml` with the reason. What stands there is not made. The exit code is 1 where fewer than the aim are
-killed, or that file names what is no longer there.
+`mutation_equal.toml` with the reason: what stands there is not made, and told once it is no longer there. The exit
+code is 1 where fewer than the aim are killed.
 
 All of them take some ten minutes of two processors. `--sample` makes so many of each module at most; which, the seed
 says.
@@ -238,6 +238,7 @@ def main() -> int:
     if unknown := [name for name in arguments.modules if name not in MODULES]:
         parser.error(f"no such module: {', '.join(unknown)}; there are {', '.join(MODULES)}")
     os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT / "shared"))
     os.environ |= {"FAST": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     is_good = True
     for module in arguments.modules or MODULES:
@@ -255,7 +256,7 @@ def main() -> int:
             print(f"  {number} {function}: {line}\n      {change}")
         for key in outcome.stale:
             print(f"  {EQUAL.name} names what is not there: {key}")
-        is_good &= outcome.killed >= AIM and not outcome.stale
+        is_good &= outcome.killed >= AIM
     return not is_good
 
 

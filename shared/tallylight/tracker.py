@@ -276,12 +276,12 @@ class Tracker:
         return self._now
 
     def _claim(self, report: Report, now: float) -> None:
-        if report.source is not Source.HEURISTIC and self._start is not None:
+        if self._start is not None:
             self._start.has_spoken = True
         self._records.claim(report, now)
 
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:
-        self._claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
+        self._records.claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
 
     def _screen(self, report: Report, now: float) -> None:
         """A reading of the screen: the first one counts at once, a different one when it was read twice."""

@@ -193,6 +193,11 @@ DECAY = [
         "0 agent, 0 registry waiting, 1 protocol waiting, 5 registry working, 5 pause 1000, 1005.3 tick",
         "waiting by protocol",
     ),
+    row(
+        "nor does it take one back",
+        "0 agent, 0 registry waiting, 1 protocol waiting, 5 registry working, 5 pause 1000, 1005.3 tick, 1005.5 tick",
+        "working by registry",
+    ),
     row("nor a start", "0 speaker, 1 pause 1000, 1059.9 tick", STARTING),
     row("which ends all the same", "0 speaker, 1 pause 1000, 1060 tick, 1061 tick", SILENT),
     row("nor the time in which it loads", "0 speaker, 1 output, 2 pause 1000, 1020.9 tick", STARTING),
@@ -375,6 +380,7 @@ BACKGROUND = "background by protocol: 1 of its subagents still run"
 CHILDREN = [
     row("a subagent's background task still runs", "0 protocol background a, 1 protocol done", BACKGROUND),
     row("when its agent is idle, too", "0 protocol working a, 1 protocol idle", BACKGROUND),
+    row("a turn that works is no background", "0 protocol working, 1 protocol working a", "working by protocol"),
     row("a subagent's error lights the pane", "0 protocol working, 1 protocol error a", "error by protocol"),
     row("not over its agent's question", "0 protocol waiting, 1 protocol error a", "waiting by protocol", since=0),
     row("nor over an equal one", "0 protocol waiting, 1 protocol waiting a", "waiting by protocol", at=0),

@@ -23,6 +23,8 @@ REGISTRIES = ("claude-sessions",)
 PROGRESSES = ("busy",)
 #: What session ids look like: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
 IDS = ("plain", "path")
+#: The keys that may stop an agent: what is typed for each.
+INTERRUPTS = {"escape": "\x1b", "escape twice": "\x1b\x1b", "ctrl+c": "\x03"}
 #: What an argument template may hold; see `Template`.
 PLACEHOLDERS = ("session", "cwd")
 
@@ -129,6 +131,8 @@ class Agent:
     progress: str = ""
     #: Which status file of its own it keeps; see `evidence.registry`.
     registry: str = ""
+    #: What is typed to stop it in the middle of a turn.
+    interrupt: str = INTERRUPTS["escape"]
     resume: Template = Template()
     fork: Template = Template()
     #: Options a resumed or forked run may have only if the running one has them.
@@ -189,6 +193,7 @@ def _read(table: Table) -> Agent:
         screen_generic=screen.boolean("generic", True),
         progress=table.text("progress", choices=PROGRESSES),
         registry=table.text("registry", choices=REGISTRIES),
+        interrupt=INTERRUPTS.get(table.text("interrupt", "escape", choices=tuple(INTERRUPTS)), INTERRUPTS["escape"]),
         resume=_template(table.table("resume")),
         fork=_template(table.table("fork")),
         dangerous=table.words("dangerous"),

@@ -54,6 +54,8 @@ class ScreenRule:
     choose: str = "unknown"
     #: The row that asks; its first group, if it has one, is the question.
     question: re.Pattern[str] | None = None
+    #: A menu that the person there has opened: no text is typed into it for them.
+    menu: bool = False
     priority: float = 0
 
 
@@ -97,6 +99,7 @@ def _parse(table: Table) -> ScreenRule:
         choices=choices,
         choose=choose if choices != "pointed" or choose != "unknown" else "arrows",
         question=_pattern(table, "question", question) if question else None,
+        menu=table.boolean("menu", False),
         priority=table.number("priority", 0, -100, 100),
     )
     table.close()

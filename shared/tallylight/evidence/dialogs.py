@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.evidence.question import MAX_CHOICES, Choice, Prompt, clean_lines
+from tallylight.evidence.question import MAX_CHOICES, Choice, Place, Prompt, clean_lines
 from tallylight.evidence.tail import Row
 from tallylight.status import Kind, Status
 
@@ -83,6 +83,14 @@ class Choices:
     #: The number in front of each, or nothing.
     numbers: tuple[str, ...]
     pointed: int
+    #: The first row of each in the tail, and the row behind the last one, whose label may go on below it.
+    starts: tuple[int, ...]
+    end: int
+
+    def place(self, rows: Sequence[Row], top: int, asking: int) -> Place:
+        """Where they stand on the screen; the text begins at *top* of the tail, and the question stands at *asking*."""
+        starts = tuple(rows[start].number for start in self.starts)
+        return Place(rows[top].number, rows[asking].number, starts, rows[self.end - 1].number + 1)
 
 
 def read_dialog(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
@@ -131,6 +139,8 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True) -> Choices
         ),
         numbers=tuple(match[2] for _, match in found),
         pointed=pointed[0] if pointed else 0,
+        starts=tuple(position for position, _ in found),
+        end=ends[-1],
     )
 
 
@@ -194,7 +204,16 @@ def pointed_choices(rows: Sequence[Row]) -> Choices | None:
     if last == first:
         return None
     labels = [match[1] if i == pointed else rows[i].text for i in range(first, last + 1)]
-    return Choices(first, last, tuple(map(_label, labels)), tuple(labels), ("",) * len(labels), pointed - first)
+    return Choices(
+        first=first,
+        last=last,
+        labels=tuple(map(_label, labels)),
+        texts=tuple(labels),
+        numbers=("",) * len(labels),
+        pointed=pointed - first,
+        starts=tuple(range(first, last + 1)),
+        end=last + 1,
+    )
 
 
 def _is_asked(rows: Sequence[Row], found: Choices) -> bool:
@@ -244,7 +263,7 @@ def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Prompt | No
         for index, (number, label) in enumerate(zip(found.numbers, found.labels, strict=True))
     )
     text = question[0] if question else ""
-    return Prompt(Status.WAITING, kind_of(text), rule, text, lines, choices)
+    return Prompt(Status.WAITING, kind_of(text), rule, text, lines, choices, found.place(rows, top, asking))
 
 
 def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
@@ -254,8 +273,9 @@ def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
     lines = clean_lines([last.text])
     if not lines:
         return None
+    place = Place(last.number, last.number, (), last.number + 1)
     if _SECRET.search(last.text):
-        return Prompt(Status.WAITING, Kind.AUTH, "password", lines[0], lines)
+        return Prompt(Status.WAITING, Kind.AUTH, "password", lines[0], lines, place=place)
     match = _YES_NO.search(last.text)
     if match is None:
         return None
@@ -266,4 +286,4 @@ def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
         choices = [Choice("y\r", "yes"), Choice("n\r", "no")]
         if match["first"].lower() == "yes":
             choices = [Choice("yes\r", "yes"), Choice("no\r", "no")]
-    return Prompt(Status.WAITING, kind_of(lines[0]), "yes or no", lines[0], lines, tuple(choices))
+    return Prompt(Status.WAITING, kind_of(lines[0]), "yes or no", lines[0], lines, tuple(choices), place)

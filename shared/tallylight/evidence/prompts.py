@@ -23,7 +23,7 @@ from tallylight.evidence.dialogs import (
     question_above,
     read_dialog,
 )
-from tallylight.evidence.question import Choice, Prompt, clean_lines
+from tallylight.evidence.question import Choice, Place, Prompt, clean_lines
 from tallylight.evidence.tail import Row, read_tail
 from tallylight.status import Status
 
@@ -147,7 +147,7 @@ def _apply(rule: ScreenRule, screen: _Screen) -> Prompt | None:
         if choices is None:
             return None
     if rule.status is not Status.WAITING:
-        return Prompt(rule.status, None, rule.name)
+        return Prompt(rule.status, None, rule.name, is_menu=rule.menu)
     if choices is not None:
         return _with_choices(rule, screen.rows, choices)
     return _without_choices(rule, rows)
@@ -162,11 +162,11 @@ def _with_choices(rule: ScreenRule, rows: Sequence[Row], found: Choices) -> Prom
             if match is not None:
                 question = match[1] if match.re.groups and match[1] else match[0]
                 question += _wrapped(rows[position + 1 : found.first], question)
-                top = min(top, position)
+                top, asking = min(top, position), position
                 break
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
     choices = tuple(Choice(_keys(rule.choose, found, index), label) for index, label in enumerate(found.labels))
-    return Prompt(rule.status, rule.kind, rule.name, _first(question), lines, choices)
+    return Prompt(rule.status, rule.kind, rule.name, _first(question), lines, choices, found.place(rows, top, asking))
 
 
 def _wrapped(below: Sequence[Row], question: str) -> str:
@@ -186,7 +186,8 @@ def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Prompt:
         if match is not None:
             question = match[1] if match.re.groups and match[1] else rows[position].text
             lines = clean_lines([row.text for row in rows[position:]])
-            return Prompt(rule.status, rule.kind, rule.name, _first(question), lines)
+            place = Place(rows[position].number, rows[position].number, (), rows[-1].number + 1)
+            return Prompt(rule.status, rule.kind, rule.name, _first(question), lines, place=place)
     return Prompt(rule.status, rule.kind, rule.name)
 
 

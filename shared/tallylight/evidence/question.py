@@ -30,6 +30,21 @@ class Choice:
 
 
 @attrs.frozen
+class Place:
+    """
+    Where a prompt stands, in rows of the screen from 0.
+
+    *top* is the first row of its text, *asks* the one with the question, *starts* the first row of each choice, *end*
+    the row behind all of it.
+    """
+
+    top: int
+    asks: int
+    starts: tuple[int, ...]
+    end: int
+
+
+@attrs.frozen
 class Prompt:
     """
     What the screen says.
@@ -44,10 +59,18 @@ class Prompt:
     question: str = ""
     lines: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
+    #: None where it has no text. A prompt that has moved is the same.
+    place: Place | None = attrs.field(default=None, eq=False)
+    #: Whether it is a menu that the person at that terminal has opened.
+    is_menu: bool = False
 
     @property
     def fingerprint(self) -> str:
-        """A stable hash of its lines and keys: the same while it is the same prompt. Nothing for one without lines."""
+        """
+        A stable hash of its lines and keys, to notice another prompt; nothing for one without lines.
+
+        It says nothing of the rest of the screen: what is answered is compared by `evidence.fingerprint`.
+        """
         return _fingerprint(self.lines, self.choices) if self.lines else ""
 
 

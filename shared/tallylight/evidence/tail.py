@@ -17,6 +17,7 @@ from tallylight.agents.patterns import WIDTH
 REACH = 48
 #: Sides of boxes, and the bars that some agents draw at the left of a dialog.
 _SIDES = "│┃║▌▐▎▏╎╏┆┊|"
+_DRAWN_SIDES = tuple(_SIDES.replace("|", ""))
 #: The right side may have a scroll bar in it.
 _RIGHT_SIDES = f"{_SIDES}█▊░▒"
 #: What a row of a box's edge consists of.
@@ -47,6 +48,28 @@ def read_tail(lines: Sequence[str]) -> tuple[Row, ...]:
         last -= 1
     first = max(0, last - REACH + 1)
     return tuple([Row(number, *_read(lines[number][:WIDTH])) for number in range(first, last + 1)])
+
+
+def is_edge(line: str) -> bool:
+    """Whether *line* is a line across, the edge of a box."""
+    return _read(line[:WIDTH])[2]
+
+
+def without_frame(line: str) -> str | None:
+    """
+    *line* for display, without the sides of the box that it stands in; None for nothing but the edge of a box.
+
+    Only what is drawn with line characters is a box: a `|` may be a person's own.
+    """
+    text = line.rstrip(" ")
+    bare = text.lstrip(" ")
+    while bare[:1] in _DRAWN_SIDES and bare[1:2] in ("", " "):
+        inner = bare[1:]
+        if inner[-1:] in _RIGHT_SIDES and inner[-1:] != "|" and inner[-2:-1] in ("", " "):
+            inner = inner[:-1]
+        text = inner.rstrip(" ")
+        bare = text.lstrip(" ")
+    return None if bare and not bare.isascii() and _EDGE.issuperset(bare) else text
 
 
 #: From one look to the next most rows are the same.

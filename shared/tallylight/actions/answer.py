@@ -1,0 +1,262 @@
+"""
+Answers: a person chooses one of the choices that an agent asks them to choose from.
+
+`ask` makes a `Question` of what stands on a pane's screen now. A surface (list, page, REST) shows it, and sends back an
+`Answer`: the pane, the agent's process, the fingerprint of the screen, and a choice by its number. Keys do not travel
+that way. `answer` looks again, and only if all of it is still the same are that choice's keys typed, once, as the
+agent's data file has them. Everything else is a `Refusal` that names its rule:
+
+* `gone`, `unreachable`: the pane is not there any more, or its host does not answer;
+* `mode`, `synchronized`: what is typed would not go to the program, or to others too (tmux);
+* `remote`, `process`: the foreground leads to another machine, or is not the agent's process any more;
+* `no-question`: it asks nothing that can be answered by a choice;
+* `changed`: the screen shows something else than the person saw;
+* `choice`, `keys`: there is no such choice, or what chooses it is not known.
+
+This is the only module that answers. It does no input or output: a host's `Typist` looks and types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import attrs
+
+from tallylight.actions.gate import Refusal
+from tallylight.errors import SessionError
+from tallylight.evidence.fingerprint import dialog_top, fingerprint
+from tallylight.evidence.foreground import Identity
+from tallylight.evidence.looks import Look
+from tallylight.evidence.prompts import read_prompt
+from tallylight.evidence.question import Prompt
+from tallylight.evidence.tail import without_frame
+from tallylight.status import Kind, Status
+from tallylight.text import sanitise
+
+#: Of a row or a label that is shown, in cells. What is longer ends in `…`.
+MAX_CELLS = 4000
+#: The pointer and the number in front of a choice.
+_NUMBER = re.compile(r"(?:[^\w\s] ?)?\d{1,2}[.):] {1,3}")
+_POINTER = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}")
+_GAPS = re.compile(r" {3,}")
+
+
+@attrs.frozen
+class Choice:
+    """One choice: its *number*, from 1; its *label*; and the *keys* that will be typed, nothing if not known."""
+
+    number: int
+    label: str
+    keys: str
+
+
+@attrs.frozen(kw_only=True)
+class Question:
+    """
+    What a person is shown before they answer. All text is sanitised.
+
+    *context* are the rows above the choices, from the top of the screen; the dialog begins at *first* of them, and a
+    person who has not seen them from there on has not seen what they agree to. *pid* and *start* are of the agent's
+    process, *fingerprint* of the whole visible screen. *choices* is empty where any text may be the answer.
+    """
+
+    pane: str
+    agent: str
+    pid: int
+    start: int
+    fingerprint: str
+    question: str
+    context: tuple[str, ...] = ()
+    first: int = 0
+    choices: tuple[Choice, ...] = ()
+
+    def answer(self, number: int) -> Answer:
+        """The answer that chooses *number* of it."""
+        return Answer(self.pane, self.pid, self.start, self.fingerprint, number)
+
+
+@attrs.frozen
+class Answer:
+    """A person's choice, by its number from 1, of the question that this process asked on this screen."""
+
+    pane: str
+    pid: int
+    start: int
+    fingerprint: str
+    number: int
+
+
+@attrs.frozen
+class Done:
+    """It was done: *text* says what, `answered 1. Yes`."""
+
+    pane: str
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class Seen:
+    """
+    A pane as its host sees it at this moment.
+
+    *status* and *kind* are what the host's tracker has decided. *takes_paste*: whether the program has asked for bracketed paste;
+    None where its host cannot tell.
+    """
+
+    pane: str
+    foreground: Identity
+    look: Look
+    status: Status
+    kind: Kind | None = None
+    takes_paste: bool | None = None
+
+
+class Typist(Protocol):
+    """
+    One pane, as its host reaches it. Each method may raise `SessionError`.
+
+    Nothing but `answer` and `actions.say` may call `press` and `paste`.
+    """
+
+    def see(self) -> Seen | Refusal:
+        """Look at the screen and at the process in the foreground, both anew."""
+
+    def press(self, keys: str) -> None:
+        """Type *keys*, and nothing else."""
+
+    def paste(self, text: str, *, enter: bool) -> None:
+        """Type *text*, as a bracketed paste where the program has asked for that; then press Enter if *enter*."""
+
+
+_T = TypeVar("_T")
+
+
+def ask(typist: Typist) -> Question | Refusal:
+    """What the pane asks now; without choices where it asks for any text."""
+    return reached(lambda: _ask(typist))
+
+
+def answer(typist: Typist, given: Answer) -> Done | Refusal:
+    """Look again, and type the keys of the choice if all is as the person saw it."""
+    return reached(lambda: _answer(typist, given))
+
+
+def reached(call: Callable[[], _T]) -> _T | Refusal:
+    """What *call* returns; a refusal if the pane's host cannot be reached."""
+    try:
+        return call()
+    except SessionError as error:
+        return Refusal("unreachable", str(error))
+
+
+def _ask(typist: Typist) -> Question | Refusal:
+    seen = typist.see()
+    if isinstance(seen, Refusal):
+        return seen
+    prompt = prompt_of(seen)
+    if isinstance(prompt, Refusal):
+        return prompt
+    process, agent = seen.foreground.process, seen.foreground.agent
+    assert process is not None and agent is not None  # or there was no prompt
+    if seen.status is not Status.WAITING or prompt is None or prompt.status is not Status.WAITING:
+        return Refusal("no-question", "there is no question whose answers are known")
+    context, first = _context(seen.look, prompt)
+    return Question(
+        pane=seen.pane,
+        agent=agent.name,
+        pid=process.pid,
+        start=process.start,
+        fingerprint=fingerprint(seen.look.lines, seen.look.columns, prompt),
+        question=prompt.question,
+        context=context,
+        first=first,
+        choices=tuple(
+            Choice(number, label, choice.keys)
+            for number, (label, choice) in enumerate(zip(_labels(seen.look, prompt), prompt.choices, strict=True), 1)
+        ),
+    )
+
+
+def _answer(typist: Typist, given: Answer) -> Done | Refusal:
+    seen = typist.see()
+    if isinstance(seen, Refusal):
+        return seen
+    refused = check_process(seen, given.pane, given.pid, given.start)
+    if refused is not None:
+        return refused
+    prompt = prompt_of(seen)
+    if isinstance(prompt, Refusal):
+        return prompt
+    if prompt is None or prompt.status is not Status.WAITING:
+        return Refusal("no-question", "that question is not on the screen any more; nothing was typed")
+    if fingerprint(seen.look.lines, seen.look.columns, prompt) != given.fingerprint:
+        return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
+    if isinstance(given.number, bool) or not 1 <= given.number <= len(prompt.choices):
+        return Refusal("choice", f"there is no choice {given.number}; nothing was typed")
+    choice = prompt.choices[given.number - 1]
+    if not choice.keys:
+        return Refusal("keys", "which keys choose this one is not known; nothing was typed")
+    typist.press(choice.keys)
+    return Done(seen.pane, f"answered {given.number}. {choice.label}")
+
+
+def prompt_of(seen: Seen) -> Prompt | None | Refusal:
+    """What the screen of the agent in the foreground says; None if nothing."""
+    found = seen.foreground
+    if found.is_remote:
+        return Refusal("remote", "what is in the foreground leads to another machine, and nothing is typed there")
+    if found.agent is None or found.process is None:
+        return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")
+    return read_prompt(found.agent, seen.look.lines, seen.look.cursor_row)
+
+
+def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None:
+    """Whether *seen* is the pane *pane*, with the process *pid* that began at *start* in the foreground, an agent."""
+    if seen.pane != pane:
+        return Refusal("gone", "that is another pane now; nothing was typed")
+    found = seen.foreground
+    if found.is_remote:
+        return Refusal("remote", "what is in the foreground leads to another machine, and nothing is typed there")
+    if found.agent is None or found.process is None:
+        return Refusal("process", "the agent is not in the foreground of that pane any more; nothing was typed")
+    # A start of 0 is one that could not be read: nobody can tell whether it is the same process.
+    if (found.process.pid, found.process.start) != (pid, start) or not start:
+        return Refusal("process", "another process is in the foreground of that pane now; nothing was typed")
+    return None
+
+
+def _context(look: Look, prompt: Prompt) -> tuple[tuple[str, ...], int]:
+    """The rows to show above the choices, and with which of them the dialog begins. Lines across are left out."""
+    lines, place = look.lines, prompt.place
+    end = len(lines) if place is None else place.starts[0] if place.starts else place.end
+    top = dialog_top(lines, look.columns, place) if place is not None else 0
+    rows = [(number, without_frame(line)) for number, line in enumerate(lines[:end])]
+    shown = [(number, _whole(text)) for number, text in rows if text is not None]
+    while shown and not shown[-1][1]:
+        shown.pop()
+    first = next((index for index, (number, _) in enumerate(shown) if number >= top), len(shown))
+    while first < len(shown) - 1 and not shown[first][1]:
+        first += 1
+    return tuple(text for _, text in shown), first
+
+
+def _labels(look: Look, prompt: Prompt) -> list[str]:
+    """The choices with all that is said about them: their rows, whatever stands in a column of its own, too."""
+    place = prompt.place
+    if place is None or len(place.starts) != len(prompt.choices):
+        return [choice.label for choice in prompt.choices]
+    labels = []
+    for start, end in zip(place.starts, (*place.starts[1:], place.end), strict=True):
+        texts = [text.strip() for line in look.lines[start:end] if (text := without_frame(line))]
+        first = _NUMBER.sub("", texts[0], count=1) if texts and _NUMBER.match(texts[0]) else (texts or [""])[0]
+        first = _POINTER.sub("", first, count=1) if _POINTER.match(first) else first
+        labels.append(_whole(_GAPS.sub("  ", " ".join([first, *texts[1:]]))))
+    return labels
+
+
+def _whole(text: str) -> str:
+    """*text* for display; what is too long for that ends in `…`."""
+    shown = sanitise(text, cells=MAX_CELLS, graphemes=MAX_CELLS)
+    return shown if shown == sanitise(text, cells=MAX_CELLS + 1, graphemes=MAX_CELLS + 1) else f"{shown[:-1]}…"

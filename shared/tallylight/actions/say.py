@@ -1,0 +1,153 @@
+"""
+Free text for an agent, and the key that interrupts it: what a person may do to a pane beside choosing an answer.
+
+`say` types a text where the agent is at its prompt, or its dialog asks for any text; `interrupt` presses the agent's
+key to stop where it works. Both look again first, and both name the agent's process: text that was meant for an agent
+never reaches the shell, or the `cat`, that holds the pane after it. What is refused names its rule: those of
+`actions.answer`, and
+
+* `text`, `too-long`: characters that are never typed, or too many of them; nothing at all;
+* `lines`: a tab or a line end where the program takes no bracketed paste: they would be keys;
+* `asking`: it asks something; an answer is a choice, or names the screen that asked for the text;
+* `working`: it works; `prompt`: its screen does not show its prompt;
+* `no-turn`: there is nothing to interrupt.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.actions.answer import Done, Seen, Typist, check_process, prompt_of, reached
+from tallylight.actions.gate import Refusal
+from tallylight.evidence.dialogs import numbered_choices, pointed_choices, read_dialog
+from tallylight.evidence.fingerprint import fingerprint
+from tallylight.evidence.question import Prompt
+from tallylight.evidence.tail import read_tail
+from tallylight.status import Kind, Status
+
+#: Characters of one text.
+MAX_TEXT = 4096
+#: What an agent at its prompt may be called: its turn is over.
+_AT_PROMPT = (Status.IDLE, Status.DONE, Status.BACKGROUND, Status.ERROR)
+#: What is answered in words. A secret is not: that is typed where it is asked.
+_IN_WORDS = (Kind.QUESTION, Kind.INPUT)
+_LINES = "\t\n"
+
+
+@attrs.frozen
+class Say:
+    """
+    A text for the agent whose process is *pid*, begun at *start*; *enter*: whether Enter is pressed after it.
+
+    For a dialog that asks for any text *fingerprint* is that of its `Question`; at a prompt it is not looked at.
+    """
+
+    pane: str
+    pid: int
+    start: int
+    text: str
+    enter: bool
+    fingerprint: str = ""
+
+
+@attrs.frozen
+class Interrupt:
+    """Stop what the agent does whose process is *pid*, begun at *start*."""
+
+    pane: str
+    pid: int
+    start: int
+
+
+def say(typist: Typist, given: Say) -> Done | Refusal:
+    """Look again, and type the text if the agent takes text now."""
+    return reached(lambda: text_problem(given.text) or _say(typist, given))
+
+
+def interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
+    """Look again, and press the agent's key to stop if it works."""
+    return reached(lambda: _interrupt(typist, given))
+
+
+def text_problem(text: str) -> Refusal | None:
+    """Why *text* is never typed anywhere, if it is not."""
+    if not text:
+        return Refusal("text", "there is nothing to type")
+    if len(text) > MAX_TEXT:
+        return Refusal("too-long", f"that is longer than {MAX_TEXT} characters; nothing was typed")
+    # Controls, C1 too; what draws nothing or turns the direction of text; surrogates; line and paragraph separators.
+    bad = next((c for c in text if not c.isprintable() and c not in _LINES and c not in "\u00a0\u202f\u3000"), "")
+    if bad:
+        return Refusal("text", f"U+{ord(bad):04X} is a character that is not typed; nothing was typed")
+    return None
+
+
+def _say(typist: Typist, given: Say) -> Done | Refusal:
+    seen = typist.see()
+    if isinstance(seen, Refusal):
+        return seen
+    refused = check_process(seen, given.pane, given.pid, given.start) or _check_prompt(seen, given.fingerprint)
+    if refused is not None:
+        return refused
+    if not seen.takes_paste and any(c in given.text for c in _LINES):
+        return Refusal("lines", "tabs and line ends would be keys there, for it takes no bracketed paste")
+    typist.paste(given.text, enter=given.enter)
+    return Done(seen.pane, "sent, and Enter pressed" if given.enter else "typed, and Enter not pressed")
+
+
+def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
+    """Whether the agent takes text: it is at its prompt, or the dialog with the fingerprint *shown* asks for it."""
+    prompt = prompt_of(seen)
+    if isinstance(prompt, Refusal):
+        return prompt
+    if seen.status is Status.WORKING or (prompt is not None and prompt.status is Status.WORKING):
+        return Refusal("working", "it works, and takes no text before it is done; nothing was typed")
+    if prompt is None:
+        return Refusal("prompt", "whether it is at its prompt cannot be seen on its screen; nothing was typed")
+    if prompt.status is Status.WAITING:
+        return _check_dialog(seen, prompt, shown)
+    if prompt.is_menu:
+        return Refusal("prompt", "a menu is open in it; nothing was typed")
+    if (seen.status is Status.WAITING and seen.kind is not Kind.INPUT) or _has_choices(seen):
+        return Refusal("asking", "it asks something: choose an answer; nothing was typed")
+    if prompt.status not in _AT_PROMPT:
+        return Refusal("prompt", "it is not at its prompt; nothing was typed")
+    return None
+
+
+def _has_choices(seen: Seen) -> bool:
+    """Whether the screen ends in choices, whatever they are: a menu that the person opened is no prompt either."""
+    rows = read_tail(seen.look.lines)
+    found = numbered_choices(rows) or numbered_choices(rows, is_pointed=False) or pointed_choices(rows)
+    return found is not None or read_dialog(rows, seen.look.cursor_row) is not None
+
+
+def _check_dialog(seen: Seen, prompt: Prompt, shown: str) -> Refusal | None:
+    if prompt.choices or prompt.kind not in _IN_WORDS or _has_choices(seen):
+        return Refusal("asking", "it asks something that is not answered by a text; nothing was typed")
+    if not shown:
+        return Refusal("asking", "it asks for a text: look at the question first; nothing was typed")
+    if fingerprint(seen.look.lines, seen.look.columns, prompt) != shown:
+        return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
+    return None
+
+
+def _interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
+    seen = typist.see()
+    if isinstance(seen, Refusal):
+        return seen
+    refused = check_process(seen, given.pane, given.pid, given.start)
+    if refused is not None:
+        return refused
+    prompt = prompt_of(seen)
+    if isinstance(prompt, Refusal):
+        return prompt
+    agent = seen.foreground.agent
+    assert agent is not None
+    if prompt is not None and prompt.status is Status.WAITING:
+        return Refusal("asking", "it asks something: choose an answer; nothing was typed")
+    # While an answer streams in, the screen of some looks as at rest; the tracker knows by other signs.
+    if seen.status is not Status.WORKING and (prompt is None or prompt.status is not Status.WORKING):
+        return Refusal("no-turn", "it is not working, so there is nothing to interrupt; nothing was typed")
+    typist.press(agent.interrupt)
+    return Done(seen.pane, "interrupted")

@@ -1,0 +1,122 @@
+"""
+The fingerprint of a screen that asks something: the same as long as a person would be answering the very same screen.
+
+All visible rows and all columns are in it as they are drawn, and so are the size of the screen and the keys of each
+choice. Two things only are left out: blanks at the end of a row, which nobody can see, and what an agent moves while it
+waits. That is, outside of the dialog:
+
+* above it, a bullet at the beginning of a row that comes and goes: as if a blank stood there;
+* above it, an elapsed time at the right edge, at least three blanks behind the text: `5s`, `1m 10s`;
+* above and below it, the elapsed time of a status row that says how to stop: `(12s • esc to interrupt)`;
+* below it, a spinner at the beginning of a row: one of its glyphs as any other.
+
+Nothing of the dialog itself is left out. It goes from its `dialog_top` to the row behind its last choice; where that top
+cannot be told, from the first row of the screen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+from tallylight.evidence.question import Place, Prompt
+from tallylight.evidence.tail import is_edge
+from tallylight.text import width
+
+#: What agents put in front of what they say and do, and let blink.
+_BULLETS = "●○⏺•◦∙·"
+#: Glyphs of spinners: braille, circles, and Claude Code's stars.
+_SPINNERS = "\u2800-\u28ff◐◑◒◓◴◵◶◷✢✳✶✻✽"
+_BULLET = re.compile(rf"( *)[{_BULLETS}{_SPINNERS}](?= )")
+_SPINNER = re.compile(rf"( *)[{_SPINNERS}](?= )")
+_TIME = r"(?:\d{1,4}h ?)?(?:\d{1,2}m ?)?\d{1,4}s"
+#: At the right edge a scroll bar may stand behind it.
+_CLOCK = re.compile(rf"(?<= {{3}})({_TIME})(?= ?[┃│█]?$)", re.ASCII)
+_STATUS = re.compile(rf"(?<=\(){_TIME}(?= [•·] [^()]*\besc to (?:interrupt|cancel|stop)\b[^()]*\))", re.ASCII)
+#: Columns from the right edge, at most, where such a time ends.
+_RIGHT = 3
+
+_SIDES = "│┃║▌▎▏╎╏┆┊"
+_TOPS, _BOTTOMS = "╭┌┏╔", "╰└┗╚"
+#: Lines across that part a dialog, and do not begin it.
+_DASHED = "╌┄┈╍┅┉"
+#: Ends of lines across within a table.
+_TEES = "├┣╠"
+
+
+def fingerprint(lines: Sequence[str], columns: int, prompt: Prompt) -> str:
+    """
+    The fingerprint of the visible rows *lines* of a screen of *columns* that shows *prompt*: 32 hexadecimal digits.
+
+    It is for one run of one machine, and not to be kept.
+    """
+    choices = [f"{choice.keys!a} {choice.label!a}" for choice in prompt.choices]
+    parts = [
+        f"{columns} {len(lines)} {prompt.rule} {len(choices)}",
+        *choices,
+        *steady_rows(lines, columns, prompt.place),
+    ]
+    return hashlib.blake2s("\n".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def steady_rows(lines: Sequence[str], columns: int, place: Place | None) -> list[str]:
+    """*lines* without what may move around a dialog at *place*; None: nothing may."""
+    if place is None:
+        return [line.rstrip(" ") for line in lines]
+    top, end = dialog_top(lines, columns, place), place.end
+    above = [_steady_above(line.rstrip(" "), columns) for line in lines[:top]]
+    below = [_STATUS.sub("0s", _SPINNER.sub(r"\1⠿", line.rstrip(" "), count=1)) for line in lines[end:]]
+    return [*above, *(line.rstrip(" ") for line in lines[top:end]), *below]
+
+
+def _steady_above(row: str, columns: int) -> str:
+    found = _CLOCK.search(row)
+    if found is not None and width(row) >= columns - _RIGHT:
+        row = f"{row[: found.start()]}{' ' * len(found[0])}{row[found.end() :]}".rstrip(" ")
+    return _STATUS.sub("0s", _BULLET.sub(r"\1 ", row, count=1))
+
+
+def dialog_top(lines: Sequence[str], columns: int, place: Place) -> int:
+    """
+    The first row of the dialog whose text stands at *place*: where the box around it, or the line above it, begins.
+
+    In a box that is the first row with its left side. Else it is the first line across above the question that is at
+    least half as wide as the screen: whole boxes, tables and dashed lines in pairs are passed over, for they are part
+    of what is asked. Without such a line it is the row below two empty ones, or the first of the screen; the same
+    where what is asked about stands between the question and its choices, and not above the question.
+    """
+    top = min(place.top, len(lines))
+    anchor = lines[place.starts[0] if place.starts else place.top]
+    column = len(anchor) - len(anchor.lstrip(" "))
+    if anchor[column : column + 1] in tuple(_SIDES):
+        return _top_of_box(lines, column, top)
+    is_told_below = bool(place.starts) and any(line.strip() for line in lines[place.asks + 1 : place.starts[0]])
+    depth, is_parted, gap = 0, False, 0
+    for row in range(top - 1, -1, -1):
+        text = lines[row].strip(" ")
+        if not text:
+            if row > 0 and not lines[row - 1].strip(" ") and not depth and not is_parted:
+                gap = gap or row + 1
+                if is_told_below:
+                    return gap
+        elif is_edge(lines[row]):
+            if text[0] in _BOTTOMS:
+                depth += 1
+            elif text[0] in _TOPS and depth:
+                depth -= 1
+            elif not depth and text[0] in _DASHED:
+                is_parted = not is_parted
+            elif not depth and not is_parted and text[0] not in _TEES and width(text) * 2 >= columns:
+                return row
+    return gap
+
+
+def _top_of_box(lines: Sequence[str], column: int, top: int) -> int:
+    """The first row of the box, or of the bar, whose left side stands in *column*, from row *top* up."""
+    side = tuple(f"{_SIDES}{_TOPS}{_BOTTOMS}{_TEES}")
+    while top > 0 and not lines[top - 1][:column].strip() and lines[top - 1][column : column + 1] in side:
+        top -= 1
+        if lines[top][column] in _TOPS:
+            break
+    return top

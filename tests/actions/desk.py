@@ -1,0 +1,66 @@
+"""
+A pane for tests of what a person may do to it: recorded screens, a process, and a note of what is typed.
+
+Other surfaces' tests may use it, and the tables of `tests.actions.hostile`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from tallylight.actions.answer import Question, Seen, ask
+from tallylight.actions.gate import Refusal
+from tallylight.evidence.foreground import Identity
+from tallylight.evidence.looks import Look
+from tallylight.evidence.process import Process
+from tallylight.status import Status
+from tests.evidence.agents import agent
+
+SCREENS = Path(__file__).parents[1] / "evidence/screens"
+PANE, PID, START = "3", 4711, 88_001
+
+
+def look(name: str) -> Look:
+    """The recorded screen *name*, `claude/permission-bash-120`."""
+    head, _, body = (SCREENS / f"{name}.txt").read_text("utf-8").partition("---\n")
+    facts = dict(line.split(": ", 1) for line in head.splitlines())
+    return Look(body.removesuffix("\n").split("\n"), int(facts["cursor"]), 0, int(facts["columns"]))
+
+
+def holder(name: str, pid: int = PID, start: int = START) -> Identity:
+    """The agent *name* in the foreground; nobody, for an empty one."""
+    process = Process(pid, start=start)
+    return Identity(leader=process, process=process, agent=agent(name) if name else None, is_direct=bool(name))
+
+
+def seen(name: str, status: Status = Status.WAITING, **more: Any) -> Seen:
+    """A pane that shows the recorded screen *name*, of the agent that it is of."""
+    return Seen(**{
+        "pane": PANE, "foreground": holder(name.partition("/")[0]), "look": look(name), "status": status, **more
+    })  # fmt: skip
+
+
+@attrs.define
+class Desk:
+    """A typist whose pane is *now*, and that notes in *typed* what reaches the program."""
+
+    now: Seen | Refusal
+    typed: list[str] = attrs.field(factory=list)
+
+    def see(self) -> Seen | Refusal:
+        return self.now
+
+    def press(self, keys: str) -> None:
+        self.typed.append(keys)
+
+    def paste(self, text: str, *, enter: bool) -> None:
+        self.typed.append(text + "\r" * enter)
+
+    def shown(self) -> Question:
+        """What a person is shown of it."""
+        found = ask(self)
+        assert isinstance(found, Question), found
+        return found

@@ -1,0 +1,46 @@
+"""An answer is typed only where a person has seen the very same question, of the very same process."""
+
+from __future__ import annotations
+
+from tallylight.actions import answer
+from tallylight.actions.answer import Done
+from tallylight.actions.gate import Refusal
+from tallylight.errors import SessionError
+from tallylight.status import Status
+from tests.actions.desk import PANE, PID, START, Desk, seen
+
+
+def test_a_question_is_shown_whole() -> None:
+    """Command, question, process and every choice with its keys, read off a real screen of Claude Code."""
+    shown = Desk(seen("claude/permission-bash-80")).shown()
+
+    assert (shown.pane, shown.agent, shown.pid, shown.start) == (PANE, "claude", PID, START)
+    assert shown.context[-2:] == (" touch made1", " Do you want to proceed?")
+    assert shown.context[shown.first] == " Bash command"
+    assert [(choice.number, choice.keys) for choice in shown.choices] == [(1, "1"), (2, "2"), (3, "3"), (4, "4")]
+    assert shown.choices[1].label == "Yes, and always allow access to /home/user/project from this project"
+
+
+def test_the_keys_of_the_choice_are_typed_once() -> None:
+    """The host types the one choice, and says which it was."""
+    desk = Desk(seen("claude/permission-bash-80"))
+
+    assert answer.answer(desk, desk.shown().answer(4)) == Done(PANE, "answered 4. No")
+    assert desk.typed == ["4"]
+
+
+def test_a_host_that_does_not_answer_is_a_refusal() -> None:
+    """What went wrong at the host is said, and is no error of the surface."""
+
+    class Gone(Desk):
+        def see(self) -> answer.Seen:
+            raise SessionError("the session is gone")
+
+    assert answer.ask(Gone(seen("claude/permission-bash-80"))) == Refusal("unreachable", "the session is gone")
+
+
+def test_where_nothing_waits_nothing_is_offered() -> None:
+    """A screen that shows choices is no question while the pane's light says that it does not wait."""
+    found = answer.ask(Desk(seen("claude/permission-bash-80", Status.WORKING)))
+
+    assert isinstance(found, Refusal) and found.rule == "no-question"

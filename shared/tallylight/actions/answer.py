@@ -101,8 +101,8 @@ class Seen:
     """
     A pane as its host sees it at this moment.
 
-    *status* and *kind* are what the host's tracker has decided. *takes_paste*: whether the program has asked for bracketed paste;
-    None where its host cannot tell.
+    *status* and *kind* are what the host's tracker has decided. *takes_paste*: whether the program has asked for
+    bracketed paste; None where its host cannot tell.
     """
 
     pane: str
@@ -202,7 +202,7 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
     return Done(seen.pane, f"answered {given.number}. {choice.label}")
 
 
-def prompt_of(seen: Seen) -> Prompt | None | Refusal:
+def prompt_of(seen: Seen) -> Prompt | Refusal | None:
     """What the screen of the agent in the foreground says; None if nothing."""
     found = seen.foreground
     if found.is_remote:

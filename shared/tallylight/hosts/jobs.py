@@ -7,6 +7,7 @@ that one, so that the others go on. `run` is the only way to another program fro
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import select
@@ -25,6 +26,8 @@ MAX_WAITING = 2048
 HANGS_S = 6.0
 #: A command is given so long, in seconds, and so many bytes of output.
 PATIENCE_S = 3.0
+#: What a pipe holds, so that giving it never waits. https://man7.org/linux/man-pages/man7/pipe.7.html
+MAX_GIVEN = 16 * 1024
 MAX_OUTPUT = 4 * 1024 * 1024
 
 
@@ -41,17 +44,24 @@ class Ran:
 
 
 def run(
-    argv: Sequence[str], env: Mapping[str, str], *, patience: float = PATIENCE_S, limit: int = MAX_OUTPUT
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    given: bytes | None = None,
+    patience: float = PATIENCE_S,
+    limit: int = MAX_OUTPUT,
 ) -> Ran | None:
     """
     Run a program to its end; None if there is no such program. What it says on standard error goes nowhere.
 
-    `StuckError` after *patience* seconds, or *limit* bytes.
+    *given* is what it reads on standard input, at most `MAX_GIVEN` bytes. `StuckError` after *patience* seconds, or
+    *limit* bytes.
     """
+    assert given is None or len(given) <= MAX_GIVEN
     try:
         child = subprocess.Popen(
             list(argv),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=dict(env),
@@ -61,6 +71,11 @@ def run(
     except (OSError, ValueError):
         return None
     assert child.stdout is not None
+    if child.stdin is not None:
+        # It fits into the pipe, and a program that does not read it is told by its code.
+        with contextlib.suppress(OSError):
+            os.write(child.stdin.fileno(), given or b"")
+        child.stdin.close()
     end = time.monotonic() + patience
     output = bytearray()
     try:

@@ -18,6 +18,11 @@ _FIELDS = (
     "window_zoomed_flag", "window_activity", "pane_dead", "pane_title", "@tally",
 )  # fmt: skip
 _CLIENT = ("client_control_mode", "session_id", "window_id", "client_flags", "client_tty")
+#: Of one pane that is about to be typed into; `bracket_paste_flag` since 3.7, nothing before.
+_PANE = (
+    "pid", "pane_id", "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized",
+    "bracket_paste_flag", "pane_title",
+)  # fmt: skip
 _SCREEN = ("pane_id", "cursor_x", "cursor_y", "cursor_flag", "pane_width", "pane_height", "pane_dead")
 
 
@@ -67,6 +72,25 @@ class Cursor:
 
 
 @attrs.frozen
+class Target:
+    """
+    A pane as one that is typed into.
+
+    *has_keys*: what is typed goes to its program, and not to tmux's own modes; *is_synchronized*: it goes to others,
+    too. *takes_paste*: whether the program has asked for bracketed paste; None from a tmux that does not tell.
+    """
+
+    #: The process of the server.
+    server: int
+    id: str
+    pid: int
+    has_keys: bool
+    is_synchronized: bool
+    takes_paste: bool | None
+    title: str
+
+
+@attrs.frozen
 class Form:
     """The formats to ask with, and the readers of what comes back. *secret* is a word of letters and digits."""
 
@@ -95,6 +119,11 @@ class Form:
     def screen(self) -> str:
         """For `display-message -p`, behind `capture-pane -p`."""
         return self._format("S", _SCREEN)
+
+    @property
+    def target(self) -> str:
+        """For `display-message -p`, behind `screen`."""
+        return self._format("T", _PANE)
 
     def _row(self, part: str, size: int) -> list[str] | None:
         """The fields of one row. Behind the last row stands what was asked for next."""
@@ -172,6 +201,24 @@ class Form:
                 found[fields[0]] = Cursor(column, row, visible != 0, width, height, fields[6] == "1"), lines
             rows = rest.removeprefix("\n")
         return found
+
+    def read_target(self, text: str) -> Target | None:
+        """The pane in *text* that is to be typed into; None if it is gone."""
+        parts = self._parts("T", text)
+        row = self._row(parts[0], len(_PANE)) if parts else None
+        field = dict(zip(_PANE, row, strict=True)) if row is not None else {}
+        if not field.get("pane_id", "").startswith("%") or field["pane_dead"] == "1":
+            return None
+        paste = field["bracket_paste_flag"]
+        return Target(
+            server=_number(field["pid"]),
+            id=field["pane_id"],
+            pid=_number(field["pane_pid"]),
+            has_keys=field["pane_in_mode"] in ("", "0") and field["pane_input_off"] in ("", "0"),
+            is_synchronized=field["pane_synchronized"] == "1",
+            takes_paste=paste == "1" if paste else None,
+            title=field["pane_title"],
+        )
 
     def behind_screens(self, text: str) -> str:
         """What stands in *text* behind the last of the screens."""

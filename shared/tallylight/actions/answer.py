@@ -57,6 +57,7 @@ class Question:
     """
     What a person is shown before they answer. All text is sanitised.
 
+    *prompt* is what a snapshot calls it (`prompt` of a pane), to notice that it is gone; it decides nothing here.
     *context* are the rows above the choices, from the top of the screen; the dialog begins at *first* of them, and a
     person who has not seen them from there on has not seen what they agree to. *pid* and *start* are of the agent's
     process, *fingerprint* of the whole visible screen. *choices* is empty where any text may be the answer.
@@ -67,6 +68,7 @@ class Question:
     pid: int
     start: int
     fingerprint: str
+    prompt: str
     question: str
     context: tuple[str, ...] = ()
     first: int = 0
@@ -86,6 +88,16 @@ class Answer:
     start: int
     fingerprint: str
     number: int
+
+
+@attrs.frozen
+class Holder:
+    """The agent that holds the foreground of a pane, and its process: what a text or an interruption is meant for."""
+
+    pane: str
+    agent: str
+    pid: int
+    start: int
 
 
 @attrs.frozen
@@ -138,6 +150,11 @@ def ask(typist: Typist) -> Question | Refusal:
     return reached(lambda: _ask(typist))
 
 
+def holder(typist: Typist) -> Holder | Refusal:
+    """Who holds the foreground of the pane now."""
+    return reached(lambda: _holder(typist))
+
+
 def answer(typist: Typist, given: Answer) -> Done | Refusal:
     """Look again, and type the keys of the choice if all is as the person saw it."""
     return reached(lambda: _answer(typist, given))
@@ -151,24 +168,39 @@ def reached(call: Callable[[], _T]) -> _T | Refusal:
         return Refusal("unreachable", str(error))
 
 
+def _holder(typist: Typist) -> Holder | Refusal:
+    seen = typist.see()
+    return seen if isinstance(seen, Refusal) else _holder_of(seen)
+
+
+def _holder_of(seen: Seen) -> Holder | Refusal:
+    found = seen.foreground
+    if found.is_remote:
+        return Refusal("remote", "what is in the foreground leads to another machine, and nothing is typed there")
+    # A start of 0 is one that could not be read: nobody could tell later whether it still is the same process.
+    if found.agent is None or found.process is None or not found.process.start:
+        return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")
+    return Holder(seen.pane, found.agent.name, found.process.pid, found.process.start)
+
+
 def _ask(typist: Typist) -> Question | Refusal:
     seen = typist.see()
     if isinstance(seen, Refusal):
         return seen
+    held = _holder_of(seen)
+    if isinstance(held, Refusal):
+        return held
     prompt = prompt_of(seen)
-    if isinstance(prompt, Refusal):
-        return prompt
-    process, agent = seen.foreground.process, seen.foreground.agent
-    assert process is not None and agent is not None  # or there was no prompt
     if seen.status is not Status.WAITING or prompt is None or prompt.status is not Status.WAITING:
         return Refusal("no-question", "there is no question whose answers are known")
     context, first = _context(seen.look, prompt)
     return Question(
-        pane=seen.pane,
-        agent=agent.name,
-        pid=process.pid,
-        start=process.start,
+        pane=held.pane,
+        agent=held.agent,
+        pid=held.pid,
+        start=held.start,
         fingerprint=fingerprint(seen.look.lines, seen.look.columns, prompt),
+        prompt=prompt.fingerprint,
         question=prompt.question,
         context=context,
         first=first,
@@ -187,8 +219,6 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
     if refused is not None:
         return refused
     prompt = prompt_of(seen)
-    if isinstance(prompt, Refusal):
-        return prompt
     if prompt is None or prompt.status is not Status.WAITING:
         return Refusal("no-question", "that question is not on the screen any more; nothing was typed")
     if fingerprint(seen.look.lines, seen.look.columns, prompt) != given.fingerprint:
@@ -202,27 +232,19 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
     return Done(seen.pane, f"answered {given.number}. {choice.label}")
 
 
-def prompt_of(seen: Seen) -> Prompt | Refusal | None:
-    """What the screen of the agent in the foreground says; None if nothing."""
-    found = seen.foreground
-    if found.is_remote:
-        return Refusal("remote", "what is in the foreground leads to another machine, and nothing is typed there")
-    if found.agent is None or found.process is None:
-        return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")
-    return read_prompt(found.agent, seen.look.lines, seen.look.cursor_row)
+def prompt_of(seen: Seen) -> Prompt | None:
+    """What the screen says of the agent in the foreground; None if nothing."""
+    return read_prompt(seen.foreground.agent, seen.look.lines, seen.look.cursor_row)
 
 
 def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None:
     """Whether *seen* is the pane *pane*, with the process *pid* that began at *start* in the foreground, an agent."""
     if seen.pane != pane:
         return Refusal("gone", "that is another pane now; nothing was typed")
-    found = seen.foreground
-    if found.is_remote:
-        return Refusal("remote", "what is in the foreground leads to another machine, and nothing is typed there")
-    if found.agent is None or found.process is None:
-        return Refusal("process", "the agent is not in the foreground of that pane any more; nothing was typed")
-    # A start of 0 is one that could not be read: nobody can tell whether it is the same process.
-    if (found.process.pid, found.process.start) != (pid, start) or not start:
+    held = _holder_of(seen)
+    if isinstance(held, Refusal):
+        return held
+    if (held.pid, held.start) != (pid, start):
         return Refusal("process", "another process is in the foreground of that pane now; nothing was typed")
     return None
 

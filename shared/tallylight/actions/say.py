@@ -98,8 +98,6 @@ def _say(typist: Typist, given: Say) -> Done | Refusal:
 def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
     """Whether the agent takes text: it is at its prompt, or the dialog with the fingerprint *shown* asks for it."""
     prompt = prompt_of(seen)
-    if isinstance(prompt, Refusal):
-        return prompt
     if seen.status is Status.WORKING or (prompt is not None and prompt.status is Status.WORKING):
         return Refusal("working", "it works, and takes no text before it is done; nothing was typed")
     if prompt is None:
@@ -140,8 +138,6 @@ def _interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
     if refused is not None:
         return refused
     prompt = prompt_of(seen)
-    if isinstance(prompt, Refusal):
-        return prompt
     agent = seen.foreground.agent
     assert agent is not None
     if prompt is not None and prompt.status is Status.WAITING:

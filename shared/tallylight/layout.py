@@ -37,6 +37,20 @@ def wrap(text: str, cells: int) -> list[str]:
     return lines
 
 
+def chop(text: str, cells: int) -> list[str]:
+    """Break clean *text* wherever a line of *cells* is full; nothing of it is left out, blanks neither."""
+    if width(text) <= cells:
+        return [text]
+    lines: list[str] = []
+    while text:
+        head = sanitise(text, cells=cells, graphemes=cells)
+        # A character that is wider than the line, or that nothing stands before, has a line of its own.
+        head = head if head and text.startswith(head) else text[:1]
+        lines.append(head)
+        text = text[len(head) :]
+    return lines
+
+
 def pad(text: str, cells: int) -> str:
     """Fill *text* with spaces to *cells*."""
     return text + " " * (cells - width(text))

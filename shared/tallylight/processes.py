@@ -251,6 +251,10 @@ class ForegroundReader:
         seen.looks += 1
         return seen.identity
 
+    def anew(self, pgid: int) -> Identity:
+        """The same, of which nothing is remembered."""
+        return foreground(pgid, self._agents, self._table) if pgid > 0 else NOBODY
+
     def _is_same(self, pgid: int, seen: _Seen) -> bool:
         """Whether the leader has not changed and is all that counts."""
         if seen.identity.wants_children or seen.fingerprint is None:

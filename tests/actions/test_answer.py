@@ -8,6 +8,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.errors import SessionError
 from tallylight.status import Status
 from tests.actions.desk import PANE, PID, START, Desk, seen
+from tests.actions.hostile import HARMLESS, HOSTILE
 
 
 def test_a_question_is_shown_whole() -> None:
@@ -44,3 +45,33 @@ def test_where_nothing_waits_nothing_is_offered() -> None:
     found = answer.ask(Desk(seen("claude/permission-bash-80", Status.WORKING)))
 
     assert isinstance(found, Refusal) and found.rule == "no-question"
+
+
+def test_no_hostile_answer_is_typed() -> None:
+    """Whatever has changed since a person saw the question, nothing is typed, and the rule says what it was."""
+    wrong = []
+    for case in HOSTILE:
+        desk = Desk(case.before)
+        given = case.change(desk.shown().answer(case.number))
+        desk.now = case.after
+        found = answer.answer(desk, given)
+        if desk.typed or not isinstance(found, Refusal) or found.rule not in case.rules or not found.text:
+            wrong.append((case.name, found, desk.typed))
+
+    assert wrong == []
+    assert len(HOSTILE) >= 150 and len({case.name for case in HOSTILE}) == len(HOSTILE)
+
+
+def test_no_harmless_answer_is_refused() -> None:
+    """What blinks and ticks outside of the dialog keeps nobody from answering; exactly one choice's keys are typed."""
+    wrong = []
+    for case in HARMLESS:
+        desk = Desk(case.before)
+        shown = desk.shown()
+        desk.now = case.after
+        found = answer.answer(desk, shown.answer(case.number))
+        if not isinstance(found, Done) or desk.typed != [shown.choices[case.number - 1].keys]:
+            wrong.append((case.name, found, desk.typed))
+
+    assert wrong == []
+    assert len(HARMLESS) >= 30 and len({case.name for case in HARMLESS}) == len(HARMLESS)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tallylight.actions.answer import Choice, Question
 from tallylight.list import rows, state
 from tallylight.list.keys import Event, Key
 from tallylight.list.rows import Row
-from tallylight.list.state import Effects, Look, Mode, Sight, State
+from tallylight.list.state import Effects, Look, Mode, State
 from tallylight.snapshot_schema import Pane, Snapshot
 from tallylight.status import Kind, Status
 
@@ -44,16 +45,27 @@ def listed(*panes: Pane, columns: int = 80, lines: int = 24) -> State:
     return state.refreshed(state.resized(State(), columns, lines), rows_of(*panes), NOW)
 
 
-def sight_of(found: Pane, mark: str = "mark") -> Sight:
-    """What a look at the screen of this pane shows."""
-    return Sight(found.prompt, mark, ("$ rm -r build", found.question), found.choices)
+def question_of(found: Pane, *above: str) -> Question:
+    """What a look at the screen of this pane shows: *above* the dialog, the command, the question, the choices."""
+    return Question(
+        pane=found.id,
+        agent="claude",
+        pid=70,
+        start=700,
+        fingerprint="f" * 32,
+        prompt=found.prompt,
+        question=found.question,
+        context=(*above, "$ rm -r build", found.question),
+        first=len(above),
+        choices=tuple(Choice(number, label, keys) for number, (keys, label) in enumerate(found.choices, 1)),
+    )
 
 
 def asked(start: State, *keys: str) -> State:
-    """After these keys, `a`, and a look at the screen of the selected pane."""
+    """After these keys, `a`, and a look at the screen of the selected pane, when all that fits was drawn."""
     start, effects = pressed(start, *keys, "a")
     assert isinstance(effects[-1], Look) and start.mode is Mode.LIST
-    return state.seen(start, effects[-1].row, sight_of(effects[-1].row.pane))
+    return state.drawn(state.asked(start, effects[-1].row, question_of(effects[-1].row.pane)))
 
 
 def pressed(start: State, *keys: str | Event) -> tuple[State, Effects]:

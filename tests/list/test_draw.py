@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tallylight import paint
 from tallylight.list import ansi, state
 from tallylight.list.ansi import Depth, Screen
-from tallylight.list.draw import Line, draw, keys_named
+from tallylight.list.asking import keys_named
+from tallylight.list.draw import Line, draw
 from tallylight.list.state import State
 from tallylight.status import Kind, Status
 from tallylight.text import width
@@ -65,15 +66,15 @@ def test_answers_stand_with_what_they_type() -> None:
     ]
 
 
-def test_what_is_asked_is_cut_at_its_top() -> None:
-    """Where there is no room for all that stands above the answers, its end is shown, and that there is more."""
+def test_what_has_no_room_is_said() -> None:
+    """Where there is no room for all that is asked, its end is shown, how much is above, and that it has to be read."""
     assert texts(asked(listed(asking(1), columns=40, lines=8)))[2:] == [
-        "─" * 40,
+        "── … 1 more above ──────────────────────",
         "May I?",
         "1  Yes  types 1",
         "2  Yes, always  types 2",
         "3  No  types Esc",
-        "a number answers   Esc leave",
+        "… 1 to read: scroll",
     ]
 
 

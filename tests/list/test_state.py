@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tallylight.list import rows, state
 from tallylight.list.draw import draw
 from tallylight.list.keys import Event, Key, Mouse, Paste
-from tallylight.list.state import Answer, Ask, Fork, Go, Look, Mode, Quit, Resume, State, Why, areas, offered
+from tallylight.list.state import Answer, Ask, Fork, Go, Look, Mode, Quit, Resume, State, Why, areas
 from tallylight.snapshot_schema import Pane
-from tests.list.panes import NOW, OWN, asked, asking, listed, pane, pressed, rows_of, sight_of, snapshot
+from tests.list.panes import NOW, OWN, asked, asking, listed, pane, pressed, question_of, rows_of, snapshot
 from tests.strategies import at_most
 
 THREE = (asking(1, 90), asking(2, 80), pane(3))
@@ -112,25 +112,25 @@ def test_a_filter_is_bounded(extra: int) -> None:
 
 
 def test_an_answer_takes_two_keys_and_a_look_at_the_screen() -> None:
-    """`a` has the prompt read off the screen and shows its answers; a number is one of them, by its keys."""
+    """`a` has the question read off the screen and shows its answers; a number is one of them, and carries no keys."""
     after, effects = pressed(listed(*THREE), "down", "a")
     row = rows_of(*THREE)[1]
     assert (after.mode, effects) == (Mode.LIST, (Look(row),))
 
-    shown = state.seen(after, row, sight_of(row.pane))
+    shown = state.drawn(state.asked(after, row, question_of(row.pane)))
     assert shown.mode is Mode.ANSWER
     after, effects = pressed(shown, "3")
-    assert effects == (Answer(row, sight_of(row.pane), 2),) and effects[0].keys == "\x1b"
+    assert effects == (Answer(row, question_of(row.pane), 3),)
     assert after.mode is Mode.LIST
 
 
-def test_a_sight_that_comes_for_another_row_is_not_shown() -> None:
+def test_a_question_that_comes_for_another_row_is_not_shown() -> None:
     """Whatever the list shows by then, an answer is never about another pane than the one selected."""
     first, second = rows_of(*THREE)[:2]
     start = listed(*THREE)
 
-    assert state.seen(start, second, sight_of(second.pane)) == start
-    assert state.seen(pressed(start, "/")[0], first, sight_of(first.pane)).mode is Mode.FILTER
+    assert state.asked(start, second, question_of(second.pane)) == start
+    assert state.asked(pressed(start, "/")[0], first, question_of(first.pane)).mode is Mode.FILTER
 
 
 @pytest.mark.parametrize("key", ["0", "4", "9", "x", "enter", "²", "٣", "tab"])
@@ -164,7 +164,7 @@ def test_the_screen_knows_better_than_the_file(before: Pane) -> None:
     """What the host wrote last is older than a look: the answers of the look stay while the file catches up."""
     start, effects = pressed(listed(before), "a")
     assert effects == (Look(start.rows[0]),)
-    shown = state.seen(start, start.rows[0], sight_of(asking(1, 90)))
+    shown = state.asked(start, start.rows[0], question_of(asking(1, 90)))
     again, caught_up = (state.refreshed(shown, rows_of(row), NOW) for row in (before, asking(1, 90)))
     gone = state.refreshed(shown, rows_of(pane(1, "idle")), NOW)
 
@@ -198,15 +198,66 @@ def test_the_same_question_of_another_pane_is_not_answered() -> None:
     assert after.mode is Mode.LIST and pressed(after, "1")[1] == ()
 
 
-@pytest.mark.parametrize(("lines", "count"), [(24, 3), (7, 3), (6, 2), (5, 1), (4, 0), (2, 0), (1, 0)])
-def test_only_what_is_drawn_can_be_chosen(lines: int, count: int) -> None:
-    """On a screen with too few lines for all answers, the others cannot be chosen blindly."""
+@pytest.mark.parametrize("lines", range(1, 12))
+def test_only_what_was_drawn_can_be_chosen(lines: int) -> None:
+    """In a window too small for all of it nothing is chosen before the person has scrolled through it, and then all."""
     shown = asked(listed(*THREE, lines=lines))
+    fits = shown.asking is not None and shown.asking.unread == 0
     drawn = "\n".join("".join(span.text for span in line) for line in draw(shown))
 
-    assert offered(shown) == count
-    assert [f"{n}  " in drawn for n in (1, 2, 3)] == [n <= count for n in (1, 2, 3)]
-    assert [pressed(shown, str(n))[1] != () for n in (1, 2, 3)] == [n <= count for n in (1, 2, 3)]
+    assert fits is (lines >= 9) and (("$ rm -r build" in drawn) is fits)
+    assert [pressed(shown, str(n))[1] != () for n in (1, 2, 3)] == [fits] * 3
+    assert fits or lines <= 2 or "to read" in drawn, drawn
+    for _ in range(10):
+        shown = state.drawn(pressed(shown, "up")[0])
+    # A head and a foot leave nothing of two lines.
+    assert [pressed(shown, str(n))[1] != () for n in (1, 2, 3)] == [lines > 2] * 3
+
+
+def test_what_was_typed_ahead_chooses_nothing() -> None:
+    """A number that comes before the question was drawn is no answer to it: nobody has seen it."""
+    start, effects = pressed(listed(*THREE), "a")
+    shown = state.asked(start, effects[0].row, question_of(effects[0].row.pane))  # type: ignore[union-attr]
+
+    after, effects = pressed(shown, "1")
+    assert effects == () and "read all of it first" in after.message
+    assert pressed(state.drawn(after), "1")[1] != ()
+
+
+def test_a_jump_to_the_top_leaves_the_middle_unread() -> None:
+    """Only rows that were drawn count; what is above the dialog need not be read."""
+    row = listed(*THREE).rows[0]
+    long = attrs.evolve(question_of(row.pane), context=tuple(f"row {n}" for n in range(40)), first=10)
+    shown = state.drawn(state.asked(listed(*THREE, lines=12), row, long))
+    top = state.drawn(pressed(shown, "home")[0])
+
+    assert "read all" in pressed(top, "1")[0].message
+    for _ in range(6):
+        top = state.drawn(pressed(top, "page_down")[0])
+    assert pressed(top, "1")[1] != ()
+    for _ in range(2):
+        shown = state.drawn(pressed(shown, "page_up")[0])
+    assert pressed(shown, "1")[1] == ()
+    for _ in range(4):
+        shown = state.drawn(pressed(shown, "page_up")[0])
+    assert pressed(shown, "1")[1] != ()
+
+
+def test_another_width_is_to_be_read_anew() -> None:
+    """Rows that are wrapped otherwise were not seen like that."""
+    shown = asked(listed(*THREE))
+    narrow = state.resized(shown, 30, 6)
+
+    assert pressed(shown, "1")[1] != () and pressed(narrow, "1")[1] == ()
+
+
+def test_the_wheel_scrolls_a_question() -> None:
+    """As in every long text."""
+    shown = asked(listed(*THREE, lines=6))
+    assert shown.asking is not None
+    after = pressed(shown, Mouse("wheel_up", 3, 0))[0]
+
+    assert after.asking is not None and after.asking.top == max(0, shown.asking.top - state.WHEEL)
 
 
 # News ------------------------------------------------------------------------------------------------------------
@@ -306,7 +357,7 @@ def test_whatever_happens_the_picture_fits(happenings: list[object]) -> None:
             now, effects = state.press(now, what)  # type: ignore[arg-type]
             for effect in effects:
                 if isinstance(effect, Look):
-                    now = state.seen(now, effect.row, sight_of(effect.row.pane))
+                    now = state.asked(now, effect.row, question_of(effect.row.pane))
         parts = areas(now)
         assert len(draw(now)) == now.lines
         assert not now.shown or now.selected in {row.address for row in now.shown}

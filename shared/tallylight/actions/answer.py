@@ -267,7 +267,7 @@ def _context(look: Look, prompt: Prompt) -> tuple[tuple[str, ...], int]:
 def _labels(look: Look, prompt: Prompt) -> list[str]:
     """The choices with all that is said about them: their rows, whatever stands in a column of its own, too."""
     place = prompt.place
-    if place is None or len(place.starts) != len(prompt.choices):
+    if place is None or not place.starts or len(place.starts) != len(prompt.choices):
         return [choice.label for choice in prompt.choices]
     labels = []
     for start, end in zip(place.starts, (*place.starts[1:], place.end), strict=True):

@@ -12,7 +12,8 @@ from tallylight.errors import TallyError
 from tallylight.feed import Feed
 from tallylight.list.rows import Row
 from tallylight.listing import loop
-from tallylight.listing.actions import CHANNEL, SELECTED, Private, Requests
+from tallylight.listing.actions import Private, Requests
+from tallylight.listing.channel import CHANNEL, SELECTED
 from tallylight.listing.terminal import Terminal, depth
 from tallylight.snapshot import directory
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import socket
 import termios
@@ -32,13 +31,15 @@ from kitty.tabs import SpecialWindow
 from kitty.utils import log_error
 
 from tallylight import forking
+from tallylight.actions import answer as answers
+from tallylight.actions.answer import Answer, Question
 from tallylight.hosts import kitty_actions
 from tallylight.hosts.kitty_host import KittyHost
+from tallylight.hosts.kitty_typist import WindowTypist
 from tallylight.list import ansi, draw, rows, state
-from tallylight.listing.actions import CHANNEL, MAX_MESSAGE, SELECTED, read_words, sight_to
+from tallylight.listing.channel import CHANNEL, CHUNK, MAX_WORDS, SELECTED, Lines, TooLongError, answer_to, read_words
 from tallylight.listing.terminal import depth
 from tallylight.snapshot_schema import Snapshot
-from tallylight.status import Status
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
@@ -57,31 +58,53 @@ class _List:
     kittens: Path
     channel: socket.socket
     timer: int | None = None
+    #: What was asked so far, and what of the answers is not sent yet.
+    heard: Lines = attrs.Factory(lambda: Lines(MAX_WORDS))
+    unsent: bytes = b""
     #: What to do when it has gone.
     then: Callable[[], object] | None = None
 
     def listen(self, _timer: int | None) -> None:
-        """Do what was asked since the last time, and answer."""
+        """Do what was asked since the last time, and answer; never wait for the other side."""
+        if self.unsent:
+            self._send()
+            return
         try:
-            message = self.channel.recv(MAX_MESSAGE)
-        except OSError:
+            lines = self.heard.feed(self.channel.recv(CHUNK))
+        except BlockingIOError:
             return  # nothing was asked
-        if not message:
-            return  # it has gone, and its window will
+        except (OSError, TooLongError):
+            self.channel.close()  # it has gone, and its window will; or it is no list
+            if self.timer is not None:
+                remove_timer(self.timer)
+                self.timer = None
+            return
+        for line in lines:
+            self.unsent += self._answer(line)
+        self._send()
+
+    def _answer(self, line: bytes) -> bytes:
         try:
-            reply = self.act(read_words(message))
+            return answer_to(self.act(read_words(line)))
         except Exception as error:  # the next one may well succeed
             log_error(f"tallylight: list of agents: {type(error).__name__}: {error}")
-            reply = f"it failed: {type(error).__name__}; kitty's log tells more"
-        with contextlib.suppress(OSError):  # nobody waits for it any more
-            self.channel.send(json.dumps(reply if isinstance(reply, dict) else {"said": reply}).encode("ascii") + b"\n")
+            return answer_to(f"it failed: {type(error).__name__}; kitty's log tells more")
 
-    def act(self, words: Sequence[str]) -> str | dict[str, object]:
+    def _send(self) -> None:
+        """As much as the socket takes; the rest at the next look."""
+        try:
+            self.unsent = self.unsent[self.channel.send(self.unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError:  # nobody waits for it any more
+            self.unsent = b""
+
+    def act(self, words: Sequence[str]) -> str | Question:
         """
         Do what is asked: a verb, the id of a window, and what the verb needs.
 
-        Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person; or what
-        they asked to see.
+        Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person; or the
+        question that they asked to see.
         """
         boss, (verb, *rest) = self.host.boss, [*words, "", ""]
         if verb == "attach":
@@ -100,12 +123,12 @@ class _List:
             options = ["--resume"] if verb == "resume" else []
             self.then = functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options)
             return ""
-        look = self.host.look_at(window, pane)
+        typist = WindowTypist(self.host, window, pane)
         if verb == "look":
-            found = kitty_actions.sight(pane, look) if pane.decision.status is Status.WAITING else None
-            return sight_to(found) if found is not None and found.choices else state.NO_QUESTION
-        if verb == "answer" and len(words) == 6 and words[4].isascii() and words[4].isdigit() and len(words[4]) < 4:
-            return kitty_actions.answer(window, pane, look, words[2], words[3], int(words[4]), words[5])
+            found = answers.ask(typist)
+            return found if isinstance(found, Question) else found.text
+        if verb == "answer" and len(words) == 6 and (given := _answer_of(words)) is not None:
+            return answers.answer(typist, given).text
         return "that is nothing a list can ask for"
 
     def removed(self, _window: Any) -> None:
@@ -164,6 +187,14 @@ def _removed(window: Any) -> None:
 def _know_command(host: KittyHost, found: object) -> None:
     if isinstance(found, str):
         host.command = found
+
+
+def _answer_of(words: Sequence[str]) -> Answer | None:
+    """The answer that *words* name: pane, process, its start, fingerprint, choice."""
+    _, pane, pid, start, fingerprint, number = words
+    if not all(word.isascii() and word.isdigit() and len(word) < 24 for word in (pid, start, number)):
+        return None
+    return Answer(pane, int(pid), int(start), fingerprint, int(number))
 
 
 def command(installed: str) -> list[str]:

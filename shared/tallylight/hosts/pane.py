@@ -147,6 +147,10 @@ class Pane:
             self._identity = found
             self._changed_to(found.with_title(self._title), now)
 
+    def holder(self) -> Identity:
+        """Who holds the foreground, of the group that was last told of; read anew, for what a person has typed."""
+        return self._reader.anew(self._pgid).with_title(self._title)
+
     @property
     def prompt(self) -> Prompt | None:
         """The prompt that waits on the screen as of the last look, for display and a person's own answer."""

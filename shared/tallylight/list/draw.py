@@ -12,7 +12,7 @@ import attrs
 from tallylight import paint
 from tallylight.layout import GAP, age, clean, pad, status_words
 from tallylight.list.rows import NEEDS, Row, is_snoozed
-from tallylight.list.state import Mode, State, areas, offered
+from tallylight.list.state import ROOMY, Mode, State, areas
 from tallylight.snapshot_schema import Pane
 from tallylight.status import Status
 from tallylight.text import sanitise, width
@@ -20,13 +20,8 @@ from tallylight.text import sanitise, width
 #: From this many columns on the agent's name has a column and there are bars; from that many the status is written out.
 MIDDLING = 56
 WIDE = 80
-#: From this many lines of details on there is a rule above them.
-ROOMY = 4
 #: Cells of a progress bar, where there is room for one.
 BAR = 6
-#: How a person sees keys that draw nothing.
-KEY_NAMES = {"\r": "⏎", "\n": "⏎", "\x1b": "Esc", "\t": "Tab", " ": "Space", "\x7f": "Backspace",
-             "\x1b[A": "Up", "\x1b[B": "Down", "\x1b[C": "Right", "\x1b[D": "Left"}  # fmt: skip
 
 
 @attrs.frozen
@@ -69,17 +64,6 @@ def _clipped(line: Line, columns: int) -> Line:
         spans.append(attrs.evolve(span, text=sanitise(span.text, cells=columns)))
         columns -= width(spans[-1].text)
     return tuple(spans)
-
-
-def keys_named(keys: str) -> str:
-    """*keys* as a person reads what will be typed: `y ⏎`."""
-    if keys in KEY_NAMES:
-        return KEY_NAMES[keys]
-    return " ".join(KEY_NAMES.get(key) or (_ctrl(key) if key < " " else clean(key, 4)) for key in keys)
-
-
-def _ctrl(key: str) -> str:
-    return f"ctrl+{chr(ord(key) ^ 0x40).lower()}"
 
 
 # The head --------------------------------------------------------------------------------------------------------
@@ -197,29 +181,32 @@ def _details(state: State, height: int) -> list[Line]:
         return []
     if row is None:
         return [()] * height
-    rule: Line = (Span("─" * state.columns, is_dim=True),)
-    count = offered(state)
-    lines: list[Line] = [rule] if height >= max(ROOMY, count + 2) else []
-    if state.sight is not None:
-        room = height - len(lines) - count
-        context = [(Span(clean(text, state.columns)),) for text in state.sight.context or (row.pane.question,)]
-        if len(context) > room:
-            context = [(Span("…"),), *context[len(context) - room + 1 :]] if room > 1 else context[-room:]
-        lines += context
-        for number, (keys, label) in enumerate(state.sight.choices[:count], 1):
-            types = f"  types {keys_named(keys)}" if keys else "  keys not known"
-            text = clean(label, max(1, state.columns - 4 - width(types)))
-            lines.append((Span(f"{number}  ", is_bold=True), Span(text), Span(types)))
-    else:
-        pane = row.pane
-        facts = [pane.question if pane.status is Status.WAITING else "", pane.message, _who(row, state.now)]
-        facts += [pane.title, pane.cwd]
-        seen: set[str] = {pane.project}
-        for fact in facts:
-            if fact and fact not in seen:
-                seen.add(fact)
-                lines.append((Span(clean(fact, state.columns)),))
+    if state.asking is not None:
+        return (_question(state, height) + [()] * height)[:height]
+    lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= ROOMY else []
+    pane = row.pane
+    facts = [pane.question if pane.status is Status.WAITING else "", pane.message, _who(row, state.now)]
+    facts += [pane.title, pane.cwd]
+    seen: set[str] = {pane.project}
+    for fact in facts:
+        if fact and fact not in seen:
+            seen.add(fact)
+            lines.append((Span(clean(fact, state.columns)),))
     return (lines + [()] * height)[:height]
+
+
+def _question(state: State, height: int) -> list[Line]:
+    """The part of the question that there is room for, below a line that says how much of it stands above."""
+    shown = state.asking
+    assert shown is not None
+    lines: list[Line] = []
+    if height >= ROOMY:
+        said = f"── … {shown.top} more above " if shown.top else ""
+        lines.append((Span(clean(said, state.columns)), Span("─" * (state.columns - len(said)), is_dim=True)))
+    for line in shown.lines[shown.window.start : shown.window.stop]:
+        number = str(line.number) if line.number else ""
+        lines.append((Span(number, is_bold=True), Span(line.text.removeprefix(number))))
+    return lines
 
 
 def _who(row: Row, now: float) -> str:
@@ -250,7 +237,6 @@ _HINTS = {
         "q",
     ),
     Mode.FILTER: ("type to filter", "Enter keep", "Esc all"),
-    Mode.ANSWER: ("a number answers", "Esc leave"),
 }
 
 
@@ -258,9 +244,21 @@ def _foot(state: State) -> Line:
     if state.message:
         return (Span(clean(state.message, state.columns), is_bold=True),)
     hints = ""
-    for hint in _HINTS[state.mode]:
+    for hint in _HINTS.get(state.mode) or _answering(state):
         longer = f"{hints}   {hint}" if hints else hint
         if len(longer) > state.columns:
             break
         hints = longer
     return (Span(hints),)
+
+
+def _answering(state: State) -> tuple[str, ...]:
+    """What to press while a question is shown, and how much of it is not."""
+    shown = state.asking
+    if shown is None or not shown.height:
+        return ("too small a window to show it", "Esc leave")
+    below = len(shown.lines) - shown.window.stop
+    more = (f"… {below} more below",) if below else ()
+    if shown.unread:
+        return (f"… {shown.unread} to read: scroll", *more, "then a number answers", "Esc leave")
+    return (*more, "a number answers", "Esc leave")

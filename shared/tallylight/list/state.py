@@ -16,6 +16,9 @@ from collections.abc import Callable
 
 import attrs
 
+from tallylight.actions.answer import Question
+from tallylight.list import asking
+from tallylight.list.asking import Asking
 from tallylight.list.keys import Event, Key, Mouse, Paste
 from tallylight.list.rows import Row
 from tallylight.snapshot_schema import Pane
@@ -26,9 +29,8 @@ from tallylight.text import sanitise
 MAX_FILTER = 100
 #: Lines that a turn of the wheel moves.
 WHEEL = 3
-#: Only so many choices of a prompt have a key of their own.
-MAX_CHOICES = 9
-NO_QUESTION = "there is no question whose answers are known"
+#: From this many lines of details on there is a rule above them.
+ROOMY = 4
 
 
 class Mode(enum.Enum):
@@ -85,38 +87,18 @@ class Why:
 
 @attrs.frozen
 class Look:
-    """Read the prompt in the pane of *row* off its screen as it is now: `seen` takes what was found."""
+    """Read the prompt in the pane of *row* off its screen as it is now: `asked` takes what was found."""
 
     row: Row
-
-
-@attrs.frozen
-class Sight:
-    """
-    A prompt as it stood on the screen when the person asked for its answers.
-
-    *prompt* is its fingerprint; *mark* that of all that is visible, for the prompt may only say "this command?" and the
-    command stands above it. *context* is what stands above the answers, *choices* the keys and the label of each.
-    """
-
-    prompt: str
-    mark: str
-    context: tuple[str, ...]
-    choices: tuple[tuple[str, str], ...]
 
 
 @attrs.frozen
 class Answer:
-    """Type the choice at *index* of *sight* into the pane of *row*, if the very same is still on its screen."""
+    """Choose *number* of *question*, for the agent in the pane of *row*."""
 
     row: Row
-    sight: Sight
-    index: int
-
-    @property
-    def keys(self) -> str:
-        """What is typed then."""
-        return self.sight.choices[self.index][0]
+    question: Question
+    number: int
 
 
 Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer
@@ -142,9 +124,9 @@ class State:
     title: str = ""
     text: tuple[str, ...] = ()
     scroll: int = 0
-    #: The prompt that is being answered; the address of its pane, for two agents may ask the very same; and the status
-    #: and the prompt that the pane's host had told then, which may be older than what stood on the screen.
-    sight: Sight | None = None
+    #: The question that is being answered; the address of its pane, for two agents may ask the very same; and the
+    #: status and the prompt that the pane's host had told then, which may be older than what stood on the screen.
+    asking: Asking | None = None
     asker: str = ""
     known: tuple[Status, str] | None = None
     #: What there is to tell the person; until the next key.
@@ -175,18 +157,23 @@ def areas(state: State) -> Areas:
     middle = max(0, state.lines - 2)
     if state.mode is Mode.TEXT:
         return Areas(middle, 0)
-    if state.mode is Mode.ANSWER and state.sight is not None:
-        # A rule, what is asked, and the answers; the selected row stays, to show whom it is about.
-        wanted = 1 + max(1, len(state.sight.context)) + min(len(state.sight.choices), MAX_CHOICES)
-        wanted = min(wanted, max(0, middle - 1))
+    if state.mode is Mode.ANSWER and state.asking is not None:
+        # A rule, what is asked, and the answers; the selected row stays if it can, to show whom it is about.
+        wanted = min(1 + len(state.asking.lines), max(min(1, middle), middle - 1))
         return Areas(middle - wanted, wanted)
     details = min(5, middle // 3)
     return Areas(middle - details, details)
 
 
-def offered(state: State) -> int:
-    """How many answers are drawn. Only what a person sees can be chosen."""
-    return 0 if state.sight is None else max(0, min(len(state.sight.choices), MAX_CHOICES, areas(state).details - 1))
+def _sized(state: State) -> State:
+    """The question as far as there is room for it."""
+    if state.asking is None:
+        return state
+    # How many lines there are decides how many can be drawn.
+    state = attrs.evolve(state, asking=asking.sized(state.asking, state.columns, state.asking.height))
+    assert state.asking is not None
+    details = areas(state).details
+    return attrs.evolve(state, asking=asking.sized(state.asking, state.columns, details - (details >= ROOMY)))
 
 
 # What happens ----------------------------------------------------------------------------------------------------
@@ -194,13 +181,13 @@ def offered(state: State) -> int:
 
 def resized(state: State, columns: int, lines: int) -> State:
     """The screen has this many cells."""
-    return _settled(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines)))
+    return _settled(_sized(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines))))
 
 
 def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
     state = _filtered(attrs.evolve(state, rows=rows, now=now))
-    if state.sight is not None:
+    if state.asking is not None:
         row = state.row
         if row is None or row.address != state.asker or not _still_asks(state, row.pane):
             state = told(_listing(state), "that question is gone")
@@ -209,19 +196,27 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
 
 def _still_asks(state: State, pane: Pane) -> bool:
     """Whether all that the host tells of *pane* can be about the prompt that is being answered, or from before it."""
-    assert state.sight is not None
+    assert state.asking is not None
     if (pane.status, pane.prompt) == state.known:
         return True
-    return pane.status is Status.WAITING and pane.prompt in ("", state.sight.prompt)
+    return pane.status is Status.WAITING and pane.prompt in ("", state.asking.question.prompt)
 
 
-def seen(state: State, row: Row, sight: Sight) -> State:
-    """Show the answers of *sight*, that was seen in the pane of *row*, if that is still what is selected."""
-    if state.mode is not Mode.LIST or state.selected != row.address or not sight.choices:
+def asked(state: State, row: Row, question: Question) -> State:
+    """Show *question*, that was read in the pane of *row*, if that is still what is selected."""
+    if state.mode is not Mode.LIST or state.selected != row.address:
         return state
-    return _settled(
-        attrs.evolve(state, mode=Mode.ANSWER, sight=sight, asker=row.address, known=(row.pane.status, row.pane.prompt))
-    )
+    shown = asking.opened(question, state.columns)
+    known = (row.pane.status, row.pane.prompt)
+    state = attrs.evolve(state, mode=Mode.ANSWER, asking=shown, asker=row.address, known=known)
+    return _settled(_sized(state))
+
+
+def drawn(state: State) -> State:
+    """What `draw` made of *state* stands on the screen: the person can have seen it."""
+    if state.asking is None or (found := asking.drawn(state.asking)) is state.asking:
+        return state
+    return attrs.evolve(state, asking=found)
 
 
 def told(state: State, message: str) -> State:
@@ -282,26 +277,34 @@ def _filter_key(state: State, key: Key) -> tuple[State, Effects]:
 
 
 def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
-    row = state.row
-    if row is not None and key.name.isascii() and key.name.isdigit() and 1 <= int(key.name) <= offered(state):
-        assert state.sight is not None  # nothing is offered without one
-        answer = Answer(row, state.sight, int(key.name) - 1)
-        if not answer.keys:
-            return told(state, "which keys choose this one is not known; Esc, then Enter goes there"), ()
-        return _listing(state), (answer,)
-    if key.name in ("escape", "q"):
+    row, shown = state.row, state.asking
+    if key.name in ("escape", "q") or row is None or shown is None:
         return _listing(state), ()
-    return state, ()
+    if (step := _step(key.name, max(1, shown.height - 1), len(shown.lines))) is not None:
+        return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
+    if not (key.name.isascii() and key.name.isdigit()):
+        return state, ()
+    choice = next((choice for choice in shown.question.choices if str(choice.number) == key.name), None)
+    if choice is None:
+        return state, ()
+    if shown.unread:
+        return told(state, f"read all of it first: {shown.unread} more to see, with up, down and the page keys"), ()
+    if not choice.keys:
+        return told(state, "which keys choose this one is not known; Esc, then Enter goes there"), ()
+    return _listing(state), (Answer(row, shown.question, choice.number),)
 
 
 def _text_key(state: State, key: Key) -> tuple[State, Effects]:
-    page = max(1, areas(state).rows - 1)
-    steps = {"up": -1, "k": -1, "down": 1, "j": 1, "page_up": -page, "page_down": page, " ": page}
-    if key.name in steps:
-        return _scrolled(state, steps[key.name]), ()
-    if key.name in ("home", "end"):
-        return _scrolled(state, len(state.text) * (1 if key.name == "end" else -1)), ()
-    return _listing(state), ()
+    step = _step(key.name, max(1, areas(state).rows - 1), len(state.text))
+    return (_scrolled(state, step) if step is not None else _listing(state)), ()
+
+
+def _step(name: str, page: int, all_: int) -> int | None:
+    """By how many lines the key *name* scrolls a text of *all_* lines; None if it does not."""
+    steps = {
+        "up": -1, "k": -1, "down": 1, "j": 1, "page_up": -page, "page_down": page, " ": page, "home": -all_, "end": all_
+    }  # fmt: skip
+    return steps.get(name)
 
 
 _KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
@@ -323,8 +326,8 @@ def _moved(state: State, name: str, letters: dict[str, str]) -> State | None:
 
 
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
-    if not row.is_own:
-        return told(state, "answers go only to panes of this terminal; Enter goes there"), ()
+    if not row.is_own and not row.pane.attach:
+        return told(state, "answers go only to panes of this terminal and to detached sessions; Enter goes there"), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
     return state, (Look(row),)
@@ -365,6 +368,8 @@ HELP: tuple[str, ...] = (
 def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
     if event.what != "press":
         step = WHEEL if event.what == "wheel_down" else -WHEEL
+        if state.asking is not None:
+            return attrs.evolve(state, asking=asking.scrolled(state.asking, step)), ()
         return (_scrolled(state, step) if state.mode is Mode.TEXT else _wheeled(state, step)), ()
     if state.mode is Mode.TEXT:
         return _listing(state), ()
@@ -395,7 +400,7 @@ def _scrolled(state: State, step: int) -> State:
 
 def _listing(state: State) -> State:
     """Back to the list."""
-    return _settled(attrs.evolve(state, mode=Mode.LIST, sight=None, asker="", known=None, title="", text=(), scroll=0))
+    return _settled(attrs.evolve(state, mode=Mode.LIST, asking=None, asker="", known=None, title="", text=(), scroll=0))
 
 
 def _typed(state: State, text: str) -> State:

@@ -86,6 +86,7 @@ class _List:
             lines = [ansi.sgr(line, self._depth) for line in draw.draw(self.state)]
             if written := self._screen.update(lines):
                 self._terminal.write(written)
+            self.state = state.drawn(self.state)
             read = self._terminal.read(ESCAPE_S if self._decoder.is_pending else POLL_S)
             if read is None:
                 return
@@ -116,12 +117,14 @@ class _List:
                 self._tell(self._actions.ask(row, verb, args))
             case state.Look(row):
                 found = self._actions.look(row)
-                if isinstance(found, state.Sight):
-                    self.state = state.seen(self.state, row, found)
-                else:
+                if isinstance(found, str):
                     self._tell(found)
+                elif found.choices:
+                    self.state = state.asked(self.state, row, found)
+                else:
+                    self._tell("it asks for words, and not for a choice; Enter goes there")
             case state.Answer():
-                self._tell(self._actions.answer(effect) or f"answered: {draw.keys_named(effect.keys)}")
+                self._tell(self._actions.answer(effect))
             case state.Why(row):
                 text = self._explain(row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))

@@ -309,8 +309,8 @@ def harmless() -> Iterator[Case]:
     yield Case("another program takes pastes", shown, attrs.evolve(shown, takes_paste=True))
     for number in (2, 3, 4):
         yield Case(f"choice {number}", shown, shown, (), number)
-    for name in ("claude/permission-bash-40", "codex/permission-exec-40", "copilot/permission-120", "gemini/permission-120",
-                 "qwen/question-80", "aider/permission-120", "claude/trust-80", "claude/plan-approval-80"):  # fmt: skip
+    for name in ("claude/permission-bash-40", "codex/permission-exec-40", "copilot/permission-120", "claude/trust-80",
+                 "gemini/permission-120", "qwen/question-80", "aider/permission-120"):  # fmt: skip
         yield Case(f"{name} as it was", seen(name), seen(name), ())
 
 

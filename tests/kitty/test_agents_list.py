@@ -373,7 +373,7 @@ def test_an_answer_is_typed_into_the_pane(asking: tuple[Board, int, int]) -> Non
     assert typed(board) == b""
 
     board.press("1")
-    board.kitty.wait_text(list_, "answered: 1")
+    board.kitty.wait_text(list_, "answered 1. Yes")
     board.kitty.wait_text(window, "Thank you")
     assert typed(board) == b"1"
 
@@ -399,7 +399,7 @@ def test_a_program_that_prints_a_prompt_gets_no_answer(board: Board) -> None:
     board.wait_status(window, "waiting")
     list_ = board.open("shop")
     board.press("a")
-    board.kitty.wait_text(list_, "no question whose answers are known")
+    board.kitty.wait_text(list_, "no agent is in the foreground")
     assert board.status(window) == "waiting"
 
 

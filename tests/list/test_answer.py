@@ -1,195 +1,136 @@
-"""An answer is typed only into the prompt that the person saw: against screens of real agents."""
+"""A question on its way to the list: over the channel, whole; and what the terminal does with the answer."""
 
 from __future__ import annotations
 
 import json
+import socket
+import threading
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
-from benchmarks.accuracy import read
 
-from tallylight.agents import Agent
-from tallylight.evidence.grid import Grid
-from tallylight.hosts import kitty_actions
-from tallylight.hosts.pane import Look
-from tallylight.list.state import Sight
-from tallylight.listing.actions import MAX_MESSAGE, sight_from, sight_to
-from tallylight.recording import Output
-from tallylight.scanner import Scanner
-from tests.evidence.agents import agent
-
-CORPUS = Path(__file__).parents[1] / "corpus"
-SCREENS = Path(__file__).parents[1] / "evidence/screens"
+from tallylight.actions.answer import Question
+from tallylight.list import asking
+from tallylight.list.asking import keys_named
+from tallylight.list.state import Answer
+from tallylight.listing import channel
+from tallylight.listing.actions import Private, Requests
+from tallylight.listing.channel import CHANNEL, Lines, TooLongError, answer_to, read_answer, read_words
+from tallylight.text import width
+from tests.actions.desk import Desk, seen
+from tests.list.panes import asking as asks
+from tests.list.panes import question_of, rows_of
 
 
-@attrs.define
-class FakePane:
-    """A pane whose foreground is held by *agent*."""
-
-    agent: Agent | None
+def question(name: str = "claude/permission-bash-120") -> Question:
+    return Desk(seen(name)).shown()
 
 
-@attrs.define
-class Window:
-    """A window that notes what is typed into it."""
-
-    look: Look
-    typed: list[str] = attrs.field(factory=list)
-
-    def write_to_child(self, text: str) -> None:
-        self.typed.append(text)
+def test_a_question_goes_over_the_channel_whole() -> None:
+    """It comes out as it went in, also where its context is far longer than what a socket takes at once."""
+    assert read_answer(answer_to(question())) == question()
+    long = attrs.evolve(question(), context=tuple(f"{n} " + "日" * 300 for n in range(400)))
+    assert read_answer(answer_to(long)) == long
+    assert read_answer(answer_to("that pane is gone")) == "that pane is gone"
 
 
-def look(name: str) -> Look:
-    """The screen of that name, as it was recorded."""
-    head, _, body = (SCREENS / name).read_text("utf-8").partition("---\n")
-    facts = dict(line.split(": ", 1) for line in head.splitlines())
-    return Look(body.split("\n"), int(facts["cursor"]), 0, int(facts["columns"]))
+def test_what_is_too_long_is_refused_in_words() -> None:
+    """Beyond its bound a question is not cut: the person is told to go there."""
+    endless = attrs.evolve(question(), context=("x" * channel.MAX_MESSAGE,))
+
+    assert read_answer(answer_to(endless)) == channel.TOO_LONG
 
 
-@pytest.fixture
-def window() -> Window:
-    """Claude Code asks whether it may run a command."""
-    return Window(look("claude/permission-bash-120.txt"))
+def _without(name: str, **more: Any) -> Any:
+    value = json.loads(answer_to(question()))["question"]
+    return {"question": {**{key: part for key, part in value.items() if key != name}, **more}}
 
 
-def seen(window: Window) -> Sight:
-    """What the person saw of it."""
-    found = kitty_actions.sight(FakePane(agent("claude")), window.look)  # type: ignore[arg-type]
-    assert found is not None
-    return found
+def test_what_is_no_answer_is_none() -> None:
+    """Anything else that comes over the channel shows no question."""
+    values = [None, [], "x", {}, 1, {"said": 1}, {"question": []}, {"question": {}}]
+    values += [_without(name) for name in attrs.asdict(question())]
+    values += [_without("", **more) for more in (
+        {"fingerprint": ""}, {"pid": True}, {"pid": -1}, {"start": "1"}, {"context": [1]}, {"context": "x"},
+        {"first": None}, {"choices": [{"number": 2, "label": "x", "keys": "1"}]}, {"choices": ["x"]}, {"choices": [{"number": 1}]},
+    )]  # fmt: skip
+
+    assert [value for value in values if read_answer(json.dumps(value).encode()) is not None] == []
+    assert read_answer(b"[" * 100_000) is None and read_answer(b"\xff") is None
+    assert read_words(b'["a", 1]') == read_words(b"[" * 100_000) == read_words(b"{}") == []
 
 
-def answered(window: Window, by: Agent | None, saw: Sight, **changed: Any) -> str:
-    """What comes of the person's second choice of what they saw, or of something that is *changed*."""
-    words = {"prompt": saw.prompt, "mark": saw.mark, "index": 1, "keys": saw.choices[1][0]} | changed
-    return kitty_actions.answer(window, FakePane(by), window.look, **words)  # type: ignore[arg-type]
+def test_lines_come_in_any_pieces() -> None:
+    """Bytes in pieces of any size make the same lines; one that does not end is not kept beyond its bound."""
+    data = b'["go", "1"]\n["look", "2"]\n'
+    for size in range(1, len(data)):
+        lines = Lines(100)
+        found = [line for at in range(0, len(data), size) for line in lines.feed(data[at : at + size])]
+        assert found == data.splitlines()
+    lines = Lines(100)
+    for _ in range(10):
+        lines.feed(b"x" * 10)
+    with pytest.raises(TooLongError):
+        lines.feed(b"x")
+    with pytest.raises(TooLongError):
+        Lines(3).feed(b"four\n")
 
 
-def test_the_keys_of_the_choice_are_typed(window: Window) -> None:
-    """The second answer of a real prompt of Claude Code is chosen by its number."""
-    assert answered(window, agent("claude"), seen(window)) == ""
-    assert window.typed == ["2"]
+def test_the_list_reads_a_long_answer_in_pieces() -> None:
+    """A question of a megabyte is read to its end, and the next one is the next one's."""
+    near, far = socket.socketpair()
+    private = Private.of({CHANNEL: str(far.detach())})
+    long = attrs.evolve(question(), context=("x" * 1000,) * 1000)
+    row = rows_of(asks(3))[0]
+    asked: list[bytes] = []
+
+    def terminal() -> None:
+        for said in (long, question(), "answered 1. Yes"):
+            asked.append(near.recv(1000))
+            near.sendall(answer_to(said))
+
+    thread = threading.Thread(target=terminal)
+    thread.start()
+    assert private is not None
+    assert private.look(row) == long and private.look(row) == question()
+    assert private.answer(Answer(row, question(), 1)) == "answered 1. Yes"
+    thread.join()
+    near.close()
+    assert [json.loads(words)[:2] for words in asked] == [["look", "3"], ["look", "3"], ["answer", "3"]]
+    assert json.loads(asked[2])[2:] == ["4711", "88001", question().fingerprint, "1"]
 
 
-def test_a_person_sees_what_is_asked(window: Window) -> None:
-    """The command stands above the question, and neither the answers nor what is below them are in it."""
-    context = seen(window).context
+def test_no_keys_are_sent() -> None:
+    """What goes to the terminal names a choice; nothing in it could be typed."""
+    given = attrs.asdict(question().answer(2))
 
-    assert context[-2:] == ("touch made1", "Do you want to proceed?")
-    assert seen(window).choices[0] == ("1", "Yes")
-
-
-@pytest.mark.parametrize("name", sorted(path.name for path in (SCREENS / "claude").glob("permission-*.txt")))
-def test_every_recorded_question_can_be_answered(name: str) -> None:
-    """On every recorded permission prompt, of any width, what is seen is what is answered."""
-    window = Window(look(f"claude/{name}"))
-
-    assert answered(window, agent("claude"), seen(window)) == "" and len(window.typed) == 1
+    assert set(given) == {"pane", "pid", "start", "fingerprint", "number"} and given["number"] == 2
 
 
-@pytest.mark.parametrize("index", [-1, 4, 99])
-def test_a_choice_that_is_not_there_is_not_made(window: Window, index: int) -> None:
-    """An answer beyond those on the screen types nothing."""
-    assert answered(window, agent("claude"), seen(window), index=index) == kitty_actions.CHANGED
-    assert window.typed == []
+def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
+    """A pane of another terminal is neither looked at nor answered, whatever it says about itself."""
+    other = attrs.evolve(rows_of(asks(1))[0], is_own=False)
+    evil = attrs.evolve(other, host="sessions-1", pane=attrs.evolve(other.pane, attach=("bash", "-c", "id")))
+    actions = Requests({"XDG_RUNTIME_DIR": str(tmp_path)})
+
+    for row in (other, evil):
+        assert "only from the list that its own terminal opened" in str(actions.look(row))
+        assert "only from" in actions.answer(Answer(row, question_of(row.pane), 1))
 
 
-@pytest.mark.parametrize(
-    "changed", [{"prompt": "0" * 16}, {"prompt": ""}, {"mark": ""}, {"keys": "1"}, {"keys": "rm\r"}]
-)
-def test_what_the_person_did_not_see_is_not_typed(window: Window, changed: dict[str, str]) -> None:
-    """Another prompt, or other keys than were shown, and nothing is typed: least of all what the list asks for."""
-    assert answered(window, agent("claude"), seen(window), **changed) == kitty_actions.CHANGED
-    assert window.typed == []
+def test_a_long_row_is_wrapped_and_not_cut() -> None:
+    """Every character of what is asked is in some line, at any width, and no line is wider than the screen."""
+    row = "  $ rm -rf " + "日本 " * 40 + "tail"
+    for columns in (5, 20, 79, 80, 300):
+        shown = asking.opened(attrs.evolve(question(), context=(row,), first=0), columns)
+        lines = [line.text for line in shown.lines]
+        assert "".join(lines).startswith(row)
+        assert max(map(width, lines)) <= columns
+        assert sum(line.number > 0 for line in shown.lines) == 4
 
 
-def test_the_same_question_about_another_command_gets_no_answer(window: Window) -> None:
-    """The prompt's own words may be the same; the command above them is part of what a person agrees to."""
-    saw = seen(window)
-    lines = [line.replace("touch made1", "rm -rf ~") for line in window.look.lines]
-    window.look = attrs.evolve(window.look, lines=lines)
-
-    assert answered(window, agent("claude"), saw) == kitty_actions.CHANGED
-    assert window.typed == []
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "same"),
-    [
-        ("● A command of the script", "  A command of the script", True),
-        ("$ Shell touch it" + 9 * " " + "9s", "$ Shell touch it" + 8 * " " + "1m 10s", True),
-        ("╚██╗  │ ~/project  │", "╚██╗  │ ~/project", True),
-        ("● A command of the script", "● A command of the scripts", False),
-        ("$ rm *", "$ rm", False),
-        ("* rm", "rm", False),
-        ("$ sleep 5s", "$ sleep 9s", False),
-        ("é /etc", "/etc", False),
-    ],
-)
-def test_what_blinks_is_no_change(before: str, after: str, same: bool) -> None:
-    """An agent that waits moves a bullet or a clock; every other difference is one."""
-    first, second = (look("claude/permission-bash-120.txt") for _ in range(2))
-    row = next(number for number, line in enumerate(first.lines) if "A command of the script" in line)
-    marks = []
-    for seen_, line in ((first, before), (second, after)):
-        lines = [line if number == row else old for number, old in enumerate(seen_.lines)]
-        marks.append(seen(Window(attrs.evolve(seen_, lines=lines))).mark)
-
-    assert (marks[0] == marks[1]) is same
-
-
-@pytest.mark.parametrize("name", ["claude-permission", "codex-permission", "copilot-silent", "qwen-silent"])
-def test_a_real_agent_that_waits_stays_the_same(name: str) -> None:
-    """From one look to the next, in a whole recorded wait, a person's answer would have been typed."""
-    recording = read(CORPUS / f"{name}.cast.gz")
-    start = next(at for at, word in recording.truth if word == "waiting:permission")
-    end = next(at for at, _ in recording.truth if at > start)
-    grid, scanner = Grid(recording.header.columns, recording.header.rows), Scanner()
-    marks = []
-    for event in recording.events:
-        if isinstance(event.what, Output):
-            grid.draw(scanner.feed(event.what.data))
-            if start + 0.5 < event.time < end - 0.2:
-                shown = Look(list(grid.lines), grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)
-                found = kitty_actions.sight(FakePane(agent(name.partition("-")[0])), shown)  # type: ignore[arg-type]
-                marks.append(found and (found.prompt, found.mark))
-
-    assert len(marks) > (name != "codex-permission") and len(set(marks)) <= 1 and None not in marks
-
-
-def test_a_prompt_that_is_gone_gets_no_answer(window: Window) -> None:
-    """When the person has answered it in the pane, or it was withdrawn, nothing is typed."""
-    saw = seen(window)
-    window.look = look("claude/idle-after-turn-80.txt")
-
-    assert answered(window, agent("claude"), saw) == kitty_actions.CHANGED
-    assert window.typed == []
-
-
-def test_without_the_agent_in_front_nothing_is_typed(window: Window) -> None:
-    """A shell that shows the same text, say with `cat`, gets no answer."""
-    assert answered(window, None, seen(window)) == kitty_actions.CHANGED
-    assert window.typed == []
-
-
-def test_a_sight_goes_over_the_channel_whole() -> None:
-    """What is seen comes out of a message as it went in; of a long context the end, in one message's size."""
-    saw = seen(Window(look("claude/permission-bash-120.txt")))
-    assert sight_from(json.loads(json.dumps(sight_to(saw)))) == saw
-
-    long = attrs.evolve(saw, context=tuple(f"{n} " + "日" * 80 for n in range(48)))
-    message = json.dumps(sight_to(long))
-    found = sight_from(json.loads(message))
-    assert found is not None and len(message) < MAX_MESSAGE
-    assert found.context and found.context == long.context[-len(found.context) :]
-
-
-@pytest.mark.parametrize(
-    "value", [None, [], "x", {}, {"prompt": "", "mark": "", "context": [], "choices": []}, {"prompt": 1, "mark": "m"}]
-)
-def test_what_is_no_sight_is_none(value: object) -> None:
-    """Anything else that comes over the channel shows no answers."""
-    assert sight_from(value) is None
+def test_named_keys() -> None:
+    """What moves a pointer is named key by key."""
+    assert keys_named("\x1b[B\x1b[B\r") == "Down Down ⏎" and keys_named("\x1b[Z") == "Shift+Tab"

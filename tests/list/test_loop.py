@@ -16,7 +16,8 @@ import pyte
 import pytest
 
 from tallylight import requests
-from tallylight.listing.actions import CHANNEL, Private
+from tallylight.listing.actions import Private
+from tallylight.listing.channel import CHANNEL
 from tallylight.snapshot import SnapshotWriter
 from tallylight.snapshot_schema import Pane
 from tests.list.panes import asking, pane, rows_of

@@ -28,8 +28,8 @@ from tallylight.text import width
 _BULLETS = "●○⏺•◦∙·"
 #: Glyphs of spinners: braille, circles, and Claude Code's stars.
 _SPINNERS = "\u2800-\u28ff◐◑◒◓◴◵◶◷✢✳✶✻✽"
-_BULLET = re.compile(rf"( *)[{_BULLETS}{_SPINNERS}](?= )")
-_SPINNER = re.compile(rf"( *)[{_SPINNERS}](?= )")
+_BULLET = re.compile(rf"^( *)[{_BULLETS}{_SPINNERS}](?= )")
+_SPINNER = re.compile(rf"^( *)[{_SPINNERS}](?= )")
 _TIME = r"(?:\d{1,4}h ?)?(?:\d{1,2}m ?)?\d{1,4}s"
 #: At the right edge a scroll bar may stand behind it.
 _CLOCK = re.compile(rf"(?<= {{3}})({_TIME})(?= ?[┃│█]?$)", re.ASCII)
@@ -115,7 +115,7 @@ def dialog_top(lines: Sequence[str], columns: int, place: Place) -> int:
 def _top_of_box(lines: Sequence[str], column: int, top: int) -> int:
     """The first row of the box, or of the bar, whose left side stands in *column*, from row *top* up."""
     side = tuple(f"{_SIDES}{_TOPS}{_BOTTOMS}{_TEES}")
-    while top > 0 and not lines[top - 1][:column].strip() and lines[top - 1][column : column + 1] in side:
+    while top > 0 and lines[top - 1][column : column + 1] in side:
         top -= 1
         if lines[top][column] in _TOPS:
             break

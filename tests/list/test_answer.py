@@ -54,7 +54,8 @@ def test_what_is_no_answer_is_none() -> None:
     values += [_without(name) for name in attrs.asdict(question())]
     values += [_without("", **more) for more in (
         {"fingerprint": ""}, {"pid": True}, {"pid": -1}, {"start": "1"}, {"context": [1]}, {"context": "x"},
-        {"first": None}, {"choices": [{"number": 2, "label": "x", "keys": "1"}]}, {"choices": ["x"]}, {"choices": [{"number": 1}]},
+        {"first": None}, {"choices": [{"number": 2, "label": "x", "keys": "1"}]}, {"choices": ["x"]},
+        {"choices": [{"number": 1}]},
     )]  # fmt: skip
 
     assert [value for value in values if read_answer(json.dumps(value).encode()) is not None] == []

@@ -1,0 +1,267 @@
+"""Panes of real tmux and GNU Screen, with a program called `claude` that asks twice: answered, and typed into."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.actions import answer, say
+from tallylight.actions.answer import Done, Holder, Question, Typist
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Interrupt, Say
+from tallylight.hosts import detached
+from tallylight.hosts.gnu_screen import ScreenSource
+from tallylight.hosts.sights import Sight
+from tallylight.hosts.tmux import TmuxSource
+from tallylight.hosts.typist import Multiplexers
+from tallylight.snapshot import SnapshotWriter
+from tallylight.snapshot_schema import Pane
+from tallylight.status import Status
+from tests.list.test_loop import List
+
+pytestmark = pytest.mark.programs
+
+#: It draws a recorded dialog for each command, then a recorded prompt, then that it works; and notes what it is typed.
+AGENT = r"""#!/usr/bin/python3
+import os, sys, tty
+folder = os.path.dirname(os.path.abspath(__file__))
+screens = sys.argv[1]
+
+def show(name, old="", new=""):
+    head, _, body = open(f"{screens}/{name}.txt").read().partition("---\n")
+    row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
+    lines = body.replace(old, new).rstrip("\n").split("\n") if old else body.rstrip("\n").split("\n")
+    sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(lines) + f"\x1b[{row + 1};{len(lines[row]) + 1}H")
+    sys.stdout.flush()
+
+def read(end):
+    data = b""
+    while not data or not data.endswith(end):
+        data += os.read(0, 4096)
+        with open(f"{folder}/typed", "wb") as file:
+            file.write(b"".join(typed) + data)
+    typed.append(data)
+
+typed = []
+tty.setraw(0)
+for command in ("echo one", "rm -rf build"):
+    show("permission-bash-80", "touch made1", command)
+    read(b"")
+show("idle-after-turn-80")
+read(b"\r")
+show("working-80")
+read(b"\x1b")
+"""
+SCREENS = Path(__file__).parents[1] / "evidence/screens/claude"
+
+
+def until(condition: Callable[[], object], problem: str) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, problem
+        time.sleep(0.02)
+
+
+@attrs.define
+class Room:
+    """A session in which the program runs, and `cat` after it."""
+
+    folder: Path
+    environ: dict[str, str]
+    sight: Sight
+    multiplexers: Multiplexers
+
+    def pane(self, status: Status = Status.WAITING) -> Pane:
+        """What its host would say of it."""
+        return Pane(id=self.sight.id, status=status, agent="claude", attach=self.sight.attach)
+
+    def typist(self, status: Status = Status.WAITING) -> Typist:
+        found = self.multiplexers.at("sessions-1", self.pane(status))
+        assert not isinstance(found, Refusal)
+        return found
+
+    def asked(self, text: str) -> Question:
+        """The question, once *text* stands in it."""
+        found: list[Question | Refusal] = []
+
+        def is_there() -> bool:
+            found.append(answer.ask(self.typist()))
+            return isinstance(found[-1], Question) and any(text in row for row in found[-1].context)
+
+        until(is_there, f"{text!r} is not asked")
+        assert isinstance(found[-1], Question)
+        return found[-1]
+
+    @property
+    def typed(self) -> bytes:
+        """What the program was typed."""
+        file = self.folder / "typed"
+        return file.read_bytes() if file.exists() else b""
+
+
+@pytest.fixture(params=["tmux", "screen"])
+def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
+    """The program in a session of 100 columns and 40 rows; or of 80 and 24, in Screen."""
+    for name in ("run", "tmux", "screen", "bin"):
+        (tmp_path / name).mkdir(mode=0o700)
+    kept = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE", "STY")}
+    environ = {
+        **kept, "XDG_RUNTIME_DIR": str(tmp_path / "run"), "TMUX_TMPDIR": str(tmp_path / "tmux"), "HOME": str(tmp_path),
+        "SCREENDIR": str(tmp_path / "screen"), "LC_ALL": "C.UTF-8",
+    }  # fmt: skip
+    program = tmp_path / "bin/claude"
+    program.write_text(AGENT)
+    program.chmod(0o755)
+    command = ["sh", "-c", f"{program} {SCREENS}; exec cat"]
+    is_tmux = request.param == "tmux"
+    how = (
+        ["tmux", "new-session", "-d", "-x", "100", "-y", "40", "-s", "one"]
+        if is_tmux
+        else ["screen", "-U", "-dmS", "one"]
+    )
+    subprocess.run([*how, *command], env=environ, check=True)
+    source = TmuxSource(environ, shows_lights=False) if is_tmux else ScreenSource(environ)
+    found: list[Sight] = []
+
+    def is_there() -> bool:
+        found[:] = [sight for sight in source.look() or () if sight.read or sight.together]
+        return bool(found)
+
+    try:
+        until(is_there, "the session is not seen")
+        yield Room(tmp_path / "bin", environ, found[0], Multiplexers(environ))
+    finally:
+        source.close()
+        kill = ["tmux", "kill-server"] if is_tmux else ["screen", "-S", "one", "-X", "quit"]
+        subprocess.run(kill, env=environ, check=False, stdout=subprocess.DEVNULL)
+
+
+def test_of_two_queued_dialogs_one_is_answered(room: Room) -> None:
+    """An answer is for the dialog that was seen: given twice it approves nothing else. Then a text, an interruption."""
+    first = room.asked("echo one")
+    assert answer.answer(room.typist(), first.answer(1)) == Done(room.sight.id, "answered 1. Yes")
+    second = room.asked("rm -rf build")
+    assert room.typed == b"1"
+
+    again = answer.answer(room.typist(), first.answer(1))
+    assert isinstance(again, Refusal) and again.rule == "changed"
+    text = Say(second.pane, second.pid, second.start, "go on", enter=True)
+    refused = say.say(room.typist(Status.IDLE), text)
+    assert isinstance(refused, Refusal) and refused.rule == "asking"
+    assert room.typed == b"1"
+
+    assert answer.answer(room.typist(), second.answer(4)) == Done(second.pane, "answered 4. No")
+    until(lambda: room.typed == b"14", f"the answer did not arrive: {room.typed!r}")
+    _say_and_interrupt(room, text)
+
+
+def _say_and_interrupt(room: Room, text: Say) -> None:
+    """At its prompt; as it works; and when it has gone."""
+    idle, working = room.typist(Status.IDLE), room.typist(Status.WORKING)
+    hard = attrs.evolve(text, text="'\"$HOME ^C \\x03 `id` #{pid} -t %1 grüße 日本;kill-server;")
+    until(lambda: _is(idle, hard, "lines"), "it is not at its prompt")
+    assert isinstance(say.interrupt(idle, Interrupt(text.pane, text.pid, text.start)), Refusal)
+
+    assert say.say(idle, hard) == Done(text.pane, "sent, and Enter pressed")
+    until(lambda: room.typed == f"14{hard.text}\r".encode(), f"the text did not arrive whole: {room.typed!r}")
+    until(lambda: _is(idle, hard, "working"), "it does not work")
+    stopped = say.interrupt(working, Interrupt(text.pane, text.pid, text.start))
+    assert stopped == Done(text.pane, "interrupted")
+    until(lambda: room.typed.endswith(b"\r\x1b"), f"Escape did not arrive: {room.typed!r}")
+
+    until(lambda: _is(idle, hard, "process"), "the program is still there")
+    held = answer.holder(idle)
+    assert isinstance(held, Refusal) and held.rule == "process"
+
+
+def _is(typist: Typist, text: Say, rule: str) -> bool:
+    """Whether a text of two lines is refused by *rule*; neither multiplexer tells that its program takes pastes."""
+    found = say.say(typist, attrs.evolve(text, text="x\ny"))
+    return isinstance(found, Refusal) and found.rule == rule
+
+
+def test_the_list_answers_one_of_them(room: Room, tmp_path: Path) -> None:
+    """From the list in a terminal of its own: `a` shows it, a number answers it, and the next one stays unanswered."""
+    room.asked("echo one")
+    writer = SnapshotWriter.for_host("sessions", room.environ, time.time)
+    while not writer.path.exists():
+        writer.publish((attrs.evolve(room.pane(), project="shop"),), time.monotonic())
+        writer.flush(time.monotonic())
+    names = ("TMUX_TMPDIR", "SCREENDIR", "LC_ALL", "PATH")
+    shown = List(tmp_path / "run", "agents", **{name: room.environ[name] for name in names})
+    with shown.terminal:
+        shown.wait("shop")
+        shown.terminal.type(b"a")
+        shown.wait("to read: scroll")
+        shown.terminal.type(b"1")
+        shown.wait("read all of it first")
+        while "to read" in (before := shown.screen()[-1]) or "read all" in before:
+            shown.terminal.type(b"\x1b[5~")
+            shown.wait(lambda lines, before=before: lines[-1] != before)
+        shown.terminal.type(b"1")
+        shown.wait("answered 1. Yes")
+        room.asked("rm -rf build")
+        shown.terminal.type(b"1q")
+        assert shown.end() == 0
+    assert room.typed == b"1"
+
+
+@pytest.mark.parametrize("room", ["tmux"], indirect=True)
+def test_tmux_tells_where_keys_would_not_go(room: Room) -> None:
+    """In copy mode, with its input off, or synchronised with others, a pane is neither answered nor typed into."""
+    shown = room.asked("echo one")
+
+    def tmux(*command: str) -> None:
+        subprocess.run(["tmux", *command], env=room.environ, check=True)
+
+    for begin, end, rule in (
+        (("copy-mode", "-t", "one"), ("send-keys", "-t", "one", "-X", "cancel"), "mode"),
+        (("select-pane", "-d", "-t", "one"), ("select-pane", "-e", "-t", "one"), "mode"),
+        (("set-option", "-w", "-t", "one", "synchronize-panes", "on"),
+         ("set-option", "-w", "-t", "one", "synchronize-panes", "off"), "synchronized"),
+    ):  # fmt: skip
+        tmux(*begin)
+        found = answer.answer(room.typist(), shown.answer(1))
+        assert isinstance(found, Refusal) and found.rule == rule
+        tmux(*end)
+    tmux("resize-window", "-t", "one", "-x", "99")
+    found = answer.answer(room.typist(), shown.answer(1))
+    assert isinstance(found, Refusal) and found.rule == "changed"
+    tmux("kill-server")
+    found = answer.answer(room.typist(), shown.answer(1))
+    assert isinstance(found, Refusal) and found.rule == "gone"
+    assert room.typed == b""
+
+
+@pytest.mark.parametrize(
+    ("keys", "parts"),
+    [
+        ("1", ["1"]), ("y\r", ["y", "\r"]), ("yes\r", ["yes", "\r"]), ("\x1b", ["\x1b"]), ("\x1b[Z", ["\x1b[Z"]),
+        ("\x1b[B\x1b[B\r", ["\x1b[B", "\x1b[B", "\r"]), ("\x1b\x1b", ["\x1b", "\x1b"]), ("a\tb;", ["a", "\t", "b;"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_keys_are_split_by_their_names(keys: str, parts: list[str]) -> None:
+    """Text stays together; what has a name is a key of its own."""
+    assert detached._split_keys(keys) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "argument"), [("a", "a"), ("a;", "a\\;"), (";", "\\;"), ("a;b", "a;b"), ("a\\;", "a\\\\;")]
+)
+def test_no_argument_ends_a_command(text: str, argument: str) -> None:
+    """tmux takes a `;` at the end of an argument for the end of the command, unless it is escaped."""
+    assert detached._argument(text) == argument
+
+
+def test_a_holder_is_a_value() -> None:
+    """Of a pane that is no detached session there is nothing to ask."""
+    found = Multiplexers({}).at("kitty-1", Pane(id="1", status=Status.WAITING))
+    assert isinstance(found, Refusal) and found.rule == "unreachable"
+    assert Holder("1", "claude", 2, 3) == Holder("1", "claude", 2, 3)

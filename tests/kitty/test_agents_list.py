@@ -47,6 +47,7 @@ def show(command):
 
 tty.setraw(0)
 show("touch made1")
+waits = ["rm -rf build"]
 while True:
     typed = os.read(0, 100)
     if typed == b"\x02":
@@ -54,6 +55,9 @@ while True:
         continue
     with open(f"{home}/typed", "ab") as file:
         file.write(typed)
+    if waits:
+        show(waits.pop())
+        continue
     sys.stdout.write("\x1b[2J\x1b[HThank you\r\n")
     sys.stdout.flush()
 """
@@ -364,7 +368,7 @@ def typed(board: Board) -> bytes:
 
 
 def test_an_answer_is_typed_into_the_pane(asking: tuple[Board, int, int]) -> None:
-    """`a` shows what is asked, with the command, and the answers; a number answers; the list stays."""
+    """`a` shows what is asked, with the command, and the answers; a number answers this one and not the next."""
     board, window, list_ = asking
     board.press("a")
     shown = board.kitty.wait_text(list_, "types 1")
@@ -374,8 +378,18 @@ def test_an_answer_is_typed_into_the_pane(asking: tuple[Board, int, int]) -> Non
 
     board.press("1")
     board.kitty.wait_text(list_, "answered 1. Yes")
-    board.kitty.wait_text(window, "Thank you")
+    board.kitty.wait_text(window, "rm -rf build")
+    board.press("1")
+    board.let_pass(0.3)
     assert typed(board) == b"1"
+
+    board.press("a")
+    shown = board.kitty.wait_text(list_, "types 1")
+    assert "rm -rf build" in shown and "touch made1" not in shown
+    board.press("4")
+    board.kitty.wait_text(list_, "answered 4. No")
+    board.kitty.wait_text(window, "Thank you")
+    assert typed(board) == b"14"
 
 
 def test_a_question_that_changed_gets_no_answer(asking: tuple[Board, int, int]) -> None:
@@ -476,7 +490,7 @@ def test_a_detached_agent_is_attached(board: Board) -> None:
         kitty.wait_until(lambda w=window: board.in_front() == w, what="the session in front")  # type: ignore[misc]
         kitty.screenshot(picture(board, f"attached-{start.split()[0]}"))
         board.press("1")
-        kitty.wait_text(window, "Thank you")
+        kitty.wait_text(window, "rm -rf build")
         assert typed(board) == b"1"
         kitty.run(end.split(), env=env)
         kitty.wait_until(lambda: len(kitty.tabs()) == tabs and not board.detached(), what="the end of tab and session")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import attrs
+
 from tallylight.actions import answer
-from tallylight.actions.answer import Done
+from tallylight.actions.answer import _PLAIN, MAX_ABOVE, MAX_CELLS, Done
 from tallylight.actions.gate import Refusal
 from tallylight.errors import SessionError
+from tallylight.evidence.looks import Look
 from tallylight.status import Status
+from tallylight.text import sanitise, width
 from tests.actions.desk import PANE, PID, START, Desk, seen
-from tests.actions.hostile import HARMLESS, HOSTILE
+from tests.actions.hostile import HARMLESS, HOSTILE, with_lines
 
 
 def test_a_question_is_shown_whole() -> None:
@@ -75,3 +79,43 @@ def test_no_harmless_answer_is_refused() -> None:
 
     assert wrong == []
     assert len(HARMLESS) >= 30 and len({case.name for case in HARMLESS}) == len(HARMLESS)
+
+
+def test_what_is_too_long_is_said() -> None:
+    """A row that is longer than can be shown ends in `…`; a dialog that is, is refused."""
+    rows = [
+        "─" * 9000,
+        " $ " + "日" * 2500,
+        " Do you want to proceed?",
+        " ❯ 1. Yes",
+        "   2. " + "no " * 2000,
+        " Esc to cancel",
+    ]
+    shown = seen("claude/permission-bash-120", look=Look(rows, 3, 0, 9000))
+    found = Desk(shown).shown()
+    tall = attrs.evolve(
+        shown, look=Look([rows[0], *[f" $ {n} {'x' * 2000}" for n in range(60)], *rows[2:]], 63, 0, 9000)
+    )
+
+    assert found.context[0].endswith("日…") and width(found.context[0]) <= MAX_CELLS
+    assert found.choices[1].label.endswith("…") and len(found.choices[1].label) <= MAX_CELLS
+    refused = answer.ask(Desk(tall))
+    assert isinstance(refused, Refusal) and refused.rule == "too-long"
+
+
+def test_of_the_past_only_the_end_is_shown() -> None:
+    """Rows above the dialog are shown for what they tell, and are bounded."""
+    shown = seen("claude/permission-bash-120")
+    above = with_lines(shown, [*(f"row {n}" for n in range(300)), *shown.look.lines])
+    found = Desk(attrs.evolve(above, look=attrs.evolve(above.look, cursor_row=324))).shown()
+
+    assert found.context[found.first :] == Desk(shown).shown().context[-6:][-len(found.context[found.first :]) :]
+    assert 0 < found.first <= MAX_ABOVE
+
+
+def test_plain_text_is_what_sanitising_leaves() -> None:
+    """The characters that are taken as they are, are those that nothing would be done to."""
+    plain = [chr(code) for code in range(0x3000) if _PLAIN.fullmatch(chr(code))]
+
+    assert len(plain) > 1000 and [c for c in plain if sanitise(c) != c or width(c) != 1] == []
+    assert sanitise("".join(plain), cells=9999, graphemes=9999) == "".join(plain)

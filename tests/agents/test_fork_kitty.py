@@ -180,7 +180,7 @@ def test_a_permission_is_answered_from_the_list(tab: Tab, answers: list[str]) ->
     assert all(answer in shown for answer in answers)
     assert not (tab.project / made).exists()
     kitty.xdotool("key", "1")
-    kitty.wait_text(list_, "answered: ", 20)
+    kitty.wait_text(list_, "answered 1. Yes", 20)
     tab.truth("done")
 
     assert (tab.project / made).exists()

@@ -10,6 +10,7 @@ agent's data file has them. Everything else is a `Refusal` that names its rule:
 * `mode`, `synchronized`: what is typed would not go to the program, or to others too (tmux);
 * `remote`, `process`: the foreground leads to another machine, or is not the agent's process any more;
 * `no-question`: it asks nothing that can be answered by a choice;
+* `too-long`: there is more to read than can be shown;
 * `changed`: the screen shows something else than the person saw;
 * `choice`, `keys`: there is no such choice, or what chooses it is not known.
 
@@ -33,13 +34,19 @@ from tallylight.evidence.prompts import read_prompt
 from tallylight.evidence.question import Prompt
 from tallylight.evidence.tail import without_frame
 from tallylight.status import Kind, Status
-from tallylight.text import sanitise
+from tallylight.text import sanitise, width
 
+#: Rows above a dialog that are shown, too.
+MAX_ABOVE = 100
+#: Characters of a dialog, above its choices, that are shown. One that is longer is to be looked at where it is.
+MAX_CONTEXT = 100_000
 #: Of a row or a label that is shown, in cells. What is longer ends in `…`.
 MAX_CELLS = 4000
 #: The pointer and the number in front of a choice.
 _NUMBER = re.compile(r"(?:[^\w\s] ?)?\d{1,2}[.):] {1,3}")
 _POINTER = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}")
+#: What `sanitise` leaves as it is: letters of Latin and what dialogs are drawn with.
+_PLAIN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2211\u2500-\u259f\u25cb-\u25cf\u276f]*")
 _GAPS = re.compile(r" {3,}")
 
 
@@ -58,9 +65,10 @@ class Question:
     What a person is shown before they answer. All text is sanitised.
 
     *prompt* is what a snapshot calls it (`prompt` of a pane), to notice that it is gone; it decides nothing here.
-    *context* are the rows above the choices, from the top of the screen; the dialog begins at *first* of them, and a
-    person who has not seen them from there on has not seen what they agree to. *pid* and *start* are of the agent's
-    process, *fingerprint* of the whole visible screen. *choices* is empty where any text may be the answer.
+    *context* are the rows above the choices, `MAX_ABOVE` of those above the dialog included; the dialog begins at
+    *first* of them, and a person who has not seen them from there on has not seen what they agree to. *pid* and
+    *start* are of the agent's process, *fingerprint* of the whole visible screen. *choices* is empty where any text
+    may be the answer.
     """
 
     pane: str
@@ -194,6 +202,8 @@ def _ask(typist: Typist) -> Question | Refusal:
     if seen.status is not Status.WAITING or prompt is None or prompt.status is not Status.WAITING:
         return Refusal("no-question", "there is no question whose answers are known")
     context, first = _context(seen.look, prompt)
+    if sum(map(len, context[first:])) > MAX_CONTEXT:
+        return Refusal("too-long", "what it asks is too long to be shown here; nothing was typed")
     return Question(
         pane=held.pane,
         agent=held.agent,
@@ -254,7 +264,8 @@ def _context(look: Look, prompt: Prompt) -> tuple[tuple[str, ...], int]:
     lines, place = look.lines, prompt.place
     end = len(lines) if place is None else place.starts[0] if place.starts else place.end
     top = dialog_top(lines, look.columns, place) if place is not None else 0
-    rows = [(number, without_frame(line)) for number, line in enumerate(lines[:end])]
+    begin = max(0, top - MAX_ABOVE)
+    rows = [(number, without_frame(line)) for number, line in enumerate(lines[begin:end], begin)]
     shown = [(number, _whole(text)) for number, text in rows if text is not None]
     while shown and not shown[-1][1]:
         shown.pop()
@@ -280,5 +291,8 @@ def _labels(look: Look, prompt: Prompt) -> list[str]:
 
 def _whole(text: str) -> str:
     """*text* for display; what is too long for that ends in `…`."""
-    shown = sanitise(text, cells=MAX_CELLS, graphemes=MAX_CELLS)
-    return shown if shown == sanitise(text, cells=MAX_CELLS + 1, graphemes=MAX_CELLS + 1) else f"{shown[:-1]}…"
+    if len(text) * 2 <= MAX_CELLS:
+        # It cannot be too long.
+        return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_CELLS, graphemes=MAX_CELLS)
+    shown = sanitise(text, cells=MAX_CELLS + 1, graphemes=MAX_CELLS + 1)
+    return shown if width(shown) <= MAX_CELLS else f"{sanitise(shown, cells=MAX_CELLS - 1, graphemes=MAX_CELLS)}…"

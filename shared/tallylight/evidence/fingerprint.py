@@ -72,7 +72,8 @@ def steady_rows(lines: Sequence[str], columns: int, place: Place | None) -> list
 
 def _steady_above(row: str, columns: int) -> str:
     found = _CLOCK.search(row)
-    if found is not None and width(row) >= columns - _RIGHT:
+    # A row that is wider has been wrapped, and joined by the terminal.
+    if found is not None and columns - _RIGHT <= width(row) <= columns:
         row = f"{row[: found.start()]}{' ' * len(found[0])}{row[found.end() :]}".rstrip(" ")
     return _STATUS.sub("0s", _BULLET.sub(r"\1 ", row, count=1))
 

@@ -446,6 +446,11 @@ def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
         ["attach", "screen/sh"],
         ["go", "1; ls"],
         ["go"],
+        ["look", "999"],
+        ["answer", "1"],
+        ["answer", "1", "2", "3", "f" * 32, "1\r"],
+        ["answer", "1", "-2", "3", "f" * 32, "1"],
+        ["answer", "1", "2", "3", "f" * 32, "1"],
         [],
         [""],
     ):

@@ -239,7 +239,7 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
     if not choice.keys:
         return Refusal("keys", "which keys choose this one is not known; nothing was typed")
     typist.press(choice.keys)
-    return Done(seen.pane, f"answered {given.number}. {choice.label}")
+    return Done(seen.pane, f"answered {given.number}. {_labels(seen.look, prompt)[given.number - 1]}")
 
 
 def prompt_of(seen: Seen) -> Prompt | None:

@@ -1,0 +1,114 @@
+"""A window of kitty as one that is answered and typed into, with a window that notes what is written."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import pytest
+
+from tallylight.actions import answer, say
+from tallylight.actions.answer import Done, Seen
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Say
+from tallylight.errors import SessionError
+from tallylight.evidence.foreground import Identity
+from tallylight.evidence.looks import Look
+from tallylight.hosts.kitty_typist import WindowTypist
+from tallylight.status import Kind, Status
+from tests.actions.desk import PID, START, holder, look
+
+
+@attrs.define
+class Host:
+    """A host that shows *screen* in its window 3."""
+
+    screen: Look
+    boss: Any
+
+    def look_at(self, _window: object, _pane: object) -> Look:
+        return self.screen
+
+
+@attrs.define
+class Pane:
+    """A pane of the agent *foreground*, which waits."""
+
+    foreground: Identity
+    status: Status
+
+    @property
+    def decision(self) -> SimpleNamespace:
+        return SimpleNamespace(status=self.status, kind=Kind.PERMISSION)
+
+    def holder(self) -> Identity:
+        return self.foreground
+
+
+@attrs.define
+class Window:
+    """Window 3, and what was written to its program."""
+
+    takes_paste: bool = True
+    written: list[str] = attrs.field(factory=list)
+    id: int = 3
+    child: SimpleNamespace = attrs.field(factory=lambda: SimpleNamespace(child_fd=9))
+
+    @property
+    def screen(self) -> SimpleNamespace:
+        return SimpleNamespace(in_bracketed_paste_mode=self.takes_paste)
+
+    def write_to_child(self, text: str) -> None:
+        self.written.append(text)
+
+
+def typist(name: str, status: Status, **more: bool) -> tuple[WindowTypist, Window]:
+    window = Window(**more)
+    host = Host(look(name), SimpleNamespace(window_id_map={3: window}))
+    return WindowTypist(host, window, Pane(holder("claude"), status)), window  # type: ignore[arg-type]
+
+
+def test_an_answer_is_written_once() -> None:
+    """The keys of the choice, and nothing else; the second time the screen is another."""
+    hand, window = typist("claude/permission-bash-80", Status.WAITING)
+    shown = answer.ask(hand)
+    assert isinstance(shown, answer.Question)
+
+    assert answer.answer(hand, shown.answer(2)) == Done("3", f"answered 2. {shown.choices[1].label}")
+    hand.host.screen = look("claude/permission-write-80")  # type: ignore[misc]
+    assert isinstance(answer.answer(hand, shown.answer(2)), Refusal)
+    assert window.written == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("takes_paste", "text", "enter", "written"),
+    [
+        (True, "a\nb", True, ["\x1b[200~a\nb\x1b[201~\r"]),
+        (True, "a", False, ["\x1b[200~a\x1b[201~"]),
+        (False, "a;", True, ["a;\r"]),
+        (False, "a\nb", True, []),
+    ],
+)
+def test_text_is_a_paste_where_that_was_asked_for(
+    takes_paste: bool, text: str, enter: bool, written: list[str]
+) -> None:
+    """In one piece with the Enter behind it, so that nothing comes between."""
+    hand, window = typist("claude/idle-after-turn-80", Status.IDLE, takes_paste=takes_paste)
+    say.say(hand, Say("3", PID, START, text, enter))
+
+    assert window.written == written
+
+
+def test_a_window_that_is_gone_is_neither_seen_nor_written() -> None:
+    """Also where it goes between the look and the keys."""
+    hand, window = typist("claude/permission-bash-80", Status.WAITING)
+    seen = hand.see()
+    assert isinstance(seen, Seen) and (seen.pane, seen.kind, seen.takes_paste) == ("3", Kind.PERMISSION, True)
+    window.child.child_fd = None
+    assert isinstance(gone := hand.see(), Refusal) and gone.rule == "gone"
+    hand.host.boss.window_id_map = {}
+    assert isinstance(hand.see(), Refusal)
+    with pytest.raises(SessionError):
+        hand.press("1")
+    assert window.written == []

@@ -162,6 +162,61 @@ def test_there_is_something_to_check() -> None:
     } <= names
 
 
+_ACTIONS = {"tallylight.actions.answer", "tallylight.actions.say"}
+#: The methods that reach a program's input, and who alone may call them; and the same of words of commands.
+TYPING_CALLS = {
+    "press": {*_ACTIONS, "tallylight.hosts.detached"},
+    "paste": {"tallylight.actions.say"},
+    "write_to_child": {"tallylight.hosts.kitty_typist"},
+}
+TYPING_WORDS: dict[str, set[str]] = {
+    "send-keys": {"tallylight.hosts.detached"},
+    "paste-buffer": {"tallylight.hosts.detached"},
+    "readreg": {"tallylight.hosts.detached"},
+    "paste": {"tallylight.hosts.detached"},
+    "stuff": set(),
+    "send-text": set(),
+}
+
+
+def typing(module: Module) -> list[str]:
+    """Say where a module types into a program, by what, and is none of those that may."""
+    found = []
+    for node in ast.walk(ast.parse(module.source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            # The list's own `press` is a function of a module, for a key that a person has pressed.
+            word, allowed = node.func.attr if ast.unparse(node.func.value) != "state" else "", TYPING_CALLS
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            word, allowed = node.value, TYPING_WORDS
+        else:
+            continue
+        if module.name not in allowed.get(word, {module.name}):
+            found.append(f"{module.name}:{node.lineno} has {word}")
+    return found
+
+
+def test_one_module_answers_and_one_types_text() -> None:
+    """What a person does to an agent goes through `actions`; nothing else calls a host's typist, or types itself."""
+    found = [where for module in modules() for where in typing(module)]
+    hosts = {"tallylight.hosts.detached", "tallylight.hosts.kitty_typist"}
+
+    assert found == []
+    # They would be found, if they were others.
+    renamed = [Module("tallylight.other", one.source) for one in modules() if one.name in {*_ACTIONS, *hosts}]
+    assert len(renamed) == 4 and all(typing(module) for module in renamed)
+
+
+def test_typing_elsewhere_is_found() -> None:
+    """A surface, a host or a kitten with a way of its own fails, whichever way it is."""
+    sources = [
+        "def f(typist): typist.press('1')", "self.typist.paste(text, enter=True)", "window.write_to_child('1')",
+        "run(['tmux', 'send-keys', '-t', pane, '1'])", "run(['screen', '-X', 'stuff', '1'])",
+    ]  # fmt: skip
+    for name in ("tallylight.serve.app", "tallylight.hosts.kitty_notify", "kittens.answer"):
+        assert [len(typing(Module(name, source))) for source in sources] == [1] * len(sources)
+    assert typing(Module("tallylight.listing.loop", "state.press(now, event)")) == []
+
+
 BAD = {
     "upwards": ("tallylight.scanner", "from tallylight.tracker import Tracker"),
     "upwards from the package": ("tallylight.text", "from tallylight import wire, cli"),

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tallylight.actions.answer import Typist
+from tallylight.actions.gate import Refusal
 from tallylight.errors import SessionError
 from tallylight.hosts.gnu_screen import ScreenSource
 from tallylight.hosts.poller import Sight
@@ -91,17 +93,24 @@ def pane(sight: Sight) -> Pane:
     return Pane(id=sight.id, status=Status.WAITING, agent="claude", attach=sight.attach)
 
 
+def reached(multiplexers: Multiplexers, sight: Sight) -> Typist:
+    """What types into that pane."""
+    found = multiplexers.at(HOST, pane(sight))
+    assert not isinstance(found, Refusal)
+    return found
+
+
 def test_text_arrives_as_it_is(environ: dict[str, str], sights: dict[str, Sight], tmp_path: Path) -> None:
     """What a command language could take for its own is typed unchanged, and the session beside it gets nothing."""
     typist = Multiplexers(environ)
     assert typist.can_type(HOST, pane(sights["AUT"]))
-    typist.type(HOST, pane(sights["AUT"]), HARD, enter=True)
+    reached(typist, sights["AUT"]).paste(HARD, enter=True)
     expected = HARD.encode() + b"\r"
     file = tmp_path / "AUT"
     until(lambda: file.read_bytes().endswith(b"\r"), "the text did not arrive")
     assert file.read_bytes() == expected
-    typist.type(HOST, pane(sights["AUT"]), "-l", enter=False)
-    typist.interrupt(HOST, pane(sights["AUT"]))
+    reached(typist, sights["AUT"]).paste("-l", enter=False)
+    reached(typist, sights["AUT"]).press("\x1b")
     until(lambda: file.read_bytes() == expected + b"-l\x1b", f"Escape did not arrive: {file.read_bytes()!r}")
     assert (tmp_path / "AUTHX").read_bytes() == b""
 
@@ -119,8 +128,11 @@ def test_a_session_that_is_gone_says_so(environ: dict[str, str], sights: dict[st
     subprocess.run(["screen", "-S", "AUT", "-X", "quit"], env=environ, check=False, stdout=subprocess.DEVNULL)
     typist = Multiplexers(environ)
     until(lambda: _fails(lambda: typist.read(HOST, gone)), "a session that is gone is read")
-    assert _fails(lambda: typist.type(HOST, gone, "x", enter=True))
-    assert _fails(lambda: typist.interrupt(HOST, gone))
+    hand = reached(typist, sights["AUT"])
+    seen = hand.see()
+    assert isinstance(seen, Refusal) and seen.rule == "gone"
+    assert _fails(lambda: hand.paste("x", enter=True))
+    assert _fails(lambda: hand.press("\x1b"))
 
 
 @pytest.mark.parametrize(
@@ -143,8 +155,8 @@ def test_other_argument_lists_are_not_typed_into(environ: dict[str, str], attach
     other = Pane(id="x", status=Status.WAITING, attach=attach)
     typist = Multiplexers(environ)
     assert not typist.can_type(HOST, other)
-    with pytest.raises(SessionError):
-        typist.type(HOST, other, "x", enter=True)
+    refused = typist.at(HOST, other)
+    assert isinstance(refused, Refusal) and refused.rule == "unreachable"
 
 
 def _fails(call: Callable[[], object]) -> bool:

@@ -161,15 +161,10 @@ class ScreenPane:
     env: Mapping[str, str]
     lock: threading.Lock
 
-    def _find(self) -> Sight | None:
-        sights: Sequence[Sight] = self.screens.look() or ()
-        return next((sight for sight in sights if sight.id == self.entry.id and sight.read is not None), None)
-
     def see(self) -> Seen | Refusal:
         """The screen by a hardcopy, the process by the table."""
         with self.lock:
-            sight = unstuck(self._find)
-            look = unstuck(sight.read) if sight is not None and sight.read is not None else None
+            sight, look = read_screen(self.screens, self.entry.id)
         if sight is None or look is None or screen_target(sight.attach) != (self.address, self.window):
             return _GONE
         return Seen(
@@ -222,6 +217,13 @@ def screen_target(attach: Sequence[str]) -> tuple[str, str] | None:
         case ("screen", "-r" | "-x", address, "-p", window) if _ADDRESS.match(address) and window.isdecimal():
             return address, window
     return None
+
+
+def read_screen(screens: ScreenSource, id_: str) -> tuple[Sight | None, Look | None]:
+    """The window of the id *id_* and its screen, read anew; None for one that is gone."""
+    sights = unstuck(screens.look)
+    sight = next((sight for sight in sights or () if sight.id == id_), None)
+    return sight, unstuck(sight.read) if sight is not None and sight.read is not None else None
 
 
 def unstuck(call: Callable[[], _T]) -> _T:

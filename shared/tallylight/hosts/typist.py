@@ -14,7 +14,7 @@ from tallylight import files
 from tallylight.actions.answer import Typist
 from tallylight.actions.gate import Refusal
 from tallylight.errors import SessionError
-from tallylight.hosts.detached import Holders, ScreenPane, TmuxPane, screen_target, tmux_target, unstuck
+from tallylight.hosts.detached import Holders, ScreenPane, TmuxPane, read_screen, screen_target, tmux_target, unstuck
 from tallylight.hosts.gnu_screen import ScreenSource
 from tallylight.hosts.jobs import run
 from tallylight.snapshot_schema import Pane
@@ -62,9 +62,7 @@ class Multiplexers:
             lines = done.output.decode("utf-8", "replace").split("\n")
         else:
             with self._lock:
-                sights = unstuck(self._screens.look) or ()
-                sight = next((sight for sight in sights if sight.id == pane.id and sight.read is not None), None)
-                look = unstuck(sight.read) if sight is not None and sight.read is not None else None
+                _, look = read_screen(self._screens, pane.id)
             if look is None:
                 raise SessionError("the session is gone")
             lines = list(look.lines)
@@ -72,17 +70,3 @@ class Multiplexers:
         while lines and not lines[-1].strip():
             lines.pop()
         return lines
-
-    def type(self, host: str, pane: Pane, text: str, *, enter: bool) -> None:
-        """Type *text*, then Return if *enter*, and compare nothing."""
-        typist = self.at(host, pane)
-        if isinstance(typist, Refusal):
-            raise SessionError(typist.text)
-        typist.paste(text, enter=enter)
-
-    def interrupt(self, host: str, pane: Pane) -> None:
-        """Press Escape, and compare nothing."""
-        typist = self.at(host, pane)
-        if isinstance(typist, Refusal):
-            raise SessionError(typist.text)
-        typist.press("\x1b")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import pytest
 from benchmarks.accuracy import read
 from hypothesis import given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tallylight.evidence.fingerprint import dialog_top, fingerprint, steady_rows
 from tallylight.evidence.grid import Grid
 from tallylight.evidence.prompts import read_prompt
-from tallylight.evidence.question import Place, Prompt
+from tallylight.evidence.question import Choice, Place, Prompt
 from tallylight.recording import Output
 from tallylight.scanner import Scanner
 from tallylight.status import Status
@@ -164,3 +165,66 @@ def test_lone_surrogates_have_one() -> None:
     prompt = Prompt(Status.WAITING, None, "x")
 
     assert fingerprint(["\udcff"], 80, prompt) != fingerprint(["\udcfe"], 80, prompt)
+
+
+_ASKS = ["Do you want to proceed?", "❯ 1. Yes", "  2. No"]
+_LINE, _DASHES = "─" * 40, "╌" * 40
+#: A screen of 40 columns above the three rows of `_ASKS`, and the row with which its dialog begins.
+TOPS: dict[str, tuple[list[str], int]] = {
+    "the line above": (["past", _LINE, "Bash"], 1),
+    "the nearest line": ([_LINE, "past", _LINE, "Bash"], 2),
+    "a short line is none": (["past", _LINE, "Bash", "─" * 19, "more"], 1),
+    "a line of half the screen": (["past", _LINE, "Bash", "─" * 20, "more"], 3),
+    "dashed lines in a pair": ([_LINE, "Bash", _DASHES, "rm", _LINE, "more", _DASHES], 0),
+    "a box within": ([_LINE, "Bash", "╭" + "─" * 38 + "╮", "rm", "╰" + "─" * 38 + "╯"], 0),
+    "a line within a box": ([_LINE, "Bash", "╭" + "─" * 38 + "╮", _LINE, "rm", "╰" + "─" * 38 + "╯"], 0),
+    "a table within": ([_LINE, "├" + "─" * 38 + "┤", "rm"], 0),
+    "a line above a gap": (["past", _LINE, "rm", "", "", "echo"], 1),
+    "gaps, and no line": (["past", "", "", "old", "", "", "echo"], 6),
+    "one empty row is no gap": (["past", "", "echo"], 0),
+    "a gap within a pair": (["past", "", "", "Bash", _DASHES, "rm", "", "", "ls", _DASHES], 3),
+    "nothing but text": (["past", "echo"], 0),
+}
+
+
+def test_where_a_dialog_begins() -> None:
+    """At the line above it, else below a gap, else at the first row; what is asked may have lines, boxes and gaps."""
+    found = {}
+    for name, (above, _) in TOPS.items():
+        lines = [*above, *_ASKS]
+        first = len(above)
+        found[name] = dialog_top(lines, 40, Place(first, first, (first + 1, first + 2), first + 3))
+
+    assert found == {name: top for name, (_, top) in TOPS.items()}
+
+
+def test_where_what_is_asked_about_stands_below_the_question() -> None:
+    """Then a gap above the question ends the dialog, whatever lines there were before."""
+    lines = ["past", _LINE, "said", "", "", "Run this?", "", "$ rm", "", "❯ 1. Yes", "  2. No"]
+
+    assert dialog_top(lines, 40, Place(5, 5, (9, 10), 11)) == 5
+    assert dialog_top([*lines[:6], *lines[8:]], 40, Place(5, 5, (7, 8), 9)) == 1
+
+
+def test_a_box_is_found_by_its_choices() -> None:
+    """It goes up as long as its left side does, whatever its question looks like."""
+    box = ["past", "╭────╮", "│ go?│", "Go?", "│ ❯ 1. Yes", "│   2. No"]
+    assert dialog_top(box, 40, Place(2, 2, (4, 5), 6)) == 1
+    two = ["╭────╮", "│ old", "╭────╮", "│ Go?", "│ ❯ 1. Yes", "│   2. No"]
+    assert dialog_top(two, 40, Place(3, 3, (4, 5), 6)) == 2
+
+
+def test_without_a_place_nothing_is_left_out() -> None:
+    """Where nobody can tell what belongs to a dialog, every cell counts but blanks at the end of a row."""
+    assert steady_rows(["  ● a  5s ", " b |\u00a0"], 10, None) == ["  ● a  5s", " b |\u00a0"]
+
+
+def test_size_keys_and_rule_are_in_it() -> None:
+    """The same rows on another screen, or with other keys behind the choices, are another question."""
+    yes, lines = Choice("1", "Yes"), ["Go?", "1. Yes"]
+    prompt = Prompt(Status.WAITING, None, "x", choices=(yes,))
+    others = [(80, attrs.evolve(prompt, rule="y")), (81, prompt), (80, attrs.evolve(prompt, choices=()))]
+    others += [(80, attrs.evolve(prompt, choices=(choice,))) for choice in (Choice("2", "Yes"), Choice("1", "No"))]
+    marks = {fingerprint(lines, columns, one) for columns, one in [(80, prompt), *others]}
+
+    assert len(marks) == 6 and fingerprint([*lines, ""], 80, prompt) not in marks

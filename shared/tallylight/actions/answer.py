@@ -222,12 +222,9 @@ def _ask(typist: Typist) -> Question | Refusal:
 
 
 def _answer(typist: Typist, given: Answer) -> Done | Refusal:
-    seen = typist.see()
+    seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
-    refused = check_process(seen, given.pane, given.pid, given.start)
-    if refused is not None:
-        return refused
     prompt = prompt_of(seen)
     if prompt is None or prompt.status is not Status.WAITING:
         return Refusal("no-question", "that question is not on the screen any more; nothing was typed")
@@ -245,6 +242,12 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
 def prompt_of(seen: Seen) -> Prompt | None:
     """What the screen says of the agent in the foreground; None if nothing."""
     return read_prompt(seen.foreground.agent, seen.look.lines, seen.look.cursor_row)
+
+
+def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen | Refusal:
+    """Look once more at *pane*, which must be as `check_process` wants it."""
+    seen = typist.see()
+    return seen if isinstance(seen, Refusal) else check_process(seen, pane, pid, start) or seen
 
 
 def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None:

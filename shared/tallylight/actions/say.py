@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.answer import Done, Seen, Typist, check_process, prompt_of, reached
+from tallylight.actions.answer import Done, Seen, Typist, prompt_of, reached, see_again
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.dialogs import numbered_choices, pointed_choices, read_dialog
 from tallylight.evidence.fingerprint import fingerprint
@@ -83,10 +83,10 @@ def text_problem(text: str) -> Refusal | None:
 
 
 def _say(typist: Typist, given: Say) -> Done | Refusal:
-    seen = typist.see()
+    seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
-    refused = check_process(seen, given.pane, given.pid, given.start) or _check_prompt(seen, given.fingerprint)
+    refused = _check_prompt(seen, given.fingerprint)
     if refused is not None:
         return refused
     if not seen.takes_paste and any(c in given.text for c in _LINES):
@@ -131,12 +131,9 @@ def _check_dialog(seen: Seen, prompt: Prompt, shown: str) -> Refusal | None:
 
 
 def _interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
-    seen = typist.see()
+    seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
-    refused = check_process(seen, given.pane, given.pid, given.start)
-    if refused is not None:
-        return refused
     prompt = prompt_of(seen)
     agent = seen.foreground.agent
     assert agent is not None

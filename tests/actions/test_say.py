@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallylight.actions import answer, say
-from tallylight.actions.answer import Done, Holder, Seen
+from tallylight.actions.answer import Holder, Seen
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say, text_problem
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
 from tallylight.status import Kind, Status
-from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, look, seen
+from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, seen
 from tests.evidence.agents import agent
 from tests.strategies import at_most
 
@@ -184,5 +184,4 @@ def test_the_key_is_the_agents() -> None:
     assert {name: interrupted(now)[1] for name, now in working.items()} == {
         "aider": ["\x03"], "opencode": ["\x1b\x1b"], "kilo": ["\x1b\x1b"], "copilot": ["\x1b\x1b"]
     }  # fmt: skip
-    found = agent("claude")
-    assert found.interrupt == "\x1b" and isinstance(Done("3", ""), Done) and look(IDLE)
+    assert agent("claude").interrupt == "\x1b"

@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 from tallylight.actions import answer, say
-from tallylight.actions.answer import Done, Holder, Question, Typist
+from tallylight.actions.answer import Done, Question, Typist
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say
 from tallylight.hosts import detached
@@ -260,8 +260,8 @@ def test_no_argument_ends_a_command(text: str, argument: str) -> None:
     assert detached._argument(text) == argument
 
 
-def test_a_holder_is_a_value() -> None:
-    """Of a pane that is no detached session there is nothing to ask."""
+def test_a_pane_that_is_no_detached_session_is_refused() -> None:
+    """There is nothing to look at and to type into."""
     found = Multiplexers({}).at("kitty-1", Pane(id="1", status=Status.WAITING))
+
     assert isinstance(found, Refusal) and found.rule == "unreachable"
-    assert Holder("1", "claude", 2, 3) == Holder("1", "claude", 2, 3)

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 import attrs
 
 from tallylight.actions.answer import Choice, Question
+from tallylight.errors import DecodeError
+from tallylight.wire import values
 
 #: The variables of a list that a terminal opened: the descriptor of its channel to there, and the row that was selected
 #: in the first picture.
@@ -64,8 +66,8 @@ def encode(message: object) -> bytes:
 def read_words(line: bytes) -> list[str]:
     """The words that a list asks with; none if it is something else."""
     try:
-        words = json.loads(line)
-    except (ValueError, RecursionError):
+        words = values.load(line)
+    except DecodeError:
         return []
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return []
@@ -85,8 +87,8 @@ def answer_to(said: str | Question) -> bytes:
 def read_answer(line: bytes) -> str | Question | None:
     """What `answer_to` made; None if it is something else."""
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = values.load(line)
+    except DecodeError:
         return None
     if not isinstance(value, dict):
         return None

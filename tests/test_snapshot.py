@@ -332,7 +332,7 @@ HERE = f"kitty-{os.getpid()}.json"
         (document(pid=1), "is not what its name says"),
         (document(host="wezterm"), "is not what its name says"),
         (document(pid="x"), "is not what its name says"),
-        (" " * (snapshot.MAX_BYTES + 1), "is longer than"),
+        (" " * (snapshot.MAX_BYTES + 1), "is larger than"),
     ],
     ids=lambda value: str(value)[:20],
 )

@@ -16,6 +16,7 @@ import errno
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -34,6 +35,15 @@ NAME = "tallylight"
 READ_LIMIT = 1 << 20
 #: A user's agents directory is listed so far and no further.
 MAX_AGENT_FILES = 200
+
+
+class FileError(TallyError):
+    """A file or a directory that is not used: *path* and *problem*."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
+        self.problem = problem
 
 
 def home(env: Mapping[str, str] = os.environ) -> Path:
@@ -80,7 +90,7 @@ def serve_token(env: Mapping[str, str] = os.environ) -> Path:
 
 def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
     """
-    The bytes of a regular file of at most *limit* bytes; OSError if it cannot be read, `TallyError` if it is too big.
+    The bytes of a regular file of at most *limit* bytes; OSError if it cannot be read, `FileError` if it is too big.
 
     A FIFO or a device is refused: opening one could hang a terminal.
     """
@@ -88,10 +98,57 @@ def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise TallyError(f"{path}: is not a regular file")
-        data = file.read(limit + 1)
+            raise FileError(path, "is not a regular file")
+        return _bounded(path, file, limit)
+
+
+def read_own(path: Path, limit: int, max_age_s: float | None = None) -> bytes:
+    """
+    As `read_limited`, but only what nobody else can have written: for files in directories that others might share.
+
+    The directory and the file must be this user's, neither may be a link, and no other user may be able to change them.
+    Both are looked at through their descriptors, so that neither can be exchanged between the look and the reading.
+    With *max_age_s*, a file changed longer ago than that, in seconds, or as far in the future, is refused too.
+    """
+    parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        folder = os.fstat(parent)
+        if problem := foreign(folder):
+            raise FileError(path.parent, problem)
+        fd = os.open(path.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise FileError(path, "is not a regular file") from None
+        raise
+    finally:
+        os.close(parent)
+    with os.fdopen(fd, "rb") as file:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise FileError(path, "is not a regular file")
+        # Where others cannot enter they cannot write either: what a program makes there may have any mode.
+        if problem := foreign(found, is_closed=not folder.st_mode & 0o011):
+            raise FileError(path, problem)
+        if max_age_s is not None and abs(time.time() - found.st_mtime) > max_age_s:
+            raise FileError(path, f"was not written within {max_age_s:g} seconds")
+        return _bounded(path, file, limit)
+
+
+def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
+    """
+    What makes a file or directory one that somebody else can have filled; nothing if it is this user's alone.
+
+    *is_closed*: nobody else gets to it, whatever its own mode allows.
+    """
+    if found.st_uid != os.getuid():
+        return f"belongs to the user {found.st_uid}, so other users can change it; remove it"
+    return "can be changed by other users; remove it" if found.st_mode & 0o022 and not is_closed else ""
+
+
+def _bounded(path: Path, file: BinaryIO, limit: int) -> bytes:
+    data = file.read(limit + 1)
     if len(data) > limit:
-        raise TallyError(f"{path}: is larger than {limit} bytes; nothing of ours is, so it is not read")
+        raise FileError(path, f"is larger than {limit} bytes; nothing of ours is, so it is not read")
     return data
 
 

@@ -109,7 +109,8 @@ class Spool:
     """
     The directory of requests to the host that is *host* and *pid*, and at the same time a broom for those of the dead.
 
-    Without a directory it could make, or when the disk fails, there are no requests and *error* says why.
+    Without a directory of this user alone, or when the disk fails, there are no requests and *error* says why: from
+    then on nothing is taken. The directories are looked at anew each time, and so is every file.
     """
 
     def __init__(self, host: str, pid: int | None = None, environ: Mapping[str, str] = os.environ) -> None:
@@ -126,19 +127,12 @@ class Spool:
 
     def is_empty(self) -> bool:
         """Whether nothing waits: one look at a directory, cheap enough for every tick of a terminal."""
-        try:
-            return not any(path.suffix == ".json" for path in self.path.iterdir())
-        except OSError:
-            return True
+        return not any(path.suffix == ".json" for path in self._paths())
 
     def take(self) -> list[Request]:
         """Take out all that waits, in the order in which it was put."""
-        try:
-            paths = sorted(self.path.iterdir())
-        except OSError:
-            return []
         taken: list[Request] = []
-        for path in paths:
+        for path in sorted(self._paths()):
             if _FILE.match(path.name) and len(taken) < MAX_WAITING:
                 request = _read(path)
                 if request is not None:
@@ -152,14 +146,27 @@ class Spool:
 
     def close(self) -> None:
         """The host goes away, and takes no more requests."""
-        _remove(self.path)
+        if not self.error:
+            _remove(self.path)
+
+    def _paths(self) -> list[Path]:
+        """What lies in the directory; nothing from the moment on at which others could put anything there."""
+        if self.error:
+            return []
+        try:
+            checked_directory(self.path.parent)
+            return list(checked_directory(self.path).iterdir())
+        except SnapshotError as error:
+            self.error = str(error)
+        except OSError:
+            # Whoever cleans up has removed it: nobody can put anything there either.
+            pass
+        return []
 
 
 def _read(path: Path) -> Request | None:
     try:
-        if _is_old(path):
-            return None
-        return Request.from_json(values.load(files.read_limited(path, MAX_BYTES)))
+        return Request.from_json(values.load(files.read_own(path, MAX_BYTES, MAX_AGE_S)))
     except (OSError, TallyError):
         return None
 

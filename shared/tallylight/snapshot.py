@@ -20,7 +20,7 @@ from pathlib import Path
 import attrs
 
 from tallylight import files
-from tallylight.errors import DecodeError, TallyError
+from tallylight.errors import DecodeError
 from tallylight.snapshot_schema import VERSION, Pane
 from tallylight.snapshot_schema import Snapshot as Snapshot
 from tallylight.wire import values
@@ -38,13 +38,8 @@ _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
 _LEFTOVER = re.compile(r"\A\.([a-z]{1,16})-([0-9]{1,10})\.json\.\w+\.new\Z")
 
 
-class SnapshotError(TallyError):
-    """A snapshot, or the directory of all snapshots, that cannot be used: *path* and *problem*."""
-
-    def __init__(self, path: Path, problem: str) -> None:
-        super().__init__(f"{path}: {problem}")
-        self.path = path
-        self.problem = problem
+class SnapshotError(files.FileError):
+    """A snapshot, or the directory of all snapshots, that cannot be used."""
 
 
 def directory(environ: Mapping[str, str]) -> Path:
@@ -69,8 +64,8 @@ def checked_directory(path: Path, *, create: bool = False) -> Path:
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise SnapshotError(path, "is not a directory; remove it")
-    if found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise SnapshotError(path, "can be changed by other users; remove it")
+    if problem := files.foreign(found):
+        raise SnapshotError(path, problem)
     return path
 
 
@@ -267,14 +262,9 @@ def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
 def read(path: Path) -> Snapshot:
     """Read one snapshot, of a living or a dead writer. SnapshotError says why not; FileNotFoundError: it is gone."""
     try:
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode):
-            raise SnapshotError(path, "is not a regular file")
-        if found.st_uid != os.getuid():
-            raise SnapshotError(path, f"belongs to the user {found.st_uid}")
-        if found.st_size > MAX_BYTES:
-            raise SnapshotError(path, f"is longer than {MAX_BYTES} bytes")
-        data = files.read_limited(path, MAX_BYTES)
+        data = files.read_own(path, MAX_BYTES)
+    except files.FileError as error:
+        raise SnapshotError(error.path, error.problem) from None
     except FileNotFoundError:
         raise
     except OSError as error:

@@ -90,7 +90,7 @@ def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
     if not (gui.isascii() and gui.isdigit()):
         return "", ""
     try:
-        pid = files.read_limited(snapshot.directory(environ) / f"wezterm-{gui}.lock", 32).decode("ascii", "replace")
+        pid = files.read_own(snapshot.directory(environ) / f"wezterm-{gui}.lock", 32).decode("ascii", "replace")
     except (OSError, TallyError):
         return "", ""
     return (f"wezterm-{pid}", environ.get("WEZTERM_PANE", "")) if pid.isdigit() else ("", "")

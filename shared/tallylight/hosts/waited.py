@@ -100,6 +100,6 @@ def _paths(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> Waited | None:
     try:
-        return Waited.from_json(values.load(files.read_limited(path, MAX_BYTES)))
+        return Waited.from_json(values.load(files.read_own(path, MAX_BYTES)))
     except (OSError, TallyError):
         return None

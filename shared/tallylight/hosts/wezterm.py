@@ -158,7 +158,7 @@ class WezTermSource:
         if stamp != self._feed_stamp:
             self._feed_stamp = stamp
             try:
-                feed = wezterm_list.read_feed(files.read_limited(self._feed_path, _MAX_BYTES))
+                feed = wezterm_list.read_feed(files.read_own(self._feed_path, _MAX_BYTES))
             except (OSError, TallyError):
                 feed = None
             if feed is None:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import attrs
 
-from tallylight import processes
+from tallylight import files, processes
 from tallylight.errors import TallyError
 from tallylight.hosts.poller import Poller
 from tallylight.hosts.wezterm import WezTermSource
@@ -103,7 +103,7 @@ def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str]
         os.setsid()
         if os.fork() == 0:
             nowhere = os.open(os.devnull, os.O_RDWR)
-            log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             for number, target in enumerate((nowhere, nowhere, log)):
                 os.dup2(target, number)
             lock = take(place)
@@ -143,8 +143,8 @@ def holder(place: Place) -> int:
     """The pid of the sidecar that holds the lock; 0 if it does not write it in time."""
     end = time.monotonic() + HOLDER_S
     while time.monotonic() < end:
-        with contextlib.suppress(OSError):
-            if (said := place.lock.read_bytes()[:32]).isdigit() and len(said) < 11:
+        with contextlib.suppress(OSError, TallyError):
+            if (said := files.read_own(place.lock, 32)).isdigit() and len(said) < 11:
                 return int(said)
         time.sleep(0.01)
     return 0

@@ -1,0 +1,264 @@
+"""
+Other people on the machine: nothing that another user can have written is read, wherever we read.
+
+Where `XDG_RUNTIME_DIR` is not set our directory lies in one that everybody may write to, and somebody else can have
+made it first. As root the tests give files to a user who is really another one; others can only open the mode.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight import files, snapshot
+from tallylight.cli.panes import own_place
+from tallylight.feed import Feed
+from tallylight.hosts import waited, wezterm_sidecar
+from tallylight.hosts.wezterm import WezTermSource
+from tallylight.ledger import Waited
+from tallylight.requests import Request, Spool
+from tallylight.snapshot import SnapshotWriter
+from tallylight.snapshot_schema import Pane
+from tallylight.status import Status
+
+STRANGER = 65534
+needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")
+PID = os.getpid()
+REQUEST = json.dumps(Request("focus", "3").to_json())
+
+
+@attrs.frozen
+class Place:
+    """One of the files that we read: how it is written, and what reading it gives; nothing if it was refused."""
+
+    path: Callable[[Path], Path]
+    text: Callable[[], str]
+    read: Callable[[Path], object]
+
+
+def _spool_take(folder: Path) -> object:
+    spool = Spool.__new__(Spool)
+    spool.path, spool.error = folder / f"kitty-{PID}.requests", ""
+    return spool.take()
+
+
+def _feed_poll(folder: Path) -> object:
+    feed = Feed(folder)
+    feed.poll(0.0)
+    return feed.snapshots
+
+
+def _fed(folder: Path) -> object:
+    source = WezTermSource({}, 1, "wezterm", folder / "wezterm-1.feed.json")
+
+    class Panes:
+        """Has no panes, and is told that others are in front."""
+
+        told = False
+
+        def pane(self, _id: str) -> None:
+            return None
+
+        def refresh(self, _source: object) -> None:
+            self.told = True
+
+    panes = Panes()
+    source.listen(panes, 0.0)  # type: ignore[arg-type]
+    return panes.told
+
+
+def _place(folder: Path) -> wezterm_sidecar.Place:
+    return wezterm_sidecar.Place(folder, 1)
+
+
+def _snapshot_text() -> str:
+    writer = SnapshotWriter(Path(os.environ["XDG_RUNTIME_DIR"], f"kitty-{PID}.json"), "kitty", time.time, 0.0)
+    writer.publish([Pane(id="3", status=Status.WAITING, agent="claude")], 0.0)
+    text = writer.path.read_text()
+    writer.close()
+    return text
+
+
+def _waited_text() -> str:
+    return json.dumps(Waited(day=waited.today(time.time()), waited_s=60.0, written=time.time()).to_json())
+
+
+SNAPSHOT = Place(lambda folder: folder / f"kitty-{PID}.json", _snapshot_text, _feed_poll)
+PLACES = {
+    "request": Place(lambda folder: folder / f"kitty-{PID}.requests" / "1-2-3.json", lambda: REQUEST, _spool_take),
+    "feed of snapshots": SNAPSHOT,
+    "snapshots": attrs.evolve(SNAPSHOT, read=lambda folder: snapshot.read_snapshots(folder)[0]),
+    "waited": Place(
+        lambda folder: folder / f"kitty-{PID}.waited",
+        _waited_text,
+        lambda folder: waited.waited_today({"XDG_RUNTIME_DIR": str(folder.parent)}, time.time()),
+    ),
+    "ledger": Place(
+        lambda folder: folder / f"kitty-{PID}.waited",
+        _waited_text,
+        lambda folder: (
+            waited.WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(folder.parent)}).open(waited.today(time.time())).gone_s
+        ),
+    ),
+    "feed of WezTerm": Place(
+        lambda folder: folder / "wezterm-1.feed.json",
+        lambda: json.dumps({"version": 1, "life": "a", "front": "3", "panes": {"3": {"title": "x"}}}),
+        _fed,
+    ),
+    "lock of a sidecar": Place(
+        lambda folder: folder / "wezterm-1.lock", lambda: "4711", lambda folder: wezterm_sidecar.holder(_place(folder))
+    ),
+    "place of a command": Place(
+        lambda folder: folder / "wezterm-1.lock",
+        lambda: "4711",
+        lambda folder: own_place(
+            {"XDG_RUNTIME_DIR": str(folder.parent), "WEZTERM_UNIX_SOCKET": "/gui-sock-1", "WEZTERM_PANE": "3"}
+        )[0],
+    ),
+}
+
+
+def _is_read(found: object) -> bool:
+    return bool(found)
+
+
+@pytest.fixture(params=PLACES)
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    monkeypatch.setattr(wezterm_sidecar, "HOLDER_S", 0.05)
+    yield PLACES[request.param]
+
+
+@pytest.fixture
+def folder() -> Path:
+    made = Path(os.environ["XDG_RUNTIME_DIR"], "tallylight")
+    made.mkdir(mode=0o700)
+    return made
+
+
+def write(place: Place, folder: Path) -> Path:
+    path = place.path(folder)
+    if path.parent != folder:
+        path.parent.mkdir(mode=0o700)
+    path.write_text(place.text())
+    path.chmod(0o600)
+    return path
+
+
+def test_what_is_ours_is_read(place: Place, folder: Path) -> None:
+    """Each place reads its file as long as everything is this user's alone: the tests below can tell."""
+    write(place, folder)
+
+    assert _is_read(place.read(folder))
+
+
+def test_a_loose_mode_in_a_closed_directory_is_no_matter(place: Place, folder: Path) -> None:
+    """What WezTerm's Lua writes has the mode that the person's umask gives; nobody else gets to it."""
+    write(place, folder).chmod(0o666)
+
+    assert _is_read(place.read(folder))
+
+
+@needs_root
+def test_a_directory_of_another_user(place: Place, folder: Path) -> None:
+    """A directory that somebody else made is not read, whoever owns the file in it."""
+    path = write(place, folder)
+    os.chown(path.parent, STRANGER, STRANGER)
+
+    assert not _is_read(place.read(folder))
+
+
+@needs_root
+def test_a_file_of_another_user(place: Place, folder: Path) -> None:
+    """In our own directory a file of somebody else's is not read."""
+    os.chown(write(place, folder), STRANGER, STRANGER)
+
+    assert not _is_read(place.read(folder))
+
+
+def test_a_directory_that_others_may_write_to(place: Place, folder: Path) -> None:
+    """A directory that others may write to is not read."""
+    write(place, folder).parent.chmod(0o777)
+
+    assert not _is_read(place.read(folder))
+
+
+def test_a_file_that_others_may_write_to(place: Place, folder: Path) -> None:
+    """Where others can enter, a file that they can write to is not read."""
+    path = write(place, folder)
+    path.parent.chmod(0o755)
+    path.chmod(0o602)
+
+    assert not _is_read(place.read(folder))
+
+
+def test_links_and_pipes(place: Place, folder: Path) -> None:
+    """A link to a file, a link to the directory, and a pipe are not read; nobody waits for a pipe."""
+    path = write(place, folder)
+    elsewhere = path.rename(folder.parent / "elsewhere")
+    path.symlink_to(elsewhere)
+    assert not _is_read(place.read(folder))
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    assert not _is_read(place.read(folder))
+    path.unlink(missing_ok=True)
+    elsewhere.rename(path)
+    os.utime(path)
+    real = path.parent.rename(path.parent.parent / "real")
+    path.parent.symlink_to(real)
+    assert not _is_read(place.read(folder))
+
+
+@needs_root
+@pytest.mark.parametrize("which", ["parent", "itself"])
+def test_no_request_of_a_stranger_is_ever_done(folder: Path, which: str) -> None:
+    """A spool that could not be made, or changed hands later, takes nothing, is left as it is, and says why."""
+    path = write(PLACES["request"], folder)
+    os.chown(folder if which == "parent" else path.parent, STRANGER, STRANGER)
+    late = Spool.__new__(Spool)
+    late.path, late.error = path.parent, ""
+
+    assert late.is_empty() and late.take() == []
+    assert f"belongs to the user {STRANGER}" in late.error
+    if which == "parent":
+        early = Spool("kitty")
+        assert f"belongs to the user {STRANGER}" in early.error
+        assert early.is_empty() and early.take() == []
+        early.close()
+    late.close()
+    assert path.exists()
+
+
+@needs_root
+def test_a_spool_does_not_come_back(folder: Path) -> None:
+    """Once it was seen that others could write there, what is there is not trusted again, even when it looks well."""
+    spool = Spool("kitty")
+    os.chown(folder, STRANGER, STRANGER)
+    assert spool.is_empty()
+    os.chown(folder, os.getuid(), os.getgid())
+    (spool.path / "1-2-3.json").write_text(REQUEST)
+
+    assert spool.is_empty() and spool.take() == []
+
+
+def test_nothing_can_be_exchanged_after_the_look(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read is what was looked at, and not what somebody put into its place in between."""
+    path, look = folder / "x", files.foreign
+    path.write_text("looked at")
+
+    def exchange(found: os.stat_result, *, is_closed: bool = False) -> str:
+        if stat.S_ISREG(found.st_mode):
+            (folder / "other").write_text("put there")
+            (folder / "other").replace(path)
+        return look(found, is_closed=is_closed)
+
+    monkeypatch.setattr(files, "foreign", exchange)
+
+    assert files.read_own(path, 100) == b"looked at"
+    assert path.read_text() == "put there"

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from tallylight.serve.app import MAX_BODY
+from tallylight.serve.doorkeeper import MAX_BODY
 from tests.serve.serving import PANES, TOKEN, Served
 
 AUTH = {"Authorization": f"Bearer {TOKEN}"}
@@ -82,6 +82,36 @@ def test_control_characters_are_not_typed(client: TestClient, served: Served, te
 def test_other_bodies_are_refused(client: TestClient, served: Served, body: object) -> None:
     """A body of another shape types nothing."""
     assert client.post("/api/v1/text", params={"address": "sessions-1:%1"}, json=body).status_code == 422
+    assert served.typist.typed == []
+
+
+#: Text that no screen can show and no terminal can be sent: halves of a pair, as JSON may spell them.
+HALVES = [
+    rb'{"text": "\ud800"}',
+    rb'{"text": "a\udc00b", "enter": false}',
+    rb'{"text": "x", "\ud800": 1}',
+    rb'{"text": "x", "enter": "\ud800"}',
+    b'{"text": "\xed\xa0\x80"}',
+    b'{"text": NaN}',
+    b'{"text": 1e999}',
+    b"\xff\xfe",
+    b"[" * 20_000,
+    b"1" * 5000,
+]
+
+
+def test_what_is_no_text_at_all(client: TestClient, served: Served) -> None:
+    """Half of a surrogate pair, or no JSON, is the mistake of whoever sends it: 4xx, and nothing of it comes back."""
+    strange = "%ED%A0%80"
+    json = {"Content-Type": "application/json"}
+    answers = {body: client.post("/api/v1/text?address=sessions-1:%251", content=body, headers=json) for body in HALVES}
+    for path in ("session?address=", "buffer?address=", "sessions?status=", ""):
+        answers[path] = client.get(f"/api/v1/{path}{strange}")
+    for path in ("text", "interrupt"):
+        answers[path] = client.post(f"/api/v1/{path}?address={strange}", json={"text": "x"})
+    wrong = {key: (found.status_code, found.text) for key, found in answers.items() if found.status_code // 100 != 4}
+    assert wrong == {}
+    assert all(isinstance(found.json()["detail"], str) for found in answers.values())
     assert served.typist.typed == []
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +23,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
+from tallylight.serve.connections import MAX_UNKNOWN
 from tallylight.serve.hub import MAX_BEHIND
 from tallylight.snapshot import SnapshotWriter
 from tallylight.snapshot_schema import Pane, ReasonEntry
@@ -41,6 +44,7 @@ class Live:
     """`tally serve` in a home of its own, and the host whose state it serves."""
 
     folder: Path
+    state: Path | None = None
     port: int = 0
     token: str = ""
     process: subprocess.Popen[str] | None = None
@@ -56,7 +60,7 @@ class Live:
             **os.environ,
             "HOME": str(self.folder),
             "XDG_RUNTIME_DIR": str(run),
-            "XDG_STATE_HOME": str(self.folder / "state"),
+            "XDG_STATE_HOME": str(self.state or self.folder / "state"),
             "PYTHONPATH": str(Path("shared").resolve()),
         }
         tally = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
@@ -83,6 +87,20 @@ class Live:
         protocols = [Subprotocol("tally.v1"), Subprotocol(f"tally.token.{self.token}")]
         return await connect(f"ws://127.0.0.1:{self.port}/api/v1/changes", subprotocols=protocols, max_queue=None)
 
+    def stop(self, number: signal.Signals = signal.SIGINT) -> None:
+        """End it; it is to say nothing of that."""
+        if self.process is not None:
+            self.process.send_signal(number)
+            self.process.communicate(timeout=20)
+            assert self.process.returncode == 0
+            self.process = None
+
+    def connections(self) -> int:
+        """Sockets that the server has open."""
+        assert self.process is not None
+        links = [str(path.readlink()) for path in Path(f"/proc/{self.process.pid}/fd").iterdir()]
+        return sum(link.startswith("socket:") for link in links)
+
     def memory(self) -> int:
         """Resident bytes of the server."""
         assert self.process is not None
@@ -93,10 +111,7 @@ class Live:
 def live(tmp_path: Path) -> Iterator[Live]:
     made = Live(tmp_path).start()
     yield made
-    if made.process is not None:
-        made.process.send_signal(signal.SIGINT)
-        made.process.communicate(timeout=20)
-        assert made.process.returncode == 0
+    made.stop()
 
 
 async def statuses_until(listener: ClientConnection, last: str) -> list[str]:
@@ -172,12 +187,81 @@ def test_a_flood_hurts_nobody_else(live: Live) -> None:
     asyncio.run(run())
 
 
-def test_the_token_is_this_users_alone(live: Live) -> None:
-    """The token is kept in a file only its owner reads, and outlives the server."""
+def test_the_token_is_of_this_run_alone(live: Live, tmp_path: Path) -> None:
+    """The token lies in a file that only its owner reads, for as long as the server runs; the next has another."""
     file = live.folder / "state" / "tallylight" / "serve.token"
     assert file.stat().st_mode & 0o777 == 0o600
     assert file.read_text().strip() == live.token
     assert len(live.token) == 64
+    again = Live(tmp_path / "again", state=tmp_path / "state").start()
+    assert again.token != live.token and file.read_text().strip() == again.token
+    # Whoever took the token from a page that was left open has nothing.
+    headers = {"Authorization": f"Bearer {live.token}"}
+    assert httpx2.get(f"{again.url}/api/v1/counts", headers=headers).status_code == 401
+    live.stop()
+    assert file.read_text().strip() == again.token
+    again.stop(signal.SIGTERM)
+    assert not file.exists()
+
+
+#: What a connection that never shows the token may have sent before it falls silent.
+SILENT = {
+    "nothing": b"",
+    "half of the headers": b"GET /api/v1/counts HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ",
+    "a body that does not come": b"POST /api/v1/text HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{",
+    "a page that is not read": b"GET /page.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 20,
+    "a WebSocket without the token": (
+        b"GET /api/v1/changes HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    ),
+}
+CROWD = 2000
+
+
+def test_a_crowd_without_the_token_locks_nobody_out(live: Live) -> None:
+    """Beside 2,000 connections that never show the token the owner is served as before, and they are ended."""
+
+    async def run() -> None:
+        live.shows(pane(1))
+        # Open before, and idle: the crowd must not cost it its place.
+        listener = await live.listen()
+        await listener.recv()
+
+        async def owner() -> float:
+            at = time.monotonic()
+            async with live.client() as client:
+                assert (await client.get("/api/v1/counts", timeout=30)).status_code == 200
+            return time.monotonic() - at
+
+        async def silent(words: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+            reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
+            writer.write(words)
+            return reader, writer
+
+        alone = max([await owner() for _ in range(5)])
+        crowd = []
+        for start in range(0, CROWD, 100):
+            words = [list(SILENT.values())[number % len(SILENT)] for number in range(start, start + 100)]
+            crowd += await asyncio.gather(*map(silent, words))
+        beside = max([await owner() for _ in range(5)])
+        assert beside < max(50 * alone, 1.0)
+        assert live.connections() <= MAX_UNKNOWN + 20
+        live.shows(pane(1, message="still heard"))
+        assert json.loads(await asyncio.wait_for(listener.recv(), 30))["session"]["message"] == "still heard"
+        # Each is ended by the server, whatever it was in the middle of.
+        async with asyncio.timeout(60):
+            for reader, writer in crowd:
+                with contextlib.suppress(OSError):
+                    await reader.read()
+                writer.close()
+        await listener.close()
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, CROWD + 500), hard))
+    try:
+        asyncio.run(run())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_the_page_in_a_browser(live: Live) -> None:

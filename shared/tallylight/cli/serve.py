@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import ipaddress
 import os
 import re
+import resource
 import secrets
+import signal
 import socket
-import stat
 import sys
 import time
 from pathlib import Path
@@ -20,10 +22,11 @@ from tallylight.feed import Feed
 from tallylight.snapshot_schema import Snapshot
 
 PORT = 8787
-#: Connections at a time; more are answered 503.
-MAX_CONNECTIONS = 1200
-_TOKEN_BYTES = 32
+#: Bytes of a token.
+TOKEN_BYTES = 32
 _BACKLOG = 2048
+#: Files this process may have open, if the system lets it: every connection is one.
+_MAX_FILES = 4096
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _HAS_PORT = re.compile(r":[0-9]+\Z")
 
@@ -46,15 +49,13 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     extras.enable("serve")
     try:
-        import uvicorn
-
+        from tallylight.serve import connections
         from tallylight.serve.app import make_app
         from tallylight.serve.guard import Guard, allowed_hosts
     except ImportError:
         raise extras.missing("serve") from None
     from tallylight.hosts.typist import Multiplexers
 
-    token = read_token(files.serve_token())
     feed = Feed(snapshot.directory(os.environ))
 
     def read_all() -> tuple[Snapshot, ...] | None:
@@ -64,34 +65,25 @@ def main(argv: list[str]) -> int:
     port = listener.getsockname()[1]
     names = [*options.allow_host, *_own_name(options.bind)]
     hosts = allowed_hosts(port, names)
+    token = secrets.token_hex(TOKEN_BYTES)
     app = make_app(Guard(token, hosts), read_all, Multiplexers(os.environ))
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and what is sent is not encrypted\n")
     name = names[0] if names else "127.0.0.1"
     where = name if _HAS_PORT.search(name) else f"{name}:{port}"
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        limit_concurrency=MAX_CONNECTIONS,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=2,
-        ws="websockets-sansio",
-        ws_max_size=1024,
-        ws_ping_interval=15.0,
-        ws_ping_timeout=15.0,
-        ws_per_message_deflate=False,
-    )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    file = files.serve_token(os.environ)
     try:
+        _write(file, token)
         # The part after `#` is never sent to anybody.
         sys.stdout.write(f"http://{where}/#{token}\n")
         sys.stdout.flush()
-        uvicorn.Server(config).run(sockets=[listener])
+        connections.Server(connections.config(app, _open_files())).run(sockets=[listener])
     except KeyboardInterrupt:
         return 0
     finally:
         listener.close()
+        _remove(file, token)
     return 0
 
 
@@ -116,23 +108,33 @@ def listen(address: str, port: int) -> socket.socket:
     return listener
 
 
-def read_token(path: Path) -> str:
-    """The token in *path*, made if there is none; `TallyError` if others can read it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _write(path: Path, token: str) -> None:
+    """Put the token of this run where this person's programs find it; `TallyError` if that fails."""
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-            raise TallyError(f"{path}: others could have read the token; remove the file, a new one is made") from None
-        token = files.read_limited(path, 4096).decode("ascii", "replace").strip()
-        if len(token) < _TOKEN_BYTES:
-            raise TallyError(f"{path}: holds no token; remove the file, a new one is made") from None
-        return token
-    token = secrets.token_hex(_TOKEN_BYTES)
-    with os.fdopen(fd, "w", encoding="ascii") as file:
-        file.write(token + "\n")
-    return token
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.atomic_write(path, token.encode() + b"\n", 0o600)
+    except OSError as error:
+        raise TallyError(f"{path}: {error.strerror or error}; the token could not be written there") from None
+
+
+def _remove(path: Path, token: str) -> None:
+    """Take it away again, unless a server that was started later has put its own there."""
+    with contextlib.suppress(OSError, TallyError):
+        if files.read_limited(path, 4096).strip() == token.encode():
+            path.unlink()
+
+
+def _open_files() -> int:
+    """How many files this process may have open: as many as the system lets it, up to what connections need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
+    if soft == resource.RLIM_INFINITY or soft >= most:
+        return most
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    except (OSError, ValueError):
+        return soft
+    return most
 
 
 def _port(text: str) -> int:

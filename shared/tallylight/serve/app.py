@@ -10,28 +10,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from importlib import resources
 from typing import Annotated, Any
 
-from fastapi import Body, FastAPI, HTTPException, Query, Security, WebSocket
-from fastapi.responses import HTMLResponse, JSONResponse
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from fastapi import Body, FastAPI, HTTPException, Query, Security, WebSocket, WebSocketDisconnect
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse
+from fastapi.security import HTTPBearer
+from starlette.types import ASGIApp
 
 from tallylight import __version__
 from tallylight.cli.panes import Found, in_order
 from tallylight.errors import SessionError
 from tallylight.serve import model
-from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused, offered
+from tallylight.serve.doorkeeper import Doorkeeper, unfit
+from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
 from tallylight.serve.typist import Typist, forbidden
 from tallylight.snapshot_schema import Snapshot
 
-#: Of a request's body.
-MAX_BODY = 64 * 1024
 #: How often, in seconds, the hosts' snapshots are looked at.
 POLL_S = 0.1
 #: A listener that does not take what it is sent for so long is dropped.
@@ -46,6 +45,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         (403, "another origin"),
         (413, "the body is too large"),
         (421, "another host"),
+        (422, "it is not what this asks for"),
         (429, "too much"),
         (503, "too many listeners or requests"),
     )
@@ -55,13 +55,12 @@ _NO_SESSION: dict[int | str, dict[str, Any]] = {
     404: {"model": model.Problem, "description": "there is no such session"},
     409: {"model": model.Problem, "description": "this session cannot be read or typed into"},
 }
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self'; "
-    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
+#: What a browser is given without the token: path, file, type.
+PAGE = (
+    ("/", "page.html", "text/html"),
+    ("/page.js", "page.js", "text/javascript"),
+    ("/page.css", "page.css", "text/css"),
+)
 
 ReadAll = Callable[[], Sequence[Snapshot] | None]
 Address = Annotated[str, Query(min_length=1, max_length=400, description="as `sessions` says: `kitty-4711:3`")]
@@ -83,59 +82,9 @@ def make_app(guard: Guard, read_all: ReadAll, typist: Typist) -> ASGIApp:
         redoc_url=None,
         openapi_url="/openapi.json",
     )
+    app.exception_handler(RequestValidationError)(unfit)
     server.add_routes(app)
-    return _Doorkeeper(app, guard)
-
-
-class _Doorkeeper:
-    """Turns away what is not for us before anything of it is read: other hosts and origins, and bodies too large."""
-
-    def __init__(self, app: ASGIApp, guard: Guard) -> None:
-        self._app = app
-        self._guard = guard
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
-            await self._app(scope, receive, send)
-            return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        refused = self._guard.check_origin(headers.get("host"), headers.get("origin"))
-        length = headers.get("content-length", "0")
-        if refused is None and (not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY):
-            refused = Refused(413, f"a body has {MAX_BODY} bytes at most")
-        if refused is not None:
-            await _refuse(refused, scope, receive, send)
-            return
-        taken = 0
-
-        async def bounded() -> Message:
-            nonlocal taken
-            message = await receive()
-            if message["type"] == "http.request":
-                taken += len(message.get("body", b""))
-                if taken > MAX_BODY:
-                    raise HTTPException(413, f"a body has {MAX_BODY} bytes at most")
-            return message
-
-        async def dressed(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [
-                    *message["headers"],
-                    *((name.lower().encode(), value.encode()) for name, value in _HEADERS.items()),
-                ]
-            await send(message)
-
-        await self._app(scope, bounded, dressed)
-
-
-async def _refuse(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
-    if scope["type"] == "websocket":
-        await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": refused.why})
-        return
-    # The rest of a body too large is not read: the connection ends with the answer.
-    response = JSONResponse({"detail": refused.why}, refused.status, headers={"Connection": "close"})
-    await response(scope, receive, send)
+    return Doorkeeper(app, guard)
 
 
 class _Server:
@@ -191,12 +140,8 @@ class _Server:
     def add_routes(self, app: FastAPI) -> None:
         """Everything that can be asked."""
 
-        async def with_token(
-            given: Annotated[HTTPAuthorizationCredentials | None, Security(HTTPBearer(auto_error=False))],
-        ) -> None:
-            _raise(self._guard.check_token(given.credentials if given is not None else None, time.monotonic()))
-
-        guarded: dict[str, Any] = {"dependencies": [Security(with_token)], "responses": _PROBLEMS}
+        # The token is asked for by the doorkeeper; this tells of it in the document.
+        guarded: dict[str, Any] = {"dependencies": [Security(HTTPBearer(auto_error=False))], "responses": _PROBLEMS}
         one: dict[str, Any] = {**guarded, "responses": {**_PROBLEMS, **_NO_SESSION}}
         app.get("/api/v1/sessions", response_model=model.Sessions, **guarded)(self.sessions)
         app.get("/api/v1/waiting", response_model=model.Sessions, **guarded)(self.waiting)
@@ -206,9 +151,8 @@ class _Server:
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
         app.websocket("/api/v1/changes")(self.changes)
-        app.get("/", include_in_schema=False)(lambda: HTMLResponse(_page("page.html")))
-        app.get("/page.js", include_in_schema=False)(lambda: _asset("page.js", "text/javascript"))
-        app.get("/page.css", include_in_schema=False)(lambda: _asset("page.css", "text/css"))
+        for path, name, kind in PAGE:
+            app.get(path, include_in_schema=False)(_asset(name, kind))
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
         """Every session with an agent, most urgent first; those of one *status* if it is given."""
@@ -255,11 +199,6 @@ class _Server:
 
     async def changes(self, socket: WebSocket) -> None:
         """Every change, as it happens: `model.Event` as JSON, the first with every session."""
-        protocols = [name.strip() for name in socket.headers.get("sec-websocket-protocol", "").split(",")]
-        refused = self._guard.check_token(offered(protocols), time.monotonic())
-        if refused is not None:
-            await socket.close(1008, refused.why)
-            return
         wake = asyncio.Event()
         try:
             listener = self._hub.join(wake.set)
@@ -277,7 +216,7 @@ class _Server:
                 wake.clear()
                 for message in self._hub.take(listener):
                     await asyncio.wait_for(socket.send_text(message), SEND_S)
-        except (TimeoutError, RuntimeError, OSError):
+        except (TimeoutError, RuntimeError, OSError, WebSocketDisconnect):
             with contextlib.suppress(RuntimeError, OSError):
                 await socket.close(1008, "too slow")
         finally:
@@ -323,9 +262,10 @@ def _encode_change(address: str, value: object | None) -> str:
     return model.Event(type="gone", address=address).model_dump_json()
 
 
-def _page(name: str) -> str:
-    return resources.files("tallylight.serve").joinpath("page", name).read_text("utf-8")
+def _asset(name: str, kind: str) -> Callable[[], Awaitable[HTMLResponse]]:
+    text = resources.files("tallylight.serve").joinpath("page", name).read_text("utf-8")
 
+    async def answer() -> HTMLResponse:
+        return HTMLResponse(text, media_type=kind)
 
-def _asset(name: str, kind: str) -> HTMLResponse:
-    return HTMLResponse(_page(name), media_type=kind)
+    return answer

@@ -1,0 +1,145 @@
+"""
+Connections that have not shown the token: so many, for so long, and never at the expense of those that have.
+
+Whoever can reach the port can open connections; without limits of their own they would take the places of the person
+whose server it is. A connection that comes when there are too many takes the place of the oldest one: a person's shows
+the token with its first bytes, and is served however many idle ones there are. https://uvicorn.dev/settings/
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import socket
+from collections.abc import Callable
+from typing import Any, cast
+
+import uvicorn
+from starlette.types import ASGIApp, Scope
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+#: Connections without the token at a time, as many as one person's programs may open at once; and the seconds that each
+#: has for all of its request.
+MAX_UNKNOWN = 1024
+KNOWN_WITHIN_S = 5.0
+#: Connections with the token at a time.
+MAX_KNOWN = 1200
+#: Taken from the kernel in one go, far fewer than `MAX_UNKNOWN`: each is heard before it can be the oldest.
+ACCEPTED_AT_ONCE = 16
+#: Waiting in the kernel, so that a crowd that comes at once is not turned away.
+BACKLOG = 2048
+#: Where a request's scope has its `Connection`, in `scope["state"]`.
+STATE = "tallylight.connection"
+
+
+class Unknown:
+    """The connections without the token, the oldest first: *most* at a time, each for so many *seconds*."""
+
+    def __init__(self, most: int = MAX_UNKNOWN, seconds: float = KNOWN_WITHIN_S) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._timers: dict[Connection, asyncio.TimerHandle] = {}
+
+    def __len__(self) -> int:
+        return len(self._timers)
+
+    def add(self, close: Callable[[], None]) -> Connection:
+        """A new connection, which *close* ends at once. It may cost the oldest one its place."""
+        if len(self._timers) >= self._most:
+            next(iter(self._timers)).end()
+        made = Connection(self, close)
+        self._timers[made] = asyncio.get_running_loop().call_later(self._seconds, made.end)
+        return made
+
+    def remove(self, connection: Connection) -> None:
+        timer = self._timers.pop(connection, None)
+        if timer is not None:
+            timer.cancel()
+
+
+class Connection:
+    """One connection, from its beginning; over a WebSocket, too."""
+
+    def __init__(self, unknown: Unknown, close: Callable[[], None]) -> None:
+        self._unknown = unknown
+        self._close = close
+        self.is_known = False
+
+    def know(self) -> None:
+        """It has shown the token: it may stay."""
+        self.is_known = True
+        self.leave()
+
+    def leave(self) -> None:
+        """It is over, or none of ours to end any more."""
+        self._unknown.remove(self)
+
+    def end(self) -> None:
+        """Its time is over, or its place is needed."""
+        self.leave()
+        self._close()
+
+
+class Server(uvicorn.Server):
+    """Takes connections a few at a time, while many wait in the kernel."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or ():
+            # asyncio takes as many at once as it lets wait; only what waits is set anew.
+            listener.listen(BACKLOG)
+
+
+class Http(H11Protocol):
+    """HTTP on a connection that is one of the *unknown* at first; `WebSockets` takes it over if it becomes one."""
+
+    def __init__(self, *, unknown: Unknown, **more: Any) -> None:
+        super().__init__(**more)
+        self._unknown = unknown
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self.app_state = {**self.app_state, STATE: self._unknown.add(transport.abort)}
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.app_state[STATE].leave()
+        super().connection_lost(exc)
+
+
+class WebSockets(WebSocketsSansIOProtocol):
+    """A WebSocket on a connection that `Http` has begun."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.app_state[STATE].leave()
+        super().connection_lost(exc)
+
+
+def config(app: ASGIApp, most_files: int) -> uvicorn.Config:
+    """How `Server` serves *app*: no more than a person's browsers and programs need, with *most_files* open."""
+    unknown = Unknown(min(MAX_UNKNOWN, most_files // 4))
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http=cast(type[asyncio.Protocol], functools.partial(Http, unknown=unknown)),
+        ws=WebSockets,
+        # What anybody may send without the token is no news for a log.
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        backlog=ACCEPTED_AT_ONCE,
+        # More are answered 503.
+        limit_concurrency=min(MAX_UNKNOWN + MAX_KNOWN, most_files // 2),
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=2,
+        ws_max_size=1024,
+        ws_ping_interval=15.0,
+        ws_ping_timeout=15.0,
+        ws_per_message_deflate=False,
+    )
+
+
+def connection_of(scope: Scope) -> Connection | None:
+    """The connection of a request; None where there is no server, as in tests."""
+    found = scope.get("state", {}).get(STATE)
+    return found if isinstance(found, Connection) else None

@@ -1,0 +1,107 @@
+"""
+The doorkeeper: what stands before the application and lets nothing through that it is not to see.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from fastapi import HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tallylight.serve.connections import connection_of
+from tallylight.serve.guard import Guard, Refused, offered
+from tallylight.text import sanitise
+
+#: Of a request's body.
+MAX_BODY = 64 * 1024
+#: What needs the token: all but the page and the document.
+GUARDED = "/api/"
+#: Of the answer to a request that is not as the document says.
+_MAX_PROBLEMS, _MAX_CELLS = 5, 500
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; connect-src 'self'; style-src 'self'; script-src 'self'; "
+    "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class Doorkeeper:
+    """
+    Turns away what is not for us before anything of it is read: other hosts and origins, bodies too large, and what
+    asks for more than the page without showing the token.
+    """
+
+    def __init__(self, app: ASGIApp, guard: Guard) -> None:
+        self._app = app
+        self._guard = guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refused = self._guard.check_origin(headers.get("host"), headers.get("origin"))
+        connection = connection_of(scope)
+        if refused is None and scope["path"].startswith(GUARDED):
+            refused = self._guard.check_token(_shown(scope, headers), time.monotonic())
+            if refused is None and connection is not None:
+                connection.know()
+        length = headers.get("content-length", "0")
+        if refused is None and (not length.isdecimal() or int(length) > MAX_BODY):
+            refused = Refused(413, f"a body has {MAX_BODY} bytes at most")
+        if refused is not None:
+            await _refuse(refused, scope, receive, send)
+            return
+        taken = 0
+
+        async def bounded() -> Message:
+            nonlocal taken
+            message = await receive()
+            if message["type"] == "http.request":
+                taken += len(message.get("body", b""))
+                if taken > MAX_BODY:
+                    raise HTTPException(413, f"a body has {MAX_BODY} bytes at most")
+            return message
+
+        async def dressed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                # What has not shown the token is not kept open.
+                close = {"Connection": "close"} if connection is not None and not connection.is_known else {}
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.lower().encode(), value.encode()) for name, value in (_HEADERS | close).items()),
+                ]
+            await send(message)
+
+        await self._app(scope, bounded, dressed)
+
+
+def _shown(scope: Scope, headers: Mapping[str, str]) -> str | None:
+    """The token that a request shows."""
+    if scope["type"] == "websocket":
+        return offered(name.strip() for name in headers.get("sec-websocket-protocol", "").split(","))
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token if scheme.lower() == "bearer" else None
+
+
+async def unfit(_request: Request, error: Exception) -> JSONResponse:
+    """The answer to what is not as the document says. Nothing that was sent is sent back."""
+    assert isinstance(error, RequestValidationError)
+    found = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:_MAX_PROBLEMS]]
+    return JSONResponse({"detail": sanitise("; ".join(found), cells=_MAX_CELLS)}, 422)
+
+
+async def _refuse(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": refused.why})
+        return
+    # The rest of a body too large is not read: the connection ends with the answer.
+    response = JSONResponse({"detail": refused.why}, refused.status, headers={"Connection": "close"})
+    await response(scope, receive, send)

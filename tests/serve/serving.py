@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 from starlette.types import ASGIApp
 
-from tallylight.errors import SessionError
+from tallylight.actions.gate import Refusal
 from tallylight.serve.app import make_app
 from tallylight.serve.guard import Guard, allowed_hosts
 from tallylight.snapshot_schema import Pane, ReasonEntry, Snapshot
 from tallylight.status import Kind, Status
+from tests.actions.desk import PID, START, Desk, seen
 
 TOKEN = "0123456789abcdef" * 4
 PORT = 8787
+AUTH = {"Authorization": f"Bearer {TOKEN}"}
+JSON = {"Content-Type": "application/json"}
+#: One session, and the process that its desk has.
+ONE = "sessions-1:%1"
+PROCESS = {"address": ONE, "pid": PID, "start": START}
 
 PANES = (
     Pane(id="%1", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", question="Run the migration?",
@@ -25,37 +33,39 @@ PANES = (
 
 
 @attrs.define
-class FakeTypist:
-    """Sessions of the host `sessions` can be typed into; `%2` has just vanished."""
+class FakePanes:
+    """Sessions of the host `sessions` can be seen and typed into, each a `Desk`; `%2` has just vanished."""
 
-    typed: list[tuple[str, str, bool]] = attrs.field(factory=list)
+    desks: dict[str, Desk] = attrs.field(factory=dict)
 
     def can_type(self, host: str, pane: Pane) -> bool:
         return host.startswith("sessions-")
 
+    def desk(self, pane: str, screen: str = "claude/permission-bash-80", **more: Any) -> Desk:
+        """What stands on the desk of *pane*, once this was called: a recorded screen."""
+        made = Desk(seen(screen, **{"pane": pane, **more}))
+        self.desks[pane] = made
+        return made
+
+    def at(self, host: str, pane: Pane) -> Desk | Refusal:
+        if pane.id == "%2":
+            return Refusal("gone", "that pane is gone; nothing was typed")
+        return self.desks.get(pane.id) or self.desk(pane.id)
+
     def read(self, host: str, pane: Pane) -> list[str]:
-        self._check(pane)
         return ["$ claude", pane.question]
 
-    def type(self, host: str, pane: Pane, text: str, *, enter: bool) -> None:
-        self._check(pane)
-        self.typed.append((pane.id, text, enter))
-
-    def interrupt(self, host: str, pane: Pane) -> None:
-        self._check(pane)
-        self.typed.append((pane.id, "\x1b", False))
-
-    @staticmethod
-    def _check(pane: Pane) -> None:
-        if pane.id == "%2":
-            raise SessionError("the session is gone")
+    @property
+    def typed(self) -> dict[str, list[str]]:
+        """What reached each pane, where anything did."""
+        return {pane: desk.typed for pane, desk in self.desks.items() if desk.typed}
 
 
 @attrs.define
 class Served:
     """One application and what is behind it."""
 
-    typist: FakeTypist = attrs.field(factory=FakeTypist)
+    panes: FakePanes = attrs.field(factory=FakePanes)
     guard: Guard = attrs.field(factory=lambda: Guard(TOKEN, allowed_hosts(PORT)))
     snapshots: list[Snapshot] | None = None
 
@@ -65,7 +75,7 @@ class Served:
         self.snapshots = [Snapshot(host=host, pid=1, started=0.0, written=0.0, panes=panes)]
 
     def app(self) -> ASGIApp:
-        return make_app(self.guard, self._read, self.typist)
+        return make_app(self.guard, self._read, self.panes)
 
     def _read(self) -> list[Snapshot] | None:
         found, self.snapshots = self.snapshots, None

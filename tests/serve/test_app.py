@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import attrs
@@ -10,24 +11,11 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from tallylight.serve.doorkeeper import MAX_BODY
-from tests.serve.serving import PANES, TOKEN, Served
+from tallylight.status import Status
+from tests.serve.serving import AUTH, JSON, PANES, PROCESS, TOKEN, Served
 
-AUTH = {"Authorization": f"Bearer {TOKEN}"}
 CHANGES = "ws://127.0.0.1:8787/api/v1/changes"
 PROTOCOLS = ["tally.v1", f"tally.token.{TOKEN}"]
-
-
-@pytest.fixture
-def served() -> Served:
-    made = Served()
-    made.shows("sessions", *PANES)
-    return made
-
-
-@pytest.fixture
-def client(served: Served) -> Iterator[TestClient]:
-    with TestClient(served.app(), base_url="http://127.0.0.1:8787", headers=AUTH) as made:
-        yield made
 
 
 def test_sessions_are_listed_most_urgent_first(client: TestClient) -> None:
@@ -52,39 +40,6 @@ def test_waiting_counts_and_one(client: TestClient) -> None:
     assert client.get("/api/v1/session", params={"address": "sessions-1:%9"}).status_code == 404
 
 
-def test_a_buffer_and_its_question(client: TestClient) -> None:
-    """The screen of a detached session is given with the question it asks; one that is gone says so."""
-    found = client.get("/api/v1/buffer", params={"address": "sessions-1:%1"}).json()
-    assert (found["question"], found["lines"]) == ("Run the migration?", ["$ claude", "Run the migration?"])
-    gone = client.get("/api/v1/buffer", params={"address": "sessions-1:%2"})
-    assert (gone.status_code, gone.json()["detail"]) == (409, "the session is gone")
-
-
-def test_typing(client: TestClient, served: Served) -> None:
-    """Text and an interrupt reach the session they are for, with Return or without."""
-    for body in ({"text": "1"}, {"text": "grüße\tx", "enter": False}):
-        assert client.post("/api/v1/text", params={"address": "sessions-1:%1"}, json=body).status_code == 200
-    assert client.post("/api/v1/interrupt", params={"address": "sessions-1:%4"}).status_code == 200
-    assert served.typist.typed == [("%1", "1", True), ("%1", "grüße\tx", False), ("%4", "\x1b", False)]
-
-
-@pytest.mark.parametrize("text", ["\x03", "ls\x1b[A", "a\x7f", "a\u2028b", "\x9b", "a\x00", "\r", "a\u202eb"])
-def test_control_characters_are_not_typed(client: TestClient, served: Served, text: str) -> None:
-    """No control character is typed by way of a text."""
-    answer = client.post("/api/v1/text", params={"address": "sessions-1:%1"}, json={"text": text})
-    assert answer.status_code == 400
-    assert served.typist.typed == []
-
-
-@pytest.mark.parametrize(
-    "body", [{}, {"text": ""}, {"text": "x" * 4097}, {"text": 1}, {"text": "x", "command": "rm"}, [], "x"]
-)
-def test_other_bodies_are_refused(client: TestClient, served: Served, body: object) -> None:
-    """A body of another shape types nothing."""
-    assert client.post("/api/v1/text", params={"address": "sessions-1:%1"}, json=body).status_code == 422
-    assert served.typist.typed == []
-
-
 #: Text that no screen can show and no terminal can be sent: halves of a pair, as JSON may spell them.
 HALVES = [
     rb'{"text": "\ud800"}',
@@ -103,16 +58,17 @@ HALVES = [
 def test_what_is_no_text_at_all(client: TestClient, served: Served) -> None:
     """Half of a surrogate pair, or no JSON, is the mistake of whoever sends it: 4xx, and nothing of it comes back."""
     strange = "%ED%A0%80"
-    json = {"Content-Type": "application/json"}
-    answers = {body: client.post("/api/v1/text?address=sessions-1:%251", content=body, headers=json) for body in HALVES}
-    for path in ("session?address=", "buffer?address=", "sessions?status=", ""):
+    answers = {
+        body: client.post(f"/api/v1/{route}", content=body, headers=JSON)
+        for route in ("answer", "text", "interrupt")
+        for body in HALVES
+    }
+    for path in ("session?address=", "buffer?address=", "question?address=", "sessions?status=", ""):
         answers[path] = client.get(f"/api/v1/{path}{strange}")
-    for path in ("text", "interrupt"):
-        answers[path] = client.post(f"/api/v1/{path}?address={strange}", json={"text": "x"})
     wrong = {key: (found.status_code, found.text) for key, found in answers.items() if found.status_code // 100 != 4}
     assert wrong == {}
     assert all(isinstance(found.json()["detail"], str) for found in answers.values())
-    assert served.typist.typed == []
+    assert served.panes.typed == {}
 
 
 def test_a_terminals_own_panes_take_no_text(served: Served) -> None:
@@ -120,9 +76,10 @@ def test_a_terminals_own_panes_take_no_text(served: Served) -> None:
     served.shows("kitty", *PANES)
     with TestClient(served.app(), base_url="http://127.0.0.1:8787", headers=AUTH) as client:
         assert client.get("/api/v1/sessions").json()["sessions"][0]["can_type"] is False
-        answer = client.post("/api/v1/text", params={"address": "kitty-1:%1"}, json={"text": "1"})
-        assert answer.status_code == 409
-    assert served.typist.typed == []
+        for route, body in (("text", {"text": "1"}), ("interrupt", {}), ("answer", {"fingerprint": "a", "choice": 1})):
+            answer = client.post(f"/api/v1/{route}", json={**PROCESS, "address": "kitty-1:%1", **body})
+            assert (answer.status_code, answer.json()["rule"]) == (409, "unreachable")
+    assert served.panes.typed == {}
 
 
 ROUTES = [
@@ -131,8 +88,10 @@ ROUTES = [
     ("GET", "/api/v1/counts"),
     ("GET", "/api/v1/session?address=sessions-1:%251"),
     ("GET", "/api/v1/buffer?address=sessions-1:%251"),
-    ("POST", "/api/v1/text?address=sessions-1:%251"),
-    ("POST", "/api/v1/interrupt?address=sessions-1:%251"),
+    ("GET", "/api/v1/question?address=sessions-1:%251"),
+    ("POST", "/api/v1/answer"),
+    ("POST", "/api/v1/text"),
+    ("POST", "/api/v1/interrupt"),
 ]
 
 
@@ -143,7 +102,7 @@ def test_nothing_is_said_without_the_token(client: TestClient, served: Served, m
         answer = client.request(method, path, headers=header, json={"text": "x"} if method == "POST" else None)
         assert answer.status_code == 401
         assert "sessions" not in answer.text
-    assert served.typist.typed == []
+    assert served.panes.typed == {}
 
 
 @pytest.mark.parametrize(("method", "path"), [*ROUTES, ("GET", "/"), ("GET", "/openapi.json")])
@@ -162,7 +121,7 @@ def test_other_hosts_and_origins_are_refused(
     """A right token does not help a page of another origin, nor a name that only points here."""
     answer = client.request(method, path, headers=header, json={"text": "x"} if method == "POST" else None)
     assert answer.status_code == status
-    assert served.typist.typed == []
+    assert served.panes.typed == {}
 
 
 def test_a_large_body_is_refused(client: TestClient, served: Served) -> None:
@@ -172,24 +131,23 @@ def test_a_large_body_is_refused(client: TestClient, served: Served) -> None:
         for _ in range(160):
             yield b"x" * 65536
 
-    post = {"params": {"address": "sessions-1:%1"}, "headers": {"Content-Type": "application/json"}}
+    served.panes.desk("%1", "claude/idle-start-80", status=Status.IDLE)
+    post = {"headers": JSON}
     assert client.post("/api/v1/text", content=b"x" * 10_000_000, **post).status_code == 413
     assert client.post("/api/v1/text", content=parts(), **post).status_code == 413
-    at_limit = b'{"text": "x"}'.ljust(MAX_BODY)
+    at_limit = json.dumps({**PROCESS, "text": "x"}).encode().ljust(MAX_BODY)
     assert client.post("/api/v1/text", content=at_limit, **post).status_code == 200
     assert client.post("/api/v1/text", content=at_limit + b" ", **post).status_code == 413
-    assert len(served.typist.typed) == 1
+    assert served.panes.typed == {"%1": ["x"]}
 
 
 def test_a_flood_of_text_is_refused(client: TestClient, served: Served) -> None:
     """More text than a person types is refused with 429."""
-    statuses = [
-        client.post("/api/v1/text", params={"address": "sessions-1:%1"}, json={"text": "x"}).status_code
-        for _ in range(60)
-    ]
+    served.panes.desk("%1", "claude/idle-start-80", status=Status.IDLE)
+    statuses = [client.post("/api/v1/text", json={**PROCESS, "text": "x"}).status_code for _ in range(60)]
     assert statuses[:20] == [200] * 20
     assert 429 in statuses
-    assert len(served.typist.typed) == statuses.count(200)
+    assert len(served.panes.typed["%1"]) == statuses.count(200)
 
 
 def test_changes_over_the_socket(client: TestClient, served: Served) -> None:

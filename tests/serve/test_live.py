@@ -5,29 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import resource
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import attrs
 import httpx2
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.typing import Subprotocol
+from websockets.asyncio.client import ClientConnection
 
 from tallylight.serve.connections import MAX_UNKNOWN
 from tallylight.serve.hub import MAX_BEHIND
-from tallylight.snapshot import SnapshotWriter
 from tallylight.snapshot_schema import Pane, ReasonEntry
 from tallylight.status import Kind, Status
+from tests.serve.live import Live
 
 pytestmark = pytest.mark.programs
 
@@ -37,74 +32,6 @@ CHANGES = 40
 
 def pane(number: int, status: Status = Status.WORKING, **more: object) -> Pane:
     return Pane(id=f"%{number}", status=status, agent="claude", reason=ReasonEntry(source="screen"), **more)
-
-
-@attrs.define
-class Live:
-    """`tally serve` in a home of its own, and the host whose state it serves."""
-
-    folder: Path
-    state: Path | None = None
-    port: int = 0
-    token: str = ""
-    process: subprocess.Popen[str] | None = None
-    _writer: SnapshotWriter | None = None
-
-    def start(self) -> Live:
-        run = self.folder / "run"
-        (run / "tallylight").mkdir(parents=True, mode=0o700)
-        self._writer = SnapshotWriter(
-            run / "tallylight" / f"kitty-{os.getpid()}.json", "kitty", time.time, min_interval=0.0
-        )
-        environ = {
-            **os.environ,
-            "HOME": str(self.folder),
-            "XDG_RUNTIME_DIR": str(run),
-            "XDG_STATE_HOME": str(self.state or self.folder / "state"),
-            "PYTHONPATH": str(Path("shared").resolve()),
-        }
-        tally = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]
-        command = [*tally, "serve", "--port", "0"]
-        self.process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True, cwd=self.folder)
-        assert self.process.stdout is not None
-        # It takes connections before it says where.
-        where, _, self.token = self.process.stdout.readline().strip().partition("/#")
-        self.port = int(where.rpartition(":")[2])
-        return self
-
-    def shows(self, *panes: Pane) -> None:
-        assert self._writer is not None
-        self._writer.publish(panes, time.monotonic())
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def client(self) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"})
-
-    async def listen(self) -> ClientConnection:
-        protocols = [Subprotocol("tally.v1"), Subprotocol(f"tally.token.{self.token}")]
-        return await connect(f"ws://127.0.0.1:{self.port}/api/v1/changes", subprotocols=protocols, max_queue=None)
-
-    def stop(self, number: signal.Signals = signal.SIGINT) -> None:
-        """End it; it is to say nothing of that."""
-        if self.process is not None:
-            self.process.send_signal(number)
-            self.process.communicate(timeout=20)
-            assert self.process.returncode == 0
-            self.process = None
-
-    def connections(self) -> int:
-        """Sockets that the server has open."""
-        assert self.process is not None
-        links = [str(path.readlink()) for path in Path(f"/proc/{self.process.pid}/fd").iterdir()]
-        return sum(link.startswith("socket:") for link in links)
-
-    def memory(self) -> int:
-        """Resident bytes of the server."""
-        assert self.process is not None
-        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.fixture

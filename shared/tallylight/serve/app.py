@@ -1,8 +1,8 @@
 """
 The ASGI application: REST and a WebSocket over the state of all hosts. https://fastapi.tiangolo.com
 
-`make_app` wires a `Guard`, a source of snapshots and a `Typist`; nothing in here opens a socket. Reading files and
-asking a multiplexer happens on other threads, so that one slow answer holds up nobody.
+`make_app` wires a `Guard`, a source of snapshots and the `Panes` that can be reached; nothing in here opens a socket.
+Reading files and asking a multiplexer happens on other threads, so that one slow answer holds up nobody.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from importlib import resources
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Body, FastAPI, HTTPException, Query, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
@@ -22,13 +22,17 @@ from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
 from tallylight import __version__
+from tallylight.actions.answer import Answer, Done
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Interrupt, Say
 from tallylight.cli.panes import Found, in_order
-from tallylight.errors import SessionError
+from tallylight.errors import TallyError
 from tallylight.serve import model
-from tallylight.serve.doorkeeper import Doorkeeper, unfit
+from tallylight.serve.answering import Answering
+from tallylight.serve.doorkeeper import Doorkeeper, RefusedError, refused, unfit
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
-from tallylight.serve.typist import Typist, forbidden
+from tallylight.serve.typist import Panes
 from tallylight.snapshot_schema import Snapshot
 
 #: How often, in seconds, the hosts' snapshots are looked at.
@@ -53,7 +57,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 _LOG = logging.getLogger("uvicorn.error")
 _NO_SESSION: dict[int | str, dict[str, Any]] = {
     404: {"model": model.Problem, "description": "there is no such session"},
-    409: {"model": model.Problem, "description": "this session cannot be read or typed into"},
+    409: {"model": model.Problem, "description": "a rule refuses it, and nothing was typed"},
 }
 #: What a browser is given without the token: path, file, type.
 PAGE = (
@@ -63,16 +67,17 @@ PAGE = (
 )
 
 ReadAll = Callable[[], Sequence[Snapshot] | None]
-Address = Annotated[str, Query(min_length=1, max_length=400, description="as `sessions` says: `kitty-4711:3`")]
+Address = Annotated[model.Address, Query(description="as `sessions` says: `sessions-4711:tmux/12/%3`")]
+_T = TypeVar("_T")
 
 
-def make_app(guard: Guard, read_all: ReadAll, typist: Typist) -> ASGIApp:
+def make_app(guard: Guard, read_all: ReadAll, panes: Panes) -> ASGIApp:
     """
     The application.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, typist)
+    server = _Server(guard, read_all, panes)
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -83,6 +88,7 @@ def make_app(guard: Guard, read_all: ReadAll, typist: Typist) -> ASGIApp:
         openapi_url="/openapi.json",
     )
     app.exception_handler(RequestValidationError)(unfit)
+    app.exception_handler(RefusedError)(refused)
     server.add_routes(app)
     return Doorkeeper(app, guard)
 
@@ -90,10 +96,11 @@ def make_app(guard: Guard, read_all: ReadAll, typist: Typist) -> ASGIApp:
 class _Server:
     """One server's state and routes."""
 
-    def __init__(self, guard: Guard, read_all: ReadAll, typist: Typist) -> None:
+    def __init__(self, guard: Guard, read_all: ReadAll, panes: Panes) -> None:
         self._guard = guard
         self._read_all = read_all
-        self._typist = typist
+        self._panes = panes
+        self._answering = Answering(panes)
         self._found: dict[str, Found] = {}
         self._fault = ""
         self._hub = Hub(_encode_state, _encode_change)
@@ -129,10 +136,11 @@ class _Server:
         if snapshots is not None:
             panes = in_order(Found(host.name, pane) for host in snapshots for pane in host.panes)
             self._found = {found.address: found for found in panes if found.is_lit}
+            self._answering.keep([found.pane.id for found in self._found.values()])
             self._hub.publish({address: self._session(found) for address, found in self._found.items()})
 
     def _session(self, found: Found) -> model.Session:
-        can_type = self._typist.can_type(found.host, found.pane)
+        can_type = self._panes.can_type(found.host, found.pane)
         return model.session_of(found.host, found.pane, can_type=can_type)
 
     # Routes --------------------------------------------------------------------------------------------------
@@ -148,6 +156,8 @@ class _Server:
         app.get("/api/v1/counts", response_model=model.Counts, **guarded)(self.counts)
         app.get("/api/v1/session", response_model=model.Session, **one)(self.session)
         app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
+        app.get("/api/v1/question", response_model=model.Question, **one)(self.question)
+        app.post("/api/v1/answer", response_model=model.Done, **one)(self.answer)
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
         app.websocket("/api/v1/changes")(self.changes)
@@ -176,26 +186,44 @@ class _Server:
         return self._session(self._pick(address))
 
     async def buffer(self, address: Address) -> model.Buffer:
-        """What is on the screen of one detached session at this moment, and what it asks."""
+        """The screen of one detached session at this moment, what it asks, and what may be done to it."""
         found = self._pick(address)
-        lines = await self._ask(lambda: self._typist.read(found.host, found.pane), found)
-        return model.Buffer(address=address, question=self._session(found).question, lines=lines)
+        return model.buffer_of(address, await self._ask(found, lambda: self._answering.view(found)))
 
-    async def text(self, address: Address, text: Annotated[model.Text, Body()]) -> model.Done:
-        """Type text into one detached session."""
-        _raise(self._guard.check_write(time.monotonic()))
-        if bad := forbidden(text.text):
-            raise HTTPException(400, f"{bad} is no text: control characters are not typed")
+    async def question(self, address: Address) -> model.Question:
+        """What one detached session asks at this moment, with all that an answer has to name."""
         found = self._pick(address)
-        await self._ask(lambda: self._typist.type(found.host, found.pane, text.text, enter=text.enter), found)
-        return model.Done(address=address)
+        return model.question_of(address, await self._ask(found, lambda: self._answering.question(found)))
 
-    async def interrupt(self, address: Address) -> model.Done:
-        """Press Escape in one detached session: the agent stops what it does."""
+    async def answer(self, given: Annotated[model.Answer, Body()]) -> model.Done:
+        """Choose one answer of a question. Typed only if the whole screen is as it was when the question was read."""
+        return await self._do(
+            given.address,
+            lambda found: self._answering.answer(
+                found, Answer(found.pane.id, given.pid, given.start, given.fingerprint, given.choice)
+            ),
+        )
+
+    async def text(self, given: Annotated[model.Text, Body()]) -> model.Done:
+        """Type text for an agent that is at its prompt, or whose question takes any text."""
+        said = (given.text, given.enter, given.fingerprint)
+        return await self._do(
+            given.address,
+            lambda found: self._answering.say(found, Say(found.pane.id, given.pid, given.start, *said)),
+        )
+
+    async def interrupt(self, given: Annotated[model.Interrupt, Body()]) -> model.Done:
+        """Press the agent's key to stop, if it is at work."""
+        return await self._do(
+            given.address,
+            lambda found: self._answering.interrupt(found, Interrupt(found.pane.id, given.pid, given.start)),
+        )
+
+    async def _do(self, address: str, act: Callable[[Found], Done | Refusal]) -> model.Done:
         _raise(self._guard.check_write(time.monotonic()))
         found = self._pick(address)
-        await self._ask(lambda: self._typist.interrupt(found.host, found.pane), found)
-        return model.Done(address=address)
+        done = await self._ask(found, lambda: act(found))
+        return model.Done(address=address, done=done.text)
 
     async def changes(self, socket: WebSocket) -> None:
         """Every change, as it happens: `model.Event` as JSON, the first with every session."""
@@ -228,16 +256,20 @@ class _Server:
             raise HTTPException(404, "there is no such session")
         return found
 
-    async def _ask(self, question: Callable[[], Any], found: Found) -> Any:
-        if not self._typist.can_type(found.host, found.pane):
-            raise HTTPException(409, "only detached sessions of tmux and GNU Screen can be read and typed into")
+    async def _ask(self, found: Found, ask: Callable[[], _T | Refusal]) -> _T:
+        """What *ask* returns, on another thread; `RefusedError` if a rule refuses it."""
+        if not self._panes.can_type(found.host, found.pane):
+            raise RefusedError(Refusal("unreachable", "only detached sessions of tmux and GNU Screen can be answered"))
         if self._asked.locked():
             raise HTTPException(503, "too many requests at once")
         async with self._asked:
             try:
-                return await asyncio.to_thread(question)
-            except SessionError as error:
-                raise HTTPException(409, str(error)) from None
+                answer = await asyncio.to_thread(ask)
+            except (TallyError, OSError) as error:
+                raise RefusedError(Refusal("unreachable", str(error))) from None
+        if isinstance(answer, Refusal):
+            raise RefusedError(answer)
+        return answer
 
 
 async def _hear(socket: WebSocket) -> None:

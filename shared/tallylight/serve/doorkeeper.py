@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tallylight.actions.gate import Refusal
 from tallylight.serve.connections import connection_of
 from tallylight.serve.guard import Guard, Refused, offered
 from tallylight.text import sanitise
@@ -90,11 +91,26 @@ def _shown(scope: Scope, headers: Mapping[str, str]) -> str | None:
     return token if scheme.lower() == "bearer" else None
 
 
+class RefusedError(Exception):
+    """A rule refuses what was asked for."""
+
+    def __init__(self, why: Refusal) -> None:
+        super().__init__(why.text)
+        self.why = why
+
+
+async def refused(_request: Request, error: Exception) -> JSONResponse:
+    """The answer to what a rule refuses."""
+    assert isinstance(error, RefusedError)
+    detail = sanitise(error.why.text, cells=_MAX_CELLS, graphemes=_MAX_CELLS)
+    return JSONResponse({"detail": detail, "rule": error.why.rule}, 409)
+
+
 async def unfit(_request: Request, error: Exception) -> JSONResponse:
     """The answer to what is not as the document says. Nothing that was sent is sent back."""
     assert isinstance(error, RequestValidationError)
     found = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:_MAX_PROBLEMS]]
-    return JSONResponse({"detail": sanitise("; ".join(found), cells=_MAX_CELLS)}, 422)
+    return JSONResponse({"detail": sanitise("; ".join(found), cells=_MAX_CELLS, graphemes=_MAX_CELLS)}, 422)
 
 
 async def _refuse(refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:

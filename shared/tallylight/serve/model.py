@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from tallylight.serve.typist import MAX_TEXT
+from tallylight.actions import answer
+from tallylight.actions.say import MAX_TEXT
+from tallylight.evidence.question import MAX_CHOICES
+from tallylight.serve.answering import View
 from tallylight.snapshot_schema import Pane
 from tallylight.status import Kind, Status
 from tallylight.text import sanitise
 
 VERSION: Literal[1] = 1
 StatusWord = Literal["working", "waiting", "background", "done", "error", "down", "idle", "active"]
+Address = Annotated[str, StringConstraints(min_length=1, max_length=400)]
+#: What JSON's readers keep exactly.
+_MAX_NUMBER = 2**53
 KindWord = Literal["permission", "question", "input", "auth"]
 
 
-class Choice(BaseModel):
+class Keys(BaseModel):
     """An answer a prompt takes: what is typed for it, and what it says."""
 
     keys: str
@@ -37,7 +43,7 @@ class Session(BaseModel):
     host_title: str = Field(description="the detached session or workspace it belongs to")
     message: str
     question: str = Field(description="what it asks, while it waits")
-    choices: list[Choice]
+    choices: list[Keys]
     progress: str = Field(description="`3/7`, or nothing")
     background: int = Field(description="background tasks and subagents that still run")
     since: float = Field(description="when this status began")
@@ -45,7 +51,7 @@ class Session(BaseModel):
     snoozed_until: float
     source: str = Field(description="the source that decided the status")
     rule: str
-    can_type: bool = Field(description="whether text can be sent to it from here")
+    can_type: bool = Field(description="whether it can be seen and answered from here")
 
 
 class Sessions(BaseModel):
@@ -63,35 +69,90 @@ class Counts(BaseModel):
     total: int
 
 
-class Buffer(BaseModel):
-    """What is on a session's screen now, and what it asks."""
+class Choice(BaseModel):
+    """One choice of a question, by its number from 1; *keys* are what will be typed, nothing if that is not known."""
+
+    number: int
+    label: str
+    keys: str
+
+
+class Question(BaseModel):
+    """
+    What a session asks at this moment. `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number.
+
+    Rows of *context* before *first* are of before the dialog; whoever chooses must have been shown the others. Without
+    choices any text may be the answer: `POST text` with this *fingerprint*.
+    """
 
     version: Literal[1] = VERSION
     address: str
+    agent: str
+    pid: int = Field(description="the agent's process")
+    start: int = Field(description="when that process began, in clock ticks since the boot")
+    fingerprint: str = Field(description="of the whole visible screen")
     question: str
+    context: list[str] = Field(description="the rows above the choices, from the top of the screen")
+    first: int = Field(description="the index in `context` of the row where the dialog begins")
+    choices: list[Choice]
+
+
+class Buffer(BaseModel):
+    """What is on a session's screen at this moment, what it asks, and what may be done to it: all of one look."""
+
+    version: Literal[1] = VERSION
+    address: str
     lines: list[str]
+    question: Question | None
+    pid: int = Field(description="the agent's process; 0 if no agent is in the foreground")
+    start: int
+    can_say: bool = Field(description="whether `POST text` would be typed")
+    can_interrupt: bool = Field(description="whether there is a turn to interrupt")
+    why: str = Field(description="why nothing can be done to it, where that has a reason of its own")
 
 
-class Text(BaseModel):
-    """What to type into a session."""
+class _Given(BaseModel):
+    """Which session is meant, and which process in it."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
-    text: str = Field(min_length=1, max_length=MAX_TEXT, description="no control characters but tab and newline")
-    enter: bool = Field(default=True, description="whether Return is pressed after it")
+    address: Address = Field(description="as `sessions` says: `sessions-4711:tmux/12/%3`")
+    pid: int = Field(ge=1, le=_MAX_NUMBER)
+    start: int = Field(ge=0, le=_MAX_NUMBER)
+
+
+class Answer(_Given):
+    """A choice of a question, as `question` gave it."""
+
+    fingerprint: str = Field(max_length=64)
+    choice: int = Field(ge=1, le=MAX_CHOICES, description="its number")
+
+
+class Text(_Given):
+    """Text for an agent that is at its prompt, or whose question takes any text."""
+
+    text: str = Field(min_length=1, max_length=MAX_TEXT, description="no control characters but tab and line feed")
+    enter: bool = Field(default=False, description="whether Enter is pressed after it")
+    fingerprint: str = Field(default="", max_length=64, description="that of the question that takes any text")
+
+
+class Interrupt(_Given):
+    """The turn of an agent, to be stopped."""
 
 
 class Done(BaseModel):
-    """It was done."""
+    """It was done, and what that was: `answered 1. Yes`."""
 
     version: Literal[1] = VERSION
     address: str
+    done: str
 
 
 class Problem(BaseModel):
-    """Why a request was not served."""
+    """Why a request was not served; *rule* names the rule that refused to do it, with 409."""
 
     detail: str
+    rule: str = ""
 
 
 class Event(BaseModel):
@@ -118,7 +179,7 @@ def session_of(host: str, pane: Pane, *, can_type: bool) -> Session:
         host_title=sanitise(pane.host_title),
         message=sanitise(pane.message),
         question=sanitise(pane.question or pane.message) if pane.status is Status.WAITING else "",
-        choices=[Choice(keys=keys, label=sanitise(label)) for keys, label in pane.choices],
+        choices=[Keys(keys=keys, label=sanitise(label)) for keys, label in pane.choices],
         progress=sanitise(pane.progress),
         background=pane.background,
         since=pane.since,
@@ -127,6 +188,35 @@ def session_of(host: str, pane: Pane, *, can_type: bool) -> Session:
         source=pane.reason.source,
         rule=sanitise(pane.reason.rule),
         can_type=can_type,
+    )
+
+
+def question_of(address: str, asked: answer.Question) -> Question:
+    """What is said of a question."""
+    return Question(
+        address=address,
+        agent=sanitise(asked.agent),
+        pid=asked.pid,
+        start=asked.start,
+        fingerprint=asked.fingerprint,
+        question=asked.question,
+        context=list(asked.context),
+        first=asked.first,
+        choices=[Choice(number=one.number, label=one.label, keys=one.keys) for one in asked.choices],
+    )
+
+
+def buffer_of(address: str, view: View) -> Buffer:
+    """What is said of a session at one moment."""
+    return Buffer(
+        address=address,
+        lines=list(view.rows),
+        question=question_of(address, view.question) if view.question is not None else None,
+        pid=view.pid,
+        start=view.start,
+        can_say=view.can_say,
+        can_interrupt=view.can_interrupt,
+        why=view.why,
     )
 
 

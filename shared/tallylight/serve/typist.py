@@ -1,31 +1,24 @@
 """
-The typist: what reads a detached session's screen and types into it, at a person's word.
-
-An interface: `tallylight.hosts` has those of tmux and GNU Screen. Text is typed as it is, with every control character
-refused but tab and newline: nobody presses Ctrl-C or Escape by way of a text.
+The panes that the server can reach: an interface, which `tallylight.hosts` has for tmux and GNU Screen.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
+from tallylight.actions.answer import Typist
+from tallylight.actions.gate import Refusal
 from tallylight.snapshot_schema import Pane
 
-#: Characters of one text.
-MAX_TEXT = 4096
-_ALLOWED = "\t\n"
 
+class Panes(Protocol):
+    """The panes of all hosts. Each call takes as long as the multiplexer does; `SessionError` says what went wrong."""
 
-class Typist(Protocol):
-    """Reads and types. Each call takes as long as the multiplexer does; `errors.SessionError` says what went wrong."""
+    def can_type(self, host: str, pane: Pane) -> bool:
+        """Whether anything can be done to it from here, as far as its host says."""
 
-    def can_type(self, host: str, pane: Pane) -> bool: ...
-    def read(self, host: str, pane: Pane) -> list[str]: ...
-    def type(self, host: str, pane: Pane, text: str, *, enter: bool) -> None: ...
-    def interrupt(self, host: str, pane: Pane) -> None: ...
+    def at(self, host: str, pane: Pane) -> Typist | Refusal:
+        """What looks at *pane* and types into it."""
 
-
-def forbidden(text: str) -> str:
-    """The first character of *text* that is never typed, as a person reads it; nothing if there is none."""
-    found = next((c for c in text if (not c.isprintable() and c not in _ALLOWED) or c in "\u2028\u2029"), "")
-    return f"U+{ord(found):04X}" if found else ""
+    def read(self, host: str, pane: Pane) -> list[str]:
+        """The rows of its screen."""

@@ -1,0 +1,26 @@
+"""What the tests of the application share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from tallylight.serve import answering
+from tests.serve.serving import AUTH, PANES, Served
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> Served:
+    # A desk does not change by itself, and nobody need wait for that.
+    monkeypatch.setattr(answering, "SETTLE_S", 0.0)
+    made = Served()
+    made.shows("sessions", *PANES)
+    return made
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[TestClient]:
+    with TestClient(served.app(), base_url="http://127.0.0.1:8787", headers=AUTH) as made:
+        yield made

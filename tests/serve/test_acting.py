@@ -1,0 +1,199 @@
+"""What a person does by way of REST: answers, text and interrupts, and all that is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+from starlette.testclient import TestClient
+
+from tallylight.actions.answer import Seen
+from tallylight.actions.gate import Refusal
+from tallylight.evidence.looks import Look
+from tallylight.serve.answering import MAX_CELLS, MAX_ROWS
+from tallylight.serve.guard import Bucket
+from tallylight.status import Status
+from tests.actions.desk import PID, START, holder, seen
+from tests.serve.serving import JSON, ONE, PROCESS, Served
+
+
+def test_a_buffer_and_its_question(client: TestClient, served: Served) -> None:
+    """One look gives the screen, the question with all that an answer names, and what may be done."""
+    found = client.get("/api/v1/buffer", params={"address": ONE}).json()
+    assert " Do you want to proceed?" in found["lines"]
+    assert (found["pid"], found["start"], found["can_say"], found["can_interrupt"]) == (PID, START, False, False)
+    asked = client.get("/api/v1/question", params={"address": ONE}).json()
+    assert found["question"] == asked
+    assert asked["context"][asked["first"]] == " Bash command"
+    assert [(choice["number"], choice["keys"]) for choice in asked["choices"]] == [(n, str(n)) for n in (1, 2, 3, 4)]
+    # Of a pane in which nothing may be done there still is the screen, and the reason.
+    gone = client.get("/api/v1/buffer", params={"address": "sessions-1:%2"})
+    assert (gone.status_code, gone.json()["rule"]) == (409, "gone")
+    served.panes.desks["%1"].now = Refusal("mode", "somebody reads back in that pane")
+    back = client.get("/api/v1/buffer", params={"address": ONE}).json()
+    assert (back["lines"], back["why"]) == (["$ claude", "Run the migration?"], "somebody reads back in that pane")
+    assert (back["question"], back["can_say"], back["can_interrupt"], back["pid"]) == (None, False, False, 0)
+
+
+def test_long_screens_are_cut_with_a_mark(client: TestClient, served: Served) -> None:
+    """A row or a screen that is too long to be handed out ends in `…`."""
+    desk = served.panes.desk("%1")
+    desk.now = attrs.evolve(seen("claude/permission-bash-80"), look=Look(["x" * 9000] * 2000, 0, 0, 9000))
+    lines = client.get("/api/v1/buffer", params={"address": ONE}).json()["lines"]
+    assert (len(lines), lines[-1]) == (MAX_ROWS + 1, "…")
+    assert lines[0] == "x" * (MAX_CELLS - 1) + "…"
+
+
+def test_an_answer_is_typed_once(client: TestClient, served: Served) -> None:
+    """A choice by its number is typed as its keys alone; sent again before the screen has changed, it is refused."""
+    desk = served.panes.desk("%1")
+    shown = desk.shown()
+    given = {**PROCESS, "fingerprint": shown.fingerprint, "choice": 4}
+    first = client.post("/api/v1/answer", json=given)
+    assert (first.status_code, first.json()["done"]) == (200, "answered 4. No")
+    for choice in (4, 1):
+        again = client.post("/api/v1/answer", json={**given, "choice": choice})
+        assert (again.status_code, again.json()["rule"]) == (409, "answered")
+    assert desk.typed == ["4"]
+    # Once something else stood there, the same question is another one.
+    desk.now = seen("claude/working-120", Status.WORKING, pane="%1")
+    assert client.get("/api/v1/buffer", params={"address": ONE}).json()["question"] is None
+    desk.now = seen("claude/permission-bash-80", pane="%1")
+    assert client.post("/api/v1/answer", json=given).status_code == 200
+    assert desk.typed == ["4", "4"]
+
+
+def test_text_and_interrupt(client: TestClient, served: Served) -> None:
+    """Text goes to an agent at its prompt, with Enter only when that is said; the key to stop to one that works."""
+    desk = served.panes.desk("%1", "claude/idle-start-80", status=Status.IDLE, takes_paste=True)
+    view = client.get("/api/v1/buffer", params={"address": ONE}).json()
+    assert (view["can_say"], view["can_interrupt"]) == (True, False)
+    for text, enter in (("grüße;", {}), ("go on;\n;", {"enter": True})):
+        assert client.post("/api/v1/text", json={**PROCESS, "text": text, **enter}).status_code == 200
+    idle = client.post("/api/v1/interrupt", json=PROCESS)
+    assert (idle.status_code, idle.json()["rule"]) == (409, "no-turn")
+    assert desk.typed == ["grüße;", "go on;\n;\r"]
+    desk = served.panes.desk("%1", "claude/working-120", status=Status.WORKING)
+    view = client.get("/api/v1/buffer", params={"address": ONE}).json()
+    assert (view["can_say"], view["can_interrupt"]) == (False, True)
+    busy = client.post("/api/v1/text", json={**PROCESS, "text": "x"})
+    assert (busy.status_code, busy.json()["rule"]) == (409, "working")
+    assert client.post("/api/v1/interrupt", json=PROCESS).status_code == 200
+    assert desk.typed == ["\x1b"]
+
+
+#: Bodies that are none of `answer`, `text` and `interrupt`.
+WRONG_BODIES: list[object] = [
+    {}, [], "x", 1, None,
+    {**PROCESS, "text": ""}, {**PROCESS, "text": "x" * 4097}, {**PROCESS, "text": 1},
+    {**PROCESS, "text": "x", "run": "y"},
+    {**PROCESS, "text": "x", "enter": "yes"}, {**PROCESS, "text": "x", "enter": 1}, {"text": "1"},
+    {"text": "1", "enter": True}, {"address": ONE, "text": "1"},
+    {**PROCESS, "choice": 1}, {**PROCESS, "fingerprint": "a" * 32}, {**PROCESS, "fingerprint": "a" * 32, "choice": 0},
+    {**PROCESS, "fingerprint": "a" * 32, "choice": "1"}, {**PROCESS, "fingerprint": "a" * 32, "choice": True},
+    {**PROCESS, "fingerprint": "a" * 32, "choice": 1.5}, {**PROCESS, "fingerprint": "a" * 32, "choice": 10**400},
+    {**PROCESS, "fingerprint": "a" * 32, "choice": -1}, {**PROCESS, "fingerprint": "a" * 65, "choice": 1},
+    {**PROCESS, "fingerprint": None, "choice": 1}, {**PROCESS, "fingerprint": "a" * 32, "choice": 1, "keys": "1"},
+    {**PROCESS, "pid": str(PID), "fingerprint": "a" * 32, "choice": 1}, {**PROCESS, "pid": 0, "text": "x"},
+    {**PROCESS, "pid": -1, "text": "x"}, {**PROCESS, "start": None, "text": "x"},
+    {**PROCESS, "start": 0.5, "text": "x"},
+    {**PROCESS, "address": "", "text": "x"}, {**PROCESS, "address": ["x"], "text": "x"},
+    {**PROCESS, "address": "x" * 401, "text": "x"}, {**PROCESS, "keys": "1"}, {**PROCESS, "pid": PID + 0.5},
+]  # fmt: skip
+
+
+def test_other_bodies_are_refused(client: TestClient, served: Served) -> None:
+    """A body of another shape types nothing, at whatever route it is sent."""
+    served.guard.writes = Bucket(rate=1e9, burst=10**9)
+    found = {}
+    for body in WRONG_BODIES:
+        for route in ("answer", "text", "interrupt"):
+            answer = client.post(f"/api/v1/{route}", content=json.dumps(body), headers=JSON)
+            found[f"{route} {body!r:.80}"] = answer.status_code
+    assert {case: status for case, status in found.items() if status not in (422, 409)} == {}
+    assert served.panes.typed == {}
+
+
+def _other(name: str = "claude/permission-bash-80", **more: Any) -> Callable[[], Seen | Refusal]:
+    return lambda: seen(name, **{"pane": "%1", **more})
+
+
+_ANOTHER = ["process", "process", "process"]
+#: What may have become of the pane between the moment at which a person saw the question and the answer; and the rules
+#: that refuse the answer, a text, and to interrupt. Nothing: that may be done.
+SINCE: dict[str, tuple[Callable[[], Seen | Refusal], list[str]]] = {
+    "the next question": (_other("claude/permission-write-80"), ["changed", "asking", "asking"]),
+    "another width": (_other("claude/permission-bash-120"), ["changed", "asking", "asking"]),
+    "a question of another kind": (_other("claude/plan-approval-80"), ["changed", "asking", "asking"]),
+    "it works": (_other("claude/working-120", status=Status.WORKING), ["no-question", "working", ""]),
+    "a menu": (_other("claude/menu-model-80", status=Status.IDLE), ["no-question", "prompt", "no-turn"]),
+    "another process": (_other(foreground=holder("claude", PID + 1)), _ANOTHER),
+    "its number given anew": (_other(foreground=holder("claude", PID, START + 1)), _ANOTHER),
+    "its start is not known": (_other(foreground=holder("claude", PID, 0)), _ANOTHER),
+    "a shell, or cat": (_other(foreground=holder("")), _ANOTHER),
+    "another pane": (_other(pane="%9"), ["gone", "gone", "gone"]),
+    "it is gone": (lambda: Refusal("gone", "that pane is gone"), ["gone", "gone", "gone"]),
+    "copy mode": (lambda: Refusal("mode", "somebody reads back"), ["mode", "mode", "mode"]),
+}
+
+
+def test_what_has_changed_since_is_refused(client: TestClient, served: Served) -> None:
+    """Whatever happened to the pane since a person saw it: 409 with a named rule, a sentence, and nothing typed."""
+    served.guard.writes = Bucket(rate=1e9, burst=10**9)
+    fingerprint = served.panes.desk("%1").shown().fingerprint
+    wrong = []
+    for case, (now, rules) in SINCE.items():
+        bodies: dict[str, dict[str, object]] = {
+            "answer": {"fingerprint": fingerprint, "choice": 1},
+            "text": {"text": "1", "enter": True},
+            "interrupt": {},
+        }
+        for (route, body), rule in zip(bodies.items(), rules, strict=True):
+            served.panes.desk("%1").now = now()
+            answer = client.post(f"/api/v1/{route}", json={**PROCESS, **body})
+            found = (answer.status_code, answer.json().get("rule", ""), served.panes.typed)
+            expected = (409, rule, {}) if rule else (200, "", {"%1": ["\x1b"]})
+            if found != expected:
+                wrong.append((case, route, found))
+            served.panes.desks.clear()
+    assert wrong == []
+
+
+#: Choices, fingerprints and texts that a person cannot have meant.
+HOSTILE_ANSWERS = [
+    ("answer", {"fingerprint": "0" * 32, "choice": 1}, "changed"),
+    ("answer", {"fingerprint": "", "choice": 1}, "changed"),
+    ("answer", {"fingerprint": "*", "choice": 1}, "changed"),
+    *[("answer", {"choice": number}, "choice") for number in (5, 6, 20)],
+    *[
+        ("text", {"text": text, "enter": True}, "text")
+        for text in (
+            "\x03", "ls\x1b[A", "a\x7f", "a\u2028b", "\x9b", "a\x00", "\r", "1\r1", "a\u202eb", "\x1b", "\x04",
+            "\u200b", "\x1b[201~rm", "\ufeff", "\u2066x", "\x85", "\ue000",
+        )
+    ],
+    *[
+        ("text", {"text": text, "enter": enter, **more}, "asking")
+        for text in ("1", "y", "yes", " ", "\n", "\t", "1\n1", "rm -rf ~;", "2")
+        for enter in (True, False)
+        for more in ({}, {"fingerprint": "0" * 32})
+    ],
+]  # fmt: skip
+
+
+def test_hostile_answers_and_texts(client: TestClient, served: Served) -> None:
+    """To a pane that asks a question, no text goes at all, and of the answers only those that there are."""
+    served.guard.writes = Bucket(rate=1e9, burst=10**9)
+    desk = served.panes.desk("%1")
+    right = {"fingerprint": desk.shown().fingerprint}
+    assert len(HOSTILE_ANSWERS) >= 40
+    wrong = []
+    for route, body, rule in HOSTILE_ANSWERS:
+        given = {**PROCESS, **(right if route == "answer" else {}), **body}
+        answer = client.post(f"/api/v1/{route}", json=given)
+        if (answer.status_code, answer.json().get("rule")) != (409, rule):
+            wrong.append((route, body, answer.status_code, answer.text))
+    assert wrong == []
+    assert served.panes.typed == {}

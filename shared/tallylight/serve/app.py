@@ -64,6 +64,7 @@ PAGE = (
     ("/", "page.html", "text/html"),
     ("/page.js", "page.js", "text/javascript"),
     ("/page.css", "page.css", "text/css"),
+    ("/icon.svg", "icon.svg", "image/svg+xml"),
 )
 
 ReadAll = Callable[[], Sequence[Snapshot] | None]

@@ -55,6 +55,8 @@ class Card {
     this.item.dataset.address = address;
     this.is_open = this.is_near = this.is_asking = this.is_busy = false;
     this.seen = null;
+    // What was done last, until something else is asked.
+    this.done = "";
     this.timer = 0;
     // When other choices were last put here.
     this.changedAt = 0;
@@ -145,8 +147,13 @@ class Card {
     put(this.find(".why"), seen.why);
     if (before !== seen.question?.fingerprint) {
       this.changedAt = performance.now();
-      if (before !== undefined) put(this.find(".said"), seen.question ? "The question has changed: look again." : "");
+      const is_here = this.find(".asked").contains(document.activeElement);
       this.offer(seen.question);
+      if (seen.question && before !== undefined) put(this.find(".said"), [this.done, "The question has changed."].filter(Boolean).join(". "));
+      if (!seen.question) put(this.find(".said"), this.done);
+      this.done = "";
+      // The keyboard stays where it was, but on nothing that could be pressed unseen.
+      if (is_here) (seen.question ? this.find(".context") : screen).focus({ preventScroll: true });
     }
     const form = this.find(".say");
     const text = this.find(".text");
@@ -195,9 +202,11 @@ class Card {
     try {
       const { pid, start } = shown;
       const found = await act(what, { address: this.address, pid, start, ...body });
+      this.done = found.done;
       put(this.find(".said"), found.done);
       done();
     } catch (error) {
+      this.done = "";
       put(this.find(".said"), "");
       put(problem, error.message);
     } finally {

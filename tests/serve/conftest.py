@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from tallylight.serve import answering
+from tests.serve.live import Live
 from tests.serve.serving import AUTH, PANES, Served
 
 
@@ -24,3 +26,10 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Served:
 def client(served: Served) -> Iterator[TestClient]:
     with TestClient(served.app(), base_url="http://127.0.0.1:8787", headers=AUTH) as made:
         yield made
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    made = Live(tmp_path).start()
+    yield made
+    made.stop()

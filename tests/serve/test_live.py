@@ -8,14 +8,10 @@ import json
 import resource
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
-from selenium import webdriver
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
 from websockets.asyncio.client import ClientConnection
 
 from tallylight.serve.connections import MAX_UNKNOWN
@@ -32,13 +28,6 @@ CHANGES = 40
 
 def pane(number: int, status: Status = Status.WORKING, **more: object) -> Pane:
     return Pane(id=f"%{number}", status=status, agent="claude", reason=ReasonEntry(source="screen"), **more)
-
-
-@pytest.fixture
-def live(tmp_path: Path) -> Iterator[Live]:
-    made = Live(tmp_path).start()
-    yield made
-    made.stop()
 
 
 async def statuses_until(listener: ClientConnection, last: str) -> list[str]:
@@ -189,38 +178,6 @@ def test_a_crowd_without_the_token_locks_nobody_out(live: Live) -> None:
         asyncio.run(run())
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
-def test_the_page_in_a_browser(live: Live) -> None:
-    """On a phone's screen the page lists who waits and why, follows a change, and shows text of programs as text."""
-    question = "<img src=x onerror=document.title='owned'> Run it?"
-    live.shows(
-        pane(1, Status.WAITING, kind=Kind.PERMISSION, question=question, host_title="deploy", since=time.time() - 90),
-        pane(2, project="docs", progress="3/7"),
-    )
-    options = webdriver.ChromeOptions()
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=390,844"):
-        options.add_argument(word)
-    service = webdriver.ChromeService("/usr/bin/chromedriver")
-    with webdriver.Chrome(options=options, service=service) as browser:
-        wait = WebDriverWait(browser, 20)
-        browser.get(f"{live.url}/#{live.token}")
-        wait.until(lambda b: len(b.find_elements(By.CSS_SELECTOR, "li")) == 2)
-        first = browser.find_element(By.CSS_SELECTOR, "li")
-        assert first.get_attribute("data-status") == "waiting"
-        assert question in first.text
-        assert "1m" in first.text
-        assert live.token not in browser.current_url
-        # A pane of kitty takes no text from here; the token was given, so nobody is asked for it.
-        for unwanted in ("#enter", ".tools", "pre", "#nothing"):
-            assert not any(found.is_displayed() for found in browser.find_elements(By.CSS_SELECTOR, unwanted))
-        live.shows(pane(1, Status.DONE, host_title="deploy"), pane(2, project="docs", progress="4/7"))
-        wait.until(lambda b: b.find_element(By.CSS_SELECTOR, "li").get_attribute("data-status") == "done")
-        wait.until(lambda b: b.title == "Tallylight")
-        assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
-        browser.save_screenshot(str(live.folder / "page.png"))
-        severe = [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
-        assert [entry for entry in severe if "favicon" not in entry["message"]] == []
 
 
 assert MAX_BEHIND > CHANGES

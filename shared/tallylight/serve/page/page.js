@@ -58,6 +58,8 @@ class Card {
     // What was done last, until something else is asked.
     this.done = "";
     this.timer = 0;
+    // The pieces of the question that were not on the person's screen yet.
+    this.unread = new Set();
     // When other choices were last put here.
     this.changedAt = 0;
     const view = this.find(".view");
@@ -99,7 +101,7 @@ class Card {
   call(who) {
     this.who = who;
     const names = {
-      progress: "Progress", ".screen": "Screen", ".choices": "Answers", ".text": "Text", ".press": "Press Enter after the text",
+      progress: "Progress", ".screen": "Screen", ".context": "Question", ".choices": "Answers", ".text": "Text", ".press": "Press Enter after the text",
       ".send": "Send the text", ".interrupt": "Interrupt",
     };
     for (const [found, what] of Object.entries(names)) this.find(found).setAttribute("aria-label", `${what}: ${who}`);
@@ -164,20 +166,38 @@ class Card {
     this.find(".interrupt").hidden = !seen.can_interrupt;
   }
 
-  // The question as it stands on the screen, wrapped and whole, and a button for each choice.
+  // The question as it stands on the screen, wrapped and whole, and a button for each choice. What was not on the
+  // person's screen cannot be agreed to: the buttons wait until all of it was.
   offer(question) {
     this.find(".asked").hidden = !question;
-    put(this.find(".context"), question ? question.context.slice(question.first).join("\n") : "");
+    for (const part of this.unread) read.unobserve(part);
+    const parts = question ? question.context.slice(question.first).flatMap((row, number) => pieces(number ? `\n${row}` : row)) : [];
+    this.find(".context").replaceChildren(...parts);
+    this.unread = new Set(parts);
+    for (const part of parts) read.observe(part);
     const buttons = (question?.choices ?? []).map((choice) => {
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = `${choice.number}. ${choice.label}`;
-      button.disabled = !choice.keys;
+      button.dataset.keys = choice.keys;
       button.setAttribute("aria-label", `Answer ${choice.number}. ${choice.label}: ${this.who}`);
       button.onclick = () => this.do("answer", { fingerprint: question.fingerprint, choice: choice.number }, question);
       return button;
     });
     this.find(".choices").replaceChildren(...buttons);
+    this.allow();
+  }
+
+  // A piece of the question was on the person's screen.
+  saw(part) {
+    read.unobserve(part);
+    this.unread.delete(part);
+    if (this.unread.size === 0) this.allow();
+  }
+
+  allow() {
+    put(this.find(".unread"), this.unread.size ? "Scroll through all of the question to answer it." : "");
+    for (const button of this.find(".choices").children) button.disabled = this.unread.size > 0 || !button.dataset.keys;
   }
 
   say() {
@@ -234,6 +254,17 @@ const near = new IntersectionObserver((entries) => {
     card.look();
   }
 });
+// A row in pieces, none of which is taller than any screen.
+function pieces(row) {
+  return (row.match(/.{1,100}/gsu) ?? []).map((text) => Object.assign(document.createElement("span"), { textContent: text }));
+}
+
+const read = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (isIntersecting) cards.get(target.closest("li")?.dataset.address)?.saw(target);
+  }
+}, { threshold: 0.9 });
+
 // What is pressed while the page moves under the finger is not what was meant.
 const grown = new ResizeObserver(() => { movedAt = performance.now(); });
 document.onvisibilitychange = () => { for (const card of cards.values()) card.look(); };

@@ -1,0 +1,236 @@
+"""The page in a real browser: what it lists, how it answers, and that what was not shown cannot be agreed to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+
+from tallylight.snapshot_schema import Pane, ReasonEntry
+from tallylight.status import Kind, Status
+from tests.serve.live import Live, Stage, until
+
+pytestmark = pytest.mark.programs
+
+WIDTHS = (360, 1280)
+#: The name of every field and button that can be reached, as a screen reader says it.
+NAMES = """
+return [...document.querySelectorAll("button, input, progress, [tabindex], [role=group]")]
+  .filter((node) => node.checkVisibility())
+  .map((node) => node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.textContent);
+"""
+#: Whether anything that a screen reader watches holds something that ticks by itself.
+TICKS = """
+return [...document.querySelectorAll("[aria-live], [role=status], [role=alert], [role=log]")]
+  .filter((node) => node.querySelector(".age, .screen, li") || node.closest("#list li .screen")).length;
+"""
+
+
+class Browser:
+    """A browser without a window, of a phone's width or another."""
+
+    def __init__(self) -> None:
+        options = webdriver.ChromeOptions()
+        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
+            options.add_argument(word)
+        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+
+    def width(self, width: int, height: int = 740) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def open(self, live: Live) -> None:
+        self.driver.get(f"{live.url}/#{live.token}")
+
+    def texts(self, found: str) -> list[str]:
+        """What stands in the elements that can be seen, all of one moment."""
+        seen = "[...document.querySelectorAll(arguments[0])].filter((node) => node.checkVisibility())"
+        texts: list[str] = self.driver.execute_script(f"return {seen}.map((node) => node.innerText)", found)
+        return texts
+
+    def text(self, found: str) -> str:
+        return " ".join(self.texts(found))
+
+    def one(self, found: str, problem: str = "") -> WebElement:
+        """The first one that can be seen, once there is one."""
+        until(lambda: self.texts(found), problem or f"there is no {found}")
+        return next(node for node in self.driver.find_elements(By.CSS_SELECTOR, found) if node.is_displayed())
+
+    def press(self, found: str, result: str) -> None:
+        """Press it, again where the page says that it has just moved, until *result* has a text."""
+
+        def pressed() -> bool:
+            if not self.text(result):
+                self.one(found).click()
+            return bool(self.text(result)) and "just now" not in self.text(".problem")
+
+        until(pressed, f"{found} does nothing")
+
+    def problems(self) -> list[str]:
+        """What the browser has to complain about, refusals apart."""
+        log = self.driver.get_log("browser")
+        return [entry["message"] for entry in log if entry["level"] == "SEVERE" and "409" not in entry["message"]]
+
+
+@pytest.fixture(scope="module")
+def browsers() -> Iterator[Browser]:
+    made = Browser()
+    yield made
+    made.driver.quit()
+
+
+@pytest.fixture
+def browser(browsers: Browser) -> Iterator[Browser]:
+    browsers.width(WIDTHS[0])
+    browsers.driver.get("about:blank")
+    # What an earlier test has left.
+    browsers.problems()
+    yield browsers
+    browsers.driver.get("about:blank")
+
+
+def pane(number: int, status: Status = Status.WORKING, **more: object) -> Pane:
+    return Pane(id=f"%{number}", status=status, agent="claude", reason=ReasonEntry(source="screen"), **more)  # type: ignore[arg-type]
+
+
+def test_the_list(live: Live, browser: Browser) -> None:
+    """On a phone's screen the page lists who waits and why, follows a change, and shows text of programs as text."""
+    question = "<img src=x onerror=document.title='owned'> Run it?"
+    live.shows(
+        pane(1, Status.WAITING, kind=Kind.PERMISSION, question=question, host_title="deploy", since=time.time() - 90),
+        pane(2, project="docs", progress="3/7"),
+    )
+    browser.open(live)
+    until(lambda: len(browser.texts("li")) == 2, "there are not two sessions")
+    first = browser.one("li")
+    assert first.get_attribute("data-status") == "waiting"
+    assert question in first.text and "1m" in first.text
+    assert live.token not in browser.driver.current_url
+    # A pane of kitty is not answered from here; the token was given, so nobody is asked for it.
+    for unwanted in ("#enter", ".look", ".view", "pre", "#nothing"):
+        assert browser.texts(unwanted) == []
+    assert browser.driver.execute_script(TICKS) == 0
+    live.shows(pane(1, Status.DONE, host_title="deploy"), pane(2, project="docs", progress="4/7"))
+    until(lambda: browser.one("li").get_attribute("data-status") == "done", "the change is not shown")
+    until(lambda: browser.driver.title == "Tallylight", "the title still counts")
+    # A change of status is told to those who cannot see it, once.
+    assert (
+        browser.driver.execute_script("return document.getElementById('news').textContent") == "deploy · claude: done"
+    )
+    for width in WIDTHS:
+        browser.width(width)
+        assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    assert browser.problems() == []
+
+
+def test_the_token_of_another_run(live: Live, browser: Browser) -> None:
+    """With a token that is not of this run the page shows nothing and asks for the new address, which may be pasted."""
+    live.shows(pane(1))
+    browser.driver.get(f"{live.url}/#{'0' * 64}")
+    field = browser.one("#token", "the token is not asked for")
+    assert "not, or no longer" in browser.text("#why")
+    field.send_keys(f"{live.url}/#{live.token}", Keys.ENTER)
+    browser.one("li", "the token is not taken")
+    assert browser.texts("#enter") == []
+
+
+SCREENS = ("claude/permission-bash-80", "claude/permission-write-80", "claude/idle-start-80")
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    made = Stage(tmp_path, SCREENS)
+    try:
+        yield made.start()
+    finally:
+        made.close()
+
+
+def test_two_queued_questions(stage: Stage, browser: Browser) -> None:
+    """Each question is answered by one press of the button that shows it; then text is taken; then nothing is."""
+    # Another one of the same name: every field and button says all the same whose it is.
+    stage.live.shows(pane(7, host_title="deploy", since=time.time()))
+    browser.open(stage.live)
+    until(lambda: browser.text("li[data-status=waiting]"), "nobody waits")
+    browser.one("li[data-status=waiting] .look").send_keys(Keys.ENTER)
+    browser.one(".choices button", "there are no choices")
+    assert browser.texts(".choices button") == [
+        "1. Yes",
+        "2. Yes, and always allow access to /home/user/project from this project",
+        "3. Yes, and switch to auto mode · auto mode handles these prompts for you",
+        "4. No",
+    ]
+    assert "touch made1" in browser.text(".context")
+    for width in WIDTHS:
+        browser.width(width)
+        assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    names = browser.driver.execute_script(NAMES)
+    assert all(names) and len(set(names)) == len(names), names
+    assert browser.driver.execute_script(TICKS) == 0
+    browser.width(WIDTHS[0])
+    # A button that is pressed twice, as a nervous finger does, is pressed once.
+    driver = browser.driver
+    until(lambda: browser.texts(".choices button:enabled"), "the question was not seen whole")
+
+    def is_pressed() -> bool:
+        driver.execute_script("for (const _ of [1, 2, 3]) document.querySelector('.choices button').click()")
+        return "just now" not in browser.text(".problem")
+
+    until(is_pressed, "it never stands still")
+    until(lambda: "new.txt" in browser.text(".context"), "the next question is not shown")
+    assert stage.typed == [(0, "1")]
+    assert "answered 1. Yes" in browser.text(".said") and "has changed" in browser.text(".said")
+    until(lambda: browser.texts(".choices button:enabled"), "the question was not seen whole")
+    # Somebody at the terminal is quicker: what stood here is not answered any more.
+    driver.execute_script(
+        "const press = document.querySelectorAll('.choices button')[2]; window.kept = () => press.onclick();"
+        "for (const card of cards.values()) card.look = () => {};"
+    )
+    stage.tmux("send-keys", "-t", "=deploy:", "-l", "2")
+    until(lambda: "manual mode" in stage.screen(), "it has not gone on")
+
+    def is_refused() -> bool:
+        driver.execute_script("window.kept()")
+        return "nothing was typed" in browser.text(".problem")
+
+    until(is_refused, "the old question is answered")
+    assert stage.typed == [(0, "1"), (1, "2")]
+    # Its light goes out, text is taken, and Enter is pressed only if that is said.
+    driver.execute_script("for (const card of cards.values()) { delete card.look; card.look(); }")
+    field = browser.one(".text", "it takes no text")
+    assert browser.texts(".interrupt") == []
+    driver.execute_script("document.querySelectorAll('.press').forEach((box) => { box.checked = false; })")
+    field.send_keys("say hello;")
+    browser.press(".send", ".said")
+    until(lambda: len(stage.typed) == 3, "the text has not arrived")
+    assert stage.typed[2][1].replace("\x1b[200~", "").replace("\x1b[201~", "") == "say hello;"
+    assert "Enter not pressed" in browser.text(".said")
+    # The agent leaves: there is nothing any more to be pressed.
+    stage.run("")
+    stage.run("exit")
+    until(lambda: not browser.texts(".choices button, .send:enabled, .interrupt"), "there still is something to press")
+    assert browser.problems() == []
+
+
+def test_what_was_not_on_the_screen_cannot_be_agreed_to(stage: Stage, browser: Browser) -> None:
+    """Where the question is longer than the window, its choices wait until all of it was scrolled through."""
+    browser.width(360, 260)
+    browser.open(stage.live)
+    until(lambda: browser.text("li[data-status=waiting]"), "nobody waits")
+    browser.one("li[data-status=waiting] .look").send_keys(Keys.ENTER)
+    browser.one(".choices button", "there are no choices")
+    assert browser.texts(".choices button:enabled") == []
+    assert "Scroll through all" in browser.text(".unread")
+    driver = browser.driver
+    for step in range(0, 4000, 60):
+        driver.execute_script("scrollTo(0, arguments[0])", step)
+        # The browser tells of what it shows between two pictures.
+        driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    until(lambda: browser.texts(".choices button:enabled"), "all of it was shown, and it cannot be answered")
+    assert browser.text(".unread") == ""

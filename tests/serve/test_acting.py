@@ -16,6 +16,7 @@ from tallylight.serve.answering import MAX_CELLS, MAX_ROWS
 from tallylight.serve.guard import Bucket
 from tallylight.status import Status
 from tests.actions.desk import PID, START, holder, seen
+from tests.actions.hostile import HARMLESS, HOSTILE
 from tests.serve.serving import JSON, ONE, PROCESS, Served
 
 
@@ -197,3 +198,46 @@ def test_hostile_answers_and_texts(client: TestClient, served: Served) -> None:
             wrong.append((route, body, answer.status_code, answer.text))
     assert wrong == []
     assert served.panes.typed == {}
+
+
+def test_every_hostile_answer_of_the_tables(client: TestClient, served: Served) -> None:
+    """What `actions.answer` refuses, REST refuses by the same rule, with a sentence and nothing typed."""
+    served.guard.writes = Bucket(rate=1e9, burst=10**9)
+    wrong = []
+    for case in HOSTILE:
+        served.panes.desks.clear()
+        desk = served.panes.desk("%1")
+        desk.now = attrs.evolve(case.before, pane="%1")
+        shown = desk.shown()
+        given = case.change(shown.answer(case.number))
+        desk.now = case.after
+        if not isinstance(case.after, Refusal):
+            # In the tables the pane is another one, where it is not its own any more.
+            desk.now = attrs.evolve(case.after, pane="%1" if case.after.pane == case.before.pane else "%9")
+        body = {"pid": given.pid, "start": given.start, "fingerprint": given.fingerprint, "choice": given.number}
+        answer = client.post("/api/v1/answer", json={"address": ONE if given.pane == "%1" else "sessions-1:%9", **body})
+        found = (answer.status_code, answer.json().get("rule", ""))
+        # What is no number of a choice or of a process is not even read; a pane that is not there is not asked.
+        unread = found == (422, "") and not (1 <= given.number <= 20 and given.number is not True and given.pid)
+        if desk.typed or not (unread or found == (404, "") or (found[0] == 409 and found[1] in case.rules)):
+            wrong.append((case.name, found, desk.typed))
+    assert wrong == []
+
+
+def test_every_harmless_answer_of_the_tables(client: TestClient, served: Served) -> None:
+    """What `actions.answer` lets through, REST lets through, and types it once."""
+    served.guard.writes = Bucket(rate=1e9, burst=10**9)
+    wrong = []
+    for case in HARMLESS:
+        # It is seen to have gone on since the last answer.
+        desk = served.panes.desk("%1", "claude/working-120", status=Status.WORKING)
+        assert client.get("/api/v1/buffer", params={"address": ONE}).status_code == 200
+        desk.now = attrs.evolve(case.before, pane="%1")
+        shown = desk.shown()
+        assert not isinstance(case.after, Refusal)
+        desk.now = attrs.evolve(case.after, pane="%1")
+        body = {"pid": shown.pid, "start": shown.start, "fingerprint": shown.fingerprint, "choice": case.number}
+        answer = client.post("/api/v1/answer", json={"address": ONE, **body})
+        if answer.status_code != 200 or desk.typed != [shown.choices[case.number - 1].keys]:
+            wrong.append((case.name, answer.text, desk.typed))
+    assert wrong == []

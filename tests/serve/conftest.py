@@ -9,8 +9,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from tallylight.serve import answering
-from tests.serve.live import Live
+from tests.serve.live import Live, Stage
 from tests.serve.serving import AUTH, PANES, Served
+
+#: Two questions, one behind the other, and the prompt behind both.
+SCREENS = ("claude/permission-bash-80", "claude/permission-write-80", "claude/idle-start-80")
 
 
 @pytest.fixture
@@ -33,3 +36,12 @@ def live(tmp_path: Path) -> Iterator[Live]:
     made = Live(tmp_path).start()
     yield made
     made.stop()
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    made = Stage(tmp_path, SCREENS)
+    try:
+        yield made.start()
+    finally:
+        made.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from selenium import webdriver
@@ -138,18 +137,6 @@ def test_the_token_of_another_run(live: Live, browser: Browser) -> None:
     field.send_keys(f"{live.url}/#{live.token}", Keys.ENTER)
     browser.one("li", "the token is not taken")
     assert browser.texts("#enter") == []
-
-
-SCREENS = ("claude/permission-bash-80", "claude/permission-write-80", "claude/idle-start-80")
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    made = Stage(tmp_path, SCREENS)
-    try:
-        yield made.start()
-    finally:
-        made.close()
 
 
 def test_two_queued_questions(stage: Stage, browser: Browser) -> None:

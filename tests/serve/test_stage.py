@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -13,17 +11,6 @@ import pytest
 from tests.serve.live import Stage, until
 
 pytestmark = pytest.mark.programs
-
-SCREENS = ("claude/permission-bash-80", "claude/permission-write-80", "claude/idle-start-80")
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    made = Stage(tmp_path, SCREENS)
-    try:
-        yield made.start()
-    finally:
-        made.close()
 
 
 def test_two_queued_questions_are_answered_once_each(stage: Stage) -> None:

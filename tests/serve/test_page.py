@@ -134,6 +134,8 @@ def test_the_token_of_another_run(live: Live, browser: Browser) -> None:
     browser.driver.get(f"{live.url}/#{'0' * 64}")
     field = browser.one("#token", "the token is not asked for")
     assert "not, or no longer" in browser.text("#why")
+    # Nobody can tell what runs.
+    assert browser.texts("#nothing, li") == []
     field.send_keys(f"{live.url}/#{live.token}", Keys.ENTER)
     browser.one("li", "the token is not taken")
     assert browser.texts("#enter") == []

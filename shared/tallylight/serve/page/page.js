@@ -327,6 +327,7 @@ function connect() {
       sessionStorage.removeItem("tally.token");
       sessions.clear();
       draw();
+      at("nothing").hidden = true;
       connect();
       return;
     }

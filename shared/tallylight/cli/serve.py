@@ -24,7 +24,6 @@ from tallylight.snapshot_schema import Snapshot
 PORT = 8787
 #: Bytes of a token.
 TOKEN_BYTES = 32
-_BACKLOG = 2048
 #: Files this process may have open, if the system lets it: every connection is one.
 _MAX_FILES = 4096
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
@@ -96,7 +95,7 @@ def listen(address: str, port: int) -> socket.socket:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(where)
-            listener.listen(_BACKLOG)
+            listener.listen(socket.SOMAXCONN)
         except OSError:
             listener.close()
             raise

@@ -61,17 +61,10 @@ class _Session:
 
 
 class Answering:
-    """All sessions of *panes*. *clock* is monotonic, *sleep* waits so many seconds."""
+    """All sessions of *panes*."""
 
-    def __init__(
-        self,
-        panes: Panes,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, panes: Panes) -> None:
         self._panes = panes
-        self._clock = clock
-        self._sleep = sleep
         self._sessions: dict[str, _Session] = {}
 
     def keep(self, panes: Collection[str]) -> None:
@@ -144,8 +137,8 @@ class Answering:
 
     def _settle(self, typist: Typist, before: Seen | Refusal, session: _Session) -> None:
         """Wait until the screen shows something else than what was answered, or than before, but not for long."""
-        end = self._clock() + SETTLE_S
-        while self._clock() < end:
+        end = time.monotonic() + SETTLE_S
+        while time.monotonic() < end:
             now = answers.reached(typist.see)
             if session.answered is not None:
                 if not _is_shown(now, session.answered):
@@ -153,7 +146,7 @@ class Answering:
                     return
             elif isinstance(now, Refusal) or isinstance(before, Refusal) or now.look.lines != before.look.lines:
                 return
-            self._sleep(LOOK_S)
+            time.sleep(LOOK_S)
 
     def _session(self, found: Found) -> _Session:
         return self._sessions.setdefault(found.pane.id, _Session())

@@ -27,8 +27,6 @@ KNOWN_WITHIN_S = 5.0
 MAX_KNOWN = 1200
 #: Taken from the kernel in one go, far fewer than `MAX_UNKNOWN`: each is heard before it can be the oldest.
 ACCEPTED_AT_ONCE = 16
-#: Waiting in the kernel, so that a crowd that comes at once is not turned away.
-BACKLOG = 2048
 #: Where a request's scope has its `Connection`, in `scope["state"]`.
 STATE = "tallylight.connection"
 
@@ -87,8 +85,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         for listener in sockets or ():
-            # asyncio takes as many at once as it lets wait; only what waits is set anew.
-            listener.listen(BACKLOG)
+            # asyncio lets no more wait in the kernel than it takes at once, and would turn a crowd away.
+            listener.listen(socket.SOMAXCONN)
 
 
 class Http(H11Protocol):

@@ -4,6 +4,7 @@ The doorkeeper: what stands before the application and lets nothing through that
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 
@@ -54,7 +55,7 @@ class Doorkeeper:
             if refused is None and connection is not None:
                 connection.know()
         length = headers.get("content-length", "0")
-        if refused is None and (not length.isdecimal() or int(length) > MAX_BODY):
+        if refused is None and (not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY):
             refused = Refused(413, f"a body has {MAX_BODY} bytes at most")
         if refused is not None:
             await _refuse(refused, scope, receive, send)

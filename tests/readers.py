@@ -10,7 +10,6 @@ import contextlib
 import io
 import json
 import os
-import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 import attrs
 
 from tallylight import agents, config, datafile, feed, files, snapshot
+from tallylight.actions.answer import Question
 from tallylight.claims import Timing
 from tallylight.cli import emit, hook, panes, status, why
 from tallylight.cli.output import Output
@@ -33,7 +33,7 @@ from tallylight.hosts import asked, waited
 from tallylight.hosts.pane import Pane as HostPane
 from tallylight.hosts.wezterm import WezTermSource
 from tallylight.list import draw, rows, state
-from tallylight.listing import actions
+from tallylight.listing import channel
 from tallylight.multiplexers import wezterm_list
 from tallylight.processes import ForegroundReader
 from tallylight.recording import Event
@@ -334,22 +334,14 @@ def read_wezterm_list(document: bytes, _folder: Path) -> object:
 
 
 def read_reply(document: bytes, _folder: Path) -> object:
-    near, far = socket.socketpair()
-    with near, far:
-        near.settimeout(5)
-        channel = actions.Private({}, near)
-        with contextlib.suppress(OSError):
-            far.settimeout(0)
-            far.send(document.replace(b"\n", b" ")[: actions.MAX_MESSAGE] + b"\n")
-        far.shutdown(socket.SHUT_WR)
-        found = channel.look(rows.Row("kitty-1", PANE, is_own=True))
-        if isinstance(found, state.Sight):
-            json.dumps(actions.sight_to(found))
+    found = channel.read_answer(document)
+    if isinstance(found, Question):
+        channel.answer_to(found)
     return found
 
 
 def read_list_words(document: bytes, _folder: Path) -> object:
-    words = actions.read_words(document)
+    words = channel.read_words(document)
     [os.fsencode(word) for word in words]
     return words
 
@@ -626,11 +618,16 @@ READERS = {
         read=read_wezterm_list,
     ),
     "answer of a terminal": Reader(
-        modules=("listing.actions",),
-        example={"prompt": "p", "mark": "m", "context": ["a"], "choices": [["1", "Yes"]], "said": "no"},
+        modules=("listing.channel",),
+        example={
+            "question": {
+                "pane": "3", "agent": "claude", "pid": 7, "start": 8, "fingerprint": "f", "prompt": "p",
+                "question": "q", "context": ["a"], "first": 0, "choices": [{"number": 1, "label": "Yes", "keys": "1"}],
+            }
+        },
         read=read_reply,
     ),
-    "words of the list": Reader(modules=("listing.actions",), example=["answer", "3"], read=read_list_words),
+    "words of the list": Reader(modules=("listing.channel",), example=["answer", "3"], read=read_list_words),
     "receipt": Reader(
         modules=("setup.receipt",), example={"version": 1, "files": [ENTRY]}, read=read_receipt, errors=(TallyError,)
     ),

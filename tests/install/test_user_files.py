@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,11 @@ from tallylight.errors import TallyError
 from tallylight.setup import hooks_book, receipt, user_files
 from tests.install.fakes import tree
 
-WORDS = st.text(st.characters(blacklist_characters="\0"), max_size=20)
+#: Names as Python has them, also those whose bytes are no UTF-8.
+WORDS = st.one_of(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20),
+    st.binary(max_size=20).map(lambda name: os.fsdecode(name.replace(b"\0", b""))),
+)
 PATHS = WORDS.map(lambda text: Path("/", text))
 COMMON = {
     "path": PATHS,

@@ -10,7 +10,7 @@ from starlette.types import Message
 
 from tallylight.serve import app
 from tallylight.snapshot_schema import Snapshot
-from tests.serve.serving import PANES, PORT, Served
+from tests.serve.serving import AUTH, PANES, PORT, Served
 
 
 def test_a_fault_in_one_look_costs_that_look() -> None:
@@ -29,7 +29,7 @@ def test_a_fault_in_one_look_costs_that_look() -> None:
     handler = logging.Handler()
     handler.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
     app._LOG.addHandler(handler)
-    server = app._Server(served.guard, read_all, served.typist)
+    server = app._Server(served.guard, read_all, served.panes)
 
     async def follow() -> None:
         async with server.lifespan(FastAPI()):
@@ -56,7 +56,11 @@ def test_a_length_of_any_digits_is_a_refusal() -> None:
 
     async def ask() -> None:
         for length in (b"9" * 5000, b"-1", b"\xb2", b"1e3", b""):
-            headers = [(b"host", f"127.0.0.1:{PORT}".encode()), (b"content-length", length)]
+            headers = [
+                (b"host", f"127.0.0.1:{PORT}".encode()),
+                (b"content-length", length),
+                (b"authorization", AUTH["Authorization"].encode()),
+            ]
             scope = {"type": "http", "method": "POST", "path": "/api/v1/text", "headers": headers, "query_string": b""}
             await Served().app()(scope, receive, send)
 

@@ -69,7 +69,7 @@ def read_words(line: bytes) -> list[str]:
         words = values.load(line)
     except DecodeError:
         return []
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+    if not isinstance(words, list) or not all(values.exact(word, MAX_WORDS) is not None for word in words):
         return []
     return words
 

@@ -16,8 +16,9 @@ from types import TracebackType
 
 SHARED = Path(__file__).resolve().parent.parent / "shared"
 
-#: Makes descriptor 0 the controlling terminal of a new session, then becomes the command. Of util-linux.
-_ON_TERMINAL = [shutil.which("setsid") or "setsid", "--ctty"]
+#: Makes descriptor 0 the controlling terminal of a new session, then becomes the command, which ignores no signal even
+#: where the tests were started with `nohup`. Of util-linux and coreutils.
+_ON_TERMINAL = [shutil.which("setsid") or "setsid", "--ctty", "env", "--default-signal=HUP,INT,QUIT"]
 
 
 def launcher(folder: Path) -> list[str]:

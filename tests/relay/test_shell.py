@@ -193,6 +193,17 @@ def test_signals_are_passed_on(run: list[str]) -> None:
         assert window.modes == before
 
 
+def test_signals_that_were_ignored_reach_who_handles_them(run: list[str]) -> None:
+    """After `nohup` a program with a handler of its own gets SIGHUP, as it does without the relay."""
+    with Window() as window:
+        process = window.start(["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *run, sys.executable, "-ISc", _SIGNALS])
+        window.wait_for(b"ready")
+        process.send_signal(signal.SIGHUP)
+        window.wait_for(b"got 1\r\n")
+        process.send_signal(signal.SIGUSR2)
+        assert process.wait(30) == 9
+
+
 def test_signals_that_were_ignored_stay_ignored(run: list[str]) -> None:
     """`nohup` holds for the relay and for its program."""
     with Window() as window:
@@ -355,6 +366,23 @@ def test_a_program_that_survives_a_closed_window_does_so_here(run: list[str], tm
         process.wait(30)
         wait_until(note.exists, "the note")
         os.kill(program, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("command", [["sleep", "100"], ["cat"]])
+def test_a_closed_window_ends_it_after_nohup_too(run: list[str], command: list[str]) -> None:
+    """The relay and its monitor leave; the program ignores SIGHUP, as without the relay, and lives on what it reads."""
+    with Window() as window:
+        process = window.start(["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *run, *command])
+        wait_until(window.is_raw, "raw mode")
+        monitor, program = _program(process)
+        wait_until(lambda: field(program, "Name") == command[0], "the program")
+        window.hang_up()
+        assert process.wait(30) == -signal.SIGHUP
+        wait_until(lambda: not is_alive(monitor), "the end of the monitor")
+        if command == ["sleep", "100"]:
+            assert is_alive(program)
+            os.kill(program, signal.SIGKILL)
+        wait_until(lambda: not is_alive(program), "the end of the program")
 
 
 # -- pressure ------------------------------------------------------------------------------------------------------

@@ -106,6 +106,8 @@ def test_ctrl_z_and_fg(prompt: Prompt) -> None:
         wait_until(lambda: field(job, "State").startswith("T"), "a stopped relay")
         assert _stty(prompt) == before
         prompt.ask("jobs", b" run ")
+        # bash reads the size and sets it again before each prompt: a size that comes between the two is undone.
+        wait_until(prompt.is_raw, "the prompt")
         rows = 30 + round_
         prompt.resize(rows, 100)
         prompt.ask("fg", b"[in 100 %d]" % rows)
@@ -114,6 +116,26 @@ def test_ctrl_z_and_fg(prompt: Prompt) -> None:
     prompt.type(b"q")
     wait_until(lambda: not is_alive(job), "the end")
     assert _stty(prompt) == before
+
+
+def test_fg_continues_the_program_once(tmp_path: Path) -> None:
+    """A second SIGCONT could come when the program has stopped again, and would run it under the shell's prompt."""
+    code = "import os,signal\nsignal.signal(signal.SIGCONT, lambda *_: os.write(1, b'[on]'))\n"
+    code += "os.write(1, b'[in]')\nwhile (line := os.read(0, 99)): os.write(1, b'<%b>' % line.strip())"
+    (tmp_path / "counts.py").write_text(code)
+    with Prompt("bash", tmp_path) as prompt:
+        prompt.ask(f"{prompt.relay} {sys.executable} -IS {tmp_path / 'counts.py'}", b"[in]")
+        job = prompt.job()
+        for _ in range(3):
+            prompt.type(b"\x1a")
+            wait_until(lambda: field(job, "State").startswith("T"), "a stopped relay")
+            prompt.ask("echo prom''pt", b"prompt")
+            prompt.ask("fg", b"[on]")
+            prompt.type(b"a\r")
+            prompt.wait_for(b"<a>")
+            assert prompt.received.count(b"[on]") == 1
+        prompt.type(b"\x04")
+        wait_until(lambda: not is_alive(job), "the end")
 
 
 def test_ctrl_z_on_a_program_that_knows_nothing_of_it(prompt: Prompt) -> None:

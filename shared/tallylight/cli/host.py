@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 
+from tallylight.cli.ending import on_signal
 from tallylight.cli.output import clean
 from tallylight.errors import TallyError
 from tallylight.feed import Feed
@@ -59,8 +60,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         sys.stderr.write(f"tally host: {clean(problem, 500)}\n")
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: poller.stop())
+    on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     parent = os.getppid()
     poller.run(until=lambda: options.with_parent and os.getppid() != parent)
     return 0

@@ -13,6 +13,7 @@ import sys
 import time
 
 from tallylight import extras, snapshot
+from tallylight.cli.ending import on_signal
 from tallylight.cli.fleet import configured
 from tallylight.feed import Feed
 from tallylight.fleet.messages import MachineTopic, Message, Presence, encode_presence
@@ -29,8 +30,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--quiet", action="store_true", help="say nothing, not even that the broker is away")
     options = parser.parse_args(argv)
     fleet = configured("tally publish")
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
+    on_signal(_leave, signal.SIGTERM, signal.SIGHUP)
     try:
         publish(fleet, quiet=options.quiet)
     except KeyboardInterrupt:

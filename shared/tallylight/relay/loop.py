@@ -29,7 +29,6 @@ MAX_LAST_WORDS = 1 << 20
 MAX_WAITING = 1 << 18
 #: How long after a sign of life we look where the program is.
 CWD_DELAY = 0.2
-_DEADLY = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
@@ -120,7 +119,7 @@ class Relay:
         while self._out.size:
             for fd, event in poll.poll():
                 if fd == self._signals.fd:
-                    if any(number in _DEADLY for number in self._signals.take()):
+                    if any(self._signals.is_deadly(number) for number in self._signals.take()):
                         return
                 elif event & _GONE:
                     return
@@ -228,13 +227,18 @@ class Relay:
 
     # -- signals and the program's fate --------------------------------------------------------------------------------
 
-    def _serve_signals(self) -> None:
-        for number in self._signals.take():
+    def _serve_signals(self, *, continued: bool = False) -> None:
+        """Do what each signal asks for that has come; *continued*: SIGCONT has, if it is among them or not."""
+        numbers = self._signals.take()
+        if continued:
+            self._resume()
+        for number in numbers:
             if number == signal.SIGWINCH:
                 pty.copy_size(self._outer.fd, self._inner)
                 self._resize()
             elif number == signal.SIGCONT:
-                self._resume()
+                if not continued:
+                    self._resume()
             elif number == signal.SIGHUP and self._is_hung_up():
                 self._hang_up()
             elif self._program:
@@ -294,9 +298,11 @@ class Relay:
         """Stop as the program has, so that the shell around us gets its prompt; go on with it when continued."""
         self._stops = False
         self._follow()
-        self._outer.restore()
-        signals.stop_group()
-        self._resume()
+        if signals.has_shell():
+            self._outer.restore()
+            signals.stop_group()
+        # Once: a second SIGCONT could reach the program when it has stopped again.
+        self._serve_signals(continued=True)
 
     def _resume(self) -> None:
         # A terminal that is gone has no modes; the next look at it will say that it is gone.

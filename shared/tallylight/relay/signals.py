@@ -2,8 +2,8 @@
 The signals of the relay: collected into a pipe, so that one poll waits for them and for everything else.
 
 `COLLECTED` are the signals that reach the relay but are meant for the program in it, and those that say that the
-terminal has changed. A signal that was ignored when the relay started stays ignored, for the relay and for its
-program, as `nohup` wants it.
+terminal has changed. A signal that was ignored when the relay started is ignored by its program from the start, as
+`nohup` wants it; it is passed on all the same, for a program may have set a handler of its own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NoReturn
 #: Passed on to the program, as they would have reached it.
 PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 COLLECTED = (*PASSED_ON, signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
+_DEADLY = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
 #: The interpreter ignores these for itself; a program expects them as they are by default.
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
@@ -37,9 +38,8 @@ class Signals:
         os.set_blocking(self._write, False)
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
         self._before = {number: signal.getsignal(number) for number in COLLECTED}
-        for number, before in self._before.items():
-            if before != signal.SIG_IGN:
-                signal.signal(number, _collect)
+        for number in COLLECTED:
+            signal.signal(number, _collect)
 
     def take(self) -> bytes:
         """The numbers of the signals that have come, in order, as bytes."""
@@ -47,6 +47,10 @@ class Signals:
             return os.read(self.fd, 4096)
         except BlockingIOError:
             return b""
+
+    def is_deadly(self, number: int) -> bool:
+        """Whether *number* would have ended this process, had it not been collected."""
+        return number in _DEADLY and self._before[signal.Signals(number)] != signal.SIG_IGN
 
     def close(self) -> None:
         """Put every handler back."""
@@ -61,12 +65,19 @@ class Signals:
         self.close()
 
 
-def stop_group() -> None:
+def has_shell() -> bool:
     """
-    Stop the process group of this process, as ctrl-Z does; return when it is continued.
+    Whether a shell in this session could continue the process group of this process.
 
-    In a group that nobody could continue, as that of a window's own program, the kernel does nothing.
+    The group of a window's own program has none, and the kernel does not stop it. Where the group is of another PID
+    namespace, as in a sandbox, it has the number 0 and the shell is outside.
     """
+    group = os.getpgrp()
+    return group == 0 or group != os.getsid(0)
+
+
+def stop_group() -> None:
+    """Stop the process group of this process, as ctrl-Z does; return when it is continued."""
     before = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     os.kill(0, signal.SIGTSTP)
     signal.signal(signal.SIGTSTP, before)

@@ -1,0 +1,14 @@
+"""How a verb that runs until it is told to end hears that."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from types import FrameType
+
+
+def on_signal(handler: Callable[[int, FrameType | None], object], *numbers: signal.Signals) -> None:
+    """Call *handler* at each of these signals, but for those that `nohup` or a shell has had us ignore."""
+    for number in numbers:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, handler)

@@ -16,7 +16,8 @@ class Namespaces:
     New namespaces of these `kinds`, as `unshare` calls them, `pid` and `mount` among them.
 
     `setup` is bash and gets `arguments`. It runs as the first process inside, with the machine's files still there,
-    says `ready`, and waits to read a line. `enter` is more of what `nsenter` is to take from that process.
+    says `ready` once whoever enters finds everything in its place, and waits to read a line. `enter` is more of what
+    `nsenter` is to take from that process.
     """
 
     def __init__(self, kinds: Sequence[str], setup: str, *arguments: str, enter: Sequence[str] = ()) -> None:

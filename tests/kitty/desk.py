@@ -41,6 +41,9 @@ for name in ("load_custom_draw_tab", "load_custom_draw_tab_module"):
     if hasattr(cached := getattr(module, name, None), "clear_cached"):
         cached.clear_cached()
 boss.load_config_file()
+# At once, and not with the next frame: until then the text of the tab bar is that of the settings before.
+for os_window in boss.os_window_map:
+    boss.update_tab_bar_data(os_window)
 """
 _SAY = """
 import os
@@ -186,8 +189,9 @@ class Desk:
 
     def snapshot(self) -> Snapshot | None:
         """What the host wrote for other programs."""
-        found = list((self.kitty.runtime_dir / "tallylight").glob("kitty-*.json"))
-        return snapshot.read(found[0]) if found else None
+        # By its name: a second kitty that was ended beside it has left a snapshot, too.
+        path = self.kitty.runtime_dir / f"tallylight/kitty-{self.kitty.eval('import os; return os.getpid()')}.json"
+        return snapshot.read(path) if path.exists() else None
 
     # -- when it showed it -------------------------------------------------------------------------------------------
 

@@ -78,8 +78,8 @@ mount --bind "$checkout" "$root$checkout"
 mount -o remount,bind,ro "$root$checkout"
 mount -o remount,bind,ro "$root"
 if [ "$network" = loopback ]; then ip link set lo up; fi
-echo ready
-exec chroot "$root" /bin/bash -c 'read -r _'
+# Ready only in there: whoever enters before sees the whole machine.
+exec chroot "$root" /bin/bash -c 'echo ready; read -r _'
 """
 
 

@@ -67,8 +67,10 @@ def desk(_desk: Desk) -> Desk:
 
 @pytest.fixture
 def lamps(desk: Desk) -> dict[str, int]:
-    """Five tabs, one of each light: its name and its tab."""
+    """Five tabs, each with its light: its name and its tab."""
     windows = {name: desk.lamp(name, name) for name in LIGHTS}
+    for name, window in windows.items():
+        desk.wait_status(window, name)
     tabs = desk.kitty.tabs()
     return {name: next(t["id"] for t in tabs if t["windows"][0]["id"] == w) for name, w in windows.items()}
 

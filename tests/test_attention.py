@@ -9,6 +9,7 @@ from tallylight.decision import Decision, Reason
 from tallylight.ledger import Ledger, Waited
 from tallylight.report import Report, Source
 from tallylight.status import Kind, Status
+from tests.tables import each
 
 
 def decision(status: Status, since: float, kind: Kind | None = None) -> Decision:
@@ -261,7 +262,7 @@ def test_a_reader_counts_on() -> None:
     assert Waited.from_json(waited.to_json()) == waited
 
 
-@pytest.mark.parametrize("value", [None, [], {}, {"version": 2}, "x"])
+@each("value", [None, [], {}, {"version": 2}, "x"])
 def test_what_is_no_sum(value: object) -> None:
     """A file of another version, or of something else, is no sum."""
     assert Waited.from_json(value) is None

@@ -13,6 +13,7 @@ from tallylight.keys import ACTIONS
 from tallylight.notify import Settings
 from tallylight.paint import COLOURS
 from tallylight.status import Status
+from tests.tables import each
 
 ALL = """
 poll_ms = 500
@@ -57,7 +58,7 @@ def test_notify() -> None:
     assert load("[notify]\nwhen = []\n", "c.toml")[0].notify.when == frozenset()
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "key", "settings"),
     [
         ("when = 'waiting'", "when", {}),
@@ -135,7 +136,7 @@ def test_comments_and_crlf() -> None:
     assert [(error.key, error.line) for error in errors] == [("stile", 3)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "low", "high"),
     [
         ("poll_ms", 100, 30_000),
@@ -161,7 +162,7 @@ def test_infinity(value: str) -> None:
     assert config.silence_s in (0.1, 60) and len(errors) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "key"),
     [
         ("poll_ms = '250'", "poll_ms"),
@@ -207,7 +208,7 @@ def test_many_mistakes_are_all_told() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line"),
     [
         ("poll_ms =", 1),
@@ -226,7 +227,7 @@ def test_not_toml(text: str, line: int) -> None:
     assert [error.line for error in errors] == [line]
 
 
-@pytest.mark.parametrize("text", ["a = " + "[" * 100_000, "poll_ms = " + "9" * 5_000, "\0" * 10, "x" * 2_000_000])
+@each("text", ["a = " + "[" * 100_000, "poll_ms = " + "9" * 5_000, "\0" * 10, "x" * 2_000_000])
 def test_hostile(text: str) -> None:
     """Whatever stands in it, reading the configuration does not raise."""
     config, errors = load(text, "c.toml")

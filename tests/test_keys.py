@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tallylight.config import load
 from tallylight.keys import ACTIONS, CANDIDATES, Binding, choose, is_free, read, text
+from tests.tables import each
 
 FREE: dict[str, list[str]] = {key: [] for key in CANDIDATES}
 
@@ -64,7 +63,7 @@ def test_a_key_of_an_earlier_choice_goes_with_it() -> None:
     assert names(choose({}, {"jump": "f5"}, FREE))["jump"] == "kitty_mod+y"
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "used", "free"),
     [("a>b", ["a"], False), ("a", ["a>b"], False), ("a>b", ["a>c"], True), ("a>b", ["a>b"], False), ("a", ["b"], True)],
 )
@@ -73,7 +72,7 @@ def test_a_key_that_begins_another(key: str, used: list[str], free: bool) -> Non
     assert is_free(key, used) is free
 
 
-@pytest.mark.parametrize("folder", ["/k", "/home of me/kit'tens", "/a$HOME/k", '/quo"te/k'])
+@each("folder", ["/k", "/home of me/kit'tens", "/a$HOME/k", '/quo"te/k'])
 def test_lines(folder: str) -> None:
     """What is written is read back the same, whatever the folder is called."""
     bindings = choose({}, {}, FREE)
@@ -99,7 +98,7 @@ def test_keys_in_the_configuration() -> None:
     assert (config.keys, errors) == ({"jump": "ctrl+alt+j", "snooze": ""}, [])
 
 
-@pytest.mark.parametrize("value", ['"ctrl+x map y"', '"a\\nb"', "5", "true", '"' + "x" * 65 + '"', '"a#b"', '"a\'b"'])
+@each("value", ['"ctrl+x map y"', '"a\\nb"', "5", "true", '"' + "x" * 65 + '"', '"a#b"', '"a\'b"'])
 def test_what_is_no_key_is_told(value: str) -> None:
     """A key that would be more than a key is named with its line and costs itself."""
     config, errors = load(f"[keys]\njump = {value}\nfork = 'f9'\n", "c.toml")

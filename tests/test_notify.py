@@ -26,6 +26,7 @@ from tallylight.notify import (
 )
 from tallylight.report import Report, Source
 from tallylight.status import Kind, Status
+from tests.tables import each
 
 NOON = 720
 STEP = 0.25
@@ -241,7 +242,7 @@ def test_turns_are_timed_one_by_one() -> None:
     assert line.words == ["long", "taken back"]
 
 
-@pytest.mark.parametrize("status", STATUSES)
+@each("status", STATUSES)
 def test_each_status_is_a_choice(status: Status) -> None:
     """What is not chosen is not told; what is, is."""
     for when in (frozenset({status}), frozenset(STATUSES) - {status}, frozenset[Status]()):
@@ -257,7 +258,7 @@ def test_what_is_told_by_default() -> None:
 QUIET = ((22 * 60, 7 * 60), (720, 780))
 
 
-@pytest.mark.parametrize(
+@each(
     ("minute", "quiet"),
     [(1319, False), (1320, True), (1439, True), (0, True), (419, True), (420, False), (719, False), (720, True)],
 )

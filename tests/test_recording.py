@@ -16,6 +16,7 @@ from tallylight.recording_decoder import LINE_LIMIT, TIME_LIMIT, Problem, Record
 from tallylight.report import Progress, Report, Source
 from tallylight.status import Kind, Status
 from tallylight.tracker import Foreground
+from tests.tables import each
 
 HEADER = Header(
     columns=100,
@@ -60,7 +61,7 @@ def lines(*rest: str) -> bytes:
     return "\n".join(['{"version": 2, "width": 80, "height": 24}', *rest, ""]).encode()
 
 
-@pytest.mark.parametrize(
+@each(
     "what",
     [
         Output(b"\x1b]0;\xe2\x9c\xb3 hi\x07"),
@@ -136,7 +137,7 @@ def test_a_flood_is_many_lines(piece: bytes) -> None:
     assert b"".join(e.what.data for e in decoded(written)[1:] if isinstance(e, Event)) == data  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "said"),
     [
         (b"", "no header"),
@@ -187,7 +188,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("line", "said"), BROKEN.values(), ids=BROKEN)
+@each(("line", "said"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_line_costs_itself(line: str, said: str) -> None:
     """A line that breaks a rule is named with its number, and those around it are read."""
     data = lines('[0, "o", "a"]', line, '[2, "o", "b"]')

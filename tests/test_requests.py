@@ -22,6 +22,7 @@ from tallylight.requests import (
     Spool,
     send,
 )
+from tests.tables import each
 
 ME = f"kitty-{os.getpid()}"
 
@@ -63,14 +64,14 @@ def test_the_directory_is_private() -> None:
     assert folder().stat().st_mode & 0o777 == 0o700
 
 
-@pytest.mark.parametrize("name", ["kitty-1", "kitty", "../kitty-1", "kitty-1/../x-2", "", "KITTY-1"])
+@each("name", ["kitty-1", "kitty", "../kitty-1", "kitty-1/../x-2", "", "KITTY-1"])
 def test_a_host_that_is_not_there_is_told(name: str) -> None:
     """Nothing is written anywhere for a host that is gone, and no name leads out of the directory."""
     with pytest.raises(RequestError):
         send(name, Request("seen", "3"))
 
 
-@pytest.mark.parametrize("verb", ["answer", "fork", "resume", "Focus", "focus ", ""])
+@each("verb", ["answer", "fork", "resume", "Focus", "focus ", ""])
 def test_nothing_else_can_be_asked(verb: str) -> None:
     """There is no request that types or starts anything: it is neither sent nor taken."""
     spool = Spool("kitty")
@@ -81,7 +82,7 @@ def test_nothing_else_can_be_asked(verb: str) -> None:
     assert spool.take() == []
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

@@ -13,6 +13,7 @@ from tallylight.records import MAX_RECORDS
 from tallylight.report import Report, Source
 from tallylight.status import Kind, Status
 from tallylight.tracker import Foreground, Tracker
+from tests.tables import each
 
 Step = Callable[[Tracker, float], None]
 
@@ -329,8 +330,8 @@ def run(steps: list[tuple[float, Step]], timing: Timing | None = None) -> Tracke
     return tracker
 
 
-@pytest.mark.parametrize("name", TIMELINES)
-@pytest.mark.parametrize("boot", [0.0, 0.001, 86400.0], ids=["zero", "near-zero", "a-day"])
+@each("name", TIMELINES)
+@each("boot", [0.0, 0.001, 86400.0], ids=["zero", "near-zero", "a-day"])
 def test_timeline(name: str, boot: float) -> None:
     """The trust rules hold, whatever the monotonic clock started from."""
     steps, expected = TIMELINES[name]

@@ -20,6 +20,7 @@ from benchmarks.accuracy import CORPUS, HELD_OUT, ROWS, Recording, recordings_fo
 
 from tallylight.recording import Mark
 from tests.agents import held_out
+from tests.tables import each
 
 TUNED = {path.name.partition(".")[0]: path for path in sorted(CORPUS.glob("*.cast.gz"))}
 #: Those that were held out; their names are none of the others'.
@@ -60,14 +61,14 @@ def scene_of(name: str) -> str:
     return name.split("-")[1]
 
 
-@pytest.mark.parametrize("name", PATHS)
+@each("name", PATHS)
 def test_decodes(name: str) -> None:
     """A recording is read without a problem, and is as long as what it shows: ten seconds to two minutes."""
     assert recording(name).problems == []
     assert 10 <= recording(name).end <= 120
 
 
-@pytest.mark.parametrize("name", PATHS)
+@each("name", PATHS)
 def test_truth(name: str) -> None:
     """The truth begins with the start and ends with the end, in known words, each of which says something new."""
     words = [word for _, word in recording(name).truth]
@@ -85,7 +86,7 @@ def test_truth(name: str) -> None:
             assert before == "working", "nobody is asked who has not set an agent to work"
 
 
-@pytest.mark.parametrize("name", PATHS)
+@each("name", PATHS)
 def test_names_nobody(name: str) -> None:
     """A recording holds no host or user name, no path of the machine it was made on, and no key."""
     text = gzip.decompress(PATHS[name].read_bytes()).decode()

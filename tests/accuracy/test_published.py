@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from benchmarks.published import Patterns, Silence, read
 
+from tests.tables import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "expected"),
     [
         ("What would you like me to do for you?\n\n>\n", "waiting"),

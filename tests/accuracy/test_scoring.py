@@ -7,11 +7,13 @@ import math
 import pytest
 from benchmarks.scoring import Score, class_of, quantile, score
 
+from tests.tables import each
+
 #: Ten seconds at the prompt, ten of work, ten of a dialog, ten of rest.
 TRUTH = [(0.0, "idle"), (10.0, "working"), (20.0, "waiting:permission"), (30.0, "done")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "expected"),
     [
         ("working", "working"),
@@ -127,7 +129,7 @@ def test_sum() -> None:
     assert Score().missed_waiting == Score().stuck == Score().latency(0.5) == 0
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "part", "expected"),
     [
         ([3.0, 1.0, 2.0, 4.0], 0.5, 2.0),

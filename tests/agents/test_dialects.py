@@ -14,6 +14,7 @@ import pytest
 from tests.agents.chat import find_step, prompt_in, tool_call
 from tests.agents.dialect import Call
 from tests.agents.model import ScriptedModel
+from tests.tables import each
 
 CHAT, GEMINI = "/v1/chat/completions", "/v1beta/models/any:streamGenerateContent?alt=sse"
 
@@ -189,7 +190,7 @@ def test_after(model: ScriptedModel) -> None:
     assert model.marks[0]["monotonic"] - start < 0.3
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "prompt"),
     [
         ("ASK", "ASK"),
@@ -213,7 +214,7 @@ def test_find_step() -> None:
     assert find_step([]) == ("", 0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "offered", "expected"),
     [
         (Call("BACKGROUND", "x", "1"), tool("run_shell_command", "command", "is_background"), {"is_background": True}),

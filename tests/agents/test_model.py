@@ -18,6 +18,7 @@ from tests.agents.anthropic import find_step
 from tests.agents.driver import wait_until
 from tests.agents.model import ScriptedModel
 from tests.kitty.roots import CHECKOUT
+from tests.tables import each
 
 BASH = [{"name": "Bash", "input_schema": {}}]
 
@@ -239,7 +240,7 @@ def respond(url: str, *items: dict[str, Any], tools: Any = ({"type": "function",
 REMINDER = user("<system-reminder>be kind</system-reminder>")
 
 
-@pytest.mark.parametrize(
+@each(
     ("messages", "step"),
     [
         ([user("a")], ("a", 0)),

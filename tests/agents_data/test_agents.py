@@ -8,6 +8,7 @@ from tallylight import files
 from tallylight.agents import Agents, load_agents, parse_agent
 from tallylight.errors import DataFileError
 from tallylight.status import Kind, Status
+from tests.tables import each
 
 PACKAGED = files.packaged_agents()
 GOOD = 'name = "x"\nprocesses = ["x"]\n'
@@ -32,7 +33,7 @@ def test_every_fact_has_a_source() -> None:
         assert "bserved with" in text or "https://" in text, name
 
 
-@pytest.mark.parametrize("word", ["agent", "pi", "amp", "goose", "copilot", "kilo"])
+@each("word", ["agent", "pi", "amp", "goose", "copilot", "kilo"])
 def test_common_words_need_a_second_sign(word: str) -> None:
     """No packaged agent claims a name that other programs have without asking for a second sign."""
     agents, _ = load_agents(PACKAGED)
@@ -179,7 +180,7 @@ by_id = ["x", "--fork={session}"]
     assert agent.fork.by_id == ("x", "--fork={session}")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "key", "line"),
     [
         ("name = ", "", 1),
@@ -233,9 +234,7 @@ def test_mistakes(text: str, key: str, line: int | None) -> None:
     assert str(caught.value).startswith("/home/u/x.toml")
 
 
-@pytest.mark.parametrize(
-    "text", ["a = " + "[" * 100_000, "a = " + "9" * 5_000, "\0", "\ufffd", "x" * 2_000_000, "a.b.c = 1\na.b = 2"]
-)
+@each("text", ["a = " + "[" * 100_000, "a = " + "9" * 5_000, "\0", "\ufffd", "x" * 2_000_000, "a.b.c = 1\na.b = 2"])
 def test_hostile_files(text: str) -> None:
     """Whatever stands in a file, the worst is a `DataFileError`."""
     with pytest.raises(DataFileError):

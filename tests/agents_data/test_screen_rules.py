@@ -18,6 +18,7 @@ from tallylight.errors import DataFileError
 from tallylight.evidence.prompts import read_prompt
 from tallylight.status import Kind, Status
 from tests.evidence.agents import AGENTS
+from tests.tables import each
 
 HEAD = 'name = "mine"\nprocesses = ["mine"]\n'
 RULE = '[[screen.rules]]\nname = "ready"\nstatus = "idle"\nlines = ["mine> "]\n'
@@ -60,7 +61,7 @@ def test_generic_dialogs_can_be_switched_off() -> None:
     assert read_prompt(parse_agent(f"{HEAD}[screen]\ngeneric = false\n", "mine.toml"), dialog, 0) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("where", "shows"),
     [
         ("end", ["above", "in", "below"]),
@@ -87,7 +88,7 @@ def test_last_counts_rows_with_text() -> None:
     assert read_prompt(parse_agent(HEAD + rule.format(2), "mine.toml"), lines, 4) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "key", "line", "problem"),
     [
         (RULE.replace('name = "ready"\n', ""), "screen.rules.name", 3, "is needed"),
@@ -119,7 +120,7 @@ def test_mistakes_are_pointed_at(rule: str, key: str, line: int, problem: str) -
     assert problem in str(found)
 
 
-@pytest.mark.parametrize(
+@each(
     "pattern",
     ["", "a", ".*", ".*a.*", r"\d{1,2}/\d{1,2}", "(?:a|b)?c", "(?P<q>.*)", "(?i)yes", "[]a]", r"[^\]]+", r"\(", "a{3}",
      "a|b|c", r"\u2713 ", "a+?b", "x{0,5}", "^a$", "{"],
@@ -133,7 +134,7 @@ def test_patterns_that_are_allowed(pattern: str) -> None:
     assert compile_pattern(pattern).pattern == pattern.removeprefix("(?i)")
 
 
-@pytest.mark.parametrize(
+@each(
     "pattern",
     ["(a+)+", "(a|b)*", "(?:.*)*", "(a?){9}", ".*.*.*", r"(a)\1", "(?=a)", "(?<!a)b", "(?>a)", "(?#x)", "a**", "*", "(",
      ")", "[", "a\\", "(?P=q)", "(?s)a", r"\1", "(" * 10 + ")" * 10, "(?:ab?){2}", "[b-a]"],
@@ -156,7 +157,7 @@ def test_whatever_is_allowed_is_quick(pattern: str, row: str) -> None:
     assert time.thread_time() - begun < 0.1
 
 
-@pytest.mark.parametrize("pattern", [".*.*b", "a*a*b", "(?:a*a*b|a*c)", ".*a.{0,200}b"])
+@each("pattern", [".*.*b", "a*a*b", "(?:a*a*b|a*c)", ".*a.{0,200}b"])
 def test_the_worst_that_is_allowed(pattern: str) -> None:
     """The most ways that are let through still take a few milliseconds."""
     compiled = compile_pattern(pattern)

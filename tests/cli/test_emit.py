@@ -14,6 +14,7 @@ from tallylight.cli.main import main
 from tallylight.report import Progress
 from tallylight.status import Kind, Status
 from tallylight.wire import osc1338
+from tests.tables import each
 from tests.terminal import SHARED, Terminal, bare_environment, launcher
 
 
@@ -42,7 +43,7 @@ def tally(tmp_path: Path) -> list[str]:
     return launcher(tmp_path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "payload"),
     [
         ("working", "state=working"),
@@ -132,7 +133,7 @@ def test_receiver_understands_every_option() -> None:
     assert (report.progress, report.background) == (Progress(1, 4), 2)
 
 
-@pytest.mark.parametrize("status", [word for word in emit.STATUSES if word != "clear"])
+@each("status", [word for word in emit.STATUSES if word != "clear"])
 def test_receiver_knows_every_status(status: str) -> None:
     """Every status that may be sent is read back as itself."""
     frame = emit.sequences(emit.parse([status])).partition(b"\x07")[0] + b"\x07"
@@ -153,7 +154,7 @@ def test_payload_at_the_limit_and_one_over(over: int, shortened: bool) -> None:
     assert osc1338.decode_frame(frame).status is Status.DONE
 
 
-@pytest.mark.parametrize("letter", ["m", "é", "✓", "🙂", ";"])
+@each("letter", ["m", "é", "✓", "🙂", ";"])
 def test_long_texts_are_cut_at_a_character(letter: str) -> None:
     """Detail, message and title give way, in this order, at whole characters, and the rest stays."""
     texts = [f"--{name}={letter * 3000}" for name in ("title", "message", "detail")]

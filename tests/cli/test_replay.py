@@ -19,6 +19,7 @@ from tallylight.replay import Replay
 from tallylight.report import Report, Source
 from tallylight.status import Kind, Status
 from tallylight.tracker import Foreground
+from tests.tables import each
 
 CODEX = ForegroundChange(Foreground("codex", 7))
 GONE = ForegroundChange(None)
@@ -127,7 +128,7 @@ def test_status_files_are_evidence() -> None:
     assert told((0.0, claude), (1.0, waits), without=[Source.REGISTRY]) == [(0.0, "idle")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("end", "status"),
     [(Exit(0), "done"), (Exit(137), "down"), (Exit(None, 9), "down"), (Exit(None), "down")],
 )

@@ -18,6 +18,7 @@ from tallylight.ledger import Waited
 from tallylight.requests import Request, Spool
 from tallylight.snapshot_schema import Pane
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+from tests.tables import each
 
 
 @attrs.define
@@ -149,7 +150,7 @@ def test_nothing_runs(runtime: Path, verb: str, capsys: pytest.CaptureFixture[st
     assert "tally doctor" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
+@each(
     ("seconds", "words"),
     [(1, "1 s"), (59.4, "59 s"), (60, "1 min"), (119, "1 min"), (3599, "59 min"), (3600, "1 h"), (7500, "2 h 5 min")],
 )

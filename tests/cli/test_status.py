@@ -19,6 +19,7 @@ from tallylight.snapshot_schema import Pane
 from tallylight.status import Status
 from tallylight.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher
 
 EVERY = [DONE, COMMAND, WORKING, WAITING, SHELL]
@@ -159,7 +160,7 @@ def test_broken_snapshot_is_told_and_the_rest_is_shown(runtime: Path, capsys: py
     assert "permission" in said.out
 
 
-@pytest.mark.parametrize("columns", [40, 50, 71, 72, 80, 120])
+@each("columns", [40, 50, 71, 72, 80, 120])
 def test_lines_fit(columns: int) -> None:
     """At every width no line is longer, and status, agent, name and age of what waits are there."""
     long = attrs.evolve(WAITING, project="a-very-long-project-name " * 3, message="word " * 60)
@@ -170,7 +171,7 @@ def test_lines_fit(columns: int) -> None:
         assert word in lines[0]
 
 
-@pytest.mark.parametrize("columns", range(1, 40))
+@each("columns", range(1, 40))
 def test_even_the_narrowest_terminal_gets_mark_and_status(columns: int) -> None:
     """Below 40 columns columns go, but mark and status stay."""
     assert drawn([WAITING], columns)[0].startswith("!  ")
@@ -246,7 +247,7 @@ def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
         assert terminal.received == b""
 
 
-@pytest.mark.parametrize(
+@each(
     ("seconds", "worded"),
     [(-5, "0s"), (0, "0s"), (59.9, "59s"), (60, "1m"), (3599, "59m"), (3600, "1h"), (86400, "1d"), (1e9, "999d")],
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight import edits
+from tests.tables import each
 
 BODY = edits.include_line("/home/me/.local/share/tallylight/kitty.conf")
 OLD = edits.include_line("/mnt/old home/.local/share/tallylight/kitty.conf")
@@ -94,7 +94,7 @@ def test_bytes_that_are_not_utf8_survive(data: bytes) -> None:
     assert edits.encode(edits.remove(edits.insert(text, BODY))) == data
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         ("", BLOCK),
@@ -160,7 +160,7 @@ def test_dollar_in_a_path_is_doubled() -> None:
     assert edits.include_line("/home/a $b/kitty.conf") == "include /home/a $$b/kitty.conf"
 
 
-@pytest.mark.parametrize("path", ["/home/a\nb", "/home/a ", "/home/\udcff", "/home/a\x7f"])
+@each("path", ["/home/a\nb", "/home/a ", "/home/\udcff", "/home/a\x7f"])
 def test_path_that_cannot_stand_on_a_line_is_named(path: str) -> None:
     """A path kitty could not read back is refused with its reason."""
     assert edits.path_problem(path)

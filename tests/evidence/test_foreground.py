@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import attrs
-import pytest
 
 from tallylight.agents import Agents, parse_agent
 from tallylight.evidence.commands import unwrap
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process, base_name, package_name, script_name
 from tests.evidence.agents import AGENTS
+from tests.tables import each
 
 NODE = "/usr/bin/node"
 
@@ -27,7 +27,7 @@ def name_of(identity: Identity) -> str:
     return identity.agent.name if identity.agent else ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("comm", "argv", "expected"),
     [
         ("codex", (), ("codex",)),
@@ -94,7 +94,7 @@ REAL = [
 ]
 
 
-@pytest.mark.parametrize(("name", "comm", "argv", "exe"), REAL)
+@each(("name", "comm", "argv", "exe"), REAL)
 def test_real_agents(name: str, comm: str, argv: str, exe: str) -> None:
     """The leader of each real agent is known, whatever Node calls its threads, and is the agent's own process."""
     found = who(process(argv, exe, comm))
@@ -114,7 +114,7 @@ def test_process_title_padding() -> None:
         assert name_of(who(process((*argv.split(), "", "", ""), exe, comm))) == name
 
 
-@pytest.mark.parametrize(
+@each(
     ("argv", "name"),
     [
         ("npx -y @anthropic-ai/claude-code", "claude"),
@@ -187,7 +187,7 @@ def test_seen_through(argv: str, name: str) -> None:
     assert (found.is_direct, found.wants_children) == (direct, not direct)
 
 
-@pytest.mark.parametrize(
+@each(
     "argv",
     [
         ("bash", "-c", "claude --resume 1"),
@@ -279,7 +279,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("argv", PLAIN)
+@each("argv", PLAIN)
 def test_no_agent(argv: str) -> None:
     """Whatever merely mentions an agent, has a common word for a name, or looks like one, is none."""
     found = who(process(argv))
@@ -287,7 +287,7 @@ def test_no_agent(argv: str) -> None:
     assert (name_of(found), found.is_remote) == ("", False)
 
 
-@pytest.mark.parametrize(
+@each(
     "argv",
     [
         "claude mcp serve",
@@ -318,7 +318,7 @@ def test_not_a_conversation(argv: str) -> None:
     assert "is not a conversation" in found.rule
 
 
-@pytest.mark.parametrize(
+@each(
     "argv",
     [
         "claude --resume mcp",
@@ -335,7 +335,7 @@ def test_conversation(argv: str | tuple[str, ...]) -> None:
     assert who(process(argv)).agent is not None
 
 
-@pytest.mark.parametrize(
+@each(
     "argv",
     [
         "ssh host claude",
@@ -383,7 +383,7 @@ def test_children_of_another_agent_do_not_tell() -> None:
     assert (name_of(found), found.process.pid) == ("claude", 100)
 
 
-@pytest.mark.parametrize(
+@each(
     "argv",
     [
         ("npm", "run", "agent"),
@@ -431,7 +431,7 @@ def test_bounds() -> None:
     assert name_of(who(process(("bash", "-c", "claude " + "x" * 100_000)))) == ""
 
 
-@pytest.mark.parametrize("text", ["'", "claude '", "$(claude)", "claude; ls", "ls | claude", "claude &", "", "(", "\0"])
+@each("text", ["'", "claude '", "$(claude)", "claude; ls", "ls | claude", "claude &", "", "(", "\0"])
 def test_shell_commands_not_understood(text: str) -> None:
     """A shell command that is not one simple command decides nothing."""
     assert name_of(who(process(("bash", "-c", text)))) == ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyte
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.evidence.grid import Grid
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
 from tallylight.scanner import Scanner
+from tests.tables import each
 
 SEEDS = Path(__file__).parents[1] / "fuzz" / "seeds"
 #: What ends a program on the alternate screen, which pyte does not know.
@@ -30,7 +30,7 @@ def reference(data: bytes, columns: int = 20, rows: int = 5) -> pyte.Screen:
     return screen
 
 
-@pytest.mark.parametrize("seed", sorted(SEEDS.glob("*.raw")), ids=lambda path: path.stem)
+@each("seed", sorted(SEEDS.glob("*.raw")), ids=lambda path: path.stem)
 def test_real_programs_look_the_same(seed: Path) -> None:
     """Recorded programs leave the screen that another emulator draws of them, however they are cut."""
     data = seed.read_bytes().partition(LEAVES)[0]
@@ -74,7 +74,7 @@ def test_any_sequence_looks_the_same(pieces: list[str]) -> None:
     assert grid.cursor_visible is not screen.cursor.hidden
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "lines"),
     [
         ("old\x1b[?1049hnew", ["   new"]),

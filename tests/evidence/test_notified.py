@@ -12,6 +12,7 @@ from tallylight.scanner import Scanner, Sequence
 from tallylight.status import Kind, Status
 from tallylight.wire import notification
 from tests.helpers import Vector, load_vectors
+from tests.tables import each
 
 RAISES = {
     "permission_request": (Status.WAITING, Kind.PERMISSION),
@@ -39,7 +40,7 @@ def payload(found: Sequence) -> tuple[int, str]:
     return found.number, found.body.decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("vector", heard("cli_agent", 777))
+@each("vector", heard("cli_agent", 777))
 def test_warps_events(vector: Vector) -> None:
     """Of each vector, what it raises and no more: not a start, not a prompt, nothing of what is malformed."""
     found = sequence(vector)
@@ -60,7 +61,7 @@ def test_there_are_vectors() -> None:
     assert len(heard("cli_agent", 777)) > 25 and len(heard("notification", 9, 777)) > 25
 
 
-@pytest.mark.parametrize("event", ["tool_complete", "permission_replied", "prompt_submit", "stop", "idle_prompt"])
+@each("event", ["tool_complete", "permission_replied", "prompt_submit", "stop", "idle_prompt"])
 def test_nothing_is_cleared(event: str) -> None:
     """While the agent is known to wait, no notification says that it does not."""
     text = f'notify;warp://cli-agent;{{"event":"{event}"}}'
@@ -68,7 +69,7 @@ def test_nothing_is_cleared(event: str) -> None:
     assert spoken(777, text, Status.WAITING) is None and is_machine_talk(777, text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "status"), [("attention", Status.WAITING), ("finished", Status.DONE), ("working", None), ("dancing", None)]
 )
 def test_terax(word: str, status: Status | None) -> None:
@@ -79,7 +80,7 @@ def test_terax(word: str, status: Status | None) -> None:
     assert is_machine_talk(777, f"notify;Terax;claude;{word}") == (word != "dancing")
 
 
-@pytest.mark.parametrize("vector", heard("notification", 9, 777))
+@each("vector", heard("notification", 9, 777))
 def test_plain_notifications(vector: Vector) -> None:
     """A vector with a notification of one sequence raises attention with its text; any other raises none."""
     found = sequence(vector)

@@ -22,6 +22,7 @@ from tallylight.evidence.tail import REACH, WIDTH, read_tail
 from tallylight.status import Kind, Status
 from tests.evidence.agents import AGENTS, agent
 from tests.helpers import least_seconds
+from tests.tables import each
 
 SCREENS = sorted((Path(__file__).parent / "screens").rglob("*.txt"))
 UNKNOWN = Agent(name="unknown", display="Unknown")
@@ -43,7 +44,7 @@ def load(path: Path) -> Screen:
     return Screen(agent(path.parent.name), int(facts["cursor"]), facts, text.removesuffix("\n").split("\n"))
 
 
-@pytest.mark.parametrize("path", SCREENS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+@each("path", SCREENS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_screens_of_real_agents(path: Path) -> None:
     """Each is read as what it was: status and kind, the question, the choices with their keys, by the rule named."""
     screen = load(path)
@@ -66,7 +67,7 @@ def test_every_agent_that_was_run_has_its_screens() -> None:
     assert not [a.name for a in AGENTS if a.screen_rules and not any(p.parent.name == a.name for p in SCREENS)]
 
 
-@pytest.mark.parametrize("path", [p for p in SCREENS if p.stem.startswith(("permission", "question"))], ids=str)
+@each("path", [p for p in SCREENS if p.stem.startswith(("permission", "question"))], ids=str)
 def test_an_answered_dialog_in_the_transcript_says_nothing(path: Path) -> None:
     """The same dialog, printed by whatever, above the agent's own input box."""
     screen = load(path)
@@ -115,8 +116,8 @@ NEGATIVES: dict[str, list[str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NEGATIVES)
-@pytest.mark.parametrize("who", [UNKNOWN, *AGENTS], ids=lambda a: a.name)
+@each("name", NEGATIVES)
+@each("who", [UNKNOWN, *AGENTS], ids=lambda a: a.name)
 def test_what_only_looks_like_a_prompt(name: str, who: Agent) -> None:
     """No screen that merely has the text of a dialog on it waits for anyone, whichever agent shows it."""
     lines = NEGATIVES[name]
@@ -125,7 +126,7 @@ def test_what_only_looks_like_a_prompt(name: str, who: Agent) -> None:
     assert found is None or found.status is not Status.WAITING
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "kind", "rule", "question", "keys"),
     [
         (DIALOG, Kind.PERMISSION, "numbered choices", "Do you want to proceed?", ["1", "2"]),
@@ -199,7 +200,7 @@ def test_nothing_raises(lines: list[str], cursor: int) -> None:
                 assert text.isprintable()
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     ["(" * 400, "a" * 400, "1. " * 200, "(Y)" * 150, "[y/n]" * 90, "esc to " * 60, "password " * 50, "❯ 1. " * 90],
 )

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tallylight.evidence.registry import Reading, decode, sessions_file
+from tests.tables import each
 
 FILE: dict[str, Any] = {
     "pid": 42,
@@ -35,13 +34,13 @@ def test_whole_file() -> None:
     assert waiting is not None and (waiting.raw, waiting.waiting_for) == ("waiting", "permission prompt")
 
 
-@pytest.mark.parametrize("status", ["idle", "busy", "waiting", "shell"])
+@each("status", ["idle", "busy", "waiting", "shell"])
 def test_known_statuses(status: str) -> None:
     """The four words that were seen are read."""
     assert (reading := read(status=status)) is not None and reading.raw == status
 
 
-@pytest.mark.parametrize(
+@each(
     "changes",
     [
         {"status": "thinking"},
@@ -67,7 +66,7 @@ def test_surprise(changes: dict[str, Any]) -> None:
     assert read(**changes) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",
@@ -92,7 +91,7 @@ def test_not_a_file_of_it(text: str) -> None:
     assert decode(text, pid=42, start=178_666) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "field", "value"),
     [
         # What the gate refuses must reach it: as no id at all it would stand for the latest conversation.
@@ -118,7 +117,7 @@ def test_fields(changes: dict[str, Any], field: str, value: object) -> None:
     assert getattr(reading, field) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("environ", "path"),
     [
         ({}, "/home/u/.claude/sessions/42.json"),

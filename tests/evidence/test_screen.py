@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from tallylight.evidence.screen import LIVELY, WINDOW, Change, ScreenWatch
+from tests.tables import each
 
 COLUMNS, ROWS = 48, 22
 NONE, TYPING, MINOR, LIVE, MAJOR, REFLOW = (
@@ -181,9 +182,9 @@ STORY = [f"said line {i}" for i in range(40)]
 MENU = [f"  /command-{i}   does a thing" for i in range(6)]
 
 
-@pytest.mark.parametrize("bars", [True, False])
-@pytest.mark.parametrize("visible", [True, False])
-@pytest.mark.parametrize("story", [STORY, STORY[:5]])
+@each("bars", [True, False])
+@each("visible", [True, False])
+@each("story", [STORY, STORY[:5]])
 def test_typing_in_a_box(bars: bool, visible: bool, story: list[str]) -> None:
     """A box that is typed into, grows and pushes the rest up, or opens a menu below itself, is not output."""
     screen = Screen()
@@ -200,8 +201,8 @@ def test_typing_in_a_box(bars: bool, visible: bool, story: list[str]) -> None:
         assert not screen.look().is_output, typed
 
 
-@pytest.mark.parametrize("bars", [True, False])
-@pytest.mark.parametrize("visible", [True, False])
+@each("bars", [True, False])
+@each("visible", [True, False])
 def test_answer_above_a_box_is_output(bars: bool, visible: bool) -> None:
     """Text that appears above the box is output, also while somebody types."""
     screen = Screen()
@@ -246,7 +247,7 @@ def spinning(seconds: float, *, per_second: float) -> list[str]:
     return [*STORY[:10], line, ""]
 
 
-@pytest.mark.parametrize("per_second", [0.9, 1.1, 1.6, 2.0])
+@each("per_second", [0.9, 1.1, 1.6, 2.0])
 def test_clock_is_not_output(per_second: float) -> None:
     """A spinner or clock at the pace of an agent that waits for an approval never is output."""
     screen = Screen()
@@ -300,7 +301,7 @@ def test_blinking_line_is_not_output_for_long() -> None:
     assert not any(change.is_output for change in seen[10:])
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "change"),
     [
         ("9s left, 120 tokens", MINOR),
@@ -381,7 +382,7 @@ def _negative(watch: ScreenWatch) -> Change:
     return watch.look(["y"] * 3, -1, 10, cursor_column=-1)
 
 
-@pytest.mark.parametrize("odd", [_empty, _huge, _outside, _negative])
+@each("odd", [_empty, _huge, _outside, _negative])
 def test_odd_screens(odd: Callable[[ScreenWatch], Change]) -> None:
     """No size of screen and no place of the cursor is an error, and what is kept is bounded."""
     watch = ScreenWatch()

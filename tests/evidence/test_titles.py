@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tallylight.agents import parse_agent
 from tallylight.evidence.titles import TitleReader, clean_title, read_title
 from tallylight.report import Source
 from tallylight.status import Kind, Status
 from tests.evidence.agents import AGENTS, agent
+from tests.tables import each
 
 W, A, I = (Status.WORKING, None), (Status.WAITING, Kind.PERMISSION), (Status.IDLE, None)  # noqa: E741 - the table's width
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "title", "expected"),
     [
         ("claude", "✳ Claude Code", I),
@@ -120,7 +119,7 @@ def test_plain_title_never_idle_for_others() -> None:
     assert said("claude", (0, "◐ x"), (9, "Claude Code")) == ["working", "-"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("title", "clean"),
     [
         ("✳ Claude Code", "Claude Code"),

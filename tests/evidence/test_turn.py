@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tallylight.evidence.registry import Reading
 from tallylight.evidence.transcript import TAIL_BYTES, ending, path_parts
 from tallylight.evidence.turn import UNDECIDED_S, Turns
 from tallylight.status import Kind, Status
+from tests.tables import each
 
 #: The wall clock of the agent when its monotonic clock is 0.
 EPOCH = 1_790_000_000.0
@@ -170,7 +169,7 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
 }
 
 
-@pytest.mark.parametrize("name", TIMELINES)
+@each("name", TIMELINES)
 def test_timeline(name: str) -> None:
     """Each moment of a real session means what a person would say of it."""
     steps, expected = TIMELINES[name]
@@ -196,7 +195,7 @@ def test_a_subagents_entries_end_no_turn() -> None:
     assert ending(line(3, type="system", subtype="turn_duration", isSidechain=True), EPOCH) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "tail",
     [
         b"",

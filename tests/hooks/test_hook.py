@@ -22,6 +22,7 @@ from tallylight.hooking import tables
 from tallylight.setup.hooks import command_line
 from tallylight.wire import osc1338
 from tallylight.wire.envelope import tmux_wrap
+from tests.tables import each
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 SHELLS = [path for path in map(shutil.which, ("sh", "dash", "bash", "zsh", "fish")) if path]
@@ -264,7 +265,7 @@ CLAUDE = one(10, "/dev/pts/1", "claude", "--permission-mode", "manual")
 NODE = one(20, "/dev/pts/1", "node", "--max-old-space-size=1", "/usr/lib/node_modules/.bin/gemini")
 
 
-@pytest.mark.parametrize(
+@each(
     ("agent", "env", "chain", "devices"),
     [
         ("claude", {}, [SH, CLAUDE, SHELL], ["/dev/pts/1"]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from tallylight.hooking import compact, mapping, payload, tables
 from tallylight.wire import osc1338, pairs
 from tests.hooks.tables import text
 from tests.strategies import at_most
+from tests.tables import each
 
 AGENTS = agents.load_agents(files.packaged_agents())[0]
 
@@ -53,7 +53,7 @@ BASH = {"tool_name": "Bash", "tool_input": {"command": "npm test\nnpm run x"}}
 ASK = {"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which one?"}]}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("agent", "event", "members", "name", "message"),
     [
         ("claude", "SessionStart", {"source": "startup"}, "idle", ""),
@@ -101,7 +101,7 @@ def test_what_an_event_says(agent: str, event: str, members: dict[str, Any], nam
     assert found.get("message", "") == message
 
 
-@pytest.mark.parametrize(
+@each(
     ("agent", "event", "members"),
     [
         ("claude", "SessionStart", {"source": "compact"}),

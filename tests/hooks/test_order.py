@@ -13,6 +13,7 @@ from tallylight.hooking.order import MAX_KEPT, MAX_LINES, WINDOW, Order
 from tallylight.report import Report
 from tallylight.tracker import Foreground, Tracker
 from tallylight.wire import osc1338
+from tests.tables import each
 
 
 def admit(order: Order, payload: str) -> list[str]:
@@ -115,7 +116,7 @@ def test_in_any_order_it_comes_to_the_same(burst: list[str]) -> None:
         assert final(doubled) == wanted, doubled
 
 
-@pytest.mark.parametrize("case", ENDS)
+@each("case", ENDS)
 def test_what_it_comes_to(case: str) -> None:
     """And that state is the true one."""
     found = final(BURSTS[case])

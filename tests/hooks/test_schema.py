@@ -10,6 +10,7 @@ import pytest
 from tallylight import agents, files
 from tallylight.agents import parse_agent
 from tallylight.errors import DataFileError
+from tests.tables import each
 
 HEAD = 'name = "mine"\nprocesses = ["mine"]\n'
 HOOKS = '[hooks]\nform = "list"\nfolder = "~/.mine"\nfile = "hooks.json"\nentry = \'{"run": "{command}"}\'\n'
@@ -49,7 +50,7 @@ def test_every_packaged_agent_says_something_of_hooks() -> None:
         assert bool(agent.hooks.rules) is bool(agent.hooks.form), agent.name
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "says"),
     [
         (HOOKS.replace('"list"', '"xml"') + RULE, "mine.toml:4: hooks.form: is 'xml'"),

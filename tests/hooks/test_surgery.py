@@ -13,6 +13,7 @@ from tallylight.errors import TallyError
 from tallylight.hooking import surgery
 from tallylight.hooking.jsonc import parse
 from tests.strategies import at_most
+from tests.tables import each
 
 COMMAND = "'/home/me/.local/share/tallylight/bin/tally' hook claude {event} 2>/dev/null || true"
 EVENTS = ("SessionStart", "PreToolUse", "Stop")
@@ -82,8 +83,8 @@ SHAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("grouped", [True, False], ids=["groups", "list"])
-@pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES)
+@each("grouped", [True, False], ids=["groups", "list"])
+@each("text", SHAPES.values(), ids=SHAPES)
 def test_what_went_in_comes_out(text: str, grouped: bool) -> None:
     """Our hooks are all there after the insertion, beside all that was there; after the removal all is as it was."""
     done = install(text, grouped=grouped)
@@ -94,7 +95,7 @@ def test_what_went_in_comes_out(text: str, grouped: bool) -> None:
     assert remove(done, grouped=grouped) == text
 
 
-@pytest.mark.parametrize("text", SHAPES.values(), ids=SHAPES)
+@each("text", SHAPES.values(), ids=SHAPES)
 def test_removed_without_a_memory_of_it(text: str) -> None:
     """Where the pieces are not known any more, our hooks go, and the values of all others stay."""
     left = surgery.remove(install(text).text, "claude", grouped=True)
@@ -106,7 +107,7 @@ def test_removed_without_a_memory_of_it(text: str) -> None:
 PLAIN = [name for name, text in SHAPES.items() if text.startswith("{") and "//" not in text and ",\n}" not in text]
 
 
-@pytest.mark.parametrize("name", [name for name in PLAIN if name not in ("a trailing comma, one line",)])
+@each("name", [name for name in PLAIN if name not in ("a trailing comma, one line",)])
 def test_plain_json_stays_plain(name: str) -> None:
     """A text that the strictest reader takes is one that it takes afterwards, too."""
     text = SHAPES[name]
@@ -166,7 +167,7 @@ def test_hooks_of_another_agent_are_not_ours() -> None:
     assert surgery.remove(text, "claude", grouped=True) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("command", "agent"),
     [
         ("/home/me/bin/tally hook claude Stop", "claude"),
@@ -183,7 +184,7 @@ def test_which_commands_are_ours(command: str, agent: str) -> None:
     assert surgery.agent_of(command) == agent
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "says"),
     [
         ('{"a": 1', "line 1, column 8: it ends before a }"),

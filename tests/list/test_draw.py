@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import attrs
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from tallylight.status import Kind, Status
 from tallylight.text import width
 from tests.list.panes import CHOICES, NOW, asked, asking, listed, pane, pressed
 from tests.strategies import at_most
+from tests.tables import each
 
 
 def texts(now: State) -> list[str]:
@@ -78,7 +78,7 @@ def test_what_has_no_room_is_said() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("keys", "named"),
     [
         ("1", "1"),
@@ -95,7 +95,7 @@ def test_keys_have_names(keys: str, named: str) -> None:
     assert keys_named(keys) == named
 
 
-@pytest.mark.parametrize(
+@each(
     ("progress", "bar"),
     [
         ("0/4", "────── 0/4"), ("2/4", "━━━─── 2/4"), ("4/4", "━━━━━━ 4/4"), ("9/4", "━━━━━━ 4/4"), ("1/0", ""),
@@ -165,7 +165,7 @@ def looks(now: State, depth: Depth) -> list[str]:
     return [ansi.sgr(line, depth) for line in draw(now)]
 
 
-@pytest.mark.parametrize("status", [status for status in Status if status in paint.COLOURS])
+@each("status", [status for status in Status if status in paint.COLOURS])
 def test_a_mark_stands_out_in_every_theme(status: Status) -> None:
     """A mark is black or white on its light's colour, with a contrast of at least 4.5 (WCAG 2), so no theme matters."""
 

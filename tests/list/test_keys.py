@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.list.keys import MAX_PASTE, MAX_SEQUENCE, Decoder, Event, Key, Mouse, Paste
+from tests.tables import each
 
 VECTORS: dict[str, tuple[bytes, list[Event]]] = {
     "letters": (b"a/?", [Key("a"), Key("/"), Key("?")]),
@@ -31,7 +32,7 @@ VECTORS: dict[str, tuple[bytes, list[Event]]] = {
 }
 
 
-@pytest.mark.parametrize("name", VECTORS)
+@each("name", VECTORS)
 def test_whole_and_byte_by_byte(name: str) -> None:
     """Each sequence is the same events, whether it comes whole or a byte at a time."""
     data, expected = VECTORS[name]

@@ -21,6 +21,7 @@ from tallylight.listing.channel import CHANNEL
 from tallylight.snapshot import SnapshotWriter
 from tallylight.snapshot_schema import Pane
 from tests.list.panes import asking, pane, rows_of
+from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher
 
 COLUMNS, LINES = 60, 12
@@ -217,7 +218,7 @@ def test_the_channel_carries_words_and_an_answer() -> None:
     near.close()
 
 
-@pytest.mark.parametrize("value", ["", "x", "-1", "0x3", "999999999", "54321", "²"])
+@each("value", ["", "x", "-1", "0x3", "999999999", "54321", "²"])
 def test_a_descriptor_that_is_none_is_no_channel(value: str) -> None:
     """A variable that names no socket of ours leaves the list with what every list can do."""
     assert Private.of({CHANNEL: value}) is None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tallylight.list import rows
 from tallylight.list.rows import Row
 from tallylight.snapshot_schema import ReasonEntry
 from tests.list.panes import NOW, asking, pane, rows_of, snapshot
+from tests.tables import each
 
 
 def test_the_neediest_comes_first() -> None:
@@ -37,7 +36,7 @@ def test_a_snooze_that_is_over_counts_no_more() -> None:
     assert rows_of(asking("woken", snoozed_until=NOW - 1), pane("done", "done"))[0].pane.id == "woken"
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "source", "lit"),
     [("active", "heuristic", False), ("idle", "shell", False), ("idle", "heuristic", True), ("done", "shell", True)],
 )
@@ -53,7 +52,7 @@ def test_panes_of_other_hosts_are_listed_and_not_our_own() -> None:
     assert [(row.address, row.is_own) for row in shown] == [("kitty-7:1", True), ("sessions-9:1", False)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "found"),
     [
         ("", True), ("SHOP", True), ("cart", True), ("rm waiting", True), ("permission", True), ("kitty-7:3", True),

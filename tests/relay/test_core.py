@@ -15,6 +15,7 @@ from tallylight.status import Kind, Status
 from tallylight.tracker import Foreground, Tracker
 from tallylight.wire import envelope, osc88, osc1338
 from tests.relay.told import QUERY, Line, state, told, words
+from tests.tables import each
 
 WORKING = b"\x1b]7501;state=working:app=claude-code\x07"
 BLOCKED = b"\x1b]7501;state=blocked:kind=permission:app=claude-code\x07"
@@ -105,7 +106,7 @@ def test_what_comes_too_late_is_passed_on() -> None:
     assert line.core.reports() == []
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"\x1b]0;a title\x07", b"\x1b]133;A\x07", b"\x1b]9;4;1;50\x07", b"\x1b]9;hello\x07", b"\x1b]99;;hello\x1b\\",
@@ -118,7 +119,7 @@ def test_what_the_host_reads_itself_is_passed_on(data: bytes) -> None:
     assert Line().at(1.0, data) == data
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         osc("1338;state=garbage"), osc("1338;HISTFILE=/x"), osc("26;identity=x"), osc("88;query"), QUERY,
@@ -239,7 +240,7 @@ def test_the_same_again_is_told_seldom() -> None:
     assert [second for second, data in enumerate(out, 1) if data] == [1, 31, 61]
 
 
-@pytest.mark.parametrize(
+@each(
     ("begin", "end"),
     [(b"\x1b_Ga=T;AA", b"AA\x1b\\"), (b"\x1b[38;5", b";1m"), (b"\xe2\x9c", b"\x93"), (b"\x1bPq", b"\x18")]
     + [(b"\x1b]0;title", end) for end in (b"\x07", b"\x18", b"\x1a", b"\x1b\\")],
@@ -448,8 +449,8 @@ def test_observe_hears_every_report() -> None:
 # Answers -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("query", [b"\x1b]7501;?\x07", b"\x1b]7501;?\x1b\\"])
-@pytest.mark.parametrize("core", [RelayCore(), RelayCore(passthrough=True), RelayCore(wrap=envelope.tmux_wrap)])
+@each("query", [b"\x1b]7501;?\x07", b"\x1b]7501;?\x1b\\"])
+@each("core", [RelayCore(), RelayCore(passthrough=True), RelayCore(wrap=envelope.tmux_wrap)])
 def test_the_query_is_answered_before_the_terminal_can(query: bytes, core: RelayCore) -> None:
     """The answer has the query's terminator and comes before the terminal's to the question asked next."""
     core.from_child(query + b"\x1b[c", 1.0)
@@ -459,7 +460,7 @@ def test_the_query_is_answered_before_the_terminal_can(query: bytes, core: Relay
     assert core.to_terminal().endswith(b"\x1b[c")
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"\x1b]7501;??\x07", b"\x1b]7501;?:state=idle\x07", b"\x1b]7501\x07", b"\x1b]7501; ?\x07", b"\x1b]88;query\x07",
@@ -595,7 +596,7 @@ def test_an_arm_never_becomes_output() -> None:
 # The end -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "agent", "end", "left"),
     [
         (WORKING, "claude", (0, None), ["=done"]),
@@ -668,7 +669,7 @@ def test_the_last_words_are_heard() -> None:
     assert line.core.to_terminal().startswith(b"\x1b\\\x1b]1337;SetUserVar=tally=")
 
 
-@pytest.mark.parametrize(
+@each(
     ("last", "end", "status"),
     [
         (WORKING, (None, 9), Status.DOWN),
@@ -747,9 +748,7 @@ def test_a_notification_of_an_agent_that_speaks_is_only_shown() -> None:
     assert line.at(2.0, b"\x1b]9;turn complete\x07") == b"\x1b]9;turn complete\x07"
 
 
-@pytest.mark.parametrize(
-    "sequence", [b"\x1b]9;4;1;50\x07", b"\x1b]9;1;500\x07", b"\x1b]99;p=?;\x1b\\", b"\x1b]777;x;y\x07"]
-)
+@each("sequence", [b"\x1b]9;4;1;50\x07", b"\x1b]9;1;500\x07", b"\x1b]99;p=?;\x1b\\", b"\x1b]777;x;y\x07"])
 def test_what_notifies_nobody_raises_nothing(sequence: bytes) -> None:
     """Progress, a query and other commands under the same numbers are passed on and no more."""
     assert Line(RelayCore(agent="opencode")).at(1.0, sequence) == sequence

@@ -11,6 +11,7 @@ from tallylight.relay.splitter import INTRODUCERS, Splitter
 from tallylight.scanner import LIMIT, Scanner, Sequence, SequenceKind
 from tests.relay.streams import FOREIGN, READ, streams
 from tests.strategies import chunkings
+from tests.tables import each
 
 
 class Split:
@@ -94,7 +95,7 @@ def test_a_release_loses_nothing(before: bytes, at: int, after: bytes) -> None:
     assert split.splitter.is_safe == (not scanner.pending() and not is_cut(data[-3:]))
 
 
-@pytest.mark.parametrize("text", ["a", "é", "✓", "💡"])
+@each("text", ["a", "é", "✓", "💡"])
 def test_it_is_unsafe_inside_a_character(text: str) -> None:
     """Behind every byte of a character but the last it is not safe to write, in one piece or several."""
     data = text.encode()
@@ -116,9 +117,7 @@ def test_latin_1_does_not_silence_us() -> None:
     assert split.splitter.is_safe
 
 
-@pytest.mark.parametrize(
-    "data", [b"plain text", b"\x1b[1mbold\x1b[m", b"\x1b]0;title\x07", b"\x1b_Gq;AAAA\x1b\\", *FOREIGN]
-)
+@each("data", [b"plain text", b"\x1b[1mbold\x1b[m", b"\x1b]0;title\x07", b"\x1b_Gq;AAAA\x1b\\", *FOREIGN])
 def test_what_is_not_of_interest_is_not_copied(data: bytes) -> None:
     """A chunk without anything consumed goes out as the object that came in."""
     split = Split(consume=False)
@@ -127,7 +126,7 @@ def test_what_is_not_of_interest_is_not_copied(data: bytes) -> None:
     assert split.out[0] is data
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"\x1b]52;c;AAAA", b"\x1b]1337;File=name=YQ==:AA", b"\x1b]8;;http://a", b"\x1b]133;A", b"\x1b]0;tit", b"\x1b(",
@@ -143,7 +142,7 @@ def test_what_cannot_become_ours_is_not_held(data: bytes) -> None:
     assert not split.splitter.held
 
 
-@pytest.mark.parametrize("data", READ)
+@each("data", READ)
 def test_a_sequence_is_found_at_every_cut(data: bytes) -> None:
     """Each of ours is found wherever it is cut, and nothing of it gets out before it is whole."""
     for at in range(1, len(data)):
@@ -154,8 +153,8 @@ def test_a_sequence_is_found_at_every_cut(data: bytes) -> None:
         assert [sequence.raw for sequence in split.taken] == [data]
 
 
-@pytest.mark.parametrize(("size", "is_found"), [(LIMIT, True), (LIMIT + 1, False)])
-@pytest.mark.parametrize("chunk", [LIMIT * 2, 4096, 65_536])
+@each(("size", "is_found"), [(LIMIT, True), (LIMIT + 1, False)])
+@each("chunk", [LIMIT * 2, 4096, 65_536])
 def test_the_limit(size: int, is_found: bool, chunk: int) -> None:
     """A sequence of the limit is found, one a byte longer is passed on, and more than the limit is never held."""
     data = b"\x1b]1338;" + b"x" * (size - 8) + b"\x07"
@@ -195,7 +194,7 @@ def test_what_was_released_too_early(first: bytes, rest: bytes, resets: int) -> 
     assert split.splitter.is_safe
 
 
-@pytest.mark.parametrize("data", READ)
+@each("data", READ)
 def test_the_rest_of_what_was_released_is_passed_on(data: bytes) -> None:
     """Released at any cut, a sequence goes to the terminal whole and unread, and the next one is found."""
     for at in range(1, len(data)):

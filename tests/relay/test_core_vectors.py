@@ -11,6 +11,7 @@ from tallylight.report import Report
 from tallylight.scanner import BEL, ST, Scanner, Sequence, SequenceKind
 from tests.helpers import VECTORS, Vector, cuts, describe, load_vectors
 from tests.relay.told import Line, told
+from tests.tables import each
 
 PROTOCOLS = sorted(path.stem for path in VECTORS.glob("*.toml"))
 
@@ -65,7 +66,7 @@ def test_vectors(protocol: str) -> None:
             assert through([other(vector.data)], screen=screen).reports == whole.reports, vector.id
 
 
-@pytest.mark.parametrize("protocol", ["osc1338", "osc7501", "osc3008", "terax"])
+@each("protocol", ["osc1338", "osc7501", "osc3008", "terax"])
 def test_the_events_of_a_vector_arrive(protocol: str) -> None:
     """What a codec reads as a status is what the host is told: no vector gets lost on the way."""
     arrived = 0
@@ -80,9 +81,7 @@ def test_the_events_of_a_vector_arrive(protocol: str) -> None:
     assert arrived >= 5
 
 
-@pytest.mark.parametrize(
-    "vector", [pytest.param(each, id=each.id) for each in load_vectors("osc7501") if each.told is not None]
-)
+@each("vector", [pytest.param(each, id=each.id) for each in load_vectors("osc7501") if each.told is not None])
 def test_what_is_told_of_a_vector(vector: Vector) -> None:
     """Sequence by sequence, the host is told what has changed, with what is inherited, and nothing else."""
     line = Line()

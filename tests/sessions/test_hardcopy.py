@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
 from tallylight.multiplexers.hardcopy import decode
+from tests.tables import each
 
 
 def low(text: str) -> bytes:
@@ -24,7 +24,7 @@ def test_as_the_real_one_wrote_it() -> None:
     assert decode(data, keeps_text=False)[:5] == ["❯ 1. Yes", "──────────", "● Hello · äö", " ╭───╮", " │ x │"]
 
 
-@pytest.mark.parametrize(
+@each(
     "rows",
     [
         [" Do you want to proceed?", " ❯ 1. Yes", "   2. Yes, and don’t ask again for: touch commands", "   3. No"],
@@ -44,7 +44,7 @@ def test_what_agents_draw_survives(rows: list[str]) -> None:
     assert [row.replace("Running&", "Running…") for row in read] == rows
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "go on: 1. this is no list of answers",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from tallylight.multiplexers.screen_list import (
     read_info,
     read_list,
 )
+from tests.tables import each
 
 DETACHED, ATTACHED, GONE = State.DETACHED, State.ATTACHED, State.GONE
 
@@ -26,7 +26,7 @@ def listed(*lines: str) -> str:
     return "There are screens on:\r\n" + "".join(f"\t{line}\n" for line in lines) + "2 Sockets in /run/screen/S-me.\r\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "state"),
     [
         ("4711.work\t(11/21/26 03:12:54)\t(Detached)", DETACHED),
@@ -49,7 +49,7 @@ def test_layouts(line: str, state: State) -> None:
     assert read_list(listed(line)) == [Session(4711, "work", state)]
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     ["tty1.host", 'a b "c" $(reboot) ;\'', "x\t(y)\t(Attached)", "(Dead ???)", "..", "-r", "ü❯", "L" * 80, ""],
 )
@@ -80,7 +80,7 @@ def test_what_asks_is_no_session() -> None:
     assert not is_question("9.query")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "folder"),
     [
         ("2 Sockets in /run/screen/S-me.\r\n", "/run/screen/S-me"),

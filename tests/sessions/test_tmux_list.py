@@ -10,6 +10,7 @@ from tallylight.hosts.tmux_control import quote
 from tallylight.multiplexers import tmux_control
 from tallylight.multiplexers.tmux_control import Change, ControlReader, End, Reply
 from tallylight.multiplexers.tmux_list import _CLIENT, _FIELDS, _SCREEN, MAX_PANES, Cursor, Form, TmuxPane
+from tests.tables import each
 
 FORM = Form("5ecret0")
 HOSTILE = [
@@ -52,8 +53,8 @@ def test_what_is_asked_for() -> None:
     assert not FORM.panes.endswith(";")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("field", ["session_name", "pane_title", "@tally"])
+@each("text", HOSTILE)
+@each("field", ["session_name", "pane_title", "@tally"])
 def test_free_text_is_only_text(field: str, text: str) -> None:
     """Whatever a name or a title holds, the row before and after it, and the clients behind, are read as they are."""
     text = text.replace(FORM.secret, "")
@@ -75,7 +76,7 @@ def test_a_pane() -> None:
     assert (one.session, one.drawn_at) == ("work", 1795230000)
 
 
-@pytest.mark.parametrize(
+@each(
     ("flags", "control", "is_control", "is_focused"),
     [
         ("attached,focused,UTF-8", "0", False, True),
@@ -112,7 +113,7 @@ def test_screens() -> None:
     assert FORM.read_screens(f"a\n{screen(visible='')}") == {}
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_a_screen_is_only_text(text: str) -> None:
     """Whatever a screen shows, it is no part of another one, nor the end of its own."""
     text = text.replace(FORM.secret, "").replace("\n", " ")
@@ -200,9 +201,7 @@ def test_a_reply_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found == [Reply("x\nx\nx", is_error=False), Reply("y", is_error=False)]
 
 
-@pytest.mark.parametrize(
-    ("word", "quoted"), [("a b", "'a b'"), ("it's", "'it'\\''s'"), ("a\nkill-server", "'a kill-server'"), ("", "''")]
-)
+@each(("word", "quoted"), [("a b", "'a b'"), ("it's", "'it'\\''s'"), ("a\nkill-server", "'a kill-server'"), ("", "''")])
 def test_quoting(word: str, quoted: str) -> None:
     """A word stays one word, and no line end makes it two commands."""
     assert quote(word) == quoted

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from tallylight.rollup import urgency
 from tallylight.status import Kind, Status
 from tallylight.wire import osc1338
 from tests.helpers import Vector, vector_params
+from tests.tables import each
 from tests.wezterm.fake import Fake
 
 FAKE = Fake()
@@ -61,7 +61,7 @@ def payload_of(vector: Vector) -> bytes:
     return vector.data.rpartition(b"1338;")[2].partition(b"\x07")[0].partition(b"\x1b")[0]
 
 
-@pytest.mark.parametrize("vector", vector_params("osc1338"))
+@each("vector", vector_params("osc1338"))
 def test_vector(vector: Vector) -> None:
     """A vector's payload means the same in Lua as in Python: the same report, or the same reason why there is none."""
     payload = payload_of(vector)
@@ -142,7 +142,7 @@ def test_sanitised(value: str, cells: int) -> None:
     assert TEXT.sanitise(out, cells) == out
 
 
-@pytest.mark.parametrize("value", ["a" * 5000, "漢" * 5000, "e" + "\u0301" * 5000, "\u202e" * 5000 + "a"])
+@each("value", ["a" * 5000, "漢" * 5000, "e" + "\u0301" * 5000, "\u202e" * 5000 + "a"])
 def test_long_text(value: str) -> None:
     """Long text is cut to its cells, marks to four."""
     out = TEXT.sanitise(value, 10)

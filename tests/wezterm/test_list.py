@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tallylight.hosts.wezterm import WezTermSource
 from tallylight.hosts.wezterm_sidecar import socket_of
 from tallylight.multiplexers.wezterm_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
+from tests.tables import each
 
 #: As WezTerm 20240203 prints one pane, and one of an ssh domain.
 LISTED = """[
@@ -33,15 +32,13 @@ def test_list() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"null", b"\xff", b"[" * 100_000, b'"x"'])
+@each("data", [b"", b"{}", b"null", b"\xff", b"[" * 100_000, b'"x"'])
 def test_no_list(data: bytes) -> None:
     """What is no list is None, not an empty one: the panes stay."""
     assert read_list(data) is None
 
 
-@pytest.mark.parametrize(
-    "row", [3, None, {}, {"pane_id": "4"}, {"pane_id": -1}, {"pane_id": True}, {"pane_id": 1.5}, {"pane_id": 2**60}]
-)
+@each("row", [3, None, {}, {"pane_id": "4"}, {"pane_id": -1}, {"pane_id": True}, {"pane_id": 1.5}, {"pane_id": 2**60}])
 def test_rows_that_are_none(row: object) -> None:
     """A row without a number for its pane is left out."""
     assert read_list(json.dumps([row]).encode()) == []
@@ -62,7 +59,7 @@ def test_screen() -> None:
         assert screen(text, row) == ["a", "b", "", ""]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "said"),
     [
         ({"said": [{"n": 1, "value": "a"}, {"n": 2, "value": "b"}]}, ((1, "a"), (2, "b"))),
@@ -77,7 +74,7 @@ def test_feed(value: object, said: object) -> None:
     assert feed == FeedState(life="a", front=frozenset({"3", "4"}), panes={"4": FedPane(said=said)})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b'{"version": 2}', b"{" * 100_000, b"\xff"])
+@each("data", [b"", b"[]", b'{"version": 2}', b"{" * 100_000, b"\xff"])
 def test_no_feed(data: bytes) -> None:
     """Another version, or what is no JSON, is no feed."""
     assert read_feed(data) is None

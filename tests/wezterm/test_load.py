@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tables import each
 from tests.wezterm import api
 from tests.wezterm.conftest import CONFIG, Bench
 from tests.wezterm.fake import LUA, ROOT, Fake
@@ -23,8 +24,8 @@ FORBIDDEN = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("profile", api.PROFILES)
-@pytest.mark.parametrize("name", MODULES)
+@each("profile", api.PROFILES)
+@each("name", MODULES)
 def test_every_file_loads(profile: str, name: str) -> None:
     """A module loads by itself, as a table, and calls nothing of WezTerm's while it does."""
     fake = Fake(profile)
@@ -94,14 +95,14 @@ def test_wrong_options(bench: Bench, opts: str) -> None:
     assert bench.light(bench.panes[1]) == "▌!"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES, ids=lambda path: path.stem)
 def test_forbidden_calls(path: Path) -> None:
     """No file of ours calls what runs text as code, blocks the GUI, or stays for ever."""
     code = re.sub(r"--.*", "", path.read_text())
     assert [name for name in FORBIDDEN if name in code] == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES, ids=lambda path: path.stem)
 def test_only_the_asynchronous_half_touches_the_world(path: Path) -> None:
     """What a title handler loads names neither `io` nor `os`, nor anything of WezTerm's that suspends."""
     code = re.sub(r"--.*", "", path.read_text())
@@ -135,7 +136,7 @@ def test_plugin(profile: str, tmp_path: Path) -> None:
     assert "format-tab-title" in fake.handlers
 
 
-@pytest.mark.parametrize("source", [
+@each("source", [
     "wezterm.on('pane-destroyed', print)", "wezterm.action.Confirm{}", "wezterm.mux.all_panes()", "wezterm.nothing()",
     "wezterm.config_builder().colour = 1", "wezterm.run_child_process({'x'})",
     "wezterm.action.InputSelector{choices={{id=1,label='x'}}, action=wezterm.action.EmitEvent 'user.x'}",

@@ -7,6 +7,7 @@ import pytest
 from tallylight.report import Report, Source
 from tallylight.status import Status
 from tallylight.wire import osc1338, pairs
+from tests.tables import each
 
 
 def carried(words: str) -> tuple[str, ...]:
@@ -14,7 +15,7 @@ def carried(words: str) -> tuple[str, ...]:
     return osc1338.decode_payload(pairs.join([("state", "idle"), ("resume", words)])).resume
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "read"),
     [
         ("", ()),
@@ -45,7 +46,7 @@ def test_a_word_with_a_line_end_does_not_become_two() -> None:
     assert (back.resume, back.fork) == ((), ("claude",))
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "read"),
     [
         ("resume=claude%0A--resume%0Ax;cwd=/w", osc1338.Recipe(("claude", "--resume", "x"), "/w")),
@@ -67,9 +68,7 @@ def test_a_variable_without_a_status(value: str | None, read: osc1338.Recipe | N
         assert osc1338.decode_variable(value) is None
 
 
-@pytest.mark.parametrize(
-    "argv", [(), ("claude",), ("claude", "--resume", "a b;c=%"), ("claude", "a\nb"), ("x" * 500,) * 60]
-)
+@each("argv", [(), ("claude",), ("claude", "--resume", "a b;c=%"), ("claude", "a\nb"), ("x" * 500,) * 60])
 def test_a_recipe_comes_back_the_same_or_not_at_all(argv: tuple[str, ...]) -> None:
     """One that is too long for a frame, or has a line end in a word, is taken back rather than cut."""
     written = osc1338.encode_recipe(osc1338.Recipe(argv, "/w"))

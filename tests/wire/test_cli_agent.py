@@ -11,6 +11,7 @@ from tallylight.status import Kind, Status
 from tallylight.wire import cli_agent
 from tallylight.wire.cli_agent import CliAgentEvent, Moment, to_report
 from tests.helpers import Vector, check_vector, least_seconds, only_sequence, vector_params
+from tests.tables import each
 
 START = b"\x1b]777;notify;warp://cli-agent;"
 
@@ -19,7 +20,7 @@ def decode(json: bytes) -> CliAgentEvent:
     return cli_agent.decode(only_sequence(START + json + b"\x07"))
 
 
-@pytest.mark.parametrize("vector", vector_params("cli_agent"))
+@each("vector", vector_params("cli_agent"))
 def test_cli_agent(vector: Vector) -> None:
     """Warp's event is read strictly, and what is broken is neither an event nor a notification."""
     check_vector(vector, lambda data: cli_agent.decode(only_sequence(data)))
@@ -50,7 +51,7 @@ def test_depth_limit(left: bytes, right: bytes) -> None:
             decode(broken)
 
 
-@pytest.mark.parametrize(
+@each(
     "json",
     [
         b'{"event":"stop","x":' + b"9" * 60_000 + b"}",
@@ -85,8 +86,8 @@ ALWAYS = {
 }
 
 
-@pytest.mark.parametrize("present", [None, *Status])
-@pytest.mark.parametrize("moment", Moment)
+@each("present", [None, *Status])
+@each("moment", Moment)
 def test_meaning(moment: Moment, present: Status | None) -> None:
     """A finished tool and a reply release an agent only if it waits; a start and a reminder change nothing, ever."""
     report = to_report(CliAgentEvent(moment=moment, agent="claude"), present)

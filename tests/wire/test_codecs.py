@@ -24,6 +24,7 @@ from tallylight.wire import envelope, osc26, osc1338, pairs, title, user_var
 from tallylight.wire.passthrough import Unwrapper, unwrap
 from tests.helpers import is_linear, least_seconds, only_sequence
 from tests.strategies import FRAGMENTS, chunkings, streams, wire_reports
+from tests.tables import each
 
 SHARED = Path(tallylight.__file__).parents[1]
 
@@ -61,8 +62,8 @@ def test_osc1338_one_shot_tolerates_a_lone_escape() -> None:
     assert (report.status, report.agent) == (Status.WAITING, "a[b")
 
 
-@pytest.mark.parametrize("tool", ["", "claude", "a;b=c", "100%", "café", "\t", "\x1b\x07\x00\x7f", "a=b", "漢 字"])
-@pytest.mark.parametrize("state", ["active", "working", "waiting", "done"])
+@each("tool", ["", "claude", "a;b=c", "100%", "café", "\t", "\x1b\x07\x00\x7f", "a=b", "漢 字"])
+@each("state", ["active", "working", "waiting", "done"])
 def test_osc1338_pairs_round_trip(state: str, tool: str) -> None:
     """Every state with every awkward tool comes back from the pairs exactly, before anything is sanitised."""
     payload = pairs.join([("state", state), ("tool", tool)])
@@ -114,7 +115,7 @@ def test_osc1338_has_no_word() -> None:
         osc1338.encode(Report(source=Source.PROTOCOL, status=Status.DOWN))
 
 
-@pytest.mark.parametrize("name", ["a b", "/a", "a/", "a//b", "é", "x" * 65, "/".join("abcdefghi")])
+@each("name", ["a b", "/a", "a/", "a//b", "é", "x" * 65, "/".join("abcdefghi")])
 def test_osc1338_has_no_word_for_an_odd_id(name: str) -> None:
     """An id that the reader would refuse is refused by the writer."""
     with pytest.raises(ValueError, match="no word for the id"):
@@ -304,7 +305,7 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize("body", HUGE.values(), ids=HUGE)
+@each("body", HUGE.values(), ids=HUGE)
 def test_huge_payloads_cost_little(body: bytes) -> None:
     """A hundred thousand of anything is refused or read in no time, by every codec."""
 
@@ -354,7 +355,7 @@ def test_envelope_bytes() -> None:
     assert envelope.screen_wrap(b"") == b""
 
 
-@pytest.mark.parametrize(("size", "envelopes"), [(766, 1), (767, 1), (768, 2), (1534, 2), (1535, 3)])
+@each(("size", "envelopes"), [(766, 1), (767, 1), (768, 2), (1534, 2), (1535, 3)])
 def test_screen_chunks(size: int, envelopes: int) -> None:
     """No chunk for GNU Screen is longer than 767 bytes."""
     data = b"\x1b]2;".ljust(size - 1, b"x") + b"\x07"

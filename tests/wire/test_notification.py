@@ -9,13 +9,14 @@ from tallylight.scanner import Sequence
 from tallylight.wire import notification
 from tallylight.wire.notification import Chunk, Notification, Notifications, Part
 from tests.helpers import Vector, check_vector, coalesce, only_sequence, run, vector_params
+from tests.tables import each
 
 
 def strict(data: bytes) -> Notification | Chunk:
     return notification.decode(only_sequence(data))
 
 
-@pytest.mark.parametrize("vector", vector_params("notification"))
+@each("vector", vector_params("notification"))
 def test_notification(vector: Vector) -> None:
     """A notification is what notifies somebody, and nothing else that shares its numbers."""
     check_vector(vector, strict)

@@ -8,9 +8,10 @@ from tallylight.errors import DecodeError
 from tallylight.report import Source
 from tallylight.wire import osc21337
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
+from tests.tables import each
 
 
-@pytest.mark.parametrize("vector", vector_params("osc21337"))
+@each("vector", vector_params("osc21337"))
 def test_osc21337(vector: Vector) -> None:
     """OSC 21337 is read pair by pair, a key left out kept and an empty one cleared."""
     check_vector(vector, lambda data: osc21337.decode(only_sequence(data)))

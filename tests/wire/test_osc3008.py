@@ -8,9 +8,10 @@ from tallylight.errors import DecodeError
 from tallylight.report import Report, Source
 from tallylight.wire import osc3008
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
+from tests.tables import each
 
 
-@pytest.mark.parametrize("vector", vector_params("osc3008"))
+@each("vector", vector_params("osc3008"))
 def test_osc3008(vector: Vector) -> None:
     """An agent's presence is read by its known events alone; systemd's contexts say nothing."""
     check_vector(vector, lambda data: osc3008.decode(only_sequence(data)))

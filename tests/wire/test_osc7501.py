@@ -14,13 +14,14 @@ from tallylight.scanner import Scanner, Sequence
 from tallylight.wire import osc7501
 from tallylight.wire.osc7501 import State, Status7501
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
+from tests.tables import each
 
 
 def decode(body: str) -> Status7501:
     return osc7501.decode(only_sequence(f"\x1b]7501;{body}\x07".encode()))
 
 
-@pytest.mark.parametrize("vector", vector_params("osc7501"))
+@each("vector", vector_params("osc7501"))
 def test_osc7501(vector: Vector) -> None:
     """OSC 7501 is read by the page and written in its canonical form."""
     check_vector(vector, lambda data: osc7501.decode(only_sequence(data)), osc7501.encode)
@@ -89,7 +90,7 @@ def test_query(end: bytes) -> None:
     assert wire.decode(sequence) is None
 
 
-@pytest.mark.parametrize(
+@each(
     "data",
     [
         b"\x1b]7501;??\x07",

@@ -9,13 +9,14 @@ import pytest
 from tallylight.errors import DecodeError
 from tallylight.wire import osc88
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
+from tests.tables import each
 
 
 def decode(body: bytes) -> osc88.Arm | osc88.Clear | osc88.Query:
     return osc88.decode(only_sequence(b"\x1b]88;%b\x07" % body))
 
 
-@pytest.mark.parametrize("vector", vector_params("osc88"))
+@each("vector", vector_params("osc88"))
 def test_osc88(vector: Vector) -> None:
     """OSC 88 arms, clears and asks; what is broken or could not be shown as it is arms nothing."""
     check_vector(vector, lambda data: osc88.decode(only_sequence(data)))

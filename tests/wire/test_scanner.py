@@ -20,6 +20,7 @@ from tallylight.scanner import (
 )
 from tests.helpers import coalesce, is_linear
 from tests.strategies import chunkings, streams
+from tests.tables import each
 
 OSC, DCS, CSI, ESC = SequenceKind.OSC, SequenceKind.DCS, SequenceKind.CSI, SequenceKind.ESC
 
@@ -47,7 +48,7 @@ def test_osc_fields() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("payload", "number"),
     [
         (b"0;x", 0), (b"9;4", 9), (b"1338", 1338), (b"30001;x", 30001), (b"99999;", 99999), (b"100000;x", None),
@@ -66,7 +67,7 @@ def test_osc_number(payload: bytes, number: int | None) -> None:
     assert item.number == number
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "expected"),
     [
         (b"\x1b[31mx", [CSI, b"x"]),
@@ -146,8 +147,8 @@ def test_flush_gives_out_what_is_pending() -> None:
     assert scanner.feed(b"a") == [Text(b"a")]
 
 
-@pytest.mark.parametrize("terminator", [b"\x07", b"\x1b\\"])
-@pytest.mark.parametrize("step", [1, 7, LIMIT * 2])
+@each("terminator", [b"\x07", b"\x1b\\"])
+@each("step", [1, 7, LIMIT * 2])
 def test_limit(terminator: bytes, step: int) -> None:
     """A sequence of exactly the limit is whole; one byte more and it is forwarded, never believed."""
     limit = 200

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tallylight.report import Source
 from tallylight.wire import terax
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
+from tests.tables import each
 
 
-@pytest.mark.parametrize("vector", vector_params("terax"))
+@each("vector", vector_params("terax"))
 def test_terax(vector: Vector) -> None:
     """Terax's presence is read exactly; whatever else has its name for a title is a notification."""
     check_vector(vector, lambda data: terax.decode(only_sequence(data)))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tallylight.text import _PLAIN, MARKS, _sanitise, _sanitise_again, is_ascii_id, sanitise, width
 from tests.helpers import is_linear, least_seconds
 from tests.strategies import texts
+from tests.tables import each
 
 DEFAULT_IGNORABLE = [
     0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0x200B, 0x2010),
@@ -22,7 +23,7 @@ DEFAULT_IGNORABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("dirty", "clean"),
     [
         ("plain text, 100%", "plain text, 100%"),
@@ -75,8 +76,8 @@ def test_every_invisible_code_point_goes() -> None:
     assert survivors == []
 
 
-@pytest.mark.parametrize("letter", ["a", "é", "漢", "👩"])
-@pytest.mark.parametrize("cap", [1, 5, 6, 7])
+@each("letter", ["a", "é", "漢", "👩"])
+@each("cap", [1, 5, 6, 7])
 def test_caps(letter: str, cap: int) -> None:
     """Text ends at the cap of cells or of graphemes, whichever comes first, and no wide character is halved."""
     per = width(letter)
@@ -197,15 +198,13 @@ def test_a_megabyte_is_linear(unit: str) -> None:
     assert least_seconds(lambda: sanitise(unit * (1_000_000 // len(unit))), 0.2) < 0.2
 
 
-@pytest.mark.parametrize("name", ["claude", "cursor-agent", "a", "gpt-5.2", "x_1", "A" * 32])
+@each("name", ["claude", "cursor-agent", "a", "gpt-5.2", "x_1", "A" * 32])
 def test_ascii_id(name: str) -> None:
     """An agent's id is 1 to 32 plain characters."""
     assert is_ascii_id(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "-x", "сlaude", "ｃｌａｕｄｅ", "a b", "a/b", "A" * 33, "a\n", "claude\x00", "é", "../x"]
-)
+@each("name", ["", "-x", "сlaude", "ｃｌａｕｄｅ", "a b", "a/b", "A" * 33, "a\n", "claude\x00", "é", "../x"])
 def test_not_an_ascii_id(name: str) -> None:
     """Look-alikes, paths, options and controls are no id."""
     assert not is_ascii_id(name)

@@ -1,4 +1,4 @@
-"""How often the light is right, on recordings of real agents: `python benchmarks/accuracy.py [--worst] [FILE …]`.
+"""How often the light is right, on recordings of real agents: `python -m benchmarks.accuracy [--worst] [FILE …]`.
 
 Two tables: of the recordings that the rules were made with, and of those that were held out.
 
@@ -25,24 +25,22 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import published, scoring
+
+from tallylight.agents import Agents
+from tallylight.evidence.foreground import identify
+from tallylight.evidence.grid import Grid
+from tallylight.evidence.process import Process
+from tallylight.evidence.recorded import ForegroundChange
+from tallylight.files import load_agents
+from tallylight.recording import Event, Header, Mark, Output, Resize
+from tallylight.recording_decoder import Problem, decode
+from tallylight.relay.core import RelayCore
+from tallylight.replay import Replay
+from tallylight.report import Source
+from tallylight.scanner import Scanner
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "shared")]
-
-from benchmarks import published, scoring  # noqa: E402
-
-from tallylight.agents import Agents  # noqa: E402
-from tallylight.evidence.foreground import identify  # noqa: E402
-from tallylight.evidence.grid import Grid  # noqa: E402
-from tallylight.evidence.process import Process  # noqa: E402
-from tallylight.evidence.recorded import ForegroundChange  # noqa: E402
-from tallylight.files import load_agents  # noqa: E402
-from tallylight.recording import Event, Header, Mark, Output, Resize  # noqa: E402
-from tallylight.recording_decoder import Problem, decode  # noqa: E402
-from tallylight.relay.core import RelayCore  # noqa: E402
-from tallylight.replay import Replay  # noqa: E402
-from tallylight.report import Source  # noqa: E402
-from tallylight.scanner import Scanner  # noqa: E402
-
 CORPUS = ROOT / "tests" / "corpus"
 #: Recordings of other scenes and other versions, which no rule was made with.
 HELD_OUT = CORPUS / "held-out"

@@ -1,7 +1,7 @@
 """
 What the list of agents takes to open and to follow, with 100 panes: in a real kitty, beside a bare kitten.
 
-    PYTHONPATH=shared python -m benchmarks.agents_list [VERSION …]
+    python -m benchmarks.agents_list [VERSION …]
 
 All times are taken inside kitty, on the clock of its main thread's loop, from the dispatch of the key's action on:
 

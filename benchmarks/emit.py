@@ -1,7 +1,7 @@
 """
 What `tally emit` costs: its process time and its wall time, against the bare interpreter and against `true`.
 
-    python benchmarks/emit.py [--runs N] [--limit RATIO]
+    python -m benchmarks.emit [--runs N] [--limit RATIO]
 
 The command runs as it is installed, through a launcher started with -IS, and writes to a pipe. The three take
 turns, so that whatever else the machine does falls on all of them alike. With --limit the exit code is 1 if the

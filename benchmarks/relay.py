@@ -1,7 +1,7 @@
 """
 What `tally run` costs: throughput, the delay of a keystroke's echo, memory, and wake-ups while nothing happens.
 
-    python benchmarks/relay.py [--megabytes N] [--rounds N] [--keys N] [--idle SECONDS]
+    python -m benchmarks.relay [--megabytes N] [--rounds N] [--keys N] [--idle SECONDS]
 
 Everything is measured against the bare pseudoterminal, and beside it against `script`, tmux and GNU Screen where they
 are installed, in the same run and in turns, so that whatever else the machine does falls on all of them alike.

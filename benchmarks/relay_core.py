@@ -1,7 +1,7 @@
 """
 How fast the relay's core is: MB/s from `from_child` to `to_terminal`, beside copying the bytes and the full scanner.
 
-    python benchmarks/relay_core.py [--seconds 0.4] [--recording FILE] [--json]
+    python -m benchmarks.relay_core [--seconds 0.4] [--recording FILE] [--json]
 
 The inputs come in chunks of 64 KiB, as the shell of the relay reads them: plain text, an agent's output, colours,
 pictures, and floods. Each figure is the best of several, in processor time; the ratios compare across machines.
@@ -15,9 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
-
-from timing import CHUNK, RECORDING, best, repeat
+from benchmarks.timing import CHUNK, RECORDING, best, repeat
 
 from tallylight.relay.core import RelayCore
 from tallylight.scanner import Scanner

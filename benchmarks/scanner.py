@@ -1,7 +1,7 @@
 """
 How fast the scanner is: MB/s, and ratios to `bytes.find` and to pyte in the same run.
 
-    python benchmarks/scanner.py [--seconds 0.4] [--recording FILE] [--json]
+    python -m benchmarks.scanner [--seconds 0.4] [--recording FILE] [--json]
 
 The inputs come in chunks of 64 KiB, as a relay reads them: plain text; an agent's output; text with many colours;
 floods of escapes. The agent's output is a short recording of Claude Code, repeated, and a *synthesised* one: redraws
@@ -18,9 +18,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
-
-from timing import CHUNK, RECORDING, best, repeat
+from benchmarks.timing import CHUNK, RECORDING, best, repeat
 
 from tallylight import wire
 from tallylight.scanner import Scanner, Sequence

@@ -1,7 +1,7 @@
 """
 What `tally host sessions` costs: 200 panes of tmux and 50 sessions of Screen, against a loop that captures them all.
 
-    python benchmarks/sessions.py [SECONDS]
+    python -m benchmarks.sessions [SECONDS]
 
 The panes: most hold a shell or a plain command; some an agent with a status file, some one that says nothing, of which
 a few draw all the time and the others wait. Counted is the processor time of the poller with the programs it starts,

@@ -1,0 +1,156 @@
+"""What the documentation says can be typed, opened or run is there: verbs, options, benchmarks, files and links."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import pytest
+
+from tallylight.cli import emit, main
+from tallylight.relay import shell
+from tests.tables import each
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "tests/corpus/README.md"]
+#: Languages of blocks that a person types.
+TYPED = {"sh", "bash", "console"}
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+_INLINE = re.compile(r"`([^`]+)`")
+_LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+_PATH = re.compile(r"(?:shared|docs|tests|benchmarks|kittens|wezterm|plugin)/[\w./*-]*|[\w-]+\.(?:sh|toml|md)")
+#: `tally …` where a shell would run it, up to what ends a command.
+_TALLY = re.compile(r"(?:^|[|&;(] ?)\s*\$?\s*tally ((?:\"[^\"]*\"|'[^']*'|[^|&;)#\"'])*)", re.M)
+
+
+class Said(NamedTuple):
+    """A piece of a page, and whether it is whole lines to type or, in the text, perhaps only the beginning of one."""
+
+    text: str
+    is_whole: bool
+
+
+def said(page: str) -> Iterator[Said]:
+    """What a page shows as something to type, and its other words in code."""
+    for language, block in _BLOCK.findall(page):
+        if language in TYPED:
+            yield from (Said(line, True) for line in block.splitlines())
+    for words in _INLINE.findall(_BLOCK.sub("", page)):
+        yield Said(" ".join(words.split()), False)
+
+
+class _Parsed(BaseException):
+    """A command line is understood, and would now be done."""
+
+
+def _parsed(argv: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the real command line understands this, which is not done."""
+
+    def and_leave(parse: Callable[..., object]) -> Callable[..., NoReturn]:
+        def leave(*given: Any) -> NoReturn:
+            parse(*given)
+            raise _Parsed
+
+        return leave
+
+    with monkeypatch.context() as patch:
+        for name in ("parse_args", "parse_intermixed_args"):
+            patch.setattr(argparse.ArgumentParser, name, and_leave(getattr(argparse.ArgumentParser, name)))
+        patch.setattr(emit, "parse", and_leave(emit.parse))
+        patch.setattr(shell, "steps_aside", and_leave(bool))
+        try:
+            main.main(list(argv))
+        except _Parsed:
+            return True
+    return False
+
+
+def faults(
+    page: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path = ROOT
+) -> list[str]:
+    """What this page in *folder* says and is not so."""
+    found = [f"there is no {path}" for path in _LINK.findall(page) if not (folder / path).exists()]
+    for paragraph in page.split("\n\n"):
+        if "benchmarks." in paragraph:
+            named = {f"benchmarks{word}" for word in re.findall(r"`(\.[a-z_]+)`", paragraph)}
+            found += [f"there is no {name}" for name in sorted(named - _benchmarks())]
+    for text, is_whole in said(page):
+        for command in _TALLY.findall(text):
+            words = shlex.split(command.replace("[", "").replace("]", "") if not is_whole else command)
+            if not words or words[0] not in main.VERBS:
+                found.append(f"tally has no verb for: tally {command}")
+                continue
+            if is_whole and not _parsed(words, monkeypatch):
+                found.append(f"tally does not understand: tally {command}{capsys.readouterr().err}")
+                continue
+            own = words[: words.index("--")] if "--" in words else words
+            if options := [word.partition("=")[0] for word in own if re.match("--[a-z]", word)]:
+                known = re.findall("--[a-z-]+", _help(words[:1], capsys) + _help(words[:2], capsys))
+                found += [f"tally {words[0]} has no {option}" for option in options if option not in known]
+        for module, options in re.findall(r"python -m ([\w.]+)((?: --[a-z-]+)*)", text):
+            try:
+                about = importlib.import_module(module).__doc__ or ""
+                found += [f"{module} does not speak of {option}" for option in options.split() if option not in about]
+            except ImportError as error:
+                found.append(f"python -m {module}: {error}")
+        for option in re.findall(r"tests/run (--[a-z-]+)", text):
+            if f"{option})" not in (ROOT / "tests/run").read_text():
+                found.append(f"tests/run has no {option}")
+        if not is_whole and _PATH.fullmatch(text) and not any(ROOT.glob(text.rstrip("/"))):
+            found.append(f"there is no {text}")
+    return found
+
+
+def _help(verbs: Sequence[str], capsys: pytest.CaptureFixture[str]) -> str:
+    capsys.readouterr()
+    main.main([*verbs, "--help"])
+    return capsys.readouterr().out
+
+
+def _benchmarks() -> set[str]:
+    return {f"benchmarks.{path.stem}" for path in (ROOT / "benchmarks").glob("*.py")}
+
+
+def test_what_is_documented_is_there(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every command, option, module, file and link of README.md and docs/."""
+    found = {page.name: faults(page.read_text("utf-8"), monkeypatch, capsys, page.parent) for page in PAGES}
+    assert {name: those for name, those in found.items() if those} == {}
+
+
+@each("module", sorted(_benchmarks()))
+def test_benchmarks_start(module: str) -> None:
+    """Each benchmark can be started as it says itself."""
+    about = importlib.import_module(module).__doc__ or ""
+    assert "python benchmarks/" not in about
+    assert all(named == module for named in re.findall(r"python -m ([\w.]+)", about))
+
+
+@each(
+    "page, problem",
+    [
+        ("```sh\ntally stauts\n```", "no verb"),
+        ("`tally stauts`", "no verb"),
+        ("```sh\nmake && tally status --al\n```", "has no --al"),
+        ("```sh\nmake && tally status --wating\n```", "does not understand"),
+        ("```sh\ntally emit busy\n```", "does not understand"),
+        ('```sh\neval "$(tally shell-init csh)"\n```', "does not understand"),
+        ("`tally fork --worktrees`", "has no --worktrees"),
+        ("`python -m benchmarks.none`", "No module"),
+        ("`python -m benchmarks.accuracy --best`", "--best"),
+        ("`tests/run --quick`", "has no --quick"),
+        ("`shared/tallylight/nothing.py`", "there is no"),
+        ("[x](docs/nothing.md#there)", "there is no"),
+        ("`python -m benchmarks.emit` and `.nothing`", "no benchmarks.nothing"),
+    ],
+)
+def test_what_is_not_there_is_told(
+    page: str, problem: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page that says any of these is told of."""
+    (fault,) = faults(page, monkeypatch, capsys)
+    assert problem in fault

@@ -183,7 +183,7 @@ class Desk:
 
         last: list[str] = []
         try:
-            self.kitty.wait_until(lambda: not wrong(), 10, "the lights")
+            self.kitty.wait_until(lambda: not wrong(), 30, "the lights")
         except AssertionError as error:
             raise AssertionError(f"{last}\n{self.bar()}\n{error}") from None
 

@@ -108,8 +108,11 @@ def is_private(place: Layout, source: Source) -> bool:
 
 
 def _files(folder: Path) -> list[Path]:
-    kept = (path for path in folder.rglob("*") if path.is_file())
-    return sorted(path for path in kept if not _LEFT_OUT & set(path.relative_to(folder).parts))
+    found: list[Path] = []
+    for here, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT]
+        found += [Path(here, name) for name in names if name not in _LEFT_OUT]
+    return sorted(path for path in found if path.is_file())
 
 
 def release_name(source: Source) -> str:

@@ -112,6 +112,8 @@ class Desk:
     def lamp(self, title: str, status: str = "", **how: Any) -> int:
         """Open a tab, not shown, with a silent program in it; its window's id."""
         window = self.kitty.launch("cat", tab_title=title, keep_focus=True, **how)
+        # Before that it is a fork of kitty with kitty's own output.
+        self.kitty.wait_until(lambda: "cat" in str(self.kitty.window(window)["foreground_processes"]), what="cat")
         if status:
             self.send(window, f"state={status}")
         return window

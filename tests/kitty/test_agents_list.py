@@ -86,8 +86,6 @@ class Board(Desk):
     def agent(self, name: str, status: str, **how: Any) -> int:
         """A silent program in a tab that says this status of a project of that name."""
         window = self.lamp(name, **how)
-        # Before that it is a fork of kitty with kitty's own output.
-        self.kitty.wait_until(lambda: "cat" in str(self.kitty.window(window)["foreground_processes"]), what="cat")
         self.send(window, f"state={status};tool=scout;project={name}")
         return window
 

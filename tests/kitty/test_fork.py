@@ -385,7 +385,7 @@ def test_another_machine_in_front(bench: Bench) -> None:
     window = bench.shell()
     kitty.send_text(window, "ssh\r")
     kitty.wait_until(
-        lambda: "ssh" in [process["cmdline"][0] for process in kitty.window(window)["foreground_processes"]],
+        lambda: ["ssh"] in [process["cmdline"][:1] for process in kitty.window(window)["foreground_processes"]],
         what="ssh in the foreground",
     )
     payload = user_var("tally", "state=idle;tool=claude;session=x;fork=claude%0A--resume%0Ax")

@@ -27,18 +27,18 @@ from typing import NamedTuple
 
 from benchmarks import published, scoring
 
-from tallylight.agents import Agents
+from tallylight.agents.agent import Agents
 from tallylight.evidence.foreground import identify
-from tallylight.evidence.grid import Grid
 from tallylight.evidence.process import Process
-from tallylight.evidence.recorded import ForegroundChange
-from tallylight.files import load_agents
-from tallylight.recording import Event, Header, Mark, Output, Resize
-from tallylight.recording_decoder import Problem, decode
+from tallylight.files.directories import load_agents
+from tallylight.model.report import Source
+from tallylight.recordings.asciicast import Event, Header, Mark, Output, Resize
+from tallylight.recordings.decoder import Problem, decode
+from tallylight.recordings.events import ForegroundChange
+from tallylight.recordings.grid import Grid
+from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
-from tallylight.replay import Replay
-from tallylight.report import Source
-from tallylight.scanner import Scanner
+from tallylight.wire.scanner import Scanner
 
 ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "tests" / "corpus"

@@ -36,7 +36,7 @@ def handle_result(args, answer, window, boss):
 _OPEN = """
 import time
 from kitty.fast_data_types import add_timer, remove_timer
-import tallylight.hosts.kitty as module
+import tallylight.hosts.kitty.watcher as module
 before = set(boss.window_id_map)
 start = time.monotonic()
 found = module.bench_found = dict(start=start)
@@ -70,7 +70,7 @@ def opened(desk: Desk, kitten: str, word: str, wanted: set[str]) -> dict[str, fl
     desk.kitty.eval(_OPEN.format(kitten=kitten, word=word, wanted=wanted))
 
     def found() -> Any:
-        seen = desk.kitty.eval("import tallylight.hosts.kitty as m; return m.bench_found")
+        seen = desk.kitty.eval("import tallylight.hosts.kitty.watcher as m; return m.bench_found")
         return seen if seen.keys() >= wanted else None
 
     seen: dict[str, float] = desk.kitty.wait_until(found, 20, word)

@@ -29,15 +29,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 from benchmarks.timing import CHUNK, RECORDING, best
 from tests.host.test_pane import CLAUDE, HandTable
 
-from tallylight import files, wire
-from tallylight.agents import Agents
-from tallylight.claims import Timing
-from tallylight.hosts.pane import Pane
-from tallylight.processes import ForegroundReader
+from tallylight import wire
+from tallylight.agents.agent import Agents
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files import directories
+from tallylight.pane.pane import Pane
 from tallylight.relay.core import RelayCore
-from tallylight.scanner import Scanner, Sequence
+from tallylight.tracker.claims import Timing
 from tallylight.wire import envelope
 from tallylight.wire.osc133 import Mark, MarkKind
+from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 from tallylight.wire.user_var import UserVar
 
@@ -164,7 +165,7 @@ def relay(data: bytes) -> RelayCore:
 
 @functools.cache
 def _agents() -> Agents:
-    return files.load_agents({"HOME": "/nowhere"})[0]
+    return directories.load_agents({"HOME": "/nowhere"})[0]
 
 
 class Host:

@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.timing import CHUNK, RECORDING, best, repeat
 
 from tallylight.relay.core import RelayCore
-from tallylight.scanner import Scanner
+from tallylight.wire.scanner import Scanner
 
 SIZE = 4_000_000
 #: Plain text through the core, as a part of the speed of copying it.

@@ -21,7 +21,7 @@ from pathlib import Path
 from benchmarks.timing import CHUNK, RECORDING, best, repeat
 
 from tallylight import wire
-from tallylight.scanner import Scanner, Sequence
+from tallylight.wire.scanner import Scanner, Sequence
 
 SIZE = 2_000_000
 #: pyte interprets everything, at about a hundredth of the speed: it gets a part.

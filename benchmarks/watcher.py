@@ -22,7 +22,7 @@ from tests.kitty.install import install, watcher_line
 PANES = (1, 20, 100)
 _LOOKS = """
 import os, statistics, time
-from tallylight.hosts import kitty as k
+from tallylight.hosts.kitty import watcher as k
 host = k._host
 def least(call, rounds=200):
     times = []
@@ -38,14 +38,14 @@ return {"panes": len(host._panes), "tick": least(host.tick), "bare": least(bare)
 """
 
 _CALM = """
-from tallylight.hosts import kitty as k
+from tallylight.hosts.kitty import watcher as k
 panes = k._host._panes.values()
 return all(p.is_calm or not p.tracker.wants_output for p in panes)
 """
 
 
 def _has(kitty: Kitty, panes: int) -> bool:
-    return bool(kitty.eval(f"from tallylight.hosts import kitty as k\nreturn len(k._host._panes) >= {panes}"))
+    return bool(kitty.eval(f"from tallylight.hosts.kitty import watcher as k\nreturn len(k._host._panes) >= {panes}"))
 
 
 def ticks(version: str, agents: bool) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from kittens.tui.handler import result_handler
 
 sys.path.append(str(Path(sys.path[0], "..", "lib")))
-from tallylight.hosts import kitty_keys as _keys
+from tallylight.hosts.kitty import keys as _keys
 
 _FOLDER = Path(sys.path[0])
 

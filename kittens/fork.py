@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(sys.path[0], "..", "lib")))
-from tallylight.hosts import kitty_fork as _fork
+from tallylight.hosts.kitty import fork as _fork
 
 
 def main(args):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "lib"))
 try:
-    from tallylight.hosts import kitty as _host
+    from tallylight.hosts.kitty import watcher as _host
 except Exception as _error:  # whatever is wrong in here, kitty has to start
     from kitty.utils import log_error
 

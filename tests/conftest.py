@@ -16,7 +16,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tallylight import agents
+from tallylight.agents import agent
 
 # Where this is set, pytest compiles every test module anew in each of its processes, and each `tally` that a test
 # starts compiles all of itself: half of the time the tests would take.
@@ -68,7 +68,7 @@ class Home:
 @pytest.fixture(scope="session", autouse=True)
 def agent_files_are_read_once() -> None:
     """The same text gives the same agent, which nobody can change; most commands read all the files at their start."""
-    agents.parse_agent = functools.cache(agents.parse_agent)
+    agent.parse_agent = functools.cache(agent.parse_agent)
 
 
 @pytest.fixture(scope="session")

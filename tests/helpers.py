@@ -28,11 +28,11 @@ import attrs
 import pytest
 
 from tallylight import wire
-from tallylight.errors import DecodeError
-from tallylight.report import Progress, Report
-from tallylight.scanner import BEL, ST, Item, Scanner, Sequence, SequenceKind, Text, raw
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Progress, Report
 from tallylight.wire import osc26, osc21337
 from tallylight.wire.passthrough import Unwrapper, unwrap
+from tallylight.wire.scanner import BEL, ST, Item, Scanner, Sequence, SequenceKind, Text, raw
 
 VECTORS = Path(__file__).parent / "vectors"
 #: Above this many bytes a vector is cut at both ends and every so often, instead of everywhere.

@@ -18,37 +18,41 @@ from typing import Any
 
 import attrs
 
-from tallylight import agents, config, datafile, feed, files, snapshot
 from tallylight.actions.answer import Question
-from tallylight.claims import Timing
-from tallylight.cli import emit, hook, panes, status, why
+from tallylight.agents import agent
+from tallylight.cli import emit, hook, status, why
 from tallylight.cli.output import Output
-from tallylight.errors import DataFileError, DecodeError, TallyError
+from tallylight.config import settings
 from tallylight.evidence import registry, turn
-from tallylight.fleet.messages import Message, PaneTopic, decode_presence
-from tallylight.fleet.mirror import Mirror
-from tallylight.fleet.outbox import Outbox
-from tallylight.hooking import mapping, order, payload, surgery, tables
-from tallylight.hosts import asked, waited
-from tallylight.hosts.pane import Pane as HostPane
-from tallylight.hosts.wezterm import WezTermSource
-from tallylight.list import draw, rows, state
-from tallylight.listing import channel
-from tallylight.multiplexers import wezterm_list
-from tallylight.processes import ForegroundReader
-from tallylight.recording import Event
-from tallylight.recording import Output as Wrote
-from tallylight.recording_decoder import RecordingError
-from tallylight.recording_decoder import decode as decode_recording
-from tallylight.replay import Replay
-from tallylight.requests import Request, Spool
-from tallylight.scanner import BEL, Sequence, SequenceKind
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files import directories, receipt, toml
+from tallylight.hooks import json_edit, mapping, order, payload, tables
+from tallylight.hooks import receipt as hooks_book
+from tallylight.hooks import state as hooks_state
+from tallylight.hosts.fleet.messages import Message, PaneTopic, decode_presence
+from tallylight.hosts.fleet.mirror import Mirror
+from tallylight.hosts.fleet.outbox import Outbox
+from tallylight.hosts.wezterm import pane_list
+from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.model.errors import DataFileError, DecodeError, TallyError
+from tallylight.model.status import Kind, Status
+from tallylight.pane import marks
+from tallylight.pane.pane import Pane as HostPane
+from tallylight.recordings.asciicast import Event
+from tallylight.recordings.asciicast import Output as Wrote
+from tallylight.recordings.decoder import RecordingError
+from tallylight.recordings.decoder import decode as decode_recording
+from tallylight.recordings.replay import Replay
 from tallylight.serve import model
 from tallylight.setup import agents as setup_agents
-from tallylight.setup import dependencies, hooks_book, hooks_state, keys, receipt, wezterm
-from tallylight.snapshot_schema import ConversationEntry, LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
-from tallylight.status import Kind, Status
+from tallylight.setup import dependencies, free_keys, wezterm
+from tallylight.snapshot import addresses, feed, rows, waiting_time_file, writer
+from tallylight.snapshot.requests import Request, Spool
+from tallylight.snapshot.schema import ConversationEntry, LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
+from tallylight.tracker.claims import Timing
+from tallylight.ui.agent_list import channel, draw, state
 from tallylight.wire import cli_agent, osc1338
+from tallylight.wire.scanner import BEL, Sequence, SequenceKind
 from tests.host.test_pane import CLAUDE, HandTable
 
 Read = Callable[[bytes, Path], object]
@@ -104,7 +108,7 @@ def _use_pane(host: str, pane: Pane) -> None:
     json.dumps(pane.to_json()).encode("utf-8")
     now = NOW + 5
     out = Output(io.StringIO(), 80)
-    found = panes.Found(host, pane)
+    found = addresses.Found(host, pane)
     why.draw(out, found, now)
     status.draw(out, [found], now, with_host=True)
     screen = state.refreshed(
@@ -142,7 +146,7 @@ def read_snapshot(document: bytes, folder: Path) -> object:
         str(host.started).encode("utf-8")
         for pane in host.panes:
             _use_pane(host.name, pane)
-    snapshot.sweep(runtime)
+    writer.sweep(runtime)
     return found.snapshots
 
 
@@ -150,9 +154,9 @@ def read_request(document: bytes, folder: Path) -> object:
     spool = Spool("kitty", environ={"XDG_RUNTIME_DIR": str(folder)})
     (spool.path / "1-1-1.json").write_bytes(document)
     taken = spool.take()
-    pane = HostPane(Timing(), ForegroundReader(agents.Agents(), HandTable("/")), HandTable("/"))
+    pane = HostPane(Timing(), ForegroundReader(agent.Agents(), HandTable("/")), HandTable("/"))
     for request in taken:
-        asked.carry_out(request, pane, 10, 1.0)
+        marks.carry_out(request, pane, 10, 1.0)
         json.dumps(request.to_json()).encode("utf-8")
     spool.close()
     return taken
@@ -160,14 +164,14 @@ def read_request(document: bytes, folder: Path) -> object:
 
 def read_waited(document: bytes, folder: Path) -> object:
     (_runtime(folder) / "kitty-1.waited").write_bytes(document)
-    seconds = waited.waited_today({"XDG_RUNTIME_DIR": str(folder)}, NOW)
+    seconds = waiting_time_file.waited_today({"XDG_RUNTIME_DIR": str(folder)}, NOW)
     return status.duration(seconds)
 
 
 # The agents' own ------------------------------------------------------------------------------------------------
 
 
-_AGENTS = files.load_agents({"HOME": "/nonexistent"})[0]
+_AGENTS = directories.load_agents({"HOME": "/nonexistent"})[0]
 SESSION: dict[str, Any] = {
     "pid": CLAUDE.pid,
     "procStart": str(CLAUDE.start),
@@ -237,12 +241,12 @@ def read_hook_table(document: bytes, folder: Path) -> object:
 
 def read_settings(document: bytes, _folder: Path) -> object:
     text = document.decode("utf-8", "replace")
-    surgery.ours(text, "claude", grouped=True)
-    held = surgery.holds(text)
-    hooks = {"Stop": surgery.entry('{"type":"command","command":"{command}"}', "tally hook claude")}
-    made = surgery.insert(text, hooks, grouped=True) if not surgery.ours(text, "claude", grouped=True) else None
+    json_edit.ours(text, "claude", grouped=True)
+    held = json_edit.holds(text)
+    hooks = {"Stop": json_edit.entry('{"type":"command","command":"{command}"}', "tally hook claude")}
+    made = json_edit.insert(text, hooks, grouped=True) if not json_edit.ours(text, "claude", grouped=True) else None
     if made is not None:
-        assert surgery.remove(made.text, "claude", made.pieces, grouped=True) == text
+        assert json_edit.remove(made.text, "claude", made.pieces, grouped=True) == text
     return held
 
 
@@ -322,10 +326,10 @@ def read_wezterm_feed(document: bytes, folder: Path) -> object:
 
 
 def read_wezterm_list(document: bytes, _folder: Path) -> object:
-    found = wezterm_list.read_list(document)
+    found = pane_list.read_list(document)
     for row in found or ():
         os.fsencode(row.tty)
-        assert len(wezterm_list.screen("a\nb", row)) == row.rows
+        assert len(pane_list.screen("a\nb", row)) == row.rows
         assert b"\0" not in " ".join((row.id, row.tab, row.window, row.workspace, row.title)).encode("utf-8")
     return found
 
@@ -373,10 +377,10 @@ def read_book(document: bytes, folder: Path) -> object:
 def read_kitty_keys(document: bytes, _folder: Path) -> object:
     done = SimpleNamespace(stdout="noise\n" + document.decode("utf-8", "replace"), returncode=0)
     world: Any = SimpleNamespace(run=lambda *_, **__: done)
-    answer = keys.ask(world, SimpleNamespace(kittens="/k"), SimpleNamespace(program="/kitty", conf="/c"))  # type: ignore[arg-type]
+    answer = free_keys.ask(world, SimpleNamespace(kittens="/k"), SimpleNamespace(program="/kitty", conf="/c"))  # type: ignore[arg-type]
     if answer is not None:
         answer.shown("kitty_mod+y").encode("utf-8")
-        keys.hidden([], answer)
+        free_keys.hidden([], answer)
     return answer
 
 
@@ -424,14 +428,14 @@ def read_recorded(document: bytes, _folder: Path) -> object:
 
 
 def read_config(document: bytes, _folder: Path) -> object:
-    found, problems = config.load(document.decode("utf-8", "replace"), "config.toml")
+    found, problems = settings.load(document.decode("utf-8", "replace"), "config.toml")
     for problem in problems:
         str(problem).encode("utf-8", "replace")
     return found
 
 
 def read_agent_file(document: bytes, _folder: Path) -> object:
-    return agents.parse_agent(document.decode("utf-8", "replace"), "a.toml")
+    return agent.parse_agent(document.decode("utf-8", "replace"), "a.toml")
 
 
 def read_agent_programs(document: bytes, _folder: Path) -> object:
@@ -439,7 +443,7 @@ def read_agent_programs(document: bytes, _folder: Path) -> object:
 
 
 def read_toml(document: bytes, _folder: Path) -> object:
-    return datafile.parse(document.decode("utf-8", "replace"), "a.toml")
+    return toml.parse(document.decode("utf-8", "replace"), "a.toml")
 
 
 AGENT = """
@@ -523,7 +527,7 @@ READERS = {
         modules=("snapshot",),
         example={
             **Snapshot(host="kitty", pid=os.getpid(), started=NOW, written=NOW, panes=()).to_json(),
-            "birth": snapshot.birth_of(os.getpid()),
+            "birth": writer.birth_of(os.getpid()),
             # What may stand in a pane is that of `fleet: pane`.
             "panes": [{"id": "3", "status": "waiting", "since": NOW, "cwd": "/w"}],
         },
@@ -535,7 +539,7 @@ READERS = {
     "sum of waiting": Reader(
         modules=("hosts.waited",),
         example={
-            "version": 1, "day": waited.today(NOW), "waited_s": 50.0, "waiting": 1, "written": NOW
+            "version": 1, "day": waiting_time_file.today(NOW), "waited_s": 50.0, "waiting": 1, "written": NOW
         },
         read=read_waited,
     ),

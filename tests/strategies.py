@@ -7,8 +7,8 @@ import itertools
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from tallylight.report import Progress, Report, Source
-from tallylight.status import Kind, Status
+from tallylight.model.report import Progress, Report, Source
+from tallylight.model.status import Kind, Status
 
 #: Pieces that matter to a scanner; random bytes alone would seldom hold one whole sequence.
 FRAGMENTS = [

@@ -1,13 +1,14 @@
 """
-The layers: which module may import which, read from the source with `ast`.
+The rooms of the package, in one order: a room may use the rooms above it in `ROOMS`, and no other.
 
-Words (0) know nothing; the wire (1) knows words; thought (2) knows both and does no input or output and reads no clock;
-the world (3) is processes, files and hosts; the edge (4) is the command line and the kittens.
+Read from the source with `ast`, so that an import inside a function or for types alone counts as well. ARCHITECTURE.md
+draws the same picture.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,22 +19,62 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT / "shared"
 
-#: The layer of each top module of the package. A new module needs a line here.
-LAYERS = {
-    "tallylight": 0, "status": 0, "report": 0, "errors": 0,
-    "scanner": 1, "wire": 1, "text": 1,
-    "tracker": 2, "decision": 2, "claims": 2, "records": 2, "start": 2, "epitaph": 2, "rollup": 2, "attention": 2,
-    "evidence": 2, "agents": 2, "config": 2, "layout": 2, "list": 2, "listing": 3,
-    "keys": 2, "ledger": 2, "multiplexers": 2, "notify": 2,
-    "hooking": 2, "datafile": 2, "actions": 2, "paint": 2, "edits": 2, "snapshot_schema": 2,
-    "snapshot_entries": 2, "snapshot_values": 2,
-    "recording": 2, "recording_decoder": 2, "replay": 2,
-    "fleet": 2, "broker": 3, "extras": 3, "forking": 3, "git": 3, "worktrees": 3, "ask": 3,
-    "hosts": 3, "processes": 3, "procfs": 3, "tty": 3, "relay": 3, "snapshot": 3, "feed": 3, "files": 3, "requests": 3,
-    "setup": 3,
-    "serve": 4, "cli": 4, "kittens": 4, "__main__": 4,
-}  # fmt: skip
-#: What reaches outside, or says what time it is. Layers 0 to 2 get bytes, text, tables and `now` as arguments.
+#: Every room, from the ground up.
+ROOMS = (
+    "model",       # words and values
+    "wire",        # bytes, codecs, the sanitiser, writing to a terminal
+    "files",       # directories, reading, writing, changing a file of the user's
+    "agents",      # agents as data
+    "tracker",     # claims, trust rules, attention, when to notify
+    "evidence",    # readers of what was seen; the process table
+    "hooks",       # what a hook says; putting hooks in and out
+    "snapshot",    # the state of one host as a file, requests to it, the order of its panes
+    "config",      # every setting
+    "pane",        # the engine of one pane
+    "relay",       # tally run
+    "actions",     # the gate, answers, fork and resume
+    "ui",          # what is drawn as text on a terminal
+    "recordings",  # record and replay
+    "hosts",       # kitty, WezTerm, tmux, GNU Screen, polling, fleets
+    "serve",       # HTTP, WebSocket, the page
+    "setup",       # install, check, take back
+    "cli",         # one file a verb
+)  # fmt: skip
+#: Modules that lie in no room. There is none; three would be the limit.
+LOOSE: tuple[str, ...] = ()
+#: Rooms that read no clock and do no input or output, but for the modules named.
+PURE: dict[str, tuple[str, ...]] = {
+    "model": (),
+    "wire": ("tty",),
+    "agents": ("agent_files",),
+    "tracker": (),
+    "evidence": ("process_table", "procfs"),
+    "config": ("config_file",),
+}
+#: Pure modules in rooms that are not: the path below the package.
+ALSO_PURE = (
+    "hooks.mapping", "hooks.payload", "hooks.tables", "hooks.compact", "hooks.jsonc", "hooks.json_edit", "hooks.order",
+    "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane",
+    "pane.conversation",
+    "relay.splitter", "relay.records", "relay.protocols", "relay.position", "relay.mirror",
+    "actions.gate", "actions.shape", "actions.plan", "actions.fork_page", "actions.view",
+    "actions.answer", "actions.say",
+    "recordings.asciicast", "recordings.decoder", "recordings.events", "recordings.replay", "recordings.grid",
+    "ui.layout", "ui.ansi", "ui.keys", "ui.agent_list.state", "ui.agent_list.draw",
+    "ui.agent_list.question", "ui.agent_list.channel",
+    "hosts.tmux.pane_list", "hosts.tmux.control_protocol", "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list",
+    "hosts.wezterm.pane_list", "hosts.fleet.messages", "hosts.fleet.mirror", "hosts.fleet.outbox",
+)  # fmt: skip
+#: What one host may use of another: the polling host is what those that are asked from outside are made with.
+HOSTS = {
+    "wezterm": ("polling",),
+    "tmux": ("polling",),
+    "gnu_screen": ("polling",),
+    "detached": ("polling", "tmux", "gnu_screen"),
+}
+#: Lines of a module.
+MAX_LINES = 400
+#: What reaches outside, or says what time it is.
 WORLDLY = {
     "asyncio", "fcntl", "glob", "io", "multiprocessing", "os", "pathlib", "pty", "random", "select", "selectors",
     "shutil", "signal", "socket", "sqlite3", "subprocess", "tempfile", "termios", "threading", "time", "tty", "urllib",
@@ -41,13 +82,13 @@ WORLDLY = {
 #: datetime may be imported, to read a time stamp; these of its methods ask for the time.
 CLOCK_METHODS = {"now", "today", "utcnow"}
 WORLDLY_CALLS = {"open", "print", "input", "exec", "eval", "breakpoint"}
-#: `tally emit` starts with these; nothing else may slip in.
+#: `tally emit` and `tally hook` start with these; nothing else may slip in.
 DIET = {
-    "tallylight.wire.pairs": {"__future__", "collections.abc", "tallylight.errors"},
-    "tallylight.wire.envelope": {"__future__", "binascii"},
-    "tallylight.hooking.mapping": {"__future__", "binascii", "collections.abc", "typing"},
-    "tallylight.hooking.payload": {"__future__", "collections.abc", "typing", "_json", "json.decoder"},
-    "tallylight.hooking.tables": set(),
+    "wire.pairs": {"__future__", "collections.abc", "tallylight.model.errors"},
+    "wire.envelope": {"__future__", "binascii"},
+    "hooks.mapping": {"__future__", "binascii", "collections.abc", "typing"},
+    "hooks.payload": {"__future__", "collections.abc", "typing", "_json", "json.decoder"},
+    "hooks.tables": set(),
 }
 #: The last ones are optional extras, which one module each imports.
 THIRD_PARTY = {"attrs", "attr", "psutil", "kitty", "kittens", "paho", "fastapi", "pydantic", "starlette", "uvicorn"}
@@ -55,27 +96,36 @@ THIRD_PARTY = {"attrs", "attr", "psutil", "kitty", "kittens", "paho", "fastapi",
 
 @attrs.frozen
 class Module:
-    """One source file: its dotted name and its text."""
+    """One source file: its dotted name below the package (`kittens.fork` for a kitten), and its text."""
 
     name: str
     source: str
     is_package: bool = False
 
     @property
-    def layer(self) -> int | None:
-        """Its place; None for a module nobody has given one."""
-        top, _, rest = self.name.partition(".")
-        return LAYERS.get(top if top != "tallylight" or not rest else rest.partition(".")[0])
+    def room(self) -> str:
+        return self.name.partition(".")[0]
+
+    @property
+    def is_pure(self) -> bool:
+        exceptions = PURE.get(self.room)
+        if exceptions is not None:
+            return self.name.partition(".")[2] not in exceptions
+        return self.name in ALSO_PURE
 
 
 def modules() -> Iterator[Module]:
     """Every module of the package, and the kittens."""
-    for path in sorted((SHARED / "tallylight").rglob("*.py")):
-        parts = list(path.relative_to(SHARED).with_suffix("").parts)
+    package = SHARED / "tallylight"
+    for path in sorted(package.rglob("*.py")):
+        parts = list(path.relative_to(package).with_suffix("").parts)
         is_package = parts[-1] == "__init__"
         yield Module(".".join(parts[:-1] if is_package else parts), path.read_text("utf-8"), is_package)
     for path in sorted((ROOT / "kittens").glob("*.py")):
         yield Module(f"kittens.{path.stem}", path.read_text("utf-8"))
+
+
+MODULES = {module.name: module for module in modules()}
 
 
 def imports(module: Module, tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -87,14 +137,13 @@ def imports(module: Module, tree: ast.Module) -> Iterator[tuple[int, str]]:
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
-                up = module.name.split(".")
+                up = ["tallylight", *module.name.split(".")]
                 up = up[: len(up) - node.level + module.is_package]
                 base = ".".join([*up, base] if base else up)
-            if base in ("tallylight", "tallylight.wire", "tallylight.cli", "tallylight.hosts"):
+            for alias in node.names:
                 # What is taken from a package may be a module of its own.
-                yield from ((node.lineno, f"{base}.{alias.name}") for alias in node.names)
-            else:
-                yield node.lineno, base
+                full = f"{base}.{alias.name}"
+                yield node.lineno, full if base == "tallylight" or full.removeprefix("tallylight.") in MODULES else base
 
 
 def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -113,67 +162,104 @@ def worldly_calls(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def violations(module: Module) -> list[str]:
     """Say what a module imports or calls that its place forbids."""
+    if module.room not in (*ROOMS, *LOOSE, "", "kittens"):
+        return [f"{module.name} lies in no room: put it into one of ROOMS"]
     tree = ast.parse(module.source)
-    layer = module.layer
-    if layer is None:
-        return [f"{module.name} has no layer: give it one in LAYERS"]
     found = []
     for line, name in imports(module, tree):
-        top = name.partition(".")[0]
-        where = f"{module.name}:{line} imports {name}"
+        top, _, inner = name.partition(".")
+        where = f"{module.name or 'tallylight'}:{line} imports {name}"
         if top == "tallylight":
-            inner = name.split(".")[1] if "." in name else "tallylight"
-            target = LAYERS.get(inner, 0 if inner.startswith("__version") else None)
-            if target is None:
-                found.append(f"{where}, which has no layer")
-            elif target > layer:
-                found.append(f"{where}: layer {layer} must not know layer {target}")
-        elif top == "psutil" and module.name != "tallylight.processes":
-            found.append(f"{where}: only tallylight.processes does")
-        elif top in ("kitty", "kittens") and not module.name.startswith(("tallylight.hosts.kitty", "kittens.")):
-            found.append(f"{where}: only tallylight.hosts.kitty and kittens/ do")
+            problem = _arrow(module, inner)
+        elif top == "psutil":
+            problem = "" if module.name == "evidence.process_table" else "only evidence.process_table does"
+        elif top in ("kitty", "kittens"):
+            allowed = module.room == "kittens" or module.name.startswith("hosts.kitty")
+            problem = "" if allowed else "only hosts.kitty and kittens/ do"
         elif top not in THIRD_PARTY and top not in sys.stdlib_module_names:
-            found.append(f"{where}, which is no dependency of ours")
-        elif layer <= 2 and top in WORLDLY:
-            found.append(f"{where}: layers 0 to 2 do no input or output and read no clock")
-        if module.name in DIET and name not in DIET[module.name]:
-            found.append(f"{where}: it must start in no time")
-    if layer <= 2:
+            problem = "it is no dependency of ours"
+        else:
+            problem = "this module does no I/O and reads no clock" if module.is_pure and top in WORLDLY else ""
+        if not problem and module.name in DIET and name not in DIET[module.name]:
+            problem = "this module must start in no time"
+        if problem:
+            found.append(f"{where}: {problem}")
+    if module.is_pure:
         found += [f"{module.name}:{line} calls {name}()" for line, name in worldly_calls(tree)]
     return found
 
 
-@pytest.mark.parametrize("module", [pytest.param(module, id=module.name) for module in modules()])
-def test_arrows_point_inwards(module: Module) -> None:
-    """A module imports its own layer and those below it, and nothing else that its place forbids."""
-    assert violations(module) == []
+def _arrow(module: Module, target: str) -> str:
+    """What is wrong with *module* using *target* of the package; nothing if it may."""
+    room = target.partition(".")[0]
+    if room not in (*ROOMS, *LOOSE):
+        return "" if not room or room.startswith("__version") else "that lies in no room"
+    if module.room == "kittens" or module.room in LOOSE:
+        return ""
+    if not module.name:
+        return "the package itself knows nothing"
+    if ROOMS.index(room) > ROOMS.index(module.room):
+        return f"{module.room} stands below {room}"
+    if room == module.room == "hosts":
+        here, there = _host_of(module.name), _host_of(target)
+        if there and here != there and there not in HOSTS.get(here, ()):
+            return f"hosts do not know each other, and {here or 'what they share'} is not {there}"
+    return ""
+
+
+def _host_of(name: str) -> str:
+    """The host that a module of `hosts` belongs to; nothing for what they share."""
+    words = name.split(".")
+    return words[1] if len(words) > 2 or f"hosts.{words[-1]}" in _HOST_PACKAGES else ""
+
+
+_HOST_PACKAGES = {name for name, module in MODULES.items() if module.is_package and name.startswith("hosts.")}
+
+
+def test_every_arrow_between_rooms_points_down() -> None:
+    """A module uses its own room and those above it in the list, and nothing else that its place forbids."""
+    assert [line for module in MODULES.values() for line in violations(module)] == []
+
+
+def test_the_rooms_are_those_of_the_list() -> None:
+    """The package has these rooms and no more than three loose modules; each room says what it holds."""
+    package = SHARED / "tallylight"
+    found = {path.parent.name for path in package.glob("*/__init__.py")}
+    loose = {path.stem for path in package.glob("*.py")} - {"__init__"}
+
+    assert found == set(ROOMS)
+    assert len(ROOMS) <= 18
+    assert loose == set(LOOSE)
+    assert len(LOOSE) <= 3
+    silent = [room for room in ROOMS if len(ast.get_docstring(ast.parse(MODULES[room].source)) or "") < 100]
+    assert silent == []
+
+
+def test_no_module_is_too_long() -> None:
+    """A module that is longer than the limit is two."""
+    lengths = {name: module.source.count("\n") for name, module in MODULES.items()}
+    assert {name: lines for name, lines in lengths.items() if lines > MAX_LINES} == {}
 
 
 def test_there_is_something_to_check() -> None:
-    """The walk finds the package, so that an empty run cannot pass for a clean one."""
-    names = {module.name for module in modules()}
-
-    assert {
-        "tallylight",
-        "tallylight.scanner",
-        "tallylight.wire",
-        "tallylight.wire.osc1338",
-        "tallylight.report",
-    } <= names
+    """The walk finds the package, and all names in the lists above exist: an empty run cannot pass for a clean one."""
+    assert {"wire", "wire.osc1338", "model.report", "hosts.kitty.host", "kittens.tally_watcher"} <= set(MODULES)
+    named = {*ALSO_PURE, *DIET, *(f"{room}.{name}" for room, names in PURE.items() for name in names)}
+    assert sorted(name for name in named if name not in MODULES) == []
 
 
-_ACTIONS = {"tallylight.actions.answer", "tallylight.actions.say"}
+_ACTIONS = {"actions.answer", "actions.say"}
 #: The methods that reach a program's input, and who alone may call them; and the same of words of commands.
 TYPING_CALLS = {
-    "press": {*_ACTIONS, "tallylight.hosts.detached"},
-    "paste": {"tallylight.actions.say"},
-    "write_to_child": {"tallylight.hosts.kitty_typist"},
+    "press": {*_ACTIONS, "hosts.detached.pane"},
+    "paste": {"actions.say"},
+    "write_to_child": {"hosts.kitty.typist"},
 }
 TYPING_WORDS: dict[str, set[str]] = {
-    "send-keys": {"tallylight.hosts.detached"},
-    "paste-buffer": {"tallylight.hosts.detached"},
-    "readreg": {"tallylight.hosts.detached"},
-    "paste": {"tallylight.hosts.detached"},
+    "send-keys": {"hosts.detached.pane"},
+    "paste-buffer": {"hosts.detached.pane"},
+    "readreg": {"hosts.detached.pane"},
+    "paste": {"hosts.detached.pane"},
     "stuff": set(),
     "send-text": set(),
 }
@@ -197,13 +283,10 @@ def typing(module: Module) -> list[str]:
 
 def test_one_module_answers_and_one_types_text() -> None:
     """What a person does to an agent goes through `actions`; nothing else calls a host's typist, or types itself."""
-    found = [where for module in modules() for where in typing(module)]
-    hosts = {"tallylight.hosts.detached", "tallylight.hosts.kitty_typist"}
-
-    assert found == []
+    assert [where for module in MODULES.values() for where in typing(module)] == []
     # They would be found, if they were others.
-    renamed = [Module("tallylight.other", one.source) for one in modules() if one.name in {*_ACTIONS, *hosts}]
-    assert len(renamed) == 4 and all(typing(module) for module in renamed)
+    for name in (*_ACTIONS, "hosts.detached.pane", "hosts.kitty.typist"):
+        assert typing(Module("other", MODULES[name].source))
 
 
 def test_typing_elsewhere_is_found() -> None:
@@ -212,31 +295,34 @@ def test_typing_elsewhere_is_found() -> None:
         "def f(typist): typist.press('1')", "self.typist.paste(text, enter=True)", "window.write_to_child('1')",
         "run(['tmux', 'send-keys', '-t', pane, '1'])", "run(['screen', '-X', 'stuff', '1'])",
     ]  # fmt: skip
-    for name in ("tallylight.serve.app", "tallylight.hosts.kitty_notify", "kittens.answer"):
+    for name in ("serve.app", "hosts.kitty.notifications", "kittens.answer"):
         assert [len(typing(Module(name, source))) for source in sources] == [1] * len(sources)
-    assert typing(Module("tallylight.listing.loop", "state.press(now, event)")) == []
+    assert typing(Module("ui.agent_list.loop", "state.press(now, event)")) == []
 
 
 BAD = {
-    "upwards": ("tallylight.scanner", "from tallylight.tracker import Tracker"),
-    "upwards from the package": ("tallylight.text", "from tallylight import wire, cli"),
-    "plain import": ("tallylight.report", "import tallylight.scanner"),
-    "relative": ("tallylight.wire.title", "from ..tracker import Tracker"),
-    "relative in a package": ("tallylight.wire", "from ..hosts import kitty", True),
-    "inside a function": ("tallylight.tracker", "def f():\n    from tallylight.files import read"),
-    "for types alone": ("tallylight.rollup", "if TYPE_CHECKING:\n    from tallylight.cli.main import run"),
-    "psutil": ("tallylight.files", "import psutil"),
-    "psutil in a function": ("tallylight.cli.top", "def f():\n    import psutil"),
-    "kitty": ("tallylight.cli.main", "from kitty.boss import Boss"),
-    "kitty's kittens": ("tallylight.tty", "from kittens.tui.handler import result_handler"),
-    "a clock": ("tallylight.tracker", "import time"),
-    "the date": ("tallylight.config", "import datetime\nnow = datetime.datetime.now()"),
-    "the system": ("tallylight.evidence.titles", "from os import environ"),
-    "a file": ("tallylight.config", "data = open('/etc/passwd')"),
-    "a stranger": ("tallylight.files", "import requests"),
-    "unknown module": ("tallylight.wire.registry", "from tallylight.mystery import x"),
-    "no layer": ("tallylight.mystery", ""),
-    "diet": ("tallylight.wire.pairs", "import re"),
+    "upwards": ("wire.scanner", "from tallylight.tracker.tracker import Tracker"),
+    "upwards from the package": ("wire.text", "from tallylight import model, cli"),
+    "plain import": ("model.report", "import tallylight.wire.scanner"),
+    "relative": ("wire.title", "from ..tracker import Tracker"),
+    "relative in a package": ("wire", "from ..hosts import kitty", True),
+    "inside a function": ("tracker.tracker", "def f():\n    from tallylight.pane.pane import Pane"),
+    "for types alone": ("tracker.rollup", "if TYPE_CHECKING:\n    from tallylight.cli.main import run"),
+    "between hosts": ("hosts.kitty.host", "from tallylight.hosts.tmux.source import TmuxSource"),
+    "from a host's package": ("hosts.kitty.host", "from tallylight.hosts.tmux import source"),
+    "from what hosts share": ("hosts.jobs", "from tallylight.hosts.kitty import watcher"),
+    "psutil": ("files.directories", "import psutil"),
+    "psutil in a function": ("cli.top", "def f():\n    import psutil"),
+    "kitty": ("cli.main", "from kitty.boss import Boss"),
+    "kitty's kittens": ("wire.tty", "from kittens.tui.handler import result_handler"),
+    "a clock": ("tracker.tracker", "import time"),
+    "the date": ("config.settings", "import datetime\nnow = datetime.datetime.now()"),
+    "the system": ("evidence.titles", "from os import environ"),
+    "a file": ("config.settings", "data = open('/etc/passwd')"),
+    "a stranger": ("files.directories", "import requests"),
+    "unknown room": ("wire.registry", "from tallylight.mystery import x"),
+    "no room": ("mystery", ""),
+    "diet": ("wire.pairs", "import re"),
 }
 
 
@@ -247,13 +333,14 @@ def test_a_bad_arrow_is_found(case: tuple[str, str] | tuple[str, str, bool]) -> 
 
 
 GOOD = {
-    "downwards": ("tallylight.tracker", "from tallylight.report import Report\nfrom tallylight.scanner import Scanner"),
-    "sideways": ("tallylight.wire.title", "from tallylight.wire import envelope\nfrom . import pairs"),
-    "psutil's own place": ("tallylight.processes", "import psutil, os, time"),
-    "kitty's own place": ("tallylight.hosts.kitty_tabs", "from kitty.boss import Boss\nimport time"),
-    "a time stamp": ("tallylight.evidence.titles", "from datetime import datetime\nx = datetime.fromisoformat('')"),
+    "downwards": ("tracker.tracker", "from tallylight.model.report import Report\nfrom tallylight.wire import scanner"),
+    "sideways": ("wire.title", "from tallylight.wire import envelope\nfrom . import pairs"),
+    "psutil's own place": ("evidence.process_table", "import psutil, os, time"),
+    "kitty's own place": ("hosts.kitty.tabs", "from kitty.boss import Boss\nimport time"),
+    "polling": ("hosts.tmux.source", "from tallylight.hosts.polling.source import Source"),
+    "a time stamp": ("evidence.titles", "from datetime import datetime\nx = datetime.fromisoformat('')"),
     "a kitten": ("kittens.tally_watcher", "import kitty.boss\nfrom tallylight.hosts import kitty"),
-    "the version": ("tallylight.cli.main", "from tallylight import __version__"),
+    "the version": ("cli.main", "from tallylight import __version__"),
 }
 
 
@@ -261,3 +348,22 @@ GOOD = {
 def test_a_good_arrow_is_let_through(case: tuple[str, str]) -> None:
     """The checker lets through what each place may do."""
     assert violations(Module(*case)) == []
+
+
+def lua_violations(room: str, source: str) -> list[str]:
+    """The requires of a Lua file in *room* that point up."""
+    used = re.findall(r"require\(?\s*['\"]tallylight\.(\w+)\.", source)
+    return [
+        f"{room} stands below {name}" for name in used if name not in ROOMS or ROOMS.index(name) > ROOMS.index(room)
+    ]
+
+
+def test_the_lua_files_lie_in_the_same_rooms() -> None:
+    """WezTerm's side has a room only where the package has it, and its arrows point down as well."""
+    folder = ROOT / "wezterm" / "tallylight"
+    files = [path for path in folder.rglob("*.lua") if path != folder / "init.lua"]
+
+    assert files
+    assert {path.parent.name for path in files} <= set(ROOMS)
+    assert [line for path in files for line in lua_violations(path.parent.name, path.read_text("utf-8"))] == []
+    assert lua_violations("ui", "local keys = require('tallylight.hosts.keys')") == ["ui stands below hosts"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight.attention import DWELL_S, Attention
-from tallylight.decision import Decision, Reason
-from tallylight.ledger import Ledger, Waited
-from tallylight.report import Report, Source
-from tallylight.status import Kind, Status
+from tallylight.model.decision import Decision, Reason
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.waiting_time import Ledger, Waited
+from tallylight.tracker.attention import DWELL_S, Attention
 from tests.tables import each
 
 

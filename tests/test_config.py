@@ -8,11 +8,11 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.config import Config, load
-from tallylight.keys import ACTIONS
-from tallylight.notify import Settings
-from tallylight.paint import COLOURS
-from tallylight.status import Status
+from tallylight.config.key_bindings import ACTIONS
+from tallylight.config.settings import Config, load
+from tallylight.model.lights import COLOURS
+from tallylight.model.status import Status
+from tallylight.tracker.notify import Settings
 from tests.tables import each
 
 ALL = """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tallylight.claims import Timing
-from tallylight.decision import Decision, Reason, what_would_change
-from tallylight.report import Report, Source
-from tallylight.rollup import most_urgent
-from tallylight.status import Status
+from tallylight.model.decision import Decision, Reason, what_would_change
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.rollup import most_urgent
 
 TIMING = Timing()
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight import snapshot
-from tallylight.feed import LIVENESS_S, Feed
-from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Status
+from tallylight.model.status import Status
+from tallylight.snapshot import writer as snapshot
+from tallylight.snapshot.feed import LIVENESS_S, Feed
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import SnapshotWriter
 
 WORKING = Pane(id="3", status=Status.WORKING, agent="claude", since=50.0)
 

@@ -9,11 +9,11 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.ledger import Waited
-from tallylight.requests import MAX_ARGS, MAX_TEXT, VERBS, Request
-from tallylight.snapshot_schema import Pane, Snapshot
-from tallylight.snapshot_values import MAX_NUMBER
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.requests import MAX_ARGS, MAX_TEXT, VERBS, Request
+from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.snapshot.values import MAX_NUMBER
+from tallylight.snapshot.waiting_time import Waited
 
 _WORDS = st.one_of(st.text(max_size=6), st.sampled_from([*VERBS, *Status, *Kind, "a/b", "\x1b]0;x\x07", "\ud800"]))
 _NUMBERS = st.one_of(st.integers(), st.floats(), st.sampled_from([10**400, -(2**63), 1e308]))

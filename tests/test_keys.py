@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tallylight.config import load
-from tallylight.keys import ACTIONS, CANDIDATES, Binding, choose, is_free, read, text
+from tallylight.config.key_bindings import ACTIONS, CANDIDATES, Binding, choose, is_free, read, text
+from tallylight.config.settings import load
 from tests.tables import each
 
 FREE: dict[str, list[str]] = {key: [] for key in CANDIDATES}

@@ -7,8 +7,10 @@ import itertools
 import attrs
 import pytest
 
-from tallylight.decision import Decision, Reason
-from tallylight.notify import (
+from tallylight.model.decision import Decision, Reason
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.tracker.notify import (
     AGAIN_S,
     BODY_CELLS,
     GAP_S,
@@ -24,8 +26,6 @@ from tallylight.notify import (
     View,
     Withdrawal,
 )
-from tallylight.report import Report, Source
-from tallylight.status import Kind, Status
 from tests.tables import each
 
 NOON = 720

@@ -17,16 +17,18 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight import files, snapshot
-from tallylight.cli.panes import own_place
-from tallylight.feed import Feed
-from tallylight.hosts import waited, wezterm_sidecar
-from tallylight.hosts.wezterm import WezTermSource
-from tallylight.ledger import Waited
-from tallylight.requests import Request, Spool
-from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Status
+from tallylight.files import directories
+from tallylight.hosts.wezterm import sidecar
+from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.model.status import Status
+from tallylight.snapshot import waiting_time_file
+from tallylight.snapshot import writer as snapshot
+from tallylight.snapshot.addresses import own_place
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.requests import Request, Spool
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.waiting_time import Waited
+from tallylight.snapshot.writer import SnapshotWriter
 
 STRANGER = 65534
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")
@@ -74,8 +76,8 @@ def _fed(folder: Path) -> object:
     return panes.told
 
 
-def _place(folder: Path) -> wezterm_sidecar.Place:
-    return wezterm_sidecar.Place(folder, 1)
+def _place(folder: Path) -> sidecar.Place:
+    return sidecar.Place(folder, 1)
 
 
 def _snapshot_text() -> str:
@@ -87,7 +89,7 @@ def _snapshot_text() -> str:
 
 
 def _waited_text() -> str:
-    return json.dumps(Waited(day=waited.today(time.time()), waited_s=60.0, written=time.time()).to_json())
+    return json.dumps(Waited(day=waiting_time_file.today(time.time()), waited_s=60.0, written=time.time()).to_json())
 
 
 SNAPSHOT = Place(lambda folder: folder / f"kitty-{PID}.json", _snapshot_text, _feed_poll)
@@ -98,13 +100,15 @@ PLACES = {
     "waited": Place(
         lambda folder: folder / f"kitty-{PID}.waited",
         _waited_text,
-        lambda folder: waited.waited_today({"XDG_RUNTIME_DIR": str(folder.parent)}, time.time()),
+        lambda folder: waiting_time_file.waited_today({"XDG_RUNTIME_DIR": str(folder.parent)}, time.time()),
     ),
     "ledger": Place(
         lambda folder: folder / f"kitty-{PID}.waited",
         _waited_text,
         lambda folder: (
-            waited.WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(folder.parent)}).open(waited.today(time.time())).gone_s
+            waiting_time_file.WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(folder.parent)})
+            .open(waiting_time_file.today(time.time()))
+            .gone_s
         ),
     ),
     "feed of WezTerm": Place(
@@ -113,7 +117,7 @@ PLACES = {
         _fed,
     ),
     "lock of a sidecar": Place(
-        lambda folder: folder / "wezterm-1.lock", lambda: "4711", lambda folder: wezterm_sidecar.holder(_place(folder))
+        lambda folder: folder / "wezterm-1.lock", lambda: "4711", lambda folder: sidecar.holder(_place(folder))
     ),
     "place of a command": Place(
         lambda folder: folder / "wezterm-1.lock",
@@ -131,7 +135,7 @@ def _is_read(found: object) -> bool:
 
 @pytest.fixture(params=PLACES)
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    monkeypatch.setattr(wezterm_sidecar, "HOLDER_S", 0.05)
+    monkeypatch.setattr(sidecar, "HOLDER_S", 0.05)
     yield PLACES[request.param]
 
 
@@ -249,7 +253,7 @@ def test_a_spool_does_not_come_back(folder: Path) -> None:
 
 def test_nothing_can_be_exchanged_after_the_look(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read is what was looked at, and not what somebody put into its place in between."""
-    path, look = folder / "x", files.foreign
+    path, look = folder / "x", directories.foreign
     path.write_text("looked at")
 
     def exchange(found: os.stat_result, *, is_closed: bool = False) -> str:
@@ -258,7 +262,7 @@ def test_nothing_can_be_exchanged_after_the_look(folder: Path, monkeypatch: pyte
             (folder / "other").replace(path)
         return look(found, is_closed=is_closed)
 
-    monkeypatch.setattr(files, "foreign", exchange)
+    monkeypatch.setattr(directories, "foreign", exchange)
 
-    assert files.read_own(path, 100) == b"looked at"
+    assert directories.read_own(path, 100) == b"looked at"
     assert path.read_text() == "put there"

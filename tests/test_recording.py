@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.evidence.recorded import Exit, ForegroundChange
-from tallylight.recording import EVENT_LIMIT, Encoder, Event, Header, Input, Mark, Output, Resize, What
-from tallylight.recording_decoder import LINE_LIMIT, TIME_LIMIT, Problem, RecordingError, decode
-from tallylight.report import Progress, Report, Source
-from tallylight.status import Kind, Status
-from tallylight.tracker import Foreground
+from tallylight.model.report import Progress, Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.recordings.asciicast import EVENT_LIMIT, Encoder, Event, Header, Input, Mark, Output, Resize, What
+from tallylight.recordings.decoder import LINE_LIMIT, TIME_LIMIT, Problem, RecordingError, decode
+from tallylight.recordings.events import Exit, ForegroundChange
+from tallylight.tracker.tracker import Foreground
 from tests.tables import each
 
 HEADER = Header(

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.claims import Timing
-from tallylight.evidence.recorded import ForegroundChange
-from tallylight.hosts.pane import Look, Pane
-from tallylight.processes import ForegroundReader
-from tallylight.recording import Event, Header, Output
-from tallylight.replay import Replay
-from tallylight.report import Source
-from tallylight.tracker import Foreground
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.model.report import Source
+from tallylight.pane.pane import Look, Pane
+from tallylight.recordings.asciicast import Event, Header, Output
+from tallylight.recordings.events import ForegroundChange
+from tallylight.recordings.replay import Replay
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.tracker import Foreground
 from tests.evidence.agents import AGENTS
 from tests.host.test_pane import COPILOT, HandTable
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import requests
-from tallylight.requests import (
+from tallylight.snapshot import requests
+from tallylight.snapshot.requests import (
     MAX_AGE_S,
     MAX_ARGS,
     MAX_BYTES,

@@ -13,10 +13,10 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight import snapshot
-from tallylight.report import Progress, Report, Source
-from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import (
+from tallylight.model.report import Progress, Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot import writer as snapshot
+from tallylight.snapshot.schema import (
     MAX_CHOICES,
     ConversationEntry,
     LosingEntry,
@@ -25,8 +25,8 @@ from tallylight.snapshot_schema import (
     RecordEntry,
     Snapshot,
 )
-from tallylight.snapshot_values import MAX_PATH, MAX_TEXT, MAX_WORDS
-from tallylight.status import Kind, Status
+from tallylight.snapshot.values import MAX_PATH, MAX_TEXT, MAX_WORDS
+from tallylight.snapshot.writer import SnapshotWriter
 
 WAITING = Pane(id="3", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", since=50.0)
 
@@ -216,7 +216,7 @@ def test_full_disk_leaves_the_old_file_and_no_other(folder: Path) -> None:
     before = writer.path.read_bytes()
     limited = (
         "import resource,signal,sys;sys.path[:0]=sys.argv[1].split(':');from pathlib import Path\n"
-        "from tallylight.snapshot import *;from tests.test_snapshot import WAITING,make_writer;import attrs\n"
+        "from tallylight.snapshot.writer import *;from tests.test_snapshot import WAITING,make_writer;import attrs\n"
         "signal.signal(signal.SIGXFSZ,signal.SIG_IGN);resource.setrlimit(resource.RLIMIT_FSIZE,(100,100))\n"
         "w=make_writer(Path(sys.argv[2]),path=Path(sys.argv[3]));w.publish([attrs.evolve(WAITING,message='n'*90)],0.0)\n"
         "print(w.error)"

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.claims import Timing
-from tallylight.records import MAX_RECORDS
-from tallylight.report import Report, Source
-from tallylight.status import Kind, Status
-from tallylight.tracker import Foreground, Tracker
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.records import MAX_RECORDS
+from tallylight.tracker.tracker import Foreground, Tracker
 from tests.tables import each
 
 Step = Callable[[Tracker, float], None]

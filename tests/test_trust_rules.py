@@ -17,11 +17,11 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.claims import Timing
-from tallylight.records import MAX_RECORDS
-from tallylight.report import Report, Source
-from tallylight.status import Kind, Status
-from tallylight.tracker import Foreground, Tracker
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.records import MAX_RECORDS
+from tallylight.tracker.tracker import Foreground, Tracker
 from tests.test_tracker import EVENTS, Step, agent, explicit, run, say, tick, title
 
 #: What may happen: the word, and what follows it.

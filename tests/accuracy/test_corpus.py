@@ -18,7 +18,7 @@ import pytest
 from benchmarks import accuracy, scoring
 from benchmarks.accuracy import CORPUS, HELD_OUT, ROWS, Recording, recordings_for
 
-from tallylight.recording import Mark
+from tallylight.recordings.asciicast import Mark
 from tests.agents import held_out
 from tests.tables import each
 

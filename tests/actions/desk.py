@@ -16,7 +16,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
-from tallylight.status import Status
+from tallylight.model.status import Status
 from tests.evidence.agents import agent
 
 SCREENS = Path(__file__).parents[1] / "evidence/screens"

@@ -17,7 +17,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 from tests.actions.desk import PID, START, holder, seen
 
 CHANGED = ("changed", "no-question")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tallylight.agents import Agent, Agents
+from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.process import Process
-from tallylight.files import load_agents
+from tallylight.files.directories import load_agents
 
 ID = "0f9c1c60-1111-4222-8333-444455556666"
 

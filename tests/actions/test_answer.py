@@ -7,10 +7,10 @@ import attrs
 from tallylight.actions import answer
 from tallylight.actions.answer import _PLAIN, MAX_ABOVE, MAX_CELLS, Done
 from tallylight.actions.gate import Refusal
-from tallylight.errors import SessionError
 from tallylight.evidence.looks import Look
-from tallylight.status import Status
-from tallylight.text import sanitise, width
+from tallylight.model.errors import SessionError
+from tallylight.model.status import Status
+from tallylight.wire.text import sanitise, width
 from tests.actions.desk import PANE, PID, START, Desk, seen
 from tests.actions.hostile import HARMLESS, HOSTILE, with_lines
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 import attrs
 import pytest
 
-from tallylight import ask
-from tallylight.actions.offer import Offer
+from tallylight.actions.fork_page import Offer
+from tallylight.ui import confirm as ask
 from tests.actions.test_offer import offer
 
 WAIT_S = 60.0

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallylight.evidence.fingerprint import dialog_top, fingerprint, steady_rows
-from tallylight.evidence.grid import Grid
 from tallylight.evidence.prompts import read_prompt
 from tallylight.evidence.question import Choice, Place, Prompt
-from tallylight.recording import Output
-from tallylight.scanner import Scanner
-from tallylight.status import Status
+from tallylight.model.status import Status
+from tallylight.recordings.asciicast import Output
+from tallylight.recordings.grid import Grid
+from tallylight.wire.scanner import Scanner
 from tests.actions.desk import SCREENS, look
 from tests.evidence.agents import agent
 from tests.strategies import at_most

@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight import forking
+from tallylight.actions import fork
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.evidence.process import Process
-from tallylight.snapshot_schema import ConversationEntry, Pane
-from tallylight.status import Status
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import ConversationEntry, Pane
 from tests.actions.known import AGENTS, ID, process
 
 SHELL = process("bash", pid=10, ppid=1, pgrp=10, exe="/usr/bin/bash", start=100)
@@ -85,7 +85,7 @@ def rule(found: Plan | Refusal) -> str:
 
 def test_the_program_a_person_would_have_started(table: HandTable) -> None:
     """`argv[0]` is the agent's name in the PATH that the running agent was started with."""
-    found = forking.plan_fork(pane(table.directory), AGENTS, table, root=10)
+    found = fork.plan_fork(pane(table.directory), AGENTS, table, root=10)
 
     assert isinstance(found, Plan)
     assert found.argv == (f"{table.path}/claude", "--resume", ID, "--fork-session")
@@ -96,8 +96,8 @@ def test_what_ran_behind_our_relay_does_so_again(table: HandTable, tmp_path: Pat
     """`tally run --` of the agent's PATH stands before it, in what is shown as in what runs; no other agent has it."""
     tally = program(tmp_path / "bin/tally")
     known = ConversationEntry(agent="claude", session=ID, cwd=table.directory, relayed=True)
-    found = forking.plan_fork(pane(table.directory, conversation=known), AGENTS, table, root=10)
-    another = forking.plan_fork(
+    found = fork.plan_fork(pane(table.directory, conversation=known), AGENTS, table, root=10)
+    another = fork.plan_fork(
         pane(table.directory, conversation=attrs.evolve(known, agent="codex")), AGENTS, table, root=10
     )
 
@@ -111,7 +111,7 @@ def test_where_our_command_is_gone_it_runs_without(table: HandTable, monkeypatch
     monkeypatch.setenv("HOME", table.directory)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     known = ConversationEntry(agent="claude", session=ID, cwd=table.directory, relayed=True)
-    found = forking.plan_resume(pane(table.directory, conversation=known), AGENTS, table)
+    found = fork.plan_resume(pane(table.directory, conversation=known), AGENTS, table)
 
     assert isinstance(found, Plan)
     assert found.argv[0] == f"{table.path}/claude"
@@ -122,16 +122,16 @@ def test_an_agent_that_looks_in_one_directory_gets_no_worktree(table: HandTable,
     program(tmp_path / "bin/qwen")
     table.processes[20] = process("node", "/v/.bin/qwen", pid=20, ppid=10)
     known = ConversationEntry(agent="qwen", session=ID, cwd=table.directory)
-    found = forking.plan_fork(pane(table.directory, agent="qwen", conversation=known), AGENTS, table, root=10)
+    found = fork.plan_fork(pane(table.directory, agent="qwen", conversation=known), AGENTS, table, root=10)
 
     assert isinstance(found, Plan) and found.method is Method.SESSION
-    refused = forking.worktree_of(found)
+    refused = fork.worktree_of(found)
     assert isinstance(refused, Refusal) and refused.rule == "worktree" and "Qwen Code" in refused.text
 
 
 def test_of_its_environment_only_places_are_told(table: HandTable) -> None:
     """Where things are may be printed; a key may not, and neither may what breaks a line."""
-    found = forking.plan_resume(pane(table.directory), AGENTS, table)
+    found = fork.plan_resume(pane(table.directory), AGENTS, table)
 
     assert isinstance(found, Plan)
     assert found.env == {"PATH": table.path, "CLAUDE_CONFIG_DIR": "/c"}
@@ -152,12 +152,12 @@ def test_a_snapshot_is_not_believed(table: HandTable, processes: list[Process], 
     """Whatever the snapshot said a moment ago, the agent must be there now, and below the pane's own process."""
     table.processes = {p.pid: p for p in processes}
 
-    assert rule(forking.plan_fork(pane(table.directory), AGENTS, table, root=10)) == refused
+    assert rule(fork.plan_fork(pane(table.directory), AGENTS, table, root=10)) == refused
 
 
 def test_the_group_in_front_decides(table: HandTable) -> None:
     """With the foreground asked of the terminal, an agent that was stopped in favour of the shell is not forked."""
-    stopped = forking.plan_fork(pane(table.directory), AGENTS, table, root=10, pgid=10)
+    stopped = fork.plan_fork(pane(table.directory), AGENTS, table, root=10, pgid=10)
 
     assert rule(stopped) == "process"
 
@@ -165,7 +165,7 @@ def test_the_group_in_front_decides(table: HandTable) -> None:
 def test_what_is_gone_is_resumed_with_the_shells_surroundings(table: HandTable) -> None:
     """An agent that was killed left its session and directory; the PATH is the shell's."""
     table.processes = {10: SHELL}
-    found = forking.plan_resume(pane(table.directory, agent_pid=None, pid=10), AGENTS, table, root=10)
+    found = fork.plan_resume(pane(table.directory, agent_pid=None, pid=10), AGENTS, table, root=10)
 
     assert isinstance(found, Plan)
     assert found.argv == (f"{table.path}/claude", "--resume", ID)
@@ -174,7 +174,7 @@ def test_what_is_gone_is_resumed_with_the_shells_surroundings(table: HandTable) 
 
 def test_a_directory_that_is_gone(table: HandTable) -> None:
     """A conversation whose directory was removed cannot go on there."""
-    assert rule(forking.plan_fork(pane(f"{table.directory}/gone"), AGENTS, table)) == "directory"
+    assert rule(fork.plan_fork(pane(f"{table.directory}/gone"), AGENTS, table)) == "directory"
 
 
 @pytest.mark.parametrize("verb", Verb)
@@ -182,7 +182,7 @@ def test_no_program_of_that_name(table: HandTable, verb: Verb) -> None:
     """If the PATH has none, there is none: nothing else is tried under that name."""
     (Path(table.path) / "claude").unlink()
 
-    assert rule(forking.act(verb, pane(table.directory), AGENTS, table)) == "program"
+    assert rule(fork.act(verb, pane(table.directory), AGENTS, table)) == "program"
 
 
 def test_a_program_outside_the_path(table: HandTable, tmp_path: Path) -> None:
@@ -190,9 +190,9 @@ def test_a_program_outside_the_path(table: HandTable, tmp_path: Path) -> None:
     (Path(table.path) / "claude").unlink()
     own = program(tmp_path / "own/claude")
     table.processes[20] = attrs.evolve(CLAUDE, exe=str(own))
-    found = forking.plan_fork(pane(table.directory), AGENTS, table)
+    found = fork.plan_fork(pane(table.directory), AGENTS, table)
     table.processes[20] = attrs.evolve(CLAUDE, exe=str(program(tmp_path / "own/claude-2")))
-    other = forking.plan_fork(pane(table.directory), AGENTS, table)
+    other = fork.plan_fork(pane(table.directory), AGENTS, table)
 
     assert isinstance(found, Plan)
     assert found.argv[0] == str(own)
@@ -219,7 +219,7 @@ def test_find_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
     (tmp_path / "folder/x").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
 
-    assert forking.find_program("x", path.format(here=tmp_path)) == found.format(here=tmp_path)
+    assert fork.find_program("x", path.format(here=tmp_path)) == found.format(here=tmp_path)
 
 
 def test_a_name_that_others_have(table: HandTable) -> None:
@@ -228,8 +228,8 @@ def test_a_name_that_others_have(table: HandTable) -> None:
     table.processes[20] = amp
     program(Path(table.path) / "amp")
     known = ConversationEntry(agent="amp", cwd=table.directory)
-    seen = forking.plan_resume(pane(table.directory, conversation=known), AGENTS, table)
-    other = forking.plan_resume(pane(table.directory, conversation=known, agent_pid=21, pid=20), AGENTS, table)
+    seen = fork.plan_resume(pane(table.directory, conversation=known), AGENTS, table)
+    other = fork.plan_resume(pane(table.directory, conversation=known, agent_pid=21, pid=20), AGENTS, table)
 
     assert isinstance(seen, Plan)
     assert seen.pid == 20
@@ -240,4 +240,4 @@ def test_real_processes() -> None:
     """This very process is no agent, by the real table."""
     own = Pane(id="1", status=Status.IDLE, agent="claude", session=ID, agent_pid=os.getpid(), pid=os.getpid())
 
-    assert rule(forking.plan_fork(own, AGENTS)) == "process"
+    assert rule(fork.plan_fork(own, AGENTS)) == "process"

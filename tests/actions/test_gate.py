@@ -23,7 +23,7 @@ from tallylight.actions.gate import (
     is_denied,
     value_problem,
 )
-from tallylight.agents import Agent, Template
+from tallylight.agents.agent import Agent, Template
 from tallylight.evidence.process import Process
 from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, process
 

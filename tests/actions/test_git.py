@@ -16,9 +16,9 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight import git, worktrees
+from tallylight.actions import git, worktrees
 from tallylight.actions.gate import Refusal
-from tallylight.worktrees import Base
+from tallylight.actions.worktrees import Base
 
 ROOT = Path(__file__).parents[2]
 

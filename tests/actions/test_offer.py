@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallylight.actions.fork_page import Act, Offer, Place, command_line
 from tallylight.actions.gate import Refusal
-from tallylight.actions.offer import Act, Offer, Place, command_line
 from tallylight.actions.plan import Method, Plan, Verb
-from tallylight.text import width
+from tallylight.wire.text import width
 from tests.actions.known import ID
 
 ARGV = ("/home/me/.local/bin/claude", "--resume", ID, "--fork-session")

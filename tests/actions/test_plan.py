@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Scene, Verb, plan
-from tallylight.agents import Agents, parse_agent
+from tallylight.agents.agent import Agents, parse_agent
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
-from tallylight.snapshot_schema import ConversationEntry
+from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.declarations import HARMLESS, HOSTILE, Declaration
 from tests.actions.known import AGENTS, ID, process
 

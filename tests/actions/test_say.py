@@ -14,7 +14,7 @@ from tallylight.actions.say import Interrupt, Say, text_problem
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, seen
 from tests.evidence.agents import agent
 from tests.strategies import at_most

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallylight.actions.shape import Mismatch, is_option, match
-from tallylight.agents import Agent, parse_agent
+from tallylight.agents.agent import Agent, parse_agent
 from tests.actions.declarations import HARMLESS, HOSTILE
 from tests.actions.known import AGENTS, CLAUDE, CODEX, ID
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallylight.actions.fork_page import Act, Line, Offer
 from tallylight.actions.gate import Refusal
-from tallylight.actions.offer import Act, Line, Offer
 from tallylight.actions.view import View
-from tallylight.text import width
+from tallylight.wire.text import width
 from tests.actions.test_offer import Worktree, offer
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import worktrees
+from tallylight.actions import worktrees
 from tallylight.actions.gate import Refusal
-from tallylight.worktrees import Base
+from tallylight.actions.worktrees import Base
 
 
 @pytest.fixture(autouse=True)

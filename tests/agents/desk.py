@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tallylight import snapshot
 from tallylight.evidence.titles import START_S
-from tallylight.snapshot_schema import RecordEntry
+from tallylight.snapshot import writer
+from tallylight.snapshot.schema import RecordEntry
 from tests.agents.driver import Launch, RemoteModel, StatusWatch, prepare_claude, prepare_codex, wait_until
 from tests.kitty.harness import Kitty
 from tests.kitty.install import install, watcher_line
@@ -33,7 +33,7 @@ AT_ONCE = 0.25
 STATIONS = 4
 
 _NOTE = """
-import time, tallylight.hosts.kitty as module
+import time, tallylight.hosts.kitty.watcher as module
 real, clock = module.KittyHost._publish, time.monotonic
 module.agent_lights = []
 
@@ -47,7 +47,7 @@ def noting(host, id_, pane, now):
 module.KittyHost._publish = noting
 """
 _LIGHTS = """
-import tallylight.hosts.kitty as module
+import tallylight.hosts.kitty.watcher as module
 return [row for row in module.agent_lights if row[1] == {window}]
 """
 
@@ -330,7 +330,7 @@ class Tab:
     def records(self) -> Sequence[RecordEntry]:
         """The records of this window that the host wrote for other programs."""
         found = next(iter((self.kitty.runtime_dir / "tallylight").glob("kitty-*.json")), None)
-        read = snapshot.read(found) if found else None
+        read = writer.read(found) if found else None
         return next((pane.records for pane in read.panes if pane.id == str(self.window)), ()) if read else ()
 
     def history(self) -> str:

@@ -9,8 +9,8 @@ import base64
 from pathlib import Path
 from typing import NamedTuple
 
-from tallylight.hooking.order import Order
-from tallylight.report import Report
+from tallylight.hooks.order import Order
+from tallylight.model.report import Report
 from tallylight.wire import osc1338
 from tests.agents.driver import Host, Pane, wait_until
 from tests.kitty.install import install

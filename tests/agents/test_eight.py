@@ -17,13 +17,13 @@ import pytest
 from benchmarks.accuracy import name_of
 from benchmarks.accuracy import read as read_recording
 
-from tallylight.decision import Decision
-from tallylight.evidence.recorded import ForegroundChange
-from tallylight.files import load_agents
+from tallylight.files.directories import load_agents
+from tallylight.model.decision import Decision
+from tallylight.model.report import Source
+from tallylight.model.status import Kind, Status
+from tallylight.recordings.events import ForegroundChange
+from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
-from tallylight.replay import Replay
-from tallylight.report import Source
-from tallylight.status import Kind, Status
 from tests.agents.install import AGENTS, InstallError, install
 from tests.agents.session import Session
 

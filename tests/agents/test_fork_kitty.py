@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from tallylight import snapshot
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot import writer
+from tallylight.snapshot.schema import Pane
 from tests.agents.desk import CODEX, Desk, Tab
 from tests.agents.install import AGENTS, InstallError, install
 from tests.agents.manners import MANNERS
@@ -67,7 +67,7 @@ def tab(keys: Desk, borrow: Callable[[str, str], Tab], request: pytest.FixtureRe
 def entry(tab: Tab) -> Pane:
     """What the host wrote of a tab's window for other programs."""
     path = next((tab.kitty.runtime_dir / "tallylight").glob("kitty-*.json"))
-    return next(pane for pane in snapshot.read(path).panes if pane.id == str(tab.window))
+    return next(pane for pane in writer.read(path).panes if pane.id == str(tab.window))
 
 
 def fork(desk: Desk | Tab, page: str, key: str = "ctrl+alt+f") -> tuple[int, str]:

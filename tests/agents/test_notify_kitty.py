@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
 REMINDED_S = 30.0
 
 _HEARD = """
-from tallylight.hosts.kitty import _host as host
+from tallylight.hosts.kitty.watcher import _host as host
 notices = host._notices
 real = notices._take_notification
 host.heard = []
@@ -58,7 +58,7 @@ def test_one_notification_for_one_question(desk: Desk, desktop: Desktop) -> None
 
     def reminded() -> list[list[object]]:
         found: list[list[object]] = desk.kitty.eval(
-            "from tallylight.hosts.kitty import _host as host; return list(host.heard)"
+            "from tallylight.hosts.kitty.watcher import _host as host; return list(host.heard)"
         )
         return found
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight import files
-from tallylight.agents import Agents, load_agents, parse_agent
-from tallylight.errors import DataFileError
-from tallylight.status import Kind, Status
+from tallylight.agents.agent import Agents, load_agents, parse_agent
+from tallylight.files import directories
+from tallylight.model.errors import DataFileError
+from tallylight.model.status import Kind, Status
 from tests.tables import each
 
-PACKAGED = files.packaged_agents()
+PACKAGED = directories.packaged_agents()
 GOOD = 'name = "x"\nprocesses = ["x"]\n'
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.agents import Agent, parse_agent
+from tallylight.agents.agent import Agent, parse_agent
 from tallylight.evidence.prompts import read_prompt
-from tallylight.status import Status
+from tallylight.model.status import Status
 
 PAGE = Path(__file__).parents[2] / "docs/agents.md"
 

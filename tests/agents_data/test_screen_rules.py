@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.agents import parse_agent
+from tallylight.agents.agent import parse_agent
 from tallylight.agents.patterns import MAX_CHARS, MOST_WAYS, WIDTH, PatternError, compile_pattern
 from tallylight.agents.screens import MAX_PATTERNS, MAX_RULES, ScreenRule
-from tallylight.errors import DataFileError
 from tallylight.evidence.prompts import read_prompt
-from tallylight.status import Kind, Status
+from tallylight.model.errors import DataFileError
+from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS
 from tests.tables import each
 

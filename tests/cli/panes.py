@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tallylight import snapshot
-from tallylight.snapshot_schema import LosingEntry, Pane, ReasonEntry, RecordEntry
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot import writer as snapshot
+from tallylight.snapshot.schema import LosingEntry, Pane, ReasonEntry, RecordEntry
 
 NOW = 100_000.0
 HOST = f"kitty-{os.getpid()}"

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tallylight.cli import doctor, setup
+from tallylight.model.status import Status
 from tallylight.setup.checks import Finding, Health
-from tallylight.snapshot import Snapshot, SnapshotError
-from tallylight.snapshot_schema import Pane, RecordEntry
-from tallylight.status import Status
+from tallylight.snapshot.schema import Pane, RecordEntry
+from tallylight.snapshot.writer import Snapshot, SnapshotError
 from tests.install.fakes import FakeWorld, make_world, tree
 
 #: Long before and long after anything a test installs.
@@ -131,7 +131,7 @@ def test_include_of_a_file_that_is_gone_is_broken(world: FakeWorld, home: Path) 
 
 def test_damaged_installation_is_stale(world: FakeWorld, home: Path) -> None:
     """A file of the release that was changed is noticed."""
-    (home / ".local/share/tallylight/lib/tallylight/status.py").write_text("")
+    (home / ".local/share/tallylight/lib/tallylight/model/status.py").write_text("")
 
     assert findings(world)["installation"].health is Health.STALE
 

@@ -11,8 +11,8 @@ import pytest
 
 from tallylight.cli import emit
 from tallylight.cli.main import main
-from tallylight.report import Progress
-from tallylight.status import Kind, Status
+from tallylight.model.report import Progress
+from tallylight.model.status import Kind, Status
 from tallylight.wire import osc1338
 from tests.tables import each
 from tests.terminal import SHARED, Terminal, bare_environment, launcher

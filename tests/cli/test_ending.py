@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.snapshot import directory
+from tallylight.snapshot.writer import directory
 from tests.relay.relayed import field, relay, wait_until
 from tests.terminal import bare_environment
 

@@ -14,8 +14,8 @@ import attrs
 import pytest
 
 from tallylight.cli.main import main
-from tallylight.snapshot_schema import ConversationEntry, Pane
-from tallylight.status import Status
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import ConversationEntry, Pane
 from tests.cli.panes import HOST, publish
 from tests.terminal import SHARED, Terminal, bare_environment
 

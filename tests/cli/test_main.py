@@ -12,7 +12,7 @@ import tallylight
 from tallylight import __version__
 from tallylight.cli import emit
 from tallylight.cli.main import VERBS, main
-from tallylight.errors import TallyError
+from tallylight.model.errors import TallyError
 from tests.terminal import bare_environment, launcher
 
 #: The command with this Python's packages, which the launcher of the other tests does without.

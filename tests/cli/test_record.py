@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.cli import record, recorder
-from tallylight.evidence.recorded import Exit, ForegroundChange
-from tallylight.recording import Event, Header, Input, Output, Resize
-from tallylight.recording_decoder import Problem, decode
-from tallylight.report import Report, Source
-from tallylight.status import Status
+from tallylight.cli import record
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.recordings import recorder
+from tallylight.recordings.asciicast import Event, Header, Input, Output, Resize
+from tallylight.recordings.decoder import Problem, decode
+from tallylight.recordings.events import Exit, ForegroundChange
 from tests.terminal import Terminal, bare_environment, launcher
 
 #: An agent by its name: it draws a title, keeps a status file as Claude Code does, and waits for a line to end.

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight import files
 from tallylight.cli.main import main
-from tallylight.evidence.recorded import Exit, ForegroundChange
-from tallylight.recording import Encoder, Event, Header, Mark, Output, Resize, What
+from tallylight.files import directories
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.recordings.asciicast import Encoder, Event, Header, Mark, Output, Resize, What
+from tallylight.recordings.events import Exit, ForegroundChange
+from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
-from tallylight.replay import Replay
-from tallylight.report import Report, Source
-from tallylight.status import Kind, Status
-from tallylight.tracker import Foreground
+from tallylight.tracker.tracker import Foreground
 from tests.tables import each
 
 CODEX = ForegroundChange(Foreground("codex", 7))
@@ -35,7 +35,7 @@ def write(path: Path, *events: tuple[float, What], header: Header | None = None)
 
 def told(*events: tuple[float, What], relay: bool = True, without: Sequence[Source] = ()) -> list[tuple[float, str]]:
     """Replay *events*; return each change of the light and when it was."""
-    agents, _ = files.load_agents({"HOME": "/nowhere"})
+    agents, _ = directories.load_agents({"HOME": "/nowhere"})
     replay = Replay(Header(), agents, relay=RelayCore() if relay else None, without=without)
     found: list[tuple[float, str]] = []
 
@@ -199,8 +199,8 @@ def test_the_same_file_gives_the_same_lines(tmp_path: Path, capsys: pytest.Captu
     path = write(tmp_path / "a.cast", (0, CODEX), *lines(30, 0.3), (60, Mark("")), (61, GONE), (61, Exit(1)))
     main(["replay", path])
     first = capsys.readouterr().out
-    files.config_file().parent.mkdir(parents=True)
-    files.config_file().write_text("silence = 1\n", "utf-8")
+    directories.config_file().parent.mkdir(parents=True)
+    directories.config_file().write_text("silence = 1\n", "utf-8")
     main(["replay", path])
 
     assert first

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.cli.setup import main
-from tallylight.errors import TallyError
+from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies
 from tests.install.fakes import FakeWorld, make_world, tree
 from tests.terminal import SHARED, Terminal
@@ -447,7 +447,7 @@ def test_kitty_conf_is_looked_for_as_kitty_does(home: Path, env: dict[str, str],
 _ASKS = f"""
 import select, sys
 sys.path.insert(0, {str(SHARED)!r})
-from tallylight.setup.world import World
+from tallylight.files.system import World
 print("ready", flush=True)
 select.select([sys.stdin], [], [])
 print("answer", World().ask("Go ahead?"), flush=True)

@@ -13,10 +13,10 @@ import pytest
 
 from tallylight.cli import main
 from tallylight.cli.status import duration
-from tallylight.hosts.waited import WaitedFile, today
-from tallylight.ledger import Waited
-from tallylight.requests import Request, Spool
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot.requests import Request, Spool
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.waiting_time import Waited
+from tallylight.snapshot.waiting_time_file import WaitedFile, today
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.tables import each
 

@@ -14,10 +14,10 @@ import pytest
 from tallylight.cli import output, status
 from tallylight.cli.main import main
 from tallylight.cli.output import Output
-from tallylight.cli.panes import Found
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Status
-from tallylight.text import width
+from tallylight.model.status import Status
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.schema import Pane
+from tallylight.wire.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher

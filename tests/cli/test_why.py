@@ -14,10 +14,10 @@ import pytest
 from tallylight.cli import why
 from tallylight.cli.main import main
 from tallylight.cli.output import Output
-from tallylight.cli.panes import Found, own_place
-from tallylight.snapshot_schema import LosingEntry, Pane, ReasonEntry, RecordEntry
-from tallylight.status import Status
-from tallylight.text import width
+from tallylight.model.status import Status
+from tallylight.snapshot.addresses import Found, own_place
+from tallylight.snapshot.schema import LosingEntry, Pane, ReasonEntry, RecordEntry
+from tallylight.wire.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 
 

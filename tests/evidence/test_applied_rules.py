@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tallylight.agents import Agent
+from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
 from tallylight.evidence.prompts import Prompt, read_prompt
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 
 EDGE = "─" * 30
 ASKED = ["Which colour?", "❯ 1. Red", "  2. Green"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tallylight.evidence.dialogs import arrows, kind_of, numbered_choices, pointed_choices, question_above, read_dialog
 from tallylight.evidence.question import Prompt
 from tallylight.evidence.tail import read_tail
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 
 ASKED = ["Which colour?", "❯ 1. Red", "  2. Green"]
 HINT = "Enter to select"

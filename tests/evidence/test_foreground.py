@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.agents import Agents, parse_agent
+from tallylight.agents.agent import Agents, parse_agent
 from tallylight.evidence.commands import unwrap
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process, base_name, package_name, script_name

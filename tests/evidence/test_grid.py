@@ -8,9 +8,9 @@ import pyte
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.evidence.grid import Grid
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
-from tallylight.scanner import Scanner
+from tallylight.recordings.grid import Grid
+from tallylight.wire.scanner import Scanner
 from tests.tables import each
 
 SEEDS = Path(__file__).parents[1] / "fuzz" / "seeds"

@@ -9,7 +9,7 @@ import pytest
 from tallylight.evidence import looks
 from tallylight.evidence.looks import Look, ScreenReader
 from tallylight.evidence.screen import Change
-from tallylight.report import Report
+from tallylight.model.report import Report
 from tests.evidence.agents import agent
 
 SCREENS = Path(__file__).parent / "screens"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tallylight.evidence.notified import RULE, is_machine_talk, plain, spoken
-from tallylight.report import Source
-from tallylight.scanner import Scanner, Sequence
-from tallylight.status import Kind, Status
+from tallylight.model.report import Source
+from tallylight.model.status import Kind, Status
 from tallylight.wire import notification
+from tallylight.wire.scanner import Scanner, Sequence
 from tests.helpers import Vector, load_vectors
 from tests.tables import each
 

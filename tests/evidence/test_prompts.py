@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.agents import Agent
+from tallylight.agents.agent import Agent
 from tallylight.evidence.prompts import read_prompt
 from tallylight.evidence.tail import REACH, WIDTH, read_tail
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS, agent
 from tests.helpers import least_seconds
 from tests.tables import each

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tallylight.evidence.question import CELLS, MAX_CHOICES, MAX_LINES, Choice, Prompt, clean_lines
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 
 
 def prompt(*lines: str, choices: tuple[Choice, ...] = ()) -> Prompt:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tallylight.agents import parse_agent
+from tallylight.agents.agent import parse_agent
 from tallylight.evidence.titles import TitleReader, clean_title, read_title
-from tallylight.report import Source
-from tallylight.status import Kind, Status
+from tallylight.model.report import Source
+from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS, agent
 from tests.tables import each
 

@@ -7,7 +7,7 @@ import json
 from tallylight.evidence.registry import Reading
 from tallylight.evidence.transcript import TAIL_BYTES, ending, path_parts
 from tallylight.evidence.turn import UNDECIDED_S, Turns
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 from tests.tables import each
 
 #: The wall clock of the agent when its monotonic clock is 0.

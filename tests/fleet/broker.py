@@ -13,10 +13,10 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.broker import Subscriber
-from tallylight.fleet.settings import Fleet
-from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import Pane
+from tallylight.config.fleet import Fleet
+from tallylight.hosts.fleet.broker import Subscriber
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import SnapshotWriter
 
 MOSQUITTO = "/usr/sbin/mosquitto"
 

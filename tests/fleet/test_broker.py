@@ -11,9 +11,9 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.broker import BrokerError, Link, Subscriber
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Kind, Status
+from tallylight.hosts.fleet.broker import BrokerError, Link, Subscriber
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.schema import Pane
 from tests.fleet.broker import Broker, Machine, follow, seen_by
 
 pytestmark = pytest.mark.programs

@@ -13,10 +13,10 @@ import attrs
 import pytest
 
 from tallylight.cli.fleet import Elsewhere, harmless
-from tallylight.list import rows
-from tallylight.snapshot_entries import ConversationEntry
-from tallylight.snapshot_schema import Pane, Snapshot
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot import rows
+from tallylight.snapshot.entries import ConversationEntry
+from tallylight.snapshot.schema import Pane, Snapshot
 from tests.fleet.broker import Broker, Machine
 
 pytestmark = pytest.mark.programs

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.fleet import messages
-from tallylight.fleet.messages import MachineTopic, PaneTopic, Presence
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Kind, Status
+from tallylight.hosts.fleet import messages
+from tallylight.hosts.fleet.messages import MachineTopic, PaneTopic, Presence
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.schema import Pane
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 PANE = Pane(id="3", status=Status.WAITING, kind=Kind.QUESTION, agent="claude", message="Which?", since=5.0)

@@ -8,11 +8,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tallylight.fleet.messages import MachineTopic, PaneTopic, Presence, encode_pane, encode_presence
-from tallylight.fleet.mirror import MAX_MACHINES, MAX_PANES, Mirror
-from tallylight.fleet.outbox import MAX_UNACKNOWLEDGED, Outbox
-from tallylight.snapshot_schema import Pane, Snapshot
-from tallylight.status import Status
+from tallylight.hosts.fleet.messages import MachineTopic, PaneTopic, Presence, encode_pane, encode_presence
+from tallylight.hosts.fleet.mirror import MAX_MACHINES, MAX_PANES, Mirror
+from tallylight.hosts.fleet.outbox import MAX_UNACKNOWLEDGED, Outbox
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane, Snapshot
 from tests.strategies import at_most
 
 HERE, AWAY = encode_presence(Presence(True, 1.0)), encode_presence(Presence(False, 0.0))

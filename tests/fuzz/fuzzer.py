@@ -24,13 +24,13 @@ from pathlib import Path
 import attrs
 
 from tallylight import wire
-from tallylight.errors import DecodeError
-from tallylight.report import Report
-from tallylight.scanner import Item, Scanner, Sequence, raw
-from tallylight.status import Status
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report
+from tallylight.model.status import Status
 from tallylight.wire import cli_agent, notification, osc26, osc88, osc1338, osc7501, osc21337, title, user_var
 from tallylight.wire.passthrough import Unwrapper
+from tallylight.wire.scanner import Item, Scanner, Sequence, raw
+from tallylight.wire.text import sanitise
 from tests.helpers import VECTORS, coalesce, load_vectors, only_sequence
 from tests.strategies import FRAGMENTS
 

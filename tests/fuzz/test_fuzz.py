@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import scanner, text
+from tallylight.wire import scanner, text
 from tests.fuzz.fuzzer import Fuzzer, seeds
 
 ROOT = Path(__file__).parents[2]

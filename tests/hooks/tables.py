@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallylight import agents, files
-from tallylight.hooking import compact
+from tallylight.agents import agent
+from tallylight.files import directories
+from tallylight.hooks import compact
 
 TABLES = Path(compact.__file__).with_name("tables.py")
 
 
 def text() -> str:
     """What the module should be: made from the agent files of this checkout."""
-    found, errors = agents.load_agents(files.packaged_agents())
+    found, errors = agent.load_agents(directories.packaged_agents())
     if errors:
         raise errors[0]
     return compact.module_text(found)

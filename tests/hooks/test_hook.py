@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tallylight.cli import hook
-from tallylight.hooking import tables
-from tallylight.setup.hooks import command_line
+from tallylight.hooks import tables
+from tallylight.hooks.install import command_line
 from tallylight.wire import osc1338
 from tallylight.wire.envelope import tmux_wrap
 from tests.tables import each
@@ -322,7 +322,7 @@ def _no_alarm_left() -> Iterator[None]:
 def test_it_imports_next_to_nothing() -> None:
     """No module is loaded that would cost an agent's hook more than it does itself."""
     code = f"import sys; sys.path.insert(0, {str(SHARED)!r}); before = set(sys.modules)\n"
-    code += "from tallylight.cli import hook\nfrom tallylight.hooking import tables\n"
+    code += "from tallylight.cli import hook\nfrom tallylight.hooks import tables\n"
     code += "hook.payload.members(b'{\"a\": 1}')\nprint(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, check=True)
 

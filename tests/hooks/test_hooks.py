@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.cli import doctor, hooks, setup
-from tallylight.setup import hooks as installer
+from tallylight.hooks import install as installer
 from tests.cli.test_doctor import FakeWire
 from tests.install.fakes import FakeWorld, make_world, tree
 
@@ -222,7 +222,7 @@ def test_a_file_that_may_not_be_written(world: FakeWorld, monkeypatch: pytest.Mo
         raise PermissionError(13, "Permission denied")
 
     before = contents(world)
-    monkeypatch.setattr("tallylight.files.rewrite", refuse)
+    monkeypatch.setattr("tallylight.files.directories.rewrite", refuse)
 
     assert run(world, "install", "claude", "codex", "--yes") == 1
     assert contents(world) == before

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from tallylight.claims import Timing
-from tallylight.hooking.order import MAX_KEPT, MAX_LINES, WINDOW, Order
-from tallylight.report import Report
-from tallylight.tracker import Foreground, Tracker
+from tallylight.hooks.order import MAX_KEPT, MAX_LINES, WINDOW, Order
+from tallylight.model.report import Report
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.tracker import Foreground, Tracker
 from tallylight.wire import osc1338
 from tests.tables import each
 

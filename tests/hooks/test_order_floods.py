@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallylight.hooking.order import FEW, MAX_LINES, Order
+from tallylight.hooks.order import FEW, MAX_LINES, Order
 from tallylight.wire import osc1338
 
 

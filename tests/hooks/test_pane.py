@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallylight.hosts.pane import Pane
+from tallylight.pane.pane import Pane
 from tests.host.test_pane import CLAUDE, HandTable, pane, table
 
 __all__ = ["HandTable", "pane", "table"]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tallylight.errors import TallyError
-from tallylight.hooking import surgery
-from tallylight.hooking.jsonc import parse
+from tallylight.hooks import json_edit
+from tallylight.hooks.jsonc import parse
+from tallylight.model.errors import TallyError
 from tests.strategies import at_most
 from tests.tables import each
 
@@ -21,15 +21,15 @@ TEMPLATE = '{"type": "command", "command": "{command}", "timeout": 5}'
 
 
 def hooks(events: tuple[str, ...] = EVENTS) -> dict[str, dict[str, Any]]:
-    return {event: surgery.entry(TEMPLATE, COMMAND.replace("{event}", event)) for event in events}
+    return {event: json_edit.entry(TEMPLATE, COMMAND.replace("{event}", event)) for event in events}
 
 
-def install(text: str, *, grouped: bool = True) -> surgery.Insertion:
-    return surgery.insert(text, hooks(), grouped=grouped)
+def install(text: str, *, grouped: bool = True) -> json_edit.Insertion:
+    return json_edit.insert(text, hooks(), grouped=grouped)
 
 
-def remove(done: surgery.Insertion, *, grouped: bool = True) -> str:
-    return surgery.remove(done.text, "claude", done.pieces, grouped=grouped)
+def remove(done: json_edit.Insertion, *, grouped: bool = True) -> str:
+    return json_edit.remove(done.text, "claude", done.pieces, grouped=grouped)
 
 
 def data(text: str) -> Any:
@@ -89,7 +89,7 @@ def test_what_went_in_comes_out(text: str, grouped: bool) -> None:
     """Our hooks are all there after the insertion, beside all that was there; after the removal all is as it was."""
     done = install(text, grouped=grouped)
 
-    found = surgery.ours(done.text, "claude", grouped=grouped)
+    found = json_edit.ours(done.text, "claude", grouped=grouped)
     assert sorted(found) == sorted(EVENTS)
     assert others(data(done.text)) == others(data(text))
     assert remove(done, grouped=grouped) == text
@@ -98,9 +98,9 @@ def test_what_went_in_comes_out(text: str, grouped: bool) -> None:
 @each("text", SHAPES.values(), ids=SHAPES)
 def test_removed_without_a_memory_of_it(text: str) -> None:
     """Where the pieces are not known any more, our hooks go, and the values of all others stay."""
-    left = surgery.remove(install(text).text, "claude", grouped=True)
+    left = json_edit.remove(install(text).text, "claude", grouped=True)
 
-    assert surgery.ours(left, "claude", grouped=True) == {}
+    assert json_edit.ours(left, "claude", grouped=True) == {}
     assert others(data(left)) == others(data(text))
 
 
@@ -115,7 +115,7 @@ def test_plain_json_stays_plain(name: str) -> None:
     done = install(text)
 
     assert others(json.loads(done.text)) == others(before)
-    json.loads(surgery.remove(done.text, "claude", grouped=True))
+    json.loads(json_edit.remove(done.text, "claude", grouped=True))
 
 
 def test_written_anew_by_the_agent() -> None:
@@ -123,7 +123,7 @@ def test_written_anew_by_the_agent() -> None:
     done = install(SHAPES["hooks of the same event"])
     anew = json.dumps(json.loads(done.text) | {"model": "sonnet"}, indent=4)
 
-    left = surgery.remove(anew, "claude", done.pieces, grouped=True)
+    left = json_edit.remove(anew, "claude", done.pieces, grouped=True)
 
     assert json.loads(left) == json.loads(SHAPES["hooks of the same event"]) | {"model": "sonnet"}
 
@@ -136,7 +136,7 @@ def test_edited_elsewhere_meanwhile(before: str, after: str) -> None:
     """What a person changed elsewhere in the file stays, and the rest is as before to the byte."""
     text = SHAPES["two spaces"]
     done = install(text)
-    edited = surgery.Insertion(done.text.replace(before, after), done.pieces)
+    edited = json_edit.Insertion(done.text.replace(before, after), done.pieces)
     assert edited.text != done.text
 
     assert remove(edited) == text.replace(before, after)
@@ -147,7 +147,7 @@ def test_a_comment_before_ours_ends_where_it_did() -> None:
     command = COMMAND.replace("{event}", "Stop")
     text = f'{{"hooks": {{"Setup": [], // mine\n"Stop": [{{"command": "{command}"}}]}}}}'
 
-    assert data(surgery.remove(text, "claude", grouped=False)) == {"hooks": {"Setup": []}}
+    assert data(json_edit.remove(text, "claude", grouped=False)) == {"hooks": {"Setup": []}}
 
 
 def test_a_hook_added_to_our_group_stays() -> None:
@@ -155,7 +155,7 @@ def test_a_hook_added_to_our_group_stays() -> None:
     found = json.loads(install("{}").text)
     found["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "beep"})
 
-    left = json.loads(surgery.remove(json.dumps(found), "claude", grouped=True))
+    left = json.loads(json_edit.remove(json.dumps(found), "claude", grouped=True))
 
     assert left == {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
 
@@ -164,7 +164,7 @@ def test_hooks_of_another_agent_are_not_ours() -> None:
     """`tally hook qwen` in Claude's file belongs to whoever put it there."""
     text = json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "/x/tally hook qwen Stop"}]}]}})
 
-    assert surgery.remove(text, "claude", grouped=True) == text
+    assert json_edit.remove(text, "claude", grouped=True) == text
 
 
 @each(
@@ -181,7 +181,7 @@ def test_hooks_of_another_agent_are_not_ours() -> None:
 )
 def test_which_commands_are_ours(command: str, agent: str) -> None:
     """A command is ours if it runs a program named tally with the verb hook."""
-    assert surgery.agent_of(command) == agent
+    assert json_edit.agent_of(command) == agent
 
 
 @each(
@@ -274,9 +274,9 @@ def test_any_document_is_as_it_was(text: str, grouped: bool) -> None:
     done = install(text, grouped=grouped)
 
     assert others(data(done.text)) == others(before)
-    assert sorted(surgery.ours(done.text, "claude", grouped=grouped)) == sorted(EVENTS)
+    assert sorted(json_edit.ours(done.text, "claude", grouped=grouped)) == sorted(EVENTS)
     assert remove(done, grouped=grouped) == text
-    forgotten = surgery.remove(done.text, "claude", grouped=grouped)
+    forgotten = json_edit.remove(done.text, "claude", grouped=grouped)
     assert others(data(forgotten)) == others(before)
 
 

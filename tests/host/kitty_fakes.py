@@ -155,7 +155,7 @@ def kitty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kitty]:
     for module in modules(made):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     _forget()
-    made.host_module = importlib.import_module("tallylight.hosts.kitty_host")
+    made.host_module = importlib.import_module("tallylight.hosts.kitty.host")
     monkeypatch.setattr(os, "tcgetpgrp", lambda fd: fd)
     yield made
     _forget()

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import files
-from tallylight.claims import Timing
-from tallylight.hosts.asked import MAX_MINUTES, carry_out
-from tallylight.hosts.pane import Pane
-from tallylight.processes import ForegroundReader
-from tallylight.requests import Request
-from tallylight.status import Status
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files import directories
+from tallylight.model.status import Status
+from tallylight.pane.marks import MAX_MINUTES, carry_out
+from tallylight.pane.pane import Pane
+from tallylight.snapshot.requests import Request
+from tallylight.tracker.claims import Timing
 from tests.host.test_pane import HandTable
 
 
 @pytest.fixture
 def pane(tmp_path: Path) -> Pane:
     table = HandTable(str(tmp_path))
-    agents, _ = files.load_agents({"HOME": table.home})
+    agents, _ = directories.load_agents({"HOME": table.home})
     return Pane(Timing(), ForegroundReader(agents, table), table)
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.hosts import command
-from tallylight.hosts.command import LIMIT_S, MAX_RUNNING, Command
-from tallylight.notify import Notice
-from tallylight.status import Kind, Status
+from tallylight.hosts import notify_command
+from tallylight.hosts.notify_command import LIMIT_S, MAX_RUNNING, Command
+from tallylight.model.status import Kind, Status
+from tallylight.tracker.notify import Notice
 
 NOTICE = Notice(
     pane="3", status=Status.WAITING, kind=Kind.QUESTION, agent="claude", project="a pi", title="T; $(x)", body="b 'c'"
@@ -118,7 +118,7 @@ class Stuck:
 def test_one_that_does_not_die_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past its time it is killed and keeps its place, without a wait, until it has ended and left no zombie."""
     killed: list[int] = []
-    monkeypatch.setattr(command.os, "killpg", lambda pid, _: killed.append(pid))
+    monkeypatch.setattr(notify_command.os, "killpg", lambda pid, _: killed.append(pid))
     it, stuck = Command(("x",), "kitty-7", pytest.fail), Stuck()
     it._running.append((stuck, 0.0))  # type: ignore[arg-type]
     it.tick(LIMIT_S)
@@ -141,7 +141,7 @@ def test_the_main_thread_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
             go_on.wait(60)
             raise OSError
 
-    monkeypatch.setattr(command.subprocess, "Popen", Hanging)
+    monkeypatch.setattr(notify_command.subprocess, "Popen", Hanging)
     it = Command(("sh",), "kitty-7", lambda _problem: None)
     it.run(NOTICE, 0)
     it.tick(0)

@@ -8,10 +8,10 @@ import pytest
 
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process
-from tallylight.hosts.conversation import Conversation
-from tallylight.report import Report, Source
-from tallylight.snapshot_schema import ConversationEntry
-from tallylight.status import Status
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.pane.conversation import Conversation
+from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.known import AGENTS, ID, process
 
 SKIP = "--dangerously-skip-permissions"

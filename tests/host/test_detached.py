@@ -15,14 +15,14 @@ from tallylight.actions import answer, say
 from tallylight.actions.answer import Done, Question, Typist
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say
-from tallylight.hosts import detached
-from tallylight.hosts.gnu_screen import ScreenSource
-from tallylight.hosts.sights import Sight
-from tallylight.hosts.tmux import TmuxSource
-from tallylight.hosts.typist import Multiplexers
-from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Status
+from tallylight.hosts.detached import pane as detached
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.gnu_screen.source import ScreenSource
+from tallylight.hosts.polling.source import Sight
+from tallylight.hosts.tmux.source import TmuxSource
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import SnapshotWriter
 from tests.list.test_loop import List
 
 pytestmark = pytest.mark.programs

@@ -11,18 +11,18 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight import files
-from tallylight.claims import Timing
 from tallylight.evidence import turn
+from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.titles import TitleReader
-from tallylight.hosts import pane as panes
-from tallylight.hosts import wezterm_sidecar
-from tallylight.hosts.faults import MAX_LINE, MAX_TOLD, Faults
-from tallylight.hosts.pane import Look, Pane
-from tallylight.hosts.poller import Poller
-from tallylight.hosts.wezterm import WezTermSource
-from tallylight.processes import ForegroundReader
-from tallylight.status import Status
+from tallylight.files import directories
+from tallylight.hosts.polling.host import Poller
+from tallylight.hosts.wezterm import sidecar
+from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.model.status import Status
+from tallylight.pane import pane as panes
+from tallylight.pane.faults import MAX_LINE, MAX_TOLD, Faults
+from tallylight.pane.pane import Look, Pane
+from tallylight.tracker.claims import Timing
 from tests.host.test_pane import AIDER, CLAUDE, HandTable, status_file
 
 
@@ -34,7 +34,7 @@ class Desk:
     told: list[str] = attrs.field(factory=list)
 
     def pane(self, pgid: int = CLAUDE.pid) -> Pane:
-        agents, _ = files.load_agents({"HOME": self.table.home})
+        agents, _ = directories.load_agents({"HOME": self.table.home})
         made = Pane(Timing(), ForegroundReader(agents, self.table), self.table, self.told.append)
         made.foreground(pgid, 0.0)
         return made
@@ -123,7 +123,7 @@ def test_a_fault_in_one_pane_of_a_feed_costs_no_other(tmp_path: Path, monkeypatc
         return _raise() if value == "state=error" else decode(value)
 
     monkeypatch.setattr(panes.osc1338, "decode_variable", picky)
-    agents, _ = files.load_agents(environ)
+    agents, _ = directories.load_agents(environ)
     own: dict[str, Pane] = {
         id_: Pane(Timing(), ForegroundReader(agents, table), table, lambda line: told.append(line)) for id_ in "12"
     }
@@ -145,6 +145,6 @@ def test_a_file_with_odd_digits_is_nobodys(tmp_path: Path) -> None:
     for path in (odd, gone):
         path.touch()
 
-    wezterm_sidecar._sweep(tmp_path)
+    sidecar._sweep(tmp_path)
 
     assert odd.exists() and not gone.exists()

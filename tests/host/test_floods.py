@@ -9,18 +9,18 @@ from benchmarks.floods import SHAPES, Host, flood
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight import files
-from tallylight.claims import Timing
-from tallylight.hosts.pane import Pane
-from tallylight.processes import ForegroundReader
-from tallylight.records import MAX_RECORDS
-from tallylight.report import Report, Source
-from tallylight.status import Kind, Status
-from tallylight.tracker import Tracker
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files import directories
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.pane.pane import Pane
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.records import MAX_RECORDS
+from tallylight.tracker.tracker import Tracker
 from tests.helpers import is_linear
 from tests.host.test_pane import CLAUDE, SHELL, HandTable
 
-AGENTS = files.load_agents({"HOME": "/nowhere"})[0]
+AGENTS = directories.load_agents({"HOME": "/nowhere"})[0]
 WAITING = "state=waiting;kind=permission"
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight import files, requests, snapshot
-from tallylight.errors import TallyError
-from tallylight.hosts import waited
-from tallylight.hosts.wanted import Wanted
-from tallylight.setup import hooks_book, receipt, user_files
+from tallylight.files import directories, receipt, user_file
+from tallylight.hooks import receipt as hooks_book
+from tallylight.model.errors import TallyError
+from tallylight.pane.file_request import Wanted
+from tallylight.snapshot import requests, waiting_time_file
+from tallylight.snapshot import writer as snapshot
 
 #: A reader must have answered by then, in seconds, however busy the machine is: a hanging one never would.
 LIMIT_S = 20
@@ -94,17 +95,17 @@ def _writer(folder: Path) -> None:
 
 
 def _waited(folder: Path) -> None:
-    assert waited.WaitedFile("kitty", _env(folder)).open("2026-01-02").gone_s == 0
-    assert waited.waited_today(_env(folder), 0.0) == 0
+    assert waiting_time_file.WaitedFile("kitty", _env(folder)).open("2026-01-02").gone_s == 0
+    assert waiting_time_file.waited_today(_env(folder), 0.0) == 0
 
 
 PLACES = {
     "status file": Place("s.json", lambda folder: Wanted(folder / "s.json", None, None, False).read()),
     "transcript": Place("p/x/s.jsonl", lambda folder: Wanted(folder / "s", folder / "p/x/s.jsonl", b"", True).read()),
     "moved transcript": Place("p/y/s.jsonl", lambda f: Wanted(f / "s", f / "p/x/s.jsonl", b"", True).read()),
-    "config": Place("tallylight/config.toml", lambda folder: files.load_config(_env(folder))),
-    "agent file": Place("tallylight/agents/x.toml", lambda folder: files.load_agents(_env(folder))),
-    "agents": Place("tallylight/agents", lambda folder: files.load_agents(_env(folder))),
+    "config": Place("tallylight/config.toml", lambda folder: directories.load_config(_env(folder))),
+    "agent file": Place("tallylight/agents/x.toml", lambda folder: directories.load_agents(_env(folder))),
+    "agents": Place("tallylight/agents", lambda folder: directories.load_agents(_env(folder))),
     "snapshot": Place("tallylight/kitty-7.json", _snapshots),
     "snapshot of the dead": Place("tallylight/kitty-7.json", _writer),
     "half a snapshot": Place("tallylight/.kitty-7.json.abc.new", _writer),
@@ -113,7 +114,7 @@ PLACES = {
     "waited": Place(f"tallylight/kitty-{os.getpid()}.waited", _waited),
     "receipt": Place("receipt.json", receipt.load),
     "hooks": Place("hooks.json", hooks_book.load),
-    "settings of an agent": Place("settings.json", lambda folder: user_files.read(folder / "settings.json")),
+    "settings of an agent": Place("settings.json", lambda folder: user_file.read(folder / "settings.json")),
 }
 
 

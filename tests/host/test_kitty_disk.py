@@ -18,9 +18,11 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight import processes, requests, snapshot
-from tallylight.requests import Request
-from tallylight.status import Status
+from tallylight.evidence import process_table
+from tallylight.model.status import Status
+from tallylight.snapshot import requests
+from tallylight.snapshot import writer as snapshot
+from tallylight.snapshot.requests import Request
 from tallylight.wire.envelope import CARRIER
 from tests import disk_tracer
 from tests.host.kitty_fakes import Boss, Kitty, Window
@@ -92,7 +94,7 @@ class Rig:
             self.tick()
             time.sleep(0.005)
 
-    def claude(self, window: int, process: processes.Process = CLAUDE, **status: object) -> Window:
+    def claude(self, window: int, process: process_table.Process = CLAUDE, **status: object) -> Window:
         """A window with an agent that keeps a status file."""
         self.table.processes[process.pid] = process
         status_file(self.table.home, process.pid, procStart=str(process.start), **status)
@@ -117,7 +119,7 @@ def rig(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(run))
     table = HandTable(str(home))
-    monkeypatch.setattr(processes, "_table", table)
+    monkeypatch.setattr(process_table, "_table", table)
     (home / ".config/tallylight").mkdir(parents=True)
     (home / ".config/tallylight/config.toml").write_text("poll_ms = 300\n[kitty]\nstyle = 'icon'\n")
     rig = Rig(kitty, table, home, run, Disk(monkeypatch))

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tallylight import files
-from tallylight.claims import Timing
-from tallylight.hosts.kitty_files import FileReader
-from tallylight.hosts.pane import Pane
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files import directories
+from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.worker import Worker
-from tallylight.processes import ForegroundReader
-from tallylight.status import Status
+from tallylight.model.status import Status
+from tallylight.pane.pane import Pane
+from tallylight.tracker.claims import Timing
 from tests.host.test_pane import CLAUDE, HandTable, status_file
 
 Faults = list[tuple[str, Exception]]
@@ -26,7 +26,7 @@ def pane(tmp_path: Path) -> Pane:
     """A pane with Claude in it, which is busy by its status file."""
     status_file(str(tmp_path), status="busy")
     table = HandTable(str(tmp_path))
-    agents, _ = files.load_agents({"HOME": table.home})
+    agents, _ = directories.load_agents({"HOME": table.home})
     pane = Pane(Timing(), ForegroundReader(agents, table), table)
     pane.foreground(CLAUDE.pid, time.monotonic() - 10)
     return pane

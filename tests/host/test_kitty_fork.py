@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tallylight import processes
-from tallylight.actions.offer import Place
+from tallylight.actions.fork_page import Place
 from tallylight.actions.plan import Verb
-from tallylight.hosts import kitty_fork
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Status
+from tallylight.evidence import process_table
+from tallylight.hosts.kitty import fork
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
 from tests.cli.panes import publish
 
 GOOD: dict[str, Any] = {
@@ -27,8 +27,8 @@ GOOD: dict[str, Any] = {
 
 def test_an_answer_is_read() -> None:
     """What the page sends when it is agreed to."""
-    asked = kitty_fork._Asked(Verb.FORK, ("/bin/claude", "--resume", "x"), "/", "/w", Place.TAB)
-    assert kitty_fork._read(GOOD) == asked
+    asked = fork._Asked(Verb.FORK, ("/bin/claude", "--resume", "x"), "/", "/w", Place.TAB)
+    assert fork._read(GOOD) == asked
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def test_an_answer_is_read() -> None:
         {**GOOD, "argv": []},
         {**GOOD, "argv": "claude"},
         {**GOOD, "argv": ["claude", 7]},
-        {**GOOD, "argv": ["x"] * (kitty_fork.MAX_WORDS + 1)},
+        {**GOOD, "argv": ["x"] * (fork.MAX_WORDS + 1)},
         {**GOOD, "cwd": None},
         {**GOOD, "shown_cwd": None},
     ],
 )
 def test_any_other_shape_is_nothing(answer: object) -> None:
     """Whatever else comes back starts nothing, and is no fault."""
-    assert kitty_fork._read(answer) is None
+    assert fork._read(answer) is None
 
 
 def test_the_pane_around_us(tmp_path: Path) -> None:
@@ -60,18 +60,18 @@ def test_the_pane_around_us(tmp_path: Path) -> None:
     other = Pane(id="1", status=Status.IDLE, pid=1)
     own = Pane(id="2", status=Status.IDLE, pid=os.getpid())
     publish(tmp_path, [other, own])
-    table = processes.table()
+    table = process_table.table()
 
-    found = kitty_fork.pane_of(os.getppid(), environ, table)
+    found = fork.pane_of(os.getppid(), environ, table)
 
     assert found is not None
     assert found.id == "2"
-    assert kitty_fork.pane_of(2**30, environ, table) is None
-    assert kitty_fork.pane_of(os.getppid(), {**environ, "KITTY_PID": "1"}, table) is None
+    assert fork.pane_of(2**30, environ, table) is None
+    assert fork.pane_of(os.getppid(), {**environ, "KITTY_PID": "1"}, table) is None
 
 
 @pytest.mark.parametrize("words", [["--location", "background"], ["--resume", "--fork"], ["x"]])
 def test_wrong_options(words: list[str]) -> None:
     """What the kitten does not know it refuses, as every command does."""
     with pytest.raises(SystemExit):
-        kitty_fork._options(["fork.py", *words])
+        fork._options(["fork.py", *words])

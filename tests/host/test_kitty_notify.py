@@ -8,12 +8,12 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight import files
-from tallylight.claims import Timing
-from tallylight.hosts.kitty_notify import CREATED_S, MAX_FADING, Notices
-from tallylight.hosts.pane import Pane
-from tallylight.notify import SETTLE_S, Settings
-from tallylight.processes import ForegroundReader
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files import directories
+from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
+from tallylight.pane.pane import Pane
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.notify import SETTLE_S, Settings
 from tests.host.test_pane import AIDER, HandTable
 
 
@@ -105,7 +105,7 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     table = HandTable(str(tmp_path))
-    agents, _ = files.load_agents({"HOME": table.home})
+    agents, _ = directories.load_agents({"HOME": table.home})
     panes = {id_: Pane(Timing(), ForegroundReader(agents, table), table) for id_ in (1, 2)}
     panes[1].foreground(AIDER.pid, 0)
     manager = Manager()

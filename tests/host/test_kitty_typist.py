@@ -12,11 +12,11 @@ from tallylight.actions import answer, say
 from tallylight.actions.answer import Done, Seen
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Say
-from tallylight.errors import SessionError
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
-from tallylight.hosts.kitty_typist import WindowTypist
-from tallylight.status import Kind, Status
+from tallylight.hosts.kitty.typist import WindowTypist
+from tallylight.model.errors import SessionError
+from tallylight.model.status import Kind, Status
 from tests.actions.desk import PID, START, holder, look
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight import files
-from tallylight.attention import DWELL_S
-from tallylight.claims import Timing
 from tallylight.evidence.process import Process
-from tallylight.hosts.pane import EAGER_LOOKS, LAST_WORDS_S, Look, Pane
-from tallylight.processes import ForegroundReader
-from tallylight.status import Status
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files import directories
+from tallylight.model.status import Status
+from tallylight.pane.pane import EAGER_LOOKS, LAST_WORDS_S, Look, Pane
+from tallylight.tracker.attention import DWELL_S
+from tallylight.tracker.claims import Timing
 
 SHELL = Process(10, 1, 10, "bash", ("-bash",), "/usr/bin/bash", 100)
 CLAUDE = Process(20, 10, 20, "claude", ("claude",), "/opt/claude", 200)
@@ -72,7 +72,7 @@ def table(tmp_path: Path) -> HandTable:
 
 @pytest.fixture
 def pane(table: HandTable) -> Pane:
-    agents, problems = files.load_agents({"HOME": table.home})
+    agents, problems = directories.load_agents({"HOME": table.home})
     assert not problems
     return Pane(Timing(), ForegroundReader(agents, table), table)
 

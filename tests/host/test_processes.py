@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.agents import Agents, parse_agent
-from tallylight.processes import (
+from tallylight.agents.agent import Agents, parse_agent
+from tallylight.evidence.process_table import (
     ForegroundReader,
     Groups,
     ProcTable,
@@ -479,7 +479,7 @@ def _timed(call: Callable[[], object], times: int) -> float:
 @needs_proc
 def test_psutil_is_not_needed() -> None:
     """With `/proc`, nothing here imports psutil."""
-    code = "import sys, tallylight.processes as p; p.table().get(1); sys.exit('psutil' in sys.modules)"
+    code = "import sys, tallylight.evidence.process_table as p; p.table().get(1); sys.exit('psutil' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "shared"}, check=False)
 
     assert done.returncode == 0

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import tty
+from tallylight.wire import tty
 from tests.terminal import SHARED, Terminal, bare_environment
 
 NOBODY = "/dev/no-such-terminal"
@@ -21,7 +21,7 @@ NOBODY = "/dev/no-such-terminal"
 #: Opens the terminal from its environment and its ancestors and writes a word there.
 SAY = (
     f"import os,sys;sys.path.insert(0,{str(SHARED)!r})\n"
-    "from tallylight import tty\n"
+    "from tallylight.wire import tty\n"
     "fd=tty.open_terminal(os.environ)\n"
     "sys.stderr.write(f'{fd is not None}\\n')\n"
     "if fd is not None: tty.write(fd,b'<light>')\n"
@@ -201,7 +201,7 @@ def test_odd_process_name(tmp_path: Path) -> None:
 def test_opening_does_not_take_the_terminal() -> None:
     """A session leader without a terminal that opens a free one still has none afterwards."""
     code = (
-        f"import os,sys;sys.path.insert(0,{str(SHARED)!r})\nfrom tallylight import tty\n"
+        f"import os,sys;sys.path.insert(0,{str(SHARED)!r})\nfrom tallylight.wire import tty\n"
         "assert tty.open_terminal({},device=sys.argv[1]) is not None\n"
         "try: os.open('/dev/tty',os.O_RDWR); sys.stdout.write('taken')\n"
         "except OSError: sys.stdout.write('free')\n"

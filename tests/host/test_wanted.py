@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from tallylight.evidence.transcript import TAIL_BYTES
-from tallylight.hosts.wanted import Wanted
+from tallylight.pane.file_request import Wanted
 
 STATUS = b'{"status": "busy"}'
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import attr
 import attrs
 
-from tallylight.setup.world import World
+from tallylight.files.system import World
 
 #: What went well, by the command and all that it read.
 _TRIED: dict[tuple[str | bytes, ...], subprocess.CompletedProcess[str]] = {}
@@ -47,7 +47,7 @@ class FakeWorld(World):
         """Run code on the modules of a folder, but not again on the same ones: a process takes longer than a test."""
         folder = Path(words[4])
         inputs = (*words[:4], *words[5:], *sorted(path.name for path in folder.iterdir()))
-        sources = sorted(path for path in (folder / "tallylight").glob("*.py"))
+        sources = sorted(path for path in (folder / "tallylight").rglob("*.py"))
         known = (*inputs, *(source.read_bytes() for source in sources))
         if known not in _TRIED:
             done = super().run(words, timeout)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import files
-from tallylight.errors import TallyError
+from tallylight.files import directories
+from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies, environment
 from tallylight.setup.environment import Source
 from tests.install.fakes import FakeWorld, make_world, tree
@@ -34,7 +34,9 @@ def source(tmp_path: Path) -> Source:
     package = tmp_path / "src" / "tallylight"
     (package / "cli").mkdir(parents=True)
     (package / "__init__.py").write_text("")
-    (package / "status.py").write_text("")
+    (package / "model").mkdir()
+    (package / "model" / "__init__.py").write_text("")
+    (package / "model" / "status.py").write_text("")
     (package / "cli" / "__init__.py").write_text("")
     (package / "cli" / "main.py").write_text("import sys\ndef run(): print(sys.argv[1:], sys.flags.isolated)\n")
     kittens = tmp_path / "src" / "kittens"
@@ -103,7 +105,7 @@ def test_changed_source_makes_a_new_release_and_keeps_one_old(home: Path, source
     assert sorted(path.name for path in place.releases.iterdir()) == sorted(names[1:])
 
 
-@pytest.mark.parametrize("damage", ["lib/tallylight/status.py", "kittens/tally_watcher.py"])
+@pytest.mark.parametrize("damage", ["lib/tallylight/model/status.py", "kittens/tally_watcher.py"])
 def test_damaged_release_is_built_again(home: Path, source: Source, damage: str) -> None:
     """A file that is missing from the release in use is noticed and put back."""
     world = make_world(home)
@@ -135,7 +137,7 @@ def test_package_that_does_not_import_is_not_linked(home: Path, source: Source) 
     """A build is tried before it is used: what was installed before stays in use."""
     world = make_world(home)
     first = install(world, source).release
-    (source.package / "status.py").write_text("this is not python\n")
+    (source.package / "model" / "status.py").write_text("this is not python\n")
 
     with pytest.raises(TallyError, match="does not import"):
         install(world, source)
@@ -158,7 +160,7 @@ def test_remove_leaves_nothing(home: Path, source: Source) -> None:
     """The data directory, the link and the server's token are gone; a second removal finds nothing."""
     world = make_world(home)
     install(world, source)
-    token = files.serve_token(world.env)
+    token = directories.serve_token(world.env)
     token.parent.mkdir(parents=True, exist_ok=True)
     token.write_text("0" * 64)
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import extras
 from tallylight.cli import setup
-from tallylight.errors import TallyError
+from tallylight.files import extras
+from tallylight.files.system import World
+from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies, environment
-from tallylight.setup.world import World
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import files
-from tallylight.errors import TallyError
+from tallylight.files import directories
+from tallylight.model.errors import TallyError
 
 
 def test_reading_stops_at_the_limit(tmp_path: Path) -> None:
@@ -17,9 +17,9 @@ def test_reading_stops_at_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * 100)
 
-    assert len(files.read_limited(path, 100)) == 100
+    assert len(directories.read_limited(path, 100)) == 100
     with pytest.raises(TallyError, match="larger than 99"):
-        files.read_limited(path, 99)
+        directories.read_limited(path, 99)
 
 
 def test_reading_a_fifo_does_not_hang(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_reading_a_fifo_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(path)
 
     with pytest.raises(TallyError, match="not a regular file"):
-        files.read_limited(path)
+        directories.read_limited(path)
 
 
 def test_writing_replaces_a_link_and_not_what_is_behind_it(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_writing_replaces_a_link_and_not_what_is_behind_it(tmp_path: Path) -> No
     path = tmp_path / "file"
     path.symlink_to(other)
 
-    files.atomic_write(path, b"ours", 0o600)
+    directories.atomic_write(path, b"ours", 0o600)
 
     assert (other.read_bytes(), path.read_bytes()) == (b"theirs", b"ours")
     assert path.lstat().st_mode & 0o777 == 0o600
@@ -50,7 +50,7 @@ def test_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     path.mkdir(parents=True)
 
     with pytest.raises(OSError, match="directory"):
-        files.atomic_write(path, b"x")
+        directories.atomic_write(path, b"x")
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -59,7 +59,7 @@ def test_a_relative_home_is_ignored(monkeypatch: pytest.MonkeyPatch, value: str)
     """A HOME that is no absolute path is not the home, or files would lie wherever a program happens to be."""
     monkeypatch.setenv("HOME", value)
 
-    assert files.home() == files.home({}) == Path(pwd.getpwuid(os.getuid()).pw_dir)
+    assert directories.home() == directories.home({}) == Path(pwd.getpwuid(os.getuid()).pw_dir)
 
 
 def test_nobody_has_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,29 +70,29 @@ def test_nobody_has_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     with pytest.raises(TallyError, match="set HOME"):
-        files.home({"HOME": "rel"})
+        directories.home({"HOME": "rel"})
 
 
 @pytest.mark.parametrize(("value", "found"), [("/conf", "/conf"), ("", "/me/.config"), ("conf", "/me/.config")])
 def test_relative_xdg_variable_is_ignored(value: str, found: str) -> None:
     """As the specification demands, only an absolute path counts."""
-    assert files.config_dir({"HOME": "/me", "XDG_CONFIG_HOME": value}) == Path(found, "tallylight")
+    assert directories.config_dir({"HOME": "/me", "XDG_CONFIG_HOME": value}) == Path(found, "tallylight")
 
 
 def test_packaged_agents_are_all_valid(tmp_path: Path) -> None:
     """Every agent file that we ship is read without an error."""
-    agents, errors = files.load_agents({"HOME": str(tmp_path)})
+    agents, errors = directories.load_agents({"HOME": str(tmp_path)})
 
     assert errors == []
-    assert len(agents) == len(files.packaged_agents()) > 0
+    assert len(agents) == len(directories.packaged_agents()) > 0
 
 
 def test_missing_configuration_is_no_error(tmp_path: Path) -> None:
     """Without a file every setting has its default and there is nothing to tell."""
-    assert files.load_config({"HOME": str(tmp_path)})[1] == []
+    assert directories.load_config({"HOME": str(tmp_path)})[1] == []
 
 
-@pytest.mark.parametrize("content", [b"x = [", b"\xff\xfe = 1", b"x" * (files.READ_LIMIT + 1), None])
+@pytest.mark.parametrize("content", [b"x = [", b"\xff\xfe = 1", b"x" * (directories.READ_LIMIT + 1), None])
 def test_unusable_configuration_is_told_and_has_defaults(tmp_path: Path, content: bytes | None) -> None:
     """Not TOML, not UTF-8, far too big, or a directory: one message with the path, and the defaults."""
     path = tmp_path / ".config/tallylight/config.toml"
@@ -102,8 +102,8 @@ def test_unusable_configuration_is_told_and_has_defaults(tmp_path: Path, content
     else:
         path.write_bytes(content)
 
-    config, errors = files.load_config({"HOME": str(tmp_path)})
+    config, errors = directories.load_config({"HOME": str(tmp_path)})
 
-    assert config == files.load_config({"HOME": str(tmp_path / "empty")})[0]
+    assert config == directories.load_config({"HOME": str(tmp_path / "empty")})[0]
     assert len(errors) == 1
     assert str(path) in str(errors[0])

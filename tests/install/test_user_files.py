@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tallylight import files
-from tallylight.errors import TallyError
-from tallylight.setup import hooks_book, receipt, user_files
+from tallylight.files import directories, receipt, user_file
+from tallylight.hooks import receipt as hooks_book
+from tallylight.model.errors import TallyError
 from tests.install.fakes import tree
 
 #: Names as Python has them, also those whose bytes are no UTF-8.
@@ -59,7 +59,7 @@ def change(home: Path, path: Path, *, backup: bytes | None = None) -> receipt.Re
     """Put three letters into *path*, by a receipt in *home*; the receipt."""
     folder = home / "state"
     book = receipt.load(folder)
-    user_files.change(path, b"new", book, backup=backup, entered=entered(book, path))
+    user_file.change(path, b"new", book, backup=backup, entered=entered(book, path))
     return receipt.load(folder)
 
 
@@ -97,7 +97,7 @@ def test_what_cannot_be_taken_back_costs_the_rest_nothing(home: Path, monkeypatc
         (path.parent / "another's").touch()
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files, "rewrite", rewrite)
+    monkeypatch.setattr(directories, "rewrite", rewrite)
     with pytest.raises(OSError, match="No space"):
         change(home, home / "a/file", backup=b"old")
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from PIL import Image
 
-from tallylight import snapshot
-from tallylight.paint import COLOURS
-from tallylight.snapshot_schema import Snapshot
-from tallylight.status import Status
+from tallylight.model.lights import COLOURS
+from tallylight.model.status import Status
+from tallylight.snapshot import writer as snapshot
+from tallylight.snapshot.schema import Snapshot
 from tests.kitty.harness import Kitty
 from tests.kitty.install import install, watcher_line
 from tests.kitty.pixels import SPANS, Box, Colour
@@ -55,7 +55,7 @@ finally:
     os.close(fd)
 """
 _RECORD = """
-import time, tallylight.hosts.kitty as module
+import time, tallylight.hosts.kitty.watcher as module
 real, clock = module.KittyHost._publish, time.monotonic
 module.desk_history = []
 
@@ -103,11 +103,13 @@ class Desk:
 
     def host(self, expression: str) -> Any:
         """The value of an expression over `host`, the `KittyHost` that runs in this kitty."""
-        return self.kitty.eval(f"from tallylight.hosts.kitty import _host as host\nx = {expression}\nreturn str(x)")
+        return self.kitty.eval(
+            f"from tallylight.hosts.kitty.watcher import _host as host\nx = {expression}\nreturn str(x)"
+        )
 
     def set_host(self, assignments: str) -> None:
         """Run statements over `host`."""
-        self.kitty.eval(f"from tallylight.hosts.kitty import _host as host\n{assignments}")
+        self.kitty.eval(f"from tallylight.hosts.kitty.watcher import _host as host\n{assignments}")
 
     def lamp(self, title: str, status: str = "", **how: Any) -> int:
         """Open a tab, not shown, with a silent program in it; its window's id."""
@@ -203,7 +205,7 @@ class Desk:
 
     def history(self, window: int, since: float = 0.0) -> list[tuple[float, str]]:
         """When a window's light became what; `""` for none."""
-        rows = self.kitty.eval("import tallylight.hosts.kitty as module; return module.desk_history")
+        rows = self.kitty.eval("import tallylight.hosts.kitty.watcher as module; return module.desk_history")
         return [(at, status if lit else "") for at, id_, status, lit in rows if id_ == window and at >= since]
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from tallylight import snapshot
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot import writer
+from tallylight.snapshot.schema import Pane
 from tests.kitty.desk import LIGHTS, Desk, send
 from tests.kitty.harness import Kitty
 from tests.kitty.remote import RemoteControl, RemoteError
@@ -101,13 +101,13 @@ class Board(Desk):
 
     def lists_now(self) -> list[int]:
         """The windows that are lists."""
-        found: list[int] = self.kitty.eval("from tallylight.hosts import kitty_list as m; return list(m._lists)")
+        found: list[int] = self.kitty.eval("from tallylight.hosts.kitty import agent_list as m; return list(m._lists)")
         return found
 
     def is_ready(self) -> bool:
         """Whether the program of the list has taken over: it hides nothing else, but only it uses the other screen."""
         code = (
-            "from tallylight.hosts import kitty_list as m\n"
+            "from tallylight.hosts.kitty import agent_list as m\n"
             "return all(boss.window_id_map[w].screen.is_using_alternate_linebuf() for w in m._lists)"
         )
         return bool(self.kitty.eval(code))
@@ -119,7 +119,7 @@ class Board(Desk):
     def detached(self) -> Sequence[Pane]:
         """What `tally host sessions` says."""
         found = next((self.kitty.runtime_dir / "tallylight").glob("sessions-*.json"), None)
-        return snapshot.read(found).panes if found is not None else ()
+        return writer.read(found).panes if found is not None else ()
 
     def selected(self, window: int) -> str:
         """The line with the selection."""
@@ -198,7 +198,7 @@ def test_the_first_picture_is_there_at_once(board: Board) -> None:
     board.wait_status(agent, "waiting")
     code = f"""
 list_ = boss.run_kitten_with_metadata({str(board.kittens / "agents.py")!r}, window=boss.active_window)
-from tallylight.hosts import kitty_list as module
+from tallylight.hosts.kitty import agent_list as module
 (id_,) = module._lists
 chunks = []
 boss.window_id_map[id_].screen.as_text(chunks.append, False, False)
@@ -440,7 +440,7 @@ def test_forking_is_handed_over(asking: tuple[Board, int, int], key: str) -> Non
 def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:
     """What a host gives as the way to attach is run in a tab, as it is, when the list has gone; nothing else is."""
     list_ = board.open("no agent runs")
-    code = "from tallylight.hosts import kitty_list as m\nreturn m._lists[{}].act({})"
+    code = "from tallylight.hosts.kitty import agent_list as m\nreturn m._lists[{}].act({})"
     for wrong in (
         ["attach"],
         ["attach", "sh", "-c", "true"],

@@ -150,7 +150,7 @@ def no_attrs(home: Home) -> None:
 
 
 def broken_package(home: Home) -> None:
-    (home.lib / "tallylight/tracker.py").write_text("def (:\n")
+    (home.lib / "tallylight/tracker/tracker.py").write_text("def (:\n")
 
 
 def no_agents(home: Home) -> None:
@@ -158,7 +158,7 @@ def no_agents(home: Home) -> None:
 
 
 def leaving(home: Home) -> None:
-    (home.lib / "tallylight/rollup.py").write_text("raise SystemExit(3)\n")
+    (home.lib / "tallylight/tracker/rollup.py").write_text("raise SystemExit(3)\n")
 
 
 #: What is missing, and a word of the line that says so. kitty goes on as without us.
@@ -215,7 +215,7 @@ def test_a_bad_runtime_directory_costs_no_light(home: Home, runtime: str) -> Non
     window = home.lamp()
     home.kitty.wait_until(lambda: home.kitty.user_vars(window).get("tally_status") == "waiting", what="the light")
     home.kitty.wait_until(lambda: "▌! lamp" in home.bar(), what="the mark in the tab bar")
-    snapshot = "from tallylight.hosts.kitty import _host; return str(_host._store._opened.snapshot.path)"
+    snapshot = "from tallylight.hosts.kitty.watcher import _host; return str(_host._store._opened.snapshot.path)"
     where = Path(home.kitty.eval(snapshot))
 
     if runtime == "/proc":
@@ -240,8 +240,8 @@ FAULTS = {
 }
 #: Mend what was broken before, and break one method.
 BREAK = """
-import tallylight.hosts.kitty_host as module
-from tallylight.hosts.kitty import running
+import tallylight.hosts.kitty.host as module
+from tallylight.hosts.kitty.watcher import running
 if hasattr(module, "mended"):
     setattr(*module.mended)
 running()._switched_off.clear()

@@ -31,7 +31,7 @@ command = ["/bin/sh", "-c", "echo $TALLY_STATUS >> told"]
 #: Note how long each tick takes.
 _TIME = """
 import time
-from tallylight.hosts.kitty import _host as host
+from tallylight.hosts.kitty.watcher import _host as host
 host.took = []
 
 def timed(call):
@@ -138,7 +138,7 @@ def test_no_disk_on_the_main_thread(bench: Bench) -> None:
     steps["closed windows"] = found(bench)
 
     assert {step: calls for step, calls in steps.items() if calls} == {}
-    took = kitty.eval("from tallylight.hosts.kitty import _host as host\nreturn host.took")
+    took = kitty.eval("from tallylight.hosts.kitty.watcher import _host as host\nreturn host.took")
     median, slow = statistics.median(took), statistics.quantiles(took, n=20)[-1]
     assert len(took) > 20
     assert median < 0.005, f"{len(took)} ticks: median {1000 * median:.2f} ms, p95 {1000 * slow:.2f} ms"

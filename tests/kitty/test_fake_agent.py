@@ -248,8 +248,8 @@ def test_silence_is_waiting_typing_is_not_output(bench: Bench) -> None:
 
 #: Let the host's clock go on by 2 s a tick, which is less than what it takes for a suspended machine.
 _TEN_MINUTES = """
-import time, types, tallylight.hosts.kitty_host as module
-from tallylight.hosts.kitty import running
+import time, types, tallylight.hosts.kitty.host as module
+from tallylight.hosts.kitty.watcher import running
 if not isinstance(module.time, types.SimpleNamespace):
     shift = types.SimpleNamespace(by=0.0)
     module.time = types.SimpleNamespace(shift=shift, time=time.time, monotonic=lambda: time.monotonic() + shift.by)

@@ -21,7 +21,7 @@ SHAPES = ("carrier, 256 children", "carrier, distinct ids", "carrier, hooks of c
 _WATCH = """
 import time
 from tallylight.hosts import kitty as module
-from tallylight.hosts.kitty import _host as host
+from tallylight.hosts.kitty.watcher import _host as host
 module.flood_calls = {}
 def watch(name):
     real = getattr(host, name)

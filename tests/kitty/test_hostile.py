@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tallylight.snapshot_schema import Pane
-from tallylight.text import sanitise
+from tallylight.snapshot.schema import Pane
+from tallylight.wire.text import sanitise
 from tests.kitty.desk import Desk
 
 pytestmark = pytest.mark.timeout(240)

@@ -188,7 +188,7 @@ def _ask_host(office: Office, verb: str, window: int) -> None:
     snapshot = office.desk.snapshot()
     assert snapshot is not None
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from tallylight import requests\n"
+        "import sys; sys.path.insert(0, sys.argv[1]); from tallylight.snapshot import requests\n"
         "requests.send(sys.argv[2], requests.Request(sys.argv[3], sys.argv[4]))"
     )
     library = str(office.desk.kitty.home / ".local/share/tallylight/lib")

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Status
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
 from tests.kitty.desk import Desk
 
 #: What `tally setup` would bind, and what it would show, for the kitty.conf in a directory.
 _PLAN = """
 import json, sys
 sys.path.insert(0, {lib!r})
-from tallylight import keys as lines
+from tallylight.config import key_bindings as lines
 from tallylight.setup import environment, keys, kitty
-from tallylight.setup.world import World
+from tallylight.files.system import World
 world = World()
 place = environment.layout(world)
 bindings, answer = keys.plan(world, place, kitty.look(world))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.paint import mark
-from tallylight.status import Status
+from tallylight.model.lights import mark
+from tallylight.model.status import Status
 from tests.kitty.conftest import MakeKitty
 from tests.kitty.desk import LIGHTS, MANY, Desk, user_var
 from tests.kitty.pixels import Colour

@@ -57,7 +57,7 @@ TABS = (
 #: Make the lights as old as they are to look: {ages} has seconds by window.
 AGE = """
 import attrs, time
-from tallylight.hosts.kitty import _host as host
+from tallylight.hosts.kitty.watcher import _host as host
 for id_, age in {ages}.items():
     tracker = host._panes[id_].tracker
     tracker._shown = attrs.evolve(tracker._shown, since=tracker._shown.since - age)
@@ -118,7 +118,7 @@ def test_the_list(desk: Desk, tmp_path: Path) -> None:
     front = kitty.launch("cat", tab_title="zsh")
     kittens = kitty.home / ".local/share/tallylight/kittens"
     kitty.eval(f"boss.run_kitten_with_metadata({str(kittens / 'agents.py')!r}, window=boss.window_id_map[{front}])")
-    opened = "from tallylight.hosts import kitty_list as m; return list(m._lists)"
+    opened = "from tallylight.hosts.kitty import agent_list as m; return list(m._lists)"
     (list_,) = kitty.wait_until(lambda: kitty.eval(opened), what="the list")
     kitty.wait_text(list_, "Run the migration?")
     shot = tmp_path / "list.png"

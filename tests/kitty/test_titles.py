@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot.schema import Pane
 from tests.kitty.desk import LIGHTS, Desk
 
 STACK = "\u0300\u0321\u0489" * 200

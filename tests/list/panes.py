@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tallylight.actions.answer import Choice, Question
-from tallylight.list import rows, state
-from tallylight.list.keys import Event, Key
-from tallylight.list.rows import Row
-from tallylight.list.state import Effects, Look, Mode, State
-from tallylight.snapshot_schema import Pane, Snapshot
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot import rows
+from tallylight.snapshot.rows import Row
+from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list.state import Effects, Look, Mode, State
+from tallylight.ui.keys import Event, Key
 
 #: The present, in seconds since the epoch.
 NOW = 1_800_000_000.0

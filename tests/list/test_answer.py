@@ -12,13 +12,13 @@ import attrs
 import pytest
 
 from tallylight.actions.answer import Question
-from tallylight.list import asking
-from tallylight.list.asking import keys_named
-from tallylight.list.state import Answer
-from tallylight.listing import channel
-from tallylight.listing.actions import Private, Requests
-from tallylight.listing.channel import CHANNEL, Lines, TooLongError, answer_to, read_answer, read_words
-from tallylight.text import width
+from tallylight.ui.agent_list import channel
+from tallylight.ui.agent_list import question as asking
+from tallylight.ui.agent_list.actions import Private, Requests
+from tallylight.ui.agent_list.channel import CHANNEL, Lines, TooLongError, answer_to, read_answer, read_words
+from tallylight.ui.agent_list.question import keys_named
+from tallylight.ui.agent_list.state import Answer
+from tallylight.wire.text import width
 from tests.actions.desk import Desk, seen
 from tests.list.panes import asking as asks
 from tests.list.panes import question_of, rows_of

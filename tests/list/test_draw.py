@@ -6,14 +6,15 @@ import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight import paint
-from tallylight.list import ansi, state
-from tallylight.list.ansi import Depth, Screen
-from tallylight.list.asking import keys_named
-from tallylight.list.draw import Line, draw
-from tallylight.list.state import State
-from tallylight.status import Kind, Status
-from tallylight.text import width
+from tallylight.model import lights
+from tallylight.model.status import Kind, Status
+from tallylight.ui import ansi
+from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list.draw import Line, draw
+from tallylight.ui.agent_list.question import keys_named
+from tallylight.ui.agent_list.state import State
+from tallylight.ui.ansi import Depth, Screen
+from tallylight.wire.text import width
 from tests.list.panes import CHOICES, NOW, asked, asking, listed, pane, pressed
 from tests.strategies import at_most
 from tests.tables import each
@@ -165,16 +166,16 @@ def looks(now: State, depth: Depth) -> list[str]:
     return [ansi.sgr(line, depth) for line in draw(now)]
 
 
-@each("status", [status for status in Status if status in paint.COLOURS])
+@each("status", [status for status in Status if status in lights.COLOURS])
 def test_a_mark_stands_out_in_every_theme(status: Status) -> None:
     """A mark is black or white on its light's colour, with a contrast of at least 4.5 (WCAG 2), so no theme matters."""
 
-    def luminance(rgb: paint.RGB) -> float:
+    def luminance(rgb: lights.RGB) -> float:
         linear = [c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in rgb]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
-    colour = paint.COLOURS[status]
-    dark, light = sorted((luminance(colour), luminance(paint.readable_on(colour))))
+    colour = lights.COLOURS[status]
+    dark, light = sorted((luminance(colour), luminance(lights.readable_on(colour))))
     assert (light + 0.05) / (dark + 0.05) >= 4.5
 
     drawn = looks(listed(pane(1, status)), Depth.FULL)[1]
@@ -187,7 +188,7 @@ def test_without_colour_there_is_none() -> None:
     everything = [pane(n, status) for n, status in enumerate(Status)]
     for line in looks(listed(*everything), Depth.NONE):
         assert not any(f"{code};" in line for code in ("38", "48")) and "\x1b[3" not in line and "\x1b[4" not in line
-    assert {paint.mark(s) for s in Status if s is not Status.ACTIVE} <= set("".join(texts(listed(*everything))))
+    assert {lights.mark(s) for s in Status if s is not Status.ACTIVE} <= set("".join(texts(listed(*everything))))
 
 
 def test_a_terminal_of_256_colours_gets_the_nearest() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight.list.jump import MAX_VISITS, Journey, jump, stops
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot.next_pane import MAX_VISITS, Journey, jump, stops
+from tallylight.snapshot.schema import Pane
 from tests.list.panes import NOW, asking, pane
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import requests
 from tallylight.cli import jump
 from tallylight.cli.main import main
-from tallylight.cli.panes import Found, Panes
-from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import Found, Panes
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import SnapshotWriter
 from tests.list.panes import NOW, asking, pane
 
 

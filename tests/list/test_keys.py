@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.list.keys import MAX_PASTE, MAX_SEQUENCE, Decoder, Event, Key, Mouse, Paste
+from tallylight.ui.keys import MAX_PASTE, MAX_SEQUENCE, Decoder, Event, Key, Mouse, Paste
 from tests.tables import each
 
 VECTORS: dict[str, tuple[bytes, list[Event]]] = {

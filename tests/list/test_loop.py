@@ -15,11 +15,11 @@ from pathlib import Path
 import pyte
 import pytest
 
-from tallylight import requests
-from tallylight.listing.actions import Private
-from tallylight.listing.channel import CHANNEL
-from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot import requests
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import SnapshotWriter
+from tallylight.ui.agent_list.actions import Private
+from tallylight.ui.agent_list.channel import CHANNEL
 from tests.list.panes import asking, pane, rows_of
 from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tallylight.list import rows
-from tallylight.list.rows import Row
-from tallylight.snapshot_schema import ReasonEntry
+from tallylight.snapshot import rows
+from tallylight.snapshot.rows import Row
+from tallylight.snapshot.schema import ReasonEntry
 from tests.list.panes import NOW, asking, pane, rows_of, snapshot
 from tests.tables import each
 

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.list import rows, state
-from tallylight.list.draw import draw
-from tallylight.list.keys import Event, Key, Mouse, Paste
-from tallylight.list.state import Answer, Ask, Fork, Go, Look, Mode, Quit, Resume, State, Why, areas
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot import rows
+from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list.draw import draw
+from tallylight.ui.agent_list.state import Answer, Ask, Fork, Go, Look, Mode, Quit, Resume, State, Why, areas
+from tallylight.ui.keys import Event, Key, Mouse, Paste
 from tests.list.panes import NOW, OWN, asked, asking, listed, pane, pressed, question_of, rows_of, snapshot
 from tests.strategies import at_most
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from base64 import b64encode
 
 from tallylight import wire
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.relay.core import BATCH
 from tallylight.relay.records import Records
-from tallylight.report import Report, Source
-from tallylight.scanner import Scanner, Sequence
-from tallylight.status import Status
 from tallylight.wire import envelope, osc1338
 from tallylight.wire.osc1338 import Recipe
+from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.user_var import UserVar
 from tests.relay.told import Line, told
 

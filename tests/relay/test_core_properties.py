@@ -7,11 +7,11 @@ import functools
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallylight.model.status import Status
 from tallylight.relay.core import HELD_S, RelayCore
 from tallylight.relay.position import is_cut
 from tallylight.relay.splitter import INTRODUCERS
-from tallylight.scanner import LIMIT, Scanner, Sequence
-from tallylight.status import Status
+from tallylight.wire.scanner import LIMIT, Scanner, Sequence
 from tests.relay.streams import streams
 from tests.relay.told import QUERY, Line, state, told
 from tests.strategies import chunkings

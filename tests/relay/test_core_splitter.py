@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tallylight.relay.position import is_cut
 from tallylight.relay.splitter import INTRODUCERS, Splitter
-from tallylight.scanner import LIMIT, Scanner, Sequence, SequenceKind
+from tallylight.wire.scanner import LIMIT, Scanner, Sequence, SequenceKind
 from tests.relay.streams import FOREIGN, READ, streams
 from tests.strategies import chunkings
 from tests.tables import each

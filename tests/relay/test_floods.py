@@ -7,10 +7,10 @@ from benchmarks.floods import SHAPES, flood, relay
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.relay.core import PACE, RelayCore
 from tallylight.relay.records import MAX_RECORDS, Records
-from tallylight.report import Report, Source
-from tallylight.status import Status
 from tallylight.wire import envelope, osc1338
 from tests.helpers import is_linear
 from tests.relay.told import Line, state, told

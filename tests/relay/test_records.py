@@ -8,9 +8,9 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
 from tallylight.relay.records import MAX_RECORDS, Records
-from tallylight.report import Report, Source
-from tallylight.status import Kind, Status
 from tallylight.wire import osc1338
 from tests.relay.told import state
 

@@ -6,12 +6,12 @@ import contextlib
 from collections.abc import Iterable
 
 from tallylight import wire
-from tallylight.errors import DecodeError
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report, Source
 from tallylight.relay.core import RelayCore
-from tallylight.report import Report, Source
-from tallylight.scanner import Scanner, Sequence
 from tallylight.wire import osc1338
 from tallylight.wire.passthrough import Unwrapper
+from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.user_var import UserVar
 
 QUERY = b"\x1b]7501;?\x1b\\"

@@ -18,8 +18,8 @@ import httpx2
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import SnapshotWriter
 from tests.actions.desk import SCREENS
 
 TALLY = [sys.executable, "-c", "from tallylight.cli.main import run; run()"]

@@ -8,10 +8,10 @@ import attrs
 from starlette.types import ASGIApp
 
 from tallylight.actions.gate import Refusal
+from tallylight.model.status import Kind, Status
 from tallylight.serve.app import make_app
 from tallylight.serve.guard import Guard, allowed_hosts
-from tallylight.snapshot_schema import Pane, ReasonEntry, Snapshot
-from tallylight.status import Kind, Status
+from tallylight.snapshot.schema import Pane, ReasonEntry, Snapshot
 from tests.actions.desk import PID, START, Desk, seen
 
 TOKEN = "0123456789abcdef" * 4

@@ -10,8 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from tallylight.model.status import Status
 from tallylight.serve.doorkeeper import MAX_BODY
-from tallylight.status import Status
 from tests.serve.serving import AUTH, JSON, PANES, PROCESS, TOKEN, Served
 
 CHANGES = "ws://127.0.0.1:8787/api/v1/changes"

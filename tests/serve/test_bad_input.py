@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.types import Message
 
 from tallylight.serve import app
-from tallylight.snapshot_schema import Snapshot
+from tallylight.snapshot.schema import Snapshot
 from tests.serve.serving import AUTH, PANES, PORT, Served
 
 

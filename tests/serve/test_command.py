@@ -8,7 +8,7 @@ import pytest
 
 from tallylight.cli import serve
 from tallylight.cli.main import main
-from tallylight.errors import TallyError
+from tallylight.model.errors import TallyError
 
 
 @pytest.mark.parametrize("port", ["x", "-1", "65536", "80000", "1.5", ""])

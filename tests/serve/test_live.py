@@ -14,10 +14,10 @@ import httpx2
 import pytest
 from websockets.asyncio.client import ClientConnection
 
+from tallylight.model.status import Kind, Status
 from tallylight.serve.connections import MAX_UNKNOWN
 from tallylight.serve.hub import MAX_BEHIND
-from tallylight.snapshot_schema import Pane, ReasonEntry
-from tallylight.status import Kind, Status
+from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.serve.live import Live
 
 pytestmark = pytest.mark.programs

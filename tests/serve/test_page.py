@@ -11,8 +11,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from tallylight.snapshot_schema import Pane, ReasonEntry
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.schema import Pane, ReasonEntry
 from tests.serve.live import Live, Stage, until
 
 pytestmark = pytest.mark.programs

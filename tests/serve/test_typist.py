@@ -13,13 +13,13 @@ import pytest
 
 from tallylight.actions.answer import Typist
 from tallylight.actions.gate import Refusal
-from tallylight.errors import SessionError
-from tallylight.hosts.gnu_screen import ScreenSource
-from tallylight.hosts.poller import Sight
-from tallylight.hosts.tmux import TmuxSource
-from tallylight.hosts.typist import Multiplexers
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Status
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.gnu_screen.source import ScreenSource
+from tallylight.hosts.polling.host import Sight
+from tallylight.hosts.tmux.source import TmuxSource
+from tallylight.model.errors import SessionError
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
 
 pytestmark = pytest.mark.programs
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import attrs
 
-from tallylight import snapshot
-from tallylight.hosts.poller import Poller, Sight
-from tallylight.requests import Request
-from tallylight.snapshot_schema import Pane as PaneEntry
+from tallylight.hosts.polling.host import Poller, Sight
+from tallylight.snapshot import writer
+from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Pane as PaneEntry
 from tests.host.test_pane import HandTable
 
 
@@ -65,10 +65,10 @@ class World:
 
     def entry(self, id_: str = "a") -> PaneEntry:
         """What the snapshot says of a pane."""
-        return next(pane for pane in snapshot.read(self.path).panes if pane.id == id_)
+        return next(pane for pane in writer.read(self.path).panes if pane.id == id_)
 
     def ids(self) -> list[str]:
-        return [pane.id for pane in snapshot.read(self.path).panes]
+        return [pane.id for pane in writer.read(self.path).panes]
 
 
 def until(found: Callable[[], object], timeout: float = 30) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import attrs
 import pytest
 
+from tallylight.files.system import World
 from tallylight.setup.checks import Health
 from tallylight.setup.sessions import findings
-from tallylight.setup.world import World
-from tallylight.snapshot_schema import Snapshot
+from tallylight.snapshot.schema import Snapshot
 
 HOST = Snapshot(host="sessions", pid=7, started=0.0, written=0.0, panes=())
 SCREENS = "There is a screen on:\r\n\t7.x\t(11/21/26 03:12:54)\t(Detached)\n1 Socket in /run/screen/S-me.\r\n"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.hosts.gnu_screen import ScreenSource
+from tallylight.evidence.process_table import ProcTable
+from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.jobs import StuckError
-from tallylight.processes import ProcTable
 
 _SCREEN = """#!/bin/sh
 echo "$*" >>"$HOME/asked"
@@ -151,7 +151,7 @@ def test_who_is_attached_is_not_disturbed(stage: Stage) -> None:
 
 def test_a_session_that_hangs(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """No file within the time means a session that hangs; none, and no socket either, one that is gone."""
-    monkeypatch.setattr("tallylight.hosts.gnu_screen.WRITTEN_S", 0.1)
+    monkeypatch.setattr("tallylight.hosts.gnu_screen.source.WRITTEN_S", 0.1)
     (sight,) = stage.source.look() or ()
     assert sight.read is not None
     (stage.home / "stuck").touch()

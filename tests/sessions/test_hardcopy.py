@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
-from tallylight.multiplexers.hardcopy import decode
+from tallylight.hosts.gnu_screen.hardcopy import decode
 from tests.tables import each
 
 

@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import pytest
 
-from tallylight import requests
-from tallylight.hosts import poller as poller_module
 from tallylight.hosts.jobs import Jobs, StuckError, run
-from tallylight.hosts.pane import Look
-from tallylight.hosts.poller import Sight
-from tallylight.requests import Request
-from tallylight.status import Status
+from tallylight.hosts.polling import host as poller_module
+from tallylight.hosts.polling.host import Sight
+from tallylight.model.status import Status
+from tallylight.pane.pane import Look
+from tallylight.snapshot import requests
+from tallylight.snapshot.requests import Request
 from tests.host.test_pane import AIDER, CLAUDE, rows, status_file
 from tests.sessions.polling import HandSource, World, until
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 from tests.agents.driver import wait_until
 from tests.sessions.conftest import everywhere
 from tests.sessions.yard import Screen, Yard, agent, names

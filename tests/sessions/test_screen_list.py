@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.multiplexers.screen_list import (
+from tallylight.hosts.gnu_screen.session_list import (
     MAX_SESSIONS,
     Info,
     Session,

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import files
-from tallylight.claims import Timing
-from tallylight.hosts.pane import Look, Pane
-from tallylight.multiplexers.hardcopy import decode
-from tallylight.processes import ForegroundReader
-from tallylight.status import Kind, Status
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.files import directories
+from tallylight.hosts.gnu_screen.hardcopy import decode
+from tallylight.model.status import Kind, Status
+from tallylight.pane.pane import Look, Pane
+from tallylight.tracker.claims import Timing
 from tests.host.test_pane import CLAUDE, SHELL, HandTable
 from tests.sessions.test_hardcopy import low
 
@@ -47,7 +47,7 @@ class Window:
         self.keeps_text = keeps_text
         self.now = 0.0
         table = HandTable(str(home))
-        agents, problems = files.load_agents({"HOME": str(home)})
+        agents, problems = directories.load_agents({"HOME": str(home)})
         assert not problems
         self.pane = Pane(Timing(), ForegroundReader(agents, table), table)
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.hosts import agent_files
-from tallylight.hosts import poller as poller_module
-from tallylight.hosts.pane import Look
-from tallylight.hosts.poller import Sight
-from tallylight.hosts.runtimes import Runtimes
-from tallylight.hosts.wanted import Wanted
-from tallylight.status import Status
+from tallylight.hosts.polling import host as poller_module
+from tallylight.hosts.polling import own_files
+from tallylight.hosts.polling.host import Sight
+from tallylight.hosts.polling.run_times import Runtimes
+from tallylight.model.status import Status
+from tallylight.pane.file_request import Wanted
+from tallylight.pane.pane import Look
 from tests.host.test_pane import AIDER, CLAUDE, SHELL, rows, status_file
 from tests.sessions.polling import HandSource, World, until
 
@@ -138,7 +138,7 @@ def test_a_file_that_is_as_it_was_is_not_read(
         return read(self)
 
     monkeypatch.setattr(Wanted, "read", counted)
-    monkeypatch.setattr(agent_files, "FRESH_NS", 0)
+    monkeypatch.setattr(own_files, "FRESH_NS", 0)
     path = status_file(str(world.home), status="busy")
     source.sights = [Sight(id="a", group=CLAUDE.pid)]
     world.steps(3)
@@ -153,7 +153,7 @@ def test_a_file_that_is_as_it_was_is_not_read(
     world.steps(1)
     assert world.entry().status is Status.WAITING
 
-    monkeypatch.setattr(agent_files, "FRESH_NS", 10**18 * 10)
+    monkeypatch.setattr(own_files, "FRESH_NS", 10**18 * 10)
     reads.clear()
     world.steps(2)
     assert len(reads) >= 6

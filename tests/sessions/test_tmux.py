@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tallylight.status import Status
+from tallylight.model.status import Status
 from tests.agents.driver import wait_until
 from tests.sessions.conftest import everywhere
 from tests.sessions.yard import Tmux, Yard, agent, names

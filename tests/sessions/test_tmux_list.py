@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.hosts.tmux_control import quote
-from tallylight.multiplexers import tmux_control
-from tallylight.multiplexers.tmux_control import Change, ControlReader, End, Reply
-from tallylight.multiplexers.tmux_list import _CLIENT, _FIELDS, _SCREEN, MAX_PANES, Cursor, Form, TmuxPane
+from tallylight.hosts.tmux import control_protocol
+from tallylight.hosts.tmux.control_client import quote
+from tallylight.hosts.tmux.control_protocol import Change, ControlReader, End, Reply
+from tallylight.hosts.tmux.pane_list import _CLIENT, _FIELDS, _SCREEN, MAX_PANES, Cursor, Form, TmuxPane
 from tests.tables import each
 
 FORM = Form("5ecret0")
@@ -195,7 +195,7 @@ def test_control_mode() -> None:
 
 def test_a_reply_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a reply that is too long the beginning is kept, and the next one is read as it should be."""
-    monkeypatch.setattr(tmux_control, "MAX_LINES", 3)
+    monkeypatch.setattr(control_protocol, "MAX_LINES", 3)
     found = replies("%begin 1 1 1", *["x"] * 10, "%end 1 1 1", "%begin 2 2 1", "y", "%end 2 2 1")
 
     assert found == [Reply("x\nx\nx", is_error=False), Reply("y", is_error=False)]

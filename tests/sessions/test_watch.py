@@ -16,9 +16,9 @@ import attrs
 import pytest
 
 from tallylight.cli.watch import Watch
-from tallylight.snapshot import SnapshotWriter
-from tallylight.snapshot_schema import Pane, ReasonEntry
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.schema import Pane, ReasonEntry
+from tallylight.snapshot.writer import SnapshotWriter
 from tests.terminal import SHARED, bare_environment
 
 WORKING = Pane(id="3", status=Status.WORKING, agent="claude", since=100.0, reason=ReasonEntry(source="registry"))

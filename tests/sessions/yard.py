@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from tallylight import snapshot
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot import writer
+from tallylight.snapshot.schema import Pane
 from tests.agents.driver import RemoteModel, prepare_claude, wait_until
 from tests.kitty.install import install
 from tests.kitty.roots import Room
@@ -106,7 +106,7 @@ class Yard:
         """What the snapshot says now."""
         for path in (self.runtime / "tallylight").glob("sessions-*.json"):
             with contextlib.suppress(FileNotFoundError):
-                return list(snapshot.read(path).panes)
+                return list(writer.read(path).panes)
         return []
 
     def pane(self, host_title: str, timeout: float = 30) -> Pane:

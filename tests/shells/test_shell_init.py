@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.agents import load_agents
+from tallylight.agents.agent import load_agents
 from tallylight.cli import shell_init
 from tests.shells.shell import SHELLS, World
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tallylight import snapshot
-from tallylight.snapshot_schema import Pane
+from tallylight.snapshot import writer
+from tallylight.snapshot.schema import Pane
 from tests.terminal import bare_environment, launcher
 
 T = TypeVar("T")
@@ -107,8 +107,8 @@ class Desk:
         """What the sidecar's snapshot says now, by pane."""
         path = Path(self.sidecar.get("snapshot", "/nowhere"))
         try:
-            return {int(pane.id): pane for pane in snapshot.read(path).panes}
-        except (OSError, snapshot.SnapshotError):
+            return {int(pane.id): pane for pane in writer.read(path).panes}
+        except (OSError, writer.SnapshotError):
             return {}
 
     # The stand-in ---------------------------------------------------------------------------------------------

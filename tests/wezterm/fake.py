@@ -21,7 +21,7 @@ from typing import Any
 import attrs
 import lupa.lua54 as lupa
 
-from tallylight import text
+from tallylight.wire import text
 from tests.wezterm import api
 
 ROOT = Path(__file__).parents[2]

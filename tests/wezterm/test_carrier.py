@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight import paint, text
-from tallylight.errors import DecodeError
-from tallylight.report import Report, Source
-from tallylight.rollup import urgency
-from tallylight.status import Kind, Status
-from tallylight.wire import osc1338
+from tallylight.model import lights
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.tracker.rollup import urgency
+from tallylight.wire import osc1338, text
 from tests.helpers import Vector, vector_params
 from tests.tables import each
 from tests.wezterm.fake import Fake
@@ -123,13 +123,13 @@ def test_words() -> None:
     assert sorted(WORDS.URGENCY.keys(), key=lambda name: WORDS.URGENCY[name]) == [status.value for status in order]
     assert dict(WORDS.RANKS.items()) == {source.word: source.value for source in Source}
     assert dict(WORDS.COLOURS.items()) == {
-        status.value: "#{:02X}{:02X}{:02X}".format(*colour) for status, colour in paint.COLOURS.items()
+        status.value: "#{:02X}{:02X}{:02X}".format(*colour) for status, colour in lights.COLOURS.items()
     }
     assert set(WORDS.KINDS.keys()) == {kind.value for kind in Kind}
     for status in Status:
         for kind in (None, *Kind):
-            assert WORDS.mark(status.value, kind and kind.value) == paint.mark(status, kind)
-        assert WORDS.stripe(status.value) == paint.stripe(status)
+            assert WORDS.mark(status.value, kind and kind.value) == lights.mark(status, kind)
+        assert WORDS.stripe(status.value) == lights.stripe(status)
 
 
 @given(st.text(max_size=60), st.integers(1, 40))

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tallylight.hosts.wezterm import WezTermSource
-from tallylight.hosts.wezterm_sidecar import socket_of
-from tallylight.multiplexers.wezterm_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
+from tallylight.hosts.wezterm.pane_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
+from tallylight.hosts.wezterm.sidecar import socket_of
+from tallylight.hosts.wezterm.source import WezTermSource
 from tests.tables import each
 
 #: As WezTerm 20240203 prints one pane, and one of an ssh domain.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight import requests
+from tallylight.snapshot import requests
 from tests.kitty.test_fake_agent import _AGENT, _SERVER
 from tests.wezterm.conftest import light_of
 from tests.wezterm.desk import Desk, is_running

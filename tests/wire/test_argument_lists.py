@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight.report import Report, Source
-from tallylight.status import Status
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 from tests.tables import each
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tallylight import wire
-from tallylight.errors import DecodeError
-from tallylight.report import Source
-from tallylight.status import Kind, Status
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Source
+from tallylight.model.status import Kind, Status
 from tallylight.wire import cli_agent
 from tallylight.wire.cli_agent import CliAgentEvent, Moment, to_report
 from tests.helpers import Vector, check_vector, least_seconds, only_sequence, vector_params

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 import tallylight
 from tallylight import wire
-from tallylight.errors import DecodeError
-from tallylight.report import Progress, Report, Source
-from tallylight.scanner import Item, Scanner, Sequence, raw
-from tallylight.status import Kind, Status
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Progress, Report, Source
+from tallylight.model.status import Kind, Status
 from tallylight.wire import envelope, osc26, osc1338, pairs, title, user_var
 from tallylight.wire.passthrough import Unwrapper, unwrap
+from tallylight.wire.scanner import Item, Scanner, Sequence, raw
+from tallylight.wire.text import sanitise
 from tests.helpers import is_linear, least_seconds, only_sequence
 from tests.strategies import FRAGMENTS, chunkings, streams, wire_reports
 from tests.tables import each

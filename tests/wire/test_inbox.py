@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight.scanner import Sequence
 from tallylight.wire import envelope
 from tallylight.wire.inbox import COUNT_S, TOLD_S, Inbox, Key, Limits, Pace, key_of, key_of_sequence
+from tallylight.wire.scanner import Sequence
 from tests.helpers import is_linear, only_sequence
 
 LIMITS = Limits(at_once=2, every=0.1, a_go=3, go_bytes=1000, kept=4, kept_bytes=500)

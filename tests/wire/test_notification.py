@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight.errors import DecodeError
-from tallylight.scanner import Sequence
+from tallylight.model.errors import DecodeError
 from tallylight.wire import notification
 from tallylight.wire.notification import Chunk, Notification, Notifications, Part
+from tallylight.wire.scanner import Sequence
 from tests.helpers import Vector, check_vector, coalesce, only_sequence, run, vector_params
 from tests.tables import each
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight.errors import DecodeError
-from tallylight.report import Source
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Source
 from tallylight.wire import osc21337
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
 from tests.tables import each

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallylight.errors import DecodeError
-from tallylight.report import Report, Source
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report, Source
 from tallylight.wire import osc3008
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
 from tests.tables import each

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight import wire
-from tallylight.errors import DecodeError
-from tallylight.scanner import Scanner, Sequence
+from tallylight.model.errors import DecodeError
 from tallylight.wire import osc7501
 from tallylight.wire.osc7501 import State, Status7501
+from tallylight.wire.scanner import Scanner, Sequence
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
 from tests.tables import each
 

@@ -6,7 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from tallylight.errors import DecodeError
+from tallylight.model.errors import DecodeError
 from tallylight.wire import osc88
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
 from tests.tables import each

@@ -8,16 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.scanner import (
-    CSI_LIMIT,
-    LIMIT,
-    Item,
-    Scanner,
-    Sequence,
-    SequenceKind,
-    Text,
-    raw,
-)
+from tallylight.wire.scanner import CSI_LIMIT, LIMIT, Item, Scanner, Sequence, SequenceKind, Text, raw
 from tests.helpers import coalesce, is_linear
 from tests.strategies import chunkings, streams
 from tests.tables import each

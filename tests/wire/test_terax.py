@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallylight.report import Source
+from tallylight.model.report import Source
 from tallylight.wire import terax
 from tests.helpers import Vector, check_vector, only_sequence, vector_params
 from tests.tables import each

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.text import _PLAIN, MARKS, _sanitise, _sanitise_again, is_ascii_id, sanitise, width
+from tallylight.wire.text import _PLAIN, MARKS, _sanitise, _sanitise_again, is_ascii_id, sanitise, width
 from tests.helpers import is_linear, least_seconds
 from tests.strategies import texts
 from tests.tables import each

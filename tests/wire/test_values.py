@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.errors import DecodeError
+from tallylight.model.errors import DecodeError
 from tallylight.wire import values
 from tests.strategies import texts
 

@@ -26,15 +26,15 @@ from typing import Protocol, TypeVar
 import attrs
 
 from tallylight.actions.gate import Refusal
-from tallylight.errors import SessionError
 from tallylight.evidence.fingerprint import dialog_top, fingerprint
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
 from tallylight.evidence.prompts import read_prompt
 from tallylight.evidence.question import Prompt
 from tallylight.evidence.tail import without_frame
-from tallylight.status import Kind, Status
-from tallylight.text import sanitise, width
+from tallylight.model.errors import SessionError
+from tallylight.model.status import Kind, Status
+from tallylight.wire.text import sanitise, width
 
 #: Rows above a dialog that are shown, too.
 MAX_ABOVE = 100

@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping, Sequence
 import attrs
 
 from tallylight.actions.shape import Mismatch, is_option, match
-from tallylight.agents import Agent, Template
+from tallylight.agents.agent import Agent, Template
 from tallylight.evidence.commands import REMOTE, interpreter_name, unwrap
 from tallylight.evidence.process import Process, base_name
 

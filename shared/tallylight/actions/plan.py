@@ -28,11 +28,11 @@ from tallylight.actions.gate import (
     fill,
     is_denied,
 )
-from tallylight.agents import Agent, Agents, Template
+from tallylight.agents.agent import Agent, Agents, Template
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process
-from tallylight.snapshot_schema import ConversationEntry
-from tallylight.text import sanitise
+from tallylight.snapshot.schema import ConversationEntry
+from tallylight.wire.text import sanitise
 
 #: How a title begins that marks a fork, and a resumed conversation: signs that common fonts have.
 MARKS = {"fork": "⎇", "resume": "↻"}

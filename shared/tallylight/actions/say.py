@@ -23,7 +23,7 @@ from tallylight.evidence.dialogs import numbered_choices, pointed_choices, read_
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.question import Prompt
 from tallylight.evidence.tail import read_tail
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 
 #: Characters of one text.
 MAX_TEXT = 4096

@@ -23,7 +23,7 @@ from collections.abc import Collection, Sequence
 
 import attrs
 
-from tallylight.agents import Agent
+from tallylight.agents.agent import Agent
 
 _PLACEHOLDER = re.compile(r"(\{(?:session|cwd)\})")
 

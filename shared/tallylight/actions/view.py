@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.offer import Act, Line, Offer, fitted, wrapped
+from tallylight.actions.fork_page import Act, Line, Offer, fitted, wrapped
 
 _NOT_YET = "Read on with ↓ or space: not all of this was shown."
 

@@ -11,9 +11,9 @@ import re
 
 import attrs
 
-from tallylight.datafile import Table
-from tallylight.errors import DecodeError
-from tallylight.status import Kind, Status
+from tallylight.files.toml import Table
+from tallylight.model.errors import DecodeError
+from tallylight.model.status import Kind, Status
 from tallylight.wire.values import load
 
 #: How the file holds hooks. `groups`: JSON, each event a list of groups, each with a list of hooks. `list`: JSON,

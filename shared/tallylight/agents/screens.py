@@ -12,8 +12,8 @@ from collections.abc import Iterable
 import attrs
 
 from tallylight.agents.patterns import PatternError, compile_pattern
-from tallylight.datafile import Table
-from tallylight.status import Kind, Status
+from tallylight.files.toml import Table
+from tallylight.model.status import Kind, Status
 
 MAX_RULES = 40
 MAX_PATTERNS = 16

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from tallylight.datafile import Table
-from tallylight.status import Kind, Status
+from tallylight.files.toml import Table
+from tallylight.model.status import Kind, Status
 
 _RANGE = re.compile(r"U\+([0-9A-F]{4,5})(?:-([0-9A-F]{4,5}))?")
 #: What a title may say. `down` and `active` are ours to conclude, never a title's.

@@ -8,14 +8,14 @@ import os
 import sys
 
 from tallylight.cli.fleet import Elsewhere, FleetFeed
-from tallylight.errors import TallyError
-from tallylight.feed import Feed
-from tallylight.list.rows import Row
-from tallylight.listing import loop
-from tallylight.listing.actions import Private, Requests
-from tallylight.listing.channel import CHANNEL, SELECTED
-from tallylight.listing.terminal import Terminal, depth
-from tallylight.snapshot import directory
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.rows import Row
+from tallylight.snapshot.writer import directory
+from tallylight.ui.agent_list import loop
+from tallylight.ui.agent_list.actions import Private, Requests
+from tallylight.ui.agent_list.channel import CHANNEL, SELECTED
+from tallylight.ui.terminal import Terminal, depth
 
 
 class NoTerminalError(TallyError):
@@ -53,7 +53,7 @@ def explain(row: Row, columns: int, now: float) -> list[str]:
     """What `tally why` says of a row."""
     from tallylight.cli import why
     from tallylight.cli.output import Output
-    from tallylight.cli.panes import Found
+    from tallylight.snapshot.addresses import Found
 
     stream = io.StringIO()
     why.draw(Output(stream, columns=columns), Found(row.host, row.pane), now)

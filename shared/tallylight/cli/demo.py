@@ -16,15 +16,15 @@ from collections.abc import Callable, Iterator
 
 import attrs
 
-from tallylight import paint
 from tallylight.cli.output import Output, clean, pad, status_words
-from tallylight.layout import wrap
-from tallylight.report import Report, Source
-from tallylight.status import Kind, Status
-from tallylight.tracker import Foreground, Tracker
+from tallylight.model import lights
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.tracker.tracker import Foreground, Tracker
+from tallylight.ui.layout import wrap
 
 #: Seconds of the person's time between two drawings: the pulse is meant to move ten times a second.
-FRAME = 1 / paint.PULSE_HZ
+FRAME = 1 / lights.PULSE_HZ
 #: Seconds of the script between two pieces of an agent's output.
 OUTPUT_EVERY = 0.25
 TABS = ("zsh", "scout", "pilot")
@@ -153,7 +153,7 @@ class Demo:
             if self._shown.get(tab, (Status.ACTIVE, "no light"))[1] == words:
                 continue
             self._shown[tab] = (decision.status, words)
-            mark = paint.mark(decision.status, decision.kind) if decision.is_lit else " "
+            mark = lights.mark(decision.status, decision.kind) if decision.is_lit else " "
             source = f"{decision.reason.source.word}: " if decision.reason.source else ""
             what = f"{self._now:6.1f} s  {pad(tab, 5)}  {mark} {words}"
             why = f"{source}{decision.reason.rule}"
@@ -176,11 +176,11 @@ class Demo:
             if not decision.is_lit:
                 cells.append(f"   {tab} ")
                 continue
-            colour = paint.COLOURS[decision.status]
+            colour = lights.COLOURS[decision.status]
             if decision.status is Status.WAITING:
-                colour = paint.blend(colour, (0, 0, 0), paint.pulse_level(self._now / self.speed))
-            stripe = self.output.coloured(colour, paint.stripe(decision.status))
-            cells.append(f"{stripe}{paint.mark(decision.status, decision.kind)} {tab} ")
+                colour = lights.blend(colour, (0, 0, 0), lights.pulse_level(self._now / self.speed))
+            stripe = self.output.coloured(colour, lights.stripe(decision.status))
+            cells.append(f"{stripe}{lights.mark(decision.status, decision.kind)} {tab} ")
         return "  ".join(cells)
 
     def _why(self) -> str:

@@ -16,15 +16,19 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from tallylight import files, processes, snapshot, tty
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean
-from tallylight.errors import TallyError
-from tallylight.layout import wrap
-from tallylight.setup import checks, environment, hooks_state, receipt, sessions, wezterm
+from tallylight.evidence import process_table
+from tallylight.files import directories, receipt
+from tallylight.files.system import World
+from tallylight.hooks import state
+from tallylight.model.errors import TallyError
+from tallylight.setup import checks, environment, sessions, wezterm
 from tallylight.setup.checks import Finding, Health
-from tallylight.setup.world import World
-from tallylight.snapshot_schema import Snapshot
+from tallylight.snapshot import writer
+from tallylight.snapshot.schema import Snapshot
+from tallylight.ui.layout import wrap
+from tallylight.wire import tty
 
 #: Of `--json`.
 VERSION = 1
@@ -40,7 +44,7 @@ class Wire(Protocol):
     def send(self, fields: Mapping[str, str]) -> bool:
         """Write a report to this process's terminal; False if it has none."""
 
-    def snapshots(self) -> tuple[list[Snapshot], list[snapshot.SnapshotError]]: ...
+    def snapshots(self) -> tuple[list[Snapshot], list[writer.SnapshotError]]: ...
 
     def sleep(self, seconds: float) -> None: ...
 
@@ -62,14 +66,14 @@ class RealWire:
             os.close(fd)
         return True
 
-    def snapshots(self) -> tuple[list[Snapshot], list[snapshot.SnapshotError]]:
-        return snapshot.read_snapshots(snapshot.directory(self.env))
+    def snapshots(self) -> tuple[list[Snapshot], list[writer.SnapshotError]]:
+        return writer.read_snapshots(writer.directory(self.env))
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
 
     def started(self, pid: int) -> float | None:
-        return processes.table().start_time(pid)
+        return process_table.table().start_time(pid)
 
 
 def main(argv: Sequence[str], world: World | None = None, wire: Wire | None = None) -> int:
@@ -111,7 +115,7 @@ def examine(world: World, wire: Wire) -> Iterator[Finding]:
     yield from checks.terminal(world)
     yield from wezterm.findings(world, [host.name for host in wire.snapshots()[0] if host.host == "wezterm"])
     yield from checks.settings(world)
-    yield from hooks_state.findings(world, hooks.targets(world))
+    yield from state.findings(world, hooks.targets(world))
     passthrough = _multiplexer(world)
     # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
     light = list(_light(world, wire, blocked=any(finding.is_fault for finding in passthrough)))
@@ -123,7 +127,7 @@ def examine(world: World, wire: Wire) -> Iterator[Finding]:
 
 def _bus(world: World, wire: Wire) -> Iterator[Finding]:
     """The directory of snapshots, and the kittys that write into it."""
-    folder = snapshot.directory(world.env)
+    folder = writer.directory(world.env)
     living, problems = wire.snapshots()
     for problem in problems:
         yield Finding("snapshots", Health.BROKEN, str(problem), "remove it; it is written again")
@@ -155,7 +159,9 @@ def _times(world: World) -> tuple[float | None, float | None]:
     with contextlib.suppress(OSError):
         linked = environment.layout(world).lib.lstat().st_mtime
     with contextlib.suppress(TallyError):
-        wired = max((entry.at for entry in receipt.load(files.state_dir(world.env)).entries.values()), default=linked)
+        wired = max(
+            (entry.at for entry in receipt.load(directories.state_dir(world.env)).entries.values()), default=linked
+        )
     return linked, wired
 
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 import os
 import sys
 
-from tallylight import tty
-from tallylight.wire import envelope, pairs
+from tallylight.wire import envelope, pairs, tty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 DONE, FAILED, USAGE = 0, 1, 2
 
-#: `tallylight.status` has these as enums, which cost more to import than the rest of the command. A test compares.
+#: `tallylight.model.status` has these as enums, which cost more to import than the rest of the command. A test compares.
 STATUSES = ("active", "working", "waiting", "done", "idle", "error", "background", "clear")
 KINDS = ("permission", "question", "input", "auth")
 

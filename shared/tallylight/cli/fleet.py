@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from tallylight import extras, files
 from tallylight.cli.output import clean
-from tallylight.cli.panes import Found, Panes, in_order
-from tallylight.errors import TallyError
-from tallylight.snapshot_entries import ConversationEntry
-from tallylight.snapshot_schema import Pane, Snapshot
+from tallylight.files import directories, extras
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.addresses import Found, Panes, in_order
+from tallylight.snapshot.entries import ConversationEntry
+from tallylight.snapshot.schema import Pane, Snapshot
 
 if TYPE_CHECKING:
-    from tallylight.broker import Subscriber
-    from tallylight.fleet.mirror import Mirror
-    from tallylight.fleet.settings import Fleet
-    from tallylight.list.rows import Row
-    from tallylight.list.state import Answer
+    from tallylight.config.fleet import Fleet
+    from tallylight.hosts.fleet.broker import Subscriber
+    from tallylight.hosts.fleet.mirror import Mirror
+    from tallylight.snapshot.rows import Row
+    from tallylight.ui.agent_list.state import Answer
 
 #: How long, in seconds, a command that answers once waits for the broker.
 PATIENCE_S = 6.0
@@ -29,11 +29,11 @@ PATIENCE_S = 6.0
 
 def configured(command: str) -> Fleet:
     """The fleet of the configuration, whose mistakes *command* tells; `TallyError` if it names no broker."""
-    config, problems = files.load_config(os.environ)
+    config, problems = directories.load_config(os.environ)
     for problem in problems:
         sys.stderr.write(f"{command}: {problem}\n")
     if not config.fleet.broker:
-        raise TallyError(f"no broker: set `broker` in [fleet] of {files.config_file()} (docs/fleet.md)")
+        raise TallyError(f"no broker: set `broker` in [fleet] of {directories.config_file()} (docs/fleet.md)")
     return config.fleet
 
 
@@ -42,7 +42,7 @@ def subscriber() -> Subscriber:
     fleet = configured("tally")
     extras.enable("fleet")
     try:
-        from tallylight.broker import Subscriber
+        from tallylight.hosts.fleet.broker import Subscriber
     except ImportError:
         raise extras.missing("fleet") from None
     return Subscriber(fleet)

@@ -17,16 +17,17 @@ from collections.abc import Mapping
 
 import attrs
 
-from tallylight import files, forking, worktrees
+from tallylight.actions import fork, worktrees
+from tallylight.actions.fork_page import Offer, Place, command_line, sentence
 from tallylight.actions.gate import Refusal
-from tallylight.actions.offer import Offer, Place, command_line, sentence
 from tallylight.actions.plan import Plan, Verb
-from tallylight.ask import ask
+from tallylight.actions.worktrees import Base
 from tallylight.cli.output import Output, clean
-from tallylight.cli.panes import Found, add_pane, pick, read_panes
 from tallylight.cli.status import JSON_VERSION, nothing
-from tallylight.errors import TallyError
-from tallylight.worktrees import Base
+from tallylight.files import directories
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.ui.confirm import ask
 
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
@@ -40,16 +41,16 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
     options = _parser(verb).parse_args(argv)
     panes = read_panes(os.environ)
-    agents, problems = files.load_agents(os.environ)
+    agents, problems = directories.load_agents(os.environ)
     for problem in (*panes.problems, *problems):
         sys.stderr.write(f"tally {verb}: {clean(str(problem))}\n")
     if not panes.panes and not options.pane:
         raise TallyError(nothing(panes))
     found = pick(panes, options.pane, os.environ)
-    here = plan = forking.act(verb, found.pane, agents)
+    here = plan = fork.act(verb, found.pane, agents)
     base: Base | None = None
     if isinstance(plan, Plan) and getattr(options, "worktree", False):
-        made = forking.worktree_of(plan)
+        made = fork.worktree_of(plan)
         if isinstance(made, Refusal):
             plan = made
         else:
@@ -132,12 +133,12 @@ def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str,
 
 def _ask(offer: Offer, found: Found) -> int:
     """Show the page; start what it shows if that is agreed to."""
-    if not ask(offer, sys.stdin.fileno(), os.environ, forking.complete):
+    if not ask(offer, sys.stdin.fileno(), os.environ, fork.complete):
         return 1
     plan = offer.found
     assert isinstance(plan, Plan)
-    agents, _ = files.load_agents(os.environ)
-    again = forking.act(offer.verb, found.pane, agents)
+    agents, _ = directories.load_agents(os.environ)
+    again = fork.act(offer.verb, found.pane, agents)
     if isinstance(again, Refusal) or not again.is_same(plan):
         raise TallyError("nothing was started: what runs in that pane changed in the meantime")
     if offer.wants_worktree and isinstance(offer.worktree, Base):

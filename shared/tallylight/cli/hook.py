@@ -14,10 +14,9 @@ from __future__ import annotations
 import os
 import sys
 
-from tallylight import tty
 from tallylight.cli import emit
-from tallylight.hooking import mapping, payload
-from tallylight.wire import envelope
+from tallylight.hooks import mapping, payload
+from tallylight.wire import envelope, tty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +100,7 @@ def _table(agent: str, environ: Mapping[str, str]) -> Mapping[str, Any] | None:
     try:
         fd = os.open(f"{folder}/tallylight/hooks/{agent}.json", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
-        from tallylight.hooking import tables
+        from tallylight.hooks import tables
 
         return tables.TABLES.get(agent)  # type: ignore[return-value, unused-ignore]
     try:

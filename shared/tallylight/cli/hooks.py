@@ -13,13 +13,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tallylight import files
 from tallylight.cli.output import clean
-from tallylight.errors import TallyError
-from tallylight.hooking import compact
-from tallylight.setup import hooks, hooks_removal, hooks_state
-from tallylight.setup.hooks import Edit, Target
-from tallylight.setup.world import World
+from tallylight.files import directories
+from tallylight.files.system import World
+from tallylight.hooks import compact, install, remove, state
+from tallylight.hooks.install import Edit, Target
+from tallylight.model.errors import TallyError
 
 DONE, FAILED, USAGE = 0, 1, 2
 #: Of `--json`.
@@ -56,9 +55,9 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
 
 def targets(world: World) -> dict[str, Target]:
     """The agents that come with us, and those of the user's own files."""
-    known = hooks.packaged()
-    agents, _ = files.load_agents(world.env)
-    own = {str(path.stem) for path in (files.config_dir(world.env) / "agents").glob("*.toml")}
+    known = install.packaged()
+    agents, _ = directories.load_agents(world.env)
+    own = {str(path.stem) for path in (directories.config_dir(world.env) / "agents").glob("*.toml")}
     for agent in agents:
         if agent.hooks is None:
             continue
@@ -129,14 +128,14 @@ def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> in
     world = run.world
     chosen = [known[name] for name in dict.fromkeys(names)]
     if not names:
-        chosen = [target for target in known.values() if target.form and hooks_state.is_here(world, target)]
+        chosen = [target for target in known.values() if target.form and state.is_here(world, target)]
         if not chosen:
             run.say("No agent that can have hooks was found on PATH; name one to install its hooks anyway.")
     planned: list[Edit] = []
     right: list[Target] = []
     for target in chosen:
         try:
-            edits = hooks.plan_install(world, target)
+            edits = install.plan_install(world, target)
         except TallyError as error:
             run.fail(error)
             continue
@@ -146,8 +145,8 @@ def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> in
         right.append(target)
 
     def act(edit: Edit) -> str:
-        hooks.apply(world, edit)
-        hooks.keep_table(world, known[edit.agent])
+        install.apply(world, edit)
+        install.keep_table(world, known[edit.agent])
         return f"{world.short(edit.path)} {'made' if edit.before is None else 'changed'}."
 
     code = run.do(planned, act)
@@ -162,7 +161,7 @@ def _tell_more(world: World, target: Target) -> None:
     """What a person has to know or do before the hooks work."""
     if target.place["note"]:
         world.say(f"  {target.place['note']}")
-    found = hooks_state.standing(world, target)
+    found = state.standing(world, target)
     if found.remedy:
         world.say(f"  But: {found.text}.\n  → {found.remedy}")
     world.say(f"  {target.place['display']} that already runs has to be started again.")
@@ -170,16 +169,16 @@ def _tell_more(world: World, target: Target) -> None:
 
 def _remove(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
     world = run.world
-    planned, problems = hooks_removal.plan_removal(world, known, names)
+    planned, problems = remove.plan_removal(world, known, names)
     for error in problems:
         run.fail(error)
     if not planned and not run.problems:
         run.say("None of our hooks is installed there; nothing changed.")
-    return run.do(planned, lambda edit: hooks_removal.undo(world, edit))
+    return run.do(planned, lambda edit: remove.undo(world, edit))
 
 
 def _status(world: World, known: Mapping[str, Target], names: Sequence[str], *, as_json: bool) -> int:
-    rows = [hooks_state.standing(world, target) for name, target in known.items() if not names or name in names]
+    rows = [state.standing(world, target) for name, target in known.items() if not names or name in names]
     if as_json:
         found = [row._asdict() | {"path": _path(world, known[row.agent])} for row in rows]
         world.say(json.dumps({"version": VERSION, "agents": found}, indent=2))

@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 
 from tallylight.cli.ending import on_signal
 from tallylight.cli.output import clean
-from tallylight.errors import TallyError
-from tallylight.feed import Feed
-from tallylight.snapshot import directory
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.writer import directory
 
 
 def main(argv: list[str]) -> int:
@@ -43,9 +43,9 @@ def _add_sessions(parser: argparse.ArgumentParser) -> None:
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from tallylight.hosts.gnu_screen import ScreenSource
-    from tallylight.hosts.poller import Poller, Source
-    from tallylight.hosts.tmux import TmuxSource
+    from tallylight.hosts.gnu_screen.source import ScreenSource
+    from tallylight.hosts.polling.host import Poller, Source
+    from tallylight.hosts.tmux.source import TmuxSource
 
     if (other := _running("sessions", environ)) is not None:
         raise TallyError(f"the sessions are looked after already, by {other}")
@@ -79,9 +79,9 @@ def _add_wezterm(parser: argparse.ArgumentParser) -> None:
 
 
 def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    from tallylight.hosts import wezterm_sidecar
+    from tallylight.hosts.wezterm import sidecar
 
-    sys.stdout.write(wezterm_sidecar.start(environ, options.pid, options.wezterm) + "\n")
+    sys.stdout.write(sidecar.start(environ, options.pid, options.wezterm) + "\n")
     return 0
 
 

@@ -8,12 +8,12 @@ import sys
 import time
 from collections.abc import Mapping
 
-from tallylight import requests
 from tallylight.cli.output import Output, age, clean, status_words
-from tallylight.cli.panes import Panes, own_place, read_panes
 from tallylight.cli.status import nothing
-from tallylight.list.jump import stops
-from tallylight.requests import Request
+from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import Panes, own_place, read_panes
+from tallylight.snapshot.next_pane import stops
+from tallylight.snapshot.requests import Request
 
 
 def main(argv: list[str]) -> int:

@@ -12,7 +12,7 @@ import io
 import os
 import sys
 
-from tallylight.errors import TallyError
+from tallylight.model.errors import TallyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

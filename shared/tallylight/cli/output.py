@@ -10,9 +10,9 @@ from typing import TextIO
 
 import attrs
 
-from tallylight import paint
-from tallylight.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, status_words
-from tallylight.status import Status
+from tallylight.model import lights
+from tallylight.model.status import Status
+from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, status_words
 
 __all__ = ["GAP", "UNBOUNDED", "Output", "age", "ago", "clean", "fit", "pad", "status_words"]
 
@@ -48,15 +48,15 @@ class Output:
 
     def lit(self, status: Status, text: str) -> str:
         """Return *text* in the colour of *status*."""
-        rgb = paint.COLOURS.get(status)
+        rgb = lights.COLOURS.get(status)
         return text if rgb is None else self.coloured(rgb, text)
 
-    def coloured(self, rgb: paint.RGB, text: str) -> str:
+    def coloured(self, rgb: lights.RGB, text: str) -> str:
         """Return *text* in a colour, where there are colours."""
         if not self.colour:
             return text
         # Semicolons: more terminals know them than the standard's colons, and this may be any terminal.
-        code = f"2;{rgb[0]};{rgb[1]};{rgb[2]}" if self.full_colour else f"5;{paint.nearest(rgb)}"
+        code = f"2;{rgb[0]};{rgb[1]};{rgb[2]}" if self.full_colour else f"5;{lights.nearest(rgb)}"
         return f"\x1b[38;{code}m{text}\x1b[39m"
 
     def strong(self, text: str) -> str:

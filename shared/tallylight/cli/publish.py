@@ -12,13 +12,14 @@ import signal
 import sys
 import time
 
-from tallylight import extras, snapshot
 from tallylight.cli.ending import on_signal
 from tallylight.cli.fleet import configured
-from tallylight.feed import Feed
-from tallylight.fleet.messages import MachineTopic, Message, Presence, encode_presence
-from tallylight.fleet.outbox import Outbox
-from tallylight.fleet.settings import Fleet
+from tallylight.config.fleet import Fleet
+from tallylight.files import extras
+from tallylight.hosts.fleet.messages import MachineTopic, Message, Presence, encode_presence
+from tallylight.hosts.fleet.outbox import Outbox
+from tallylight.snapshot import writer
+from tallylight.snapshot.feed import Feed
 
 #: How often, in seconds, the snapshots are looked at.
 POLL_S = 0.2
@@ -42,7 +43,7 @@ def publish(fleet: Fleet, *, quiet: bool) -> None:
     """Publish until `KeyboardInterrupt`; then say goodbye."""
     extras.enable("fleet")
     try:
-        from tallylight.broker import Link, machine_name
+        from tallylight.hosts.fleet.broker import Link, machine_name
     except ImportError:
         raise extras.missing("fleet") from None
     machine = machine_name(fleet)
@@ -50,7 +51,7 @@ def publish(fleet: Fleet, *, quiet: bool) -> None:
     here = encode_presence(Presence(online=True, at=round(time.time(), 3)))
     outbox = Outbox(fleet.prefix, machine)
     outbox.show((), here)
-    feed = Feed(snapshot.directory(os.environ))
+    feed = Feed(writer.directory(os.environ))
 
     def take(topic: str, payload: bytes, is_stored: bool) -> None:
         # What we send ourselves comes back too, and may be older than what has been acknowledged since.

@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable
 
 from tallylight.cli.output import clean
-from tallylight.cli.recorder import Recorder, Sink, Through
 from tallylight.cli.run import make_core
-from tallylight.errors import TallyError
-from tallylight.recording import Header
+from tallylight.model.errors import TallyError
+from tallylight.recordings.asciicast import Header
+from tallylight.recordings.recorder import Recorder, Sink, Through
 from tallylight.relay import pty, shell
 
 

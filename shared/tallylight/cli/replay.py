@@ -17,17 +17,18 @@ from collections.abc import Iterator
 
 import attrs
 
-from tallylight import files, paint
-from tallylight.agents import Agents
+from tallylight.agents.agent import Agents
 from tallylight.cli.output import Output, clean, pad, status_words
-from tallylight.decision import Decision
-from tallylight.errors import TallyError
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
-from tallylight.recording import Event, Header
-from tallylight.recording_decoder import Problem, RecordingError, decode
+from tallylight.files import directories
+from tallylight.model import lights
+from tallylight.model.decision import Decision
+from tallylight.model.errors import TallyError
+from tallylight.recordings.asciicast import Event, Header
+from tallylight.recordings.decoder import Problem, RecordingError, decode
+from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
-from tallylight.replay import Replay
 
 JSON_VERSION = 1
 #: More of one file's problems are counted, not listed.
@@ -42,7 +43,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("file", metavar="FILE", help="what `tally record` or asciinema (asciicast v2) wrote")
     parser.add_argument("--json", action="store_true", help="one JSON object a decision")
     options = parser.parse_args(argv)
-    agents, errors = files.load_agents(os.environ)
+    agents, errors = directories.load_agents(os.environ)
     for error in errors:
         sys.stderr.write(f"tally replay: {clean(str(error))}\n")
     problems = _Problems(options.file)
@@ -116,7 +117,7 @@ class _Problems:
 
 def _line(output: Output, time: float, decision: Decision) -> None:
     words = status_words(decision.status, decision.kind)
-    mark = paint.mark(decision.status, decision.kind) if decision.is_lit else " "
+    mark = lights.mark(decision.status, decision.kind) if decision.is_lit else " "
     source = f"{decision.reason.source.word}: " if decision.reason.source else ""
     agent = f"{decision.report.agent} " if decision.report.agent else ""
     text = f"{time:10.3f} s  {mark} {pad(f'{agent}{words}', 30)}  {source}{decision.reason.rule}"

@@ -16,10 +16,11 @@ import sys
 import time
 from pathlib import Path
 
-from tallylight import extras, files, snapshot
-from tallylight.errors import TallyError
-from tallylight.feed import Feed
-from tallylight.snapshot_schema import Snapshot
+from tallylight.files import directories, extras
+from tallylight.model.errors import TallyError
+from tallylight.snapshot import writer
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.schema import Snapshot
 
 PORT = 8787
 #: Bytes of a token.
@@ -53,9 +54,9 @@ def main(argv: list[str]) -> int:
         from tallylight.serve.guard import Guard, allowed_hosts
     except ImportError:
         raise extras.missing("serve") from None
-    from tallylight.hosts.typist import Multiplexers
+    from tallylight.hosts.detached.sessions import Multiplexers
 
-    feed = Feed(snapshot.directory(os.environ))
+    feed = Feed(writer.directory(os.environ))
 
     def read_all() -> tuple[Snapshot, ...] | None:
         return feed.snapshots if feed.poll(time.monotonic()) else None
@@ -71,7 +72,7 @@ def main(argv: list[str]) -> int:
     name = names[0] if names else "127.0.0.1"
     where = name if _HAS_PORT.search(name) else f"{name}:{port}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    file = files.serve_token(os.environ)
+    file = directories.serve_token(os.environ)
     try:
         _write(file, token)
         # The part after `#` is never sent to anybody.
@@ -111,7 +112,7 @@ def _write(path: Path, token: str) -> None:
     """Put the token of this run where this person's programs find it; `TallyError` if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        files.atomic_write(path, token.encode() + b"\n", 0o600)
+        directories.atomic_write(path, token.encode() + b"\n", 0o600)
     except OSError as error:
         raise TallyError(f"{path}: {error.strerror or error}; the token could not be written there") from None
 
@@ -119,7 +120,7 @@ def _write(path: Path, token: str) -> None:
 def _remove(path: Path, token: str) -> None:
     """Take it away again, unless a server that was started later has put its own there."""
     with contextlib.suppress(OSError, TallyError):
-        if files.read_limited(path, 4096).strip() == token.encode():
+        if directories.read_limited(path, 4096).strip() == token.encode():
             path.unlink()
 
 

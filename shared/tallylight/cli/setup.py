@@ -13,12 +13,13 @@ import os
 from collections.abc import Sequence
 
 import tallylight
-from tallylight import edits, extras, files
-from tallylight.errors import TallyError
-from tallylight.keys import Binding
-from tallylight.setup import environment, hooks, hooks_removal, keys, kitty, wezterm, wiring
+from tallylight.config.key_bindings import Binding
+from tallylight.files import directories, extras, managed_block
+from tallylight.files.system import World
+from tallylight.hooks import install, remove
+from tallylight.model.errors import TallyError
+from tallylight.setup import environment, free_keys, kitty, kitty_conf, wezterm
 from tallylight.setup.agents import installed_agents
-from tallylight.setup.world import World
 
 DONE, FAILED = 0, 1
 
@@ -77,10 +78,10 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
     source = environment.running_source()
     python = environment.base_python()
     here = kitty.look(world)
-    bindings, answer = keys.plan(world, environment.layout(world), here)
+    bindings, answer = free_keys.plan(world, environment.layout(world), here)
     was = environment.present_keys(environment.layout(world))
     state = environment.look(world, source, python, bindings)
-    edit = wiring.plan(world, here.conf) if here.is_here else None
+    edit = kitty_conf.plan(world, here.conf) if here.is_here else None
     beside = wezterm.look(world)
     links = wezterm.is_stale(beside)
     if state.is_current and edit is None and not links:
@@ -94,13 +95,13 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
     if bindings != was:
         gap = "" if edit is None else "\n"
         world.say(f"{gap}  bind keys that are free in your kitty, in a file of its own:\n")
-        world.say("\n".join(f"    {key:<20}{what}" for key, what in keys.rows(bindings, answer)))
+        world.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(bindings, answer)))
     if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     if not state.is_current and not environment.apply(world, source, python, state):
         world.say("psutil has no build for this machine; /proc is read instead.")
     if edit is not None:
-        wiring.apply(world, edit)
+        kitty_conf.apply(world, edit)
     if links:
         wezterm.apply(world, beside)
     world.say("\nDone.")
@@ -127,7 +128,7 @@ def _refusal(world: World, *, yes: bool, dry_run: bool) -> int | None:
     return FAILED
 
 
-def _show(world: World, state: environment.State, edit: wiring.Edit | None) -> None:
+def _show(world: World, state: environment.State, edit: kitty_conf.Edit | None) -> None:
     place = environment.layout(world)
     world.say(f"tallylight {tallylight.__version__} will")
     if state.build:
@@ -141,17 +142,17 @@ def _show(world: World, state: environment.State, edit: wiring.Edit | None) -> N
         world.say(edit.diff(world.short(edit.path)).rstrip("\n"))
 
 
-def _tell_keys(world: World, here: kitty.Kitty, bindings: list[Binding], answer: keys.Answer | None) -> None:
+def _tell_keys(world: World, here: kitty.Kitty, bindings: list[Binding], answer: free_keys.Answer | None) -> None:
     if not here.is_here:
         return
-    for number, (key, what) in enumerate(keys.rows(bindings, answer)):
+    for number, (key, what) in enumerate(free_keys.rows(bindings, answer)):
         world.say(f"  {'' if number else 'keys':<12}{key:<20}{what}")
     if not bindings:
         world.say(f"  {'keys':<12}none bound")
-    if lacking := keys.lacking(world, bindings):
+    if lacking := free_keys.lacking(world, bindings):
         why = "kitty did not tell which keys are free" if answer is None else f"no free key for {', '.join(lacking)}"
         world.say(f"{'':<14}{why}: name some in [keys]")
-        world.say(f"{'':<14}of {world.short(files.config_file(world.env))}, then run this again")
+        world.say(f"{'':<14}of {world.short(directories.config_file(world.env))}, then run this again")
 
 
 def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.State) -> None:
@@ -182,9 +183,9 @@ def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.Stat
 
 
 def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
-    steps = wiring.plan_undo(world, kitty.find_conf(world))
+    steps = kitty_conf.plan_undo(world, kitty.find_conf(world))
     place = environment.layout(world)
-    taken, problems = hooks_removal.plan_removal(world, hooks.packaged())
+    taken, problems = remove.plan_removal(world, install.packaged())
     for problem in problems:
         world.say(str(problem))
     installed = os.path.lexists(place.data) or os.path.lexists(place.command)
@@ -197,7 +198,9 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
         name = world.short(step.path)
         if step.goes:
             world.say(f"{name} was made by us and goes.")
-        world.say(edits.diff(name, edits.decode(step.before), edits.decode(step.after)).rstrip("\n"))
+        world.say(
+            managed_block.diff(name, managed_block.decode(step.before), managed_block.decode(step.after)).rstrip("\n")
+        )
     for edit in taken:
         world.say(edit.diff(world.short(edit.path)).rstrip("\n"))
     if linked:
@@ -207,23 +210,23 @@ def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
     if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     for step in steps:
-        wiring.undo(world, step)
+        kitty_conf.undo(world, step)
         world.say(_told(world, step))
     for edit in taken:
-        world.say(hooks_removal.undo(world, edit))
+        world.say(remove.undo(world, edit))
     for path in wezterm.undo(world) if linked else ():
         world.say(f"{world.short(path)} removed.")
     if everything:
         for path in environment.remove(world):
             world.say(f"{world.short(path)} removed.")
-        if files.config_dir(world.env).exists():
-            world.say(f"Your own settings in {world.short(files.config_dir(world.env))} were left alone.")
+        if directories.config_dir(world.env).exists():
+            world.say(f"Your own settings in {world.short(directories.config_dir(world.env))} were left alone.")
     else:
         _tell_how_to_remove_the_rest(world)
     return DONE
 
 
-def _told(world: World, step: wiring.Undone) -> str:
+def _told(world: World, step: kitty_conf.Undone) -> str:
     name = world.short(step.path)
     if step.goes:
         return f"{name} removed: we had made it."

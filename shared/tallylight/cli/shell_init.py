@@ -2,7 +2,7 @@
 `tally shell-init`: prints what a shell has to run so that the known agents go through the relay.
 
 A user's own rc file is never edited: the last lines say what to add to it. Each shell has its template in
-`tallylight/shells`, whose sections are the same, and which is a whole script but for the agents' names.
+`tallylight/cli/shells`, whose sections are the same, and which is a whole script but for the agents' names.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import re
 import sys
 from importlib import resources
 
-from tallylight import files
-from tallylight.agents import Agents
+from tallylight.agents.agent import Agents
 from tallylight.cli.output import clean
 from tallylight.evidence.commands import SHELLS, interpreter_name
+from tallylight.files import directories
 
 TEMPLATES = {"bash": "bash.sh", "zsh": "zsh.zsh", "fish": "fish.fish"}
 #: What stands in a template where the names go.
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("shell", choices=TEMPLATES)
     options = parser.parse_args(argv)
-    agents, errors = files.load_agents(os.environ)
+    agents, errors = directories.load_agents(os.environ)
     for error in errors:
         sys.stderr.write(f"tally shell-init: {clean(str(error))}\n")
     sys.stdout.write(render(options.shell, names(agents)))
@@ -70,5 +70,5 @@ def _runs_others(name: str) -> bool:
 
 def render(shell: str, agents: list[str]) -> str:
     """The code for *shell*."""
-    template = resources.files("tallylight").joinpath("shells", TEMPLATES[shell]).read_text("utf-8")
+    template = resources.files("tallylight.cli").joinpath("shells", TEMPLATES[shell]).read_text("utf-8")
     return template.replace(PLACEHOLDER, " ".join(f"'{name}'" for name in agents))

@@ -8,13 +8,13 @@ import sys
 import time
 from collections.abc import Callable
 
-from tallylight import requests
 from tallylight.cli.output import clean
-from tallylight.cli.panes import Found, add_pane, pick, read_panes
 from tallylight.cli.status import nothing
-from tallylight.hosts.asked import MAX_MINUTES
-from tallylight.requests import Request
-from tallylight.status import Status
+from tallylight.model.status import Status
+from tallylight.pane.marks import MAX_MINUTES
+from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.requests import Request
 
 #: What needs a person, and so can be put off.
 _NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)

@@ -8,13 +8,13 @@ import os
 import sys
 import time
 
-from tallylight import paint
 from tallylight.cli.fleet import read_fleet
 from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
-from tallylight.cli.panes import Found, Panes, read_panes
-from tallylight.hosts.waited import waited_today
-from tallylight.list.rows import is_snoozed
-from tallylight.status import Status
+from tallylight.model import lights
+from tallylight.model.status import Status
+from tallylight.snapshot.addresses import Found, Panes, read_panes
+from tallylight.snapshot.rows import is_snoozed
+from tallylight.snapshot.waiting_time_file import waited_today
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
@@ -85,7 +85,7 @@ def _row(found: Found, now: float, *, narrow: bool, with_host: bool) -> list[str
     name = clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
     return [
-        paint.mark(pane.status, pane.kind),
+        lights.mark(pane.status, pane.kind),
         clean(found.address if with_host else pane.id, 40),
         f"{words}, snoozed" if pane.snoozed_until > now else words,
         clean(pane.agent, 20),

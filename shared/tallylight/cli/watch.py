@@ -20,15 +20,15 @@ from typing import Any, TextIO
 
 import attrs
 
-from tallylight import paint
 from tallylight.cli.fleet import FleetFeed
-from tallylight.cli.panes import Found
-from tallylight.errors import TallyError
-from tallylight.feed import Feed
-from tallylight.rollup import urgency
-from tallylight.snapshot import directory
-from tallylight.snapshot_schema import Pane
-from tallylight.status import URGENCY, Status
+from tallylight.model import lights
+from tallylight.model.errors import TallyError
+from tallylight.model.status import URGENCY, Status
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import directory
+from tallylight.tracker.rollup import urgency
 
 #: Of every line. A key that goes or changes its meaning makes it 2; a new key or event does not.
 JSON_VERSION = 1
@@ -140,5 +140,5 @@ def _counts(panes: Mapping[str, Found]) -> Line:
     """How many panes there are of each status, most urgent first, and the same as a short text: `▲2 ●1`."""
     lit = [found.pane.status for found in panes.values() if found.is_lit]
     counts = {status: lit.count(status) for status in URGENCY if status is not Status.ACTIVE}
-    text = " ".join(f"{paint.mark(status)}{count}" for status, count in counts.items() if count)
+    text = " ".join(f"{lights.mark(status)}{count}" for status, count in counts.items() if count)
     return {"counts": {status.value: count for status, count in counts.items()}, "text": text}

@@ -10,13 +10,13 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tallylight import paint
 from tallylight.cli.output import GAP, UNBOUNDED, Output, age, ago, clean, fit, status_words
-from tallylight.cli.panes import Found, add_pane, pick, read_panes
 from tallylight.cli.status import JSON_VERSION, nothing
-from tallylight.layout import wrap
-from tallylight.snapshot_schema import RecordEntry, status_of
-from tallylight.status import Status
+from tallylight.model import lights
+from tallylight.model.status import Status
+from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.schema import RecordEntry, status_of
+from tallylight.ui.layout import wrap
 
 
 def main(argv: list[str]) -> int:
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
 def draw(output: Output, found: Found, now: float) -> None:
     """Draw the explanation of one pane."""
     pane, reason = found.pane, found.pane.reason
-    head = f"{paint.mark(pane.status, pane.kind)} {status_words(pane.status, pane.kind)}"
+    head = f"{lights.mark(pane.status, pane.kind)} {status_words(pane.status, pane.kind)}"
     since = f" for {age(now - pane.since)}" if pane.since else ""
     ledger = "".join(f", {word}" for word, is_so in (("seen", pane.seen), ("unread", pane.unread)) if is_so)
     output.line(f"{output.lit(pane.status, head)}{since}{ledger}")

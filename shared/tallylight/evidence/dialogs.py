@@ -20,7 +20,7 @@ import attrs
 
 from tallylight.evidence.question import MAX_CHOICES, Choice, Place, Prompt, clean_lines
 from tallylight.evidence.tail import Row
-from tallylight.status import Kind, Status
+from tallylight.model.status import Kind, Status
 
 #: Rows between two choices, which hold the rest of a long label or what it means.
 _GAP = 5

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 from tallylight.evidence.question import Place, Prompt
 from tallylight.evidence.tail import is_edge
-from tallylight.text import width
+from tallylight.wire.text import width
 
 #: What agents put in front of what they say and do, and let blink.
 _BULLETS = "●○⏺•◦∙·"

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.agents import Agent, Agents
+from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
 from tallylight.evidence.process import Process, script_name
 

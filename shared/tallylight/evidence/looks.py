@@ -19,11 +19,11 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.agents import Agent
+from tallylight.agents.agent import Agent
 from tallylight.evidence.prompts import Prompt, read_prompt
 from tallylight.evidence.screen import Change, ScreenWatch
-from tallylight.report import Report, Source
-from tallylight.status import Status
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 
 MOVING_LOOKS = 4
 WORK_LOOKS = 4

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.report import Report, Source
-from tallylight.scanner import Sequence, SequenceKind
-from tallylight.status import Status
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.wire import cli_agent, notification, terax
+from tallylight.wire.scanner import Sequence, SequenceKind
 
 RULE = "notification"
 #: What may be raised. The end of a turn is not, while the agent is known to wait.

@@ -6,9 +6,9 @@ That it is there decides nothing: it may well stay while the agent asks. That it
 
 from __future__ import annotations
 
-from tallylight.agents import Agent
-from tallylight.report import Report, Source
-from tallylight.status import Status
+from tallylight.agents.agent import Agent
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 
 
 class ProgressReader:

@@ -13,7 +13,7 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 
-from tallylight.agents import Agent
+from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
 from tallylight.evidence.dialogs import (
     Choices,
@@ -25,7 +25,7 @@ from tallylight.evidence.dialogs import (
 )
 from tallylight.evidence.question import Choice, Place, Prompt, clean_lines
 from tallylight.evidence.tail import Row, read_tail
-from tallylight.status import Status
+from tallylight.model.status import Status
 
 __all__ = ["Choice", "Prompt", "read_prompt"]
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.status import Kind, Status
-from tallylight.text import sanitise
+from tallylight.model.status import Kind, Status
+from tallylight.wire.text import sanitise
 
 #: Cells of a line of a prompt that are kept, and how many lines and choices.
 CELLS = 240

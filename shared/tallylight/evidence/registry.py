@@ -15,9 +15,9 @@ from typing import Any
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
 from tallylight.wire import values
+from tallylight.wire.text import sanitise
 
 #: Observed files have some 400 bytes.
 MAX_CHARS = 1 << 16

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.agents import Agent
+from tallylight.agents.agent import Agent
 from tallylight.agents.titles import TitleRule
-from tallylight.report import Report, Source
-from tallylight.status import Status
-from tallylight.text import sanitise
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.wire.text import sanitise
 
 #: What an agent begins within so many seconds of its start is a turn only if it lasts so long. Codex draws a frame or
 #: two of its spinner when it starts.

@@ -22,10 +22,10 @@ from typing import Any
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.status import Kind, Status
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
+from tallylight.model.status import Kind, Status
 from tallylight.wire import values
+from tallylight.wire.text import sanitise
 
 #: Enough for the last entries of a turn. A longer entry before them (a request, a tool's result) is cut, which
 #: spoils that one line.

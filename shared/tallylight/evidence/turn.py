@@ -15,8 +15,8 @@ import attrs
 
 from tallylight.evidence.registry import Reading
 from tallylight.evidence.transcript import ending
-from tallylight.report import Report, Source
-from tallylight.status import Kind, Status
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
 
 #: How long, in seconds, to wait for the transcript. It is written in batches of 0.1 s.
 UNDECIDED_S = 0.6

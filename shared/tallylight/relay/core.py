@@ -31,16 +31,16 @@ from collections.abc import Callable
 import attrs
 
 from tallylight import wire
+from tallylight.model.report import Report
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
 from tallylight.relay.position import Position
 from tallylight.relay.protocols import Protocols
 from tallylight.relay.splitter import Splitter
-from tallylight.report import Report
-from tallylight.scanner import Sequence
 from tallylight.wire import cli_agent, envelope, osc88, osc1338, osc7501, user_var
 from tallylight.wire.inbox import Inbox, Limits, key_of_sequence
 from tallylight.wire.passthrough import Unwrapper
+from tallylight.wire.scanner import Sequence
 
 HELD_S = 0.030
 WRITES_A_SECOND = 10

@@ -8,8 +8,8 @@ stays as it was.
 
 from __future__ import annotations
 
-from tallylight.report import Report
-from tallylight.status import Status
+from tallylight.model.report import Report
+from tallylight.model.status import Status
 from tallylight.wire import envelope
 
 CLEAR = "0"

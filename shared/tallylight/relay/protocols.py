@@ -8,8 +8,8 @@ and so is the arm of OSC 88, which is no report: it is told on, and nothing is r
 from __future__ import annotations
 
 from tallylight import wire
-from tallylight.report import Progress, Report, Source
-from tallylight.status import Status
+from tallylight.model.report import Progress, Report, Source
+from tallylight.model.status import Status
 from tallylight.wire import cli_agent, notification, osc26, osc88, osc7501, osc21337
 from tallylight.wire.agent_name import agent_name
 

@@ -19,8 +19,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from tallylight.report import Report, Source
-from tallylight.status import Status
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
 
 #: OSC 7501 asks for 64 and recommends 256.

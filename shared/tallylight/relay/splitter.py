@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable
 
 from tallylight.relay.position import Position, State
-from tallylight.scanner import BEL, LIMIT, ST, Sequence, SequenceKind
+from tallylight.wire.scanner import BEL, LIMIT, ST, Sequence, SequenceKind
 
 #: Those with `;` of a number that is not ours alone go as far as it takes to tell.
 INTRODUCERS = tuple(

@@ -19,12 +19,12 @@ from tallylight.actions import answer as answers
 from tallylight.actions import say as says
 from tallylight.actions.answer import Answer, Done, Question, Seen, Typist
 from tallylight.actions.gate import Refusal
+from tallylight.actions.panes import Panes
 from tallylight.actions.say import Interrupt, Say
-from tallylight.cli.panes import Found
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.question import Prompt
-from tallylight.serve.typist import Panes
-from tallylight.text import sanitise
+from tallylight.snapshot.addresses import Found
+from tallylight.wire.text import sanitise
 
 #: Seconds in which a program that was typed to should draw something else, and between two looks whether it has.
 SETTLE_S, LOOK_S = 1.0, 0.05

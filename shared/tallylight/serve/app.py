@@ -24,16 +24,16 @@ from starlette.types import ASGIApp
 from tallylight import __version__
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.gate import Refusal
+from tallylight.actions.panes import Panes
 from tallylight.actions.say import Interrupt, Say
-from tallylight.cli.panes import Found, in_order
-from tallylight.errors import TallyError
+from tallylight.model.errors import TallyError
 from tallylight.serve import model
 from tallylight.serve.answering import Answering
 from tallylight.serve.doorkeeper import Doorkeeper, RefusedError, refused, unfit
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
-from tallylight.serve.typist import Panes
-from tallylight.snapshot_schema import Snapshot
+from tallylight.snapshot.addresses import Found, in_order
+from tallylight.snapshot.schema import Snapshot
 
 #: How often, in seconds, the hosts' snapshots are looked at.
 POLL_S = 0.1

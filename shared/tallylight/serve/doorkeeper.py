@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tallylight.actions.gate import Refusal
 from tallylight.serve.connections import connection_of
 from tallylight.serve.guard import Guard, Refused, offered
-from tallylight.text import sanitise
+from tallylight.wire.text import sanitise
 
 #: Of a request's body.
 MAX_BODY = 64 * 1024

@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from tallylight.actions import answer
 from tallylight.actions.say import MAX_TEXT
 from tallylight.evidence.question import MAX_CHOICES
+from tallylight.model.status import Kind, Status
 from tallylight.serve.answering import View
-from tallylight.snapshot_schema import Pane
-from tallylight.status import Kind, Status
-from tallylight.text import sanitise
+from tallylight.snapshot.schema import Pane
+from tallylight.wire.text import sanitise
 
 VERSION: Literal[1] = 1
 StatusWord = Literal["working", "waiting", "background", "done", "error", "down", "idle", "active"]

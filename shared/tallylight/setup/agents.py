@@ -7,15 +7,15 @@ are right is `tally doctor`'s business.
 
 from __future__ import annotations
 
-from tallylight import datafile, files
-from tallylight.errors import DataFileError
-from tallylight.setup.world import World
+from tallylight.files import directories, toml
+from tallylight.files.system import World
+from tallylight.model.errors import DataFileError
 
 
 def installed_agents(world: World) -> list[str]:
     """The names of the known agents whose program is on PATH."""
     try:
-        packaged = files.packaged_agents()
+        packaged = directories.packaged_agents()
     except OSError:
         return []
     return [name for name, text in packaged if any(world.which(program) for program in _programs(name, text))]
@@ -23,7 +23,7 @@ def installed_agents(world: World) -> list[str]:
 
 def _programs(name: str, text: str) -> list[str]:
     try:
-        found = datafile.load(text, name).get("processes", [name])
+        found = toml.load(text, name).get("processes", [name])
     except DataFileError:
         return []
     return [word for word in found if isinstance(word, str)] if isinstance(found, list) else [name]

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tallylight
-from tallylight import edits, files
-from tallylight.errors import TallyError
-from tallylight.setup import environment, keys, kitty, user_files, wiring
-from tallylight.setup.world import World
+from tallylight.files import directories, managed_block, user_file
+from tallylight.files.system import World
+from tallylight.model.errors import TallyError
+from tallylight.setup import environment, free_keys, kitty, kitty_conf
 
 SETUP = "run `tally setup`"
 
@@ -122,13 +122,13 @@ def _keys(world: World, here: kitty.Kitty) -> Iterator[Finding]:
     bound = environment.present_keys(place)
     if not bound:
         return
-    answer = keys.ask(world, place, here, tuple(binding.key for binding in bound))
+    answer = free_keys.ask(world, place, here, tuple(binding.key for binding in bound))
     shown = ", ".join(
-        f"{key} {binding.action.name}" for binding, (key, _) in zip(bound, keys.rows(bound, answer), strict=True)
+        f"{key} {binding.action.name}" for binding, (key, _) in zip(bound, free_keys.rows(bound, answer), strict=True)
     )
     yield Finding("keys", Health.OK, shown)
-    wanted = keys.wishes(world)
-    for binding, (key, other) in keys.hidden(bound, answer) if answer is not None else ():
+    wanted = free_keys.wishes(world)
+    for binding, (key, other) in free_keys.hidden(bound, answer) if answer is not None else ():
         if binding.action.name not in wanted:
             text = f"{key} is for {binding.action.name}, and for `{other}`"
             yield Finding("keys", Health.DUPLICATE, text, f"{SETUP}; it takes another key")
@@ -138,12 +138,12 @@ def _kitty_conf(world: World, conf: Path) -> Finding:
     what, name = "kitty.conf", world.short(conf)
     ours = environment.layout(world).kitty_conf
     try:
-        data = user_files.read(conf)
-        edit = wiring.plan(world, conf)
+        data = user_file.read(conf)
+        edit = kitty_conf.plan(world, conf)
     except TallyError as error:
         return Finding(what, Health.BROKEN, str(error), "make it readable")
-    text = edits.decode(data or b"")
-    blocks = edits.blocks(text)
+    text = managed_block.decode(data or b"")
+    blocks = managed_block.blocks(text)
     if edit is None:
         if not ours.is_file():
             return Finding(what, Health.BROKEN, f"{name} includes {world.short(ours)}, which is not there", SETUP)
@@ -152,15 +152,17 @@ def _kitty_conf(world: World, conf: Path) -> Finding:
         return Finding(what, Health.MISSING, f"{name} does not include us", SETUP)
     if not all(block.whole for block in blocks):
         return Finding(what, Health.BROKEN, f"{name}: half of our block is gone", SETUP)
-    if len(blocks) > 1 or edits.include_line(str(ours)).removeprefix("include ") in edits.includes(text):
+    if len(blocks) > 1 or managed_block.include_line(str(ours)).removeprefix("include ") in managed_block.includes(
+        text
+    ):
         return Finding(what, Health.DUPLICATE, f"{name} includes us twice; kitty shows an error window for it", SETUP)
     return Finding(what, Health.STALE, f"{name} includes an installation that was elsewhere", SETUP)
 
 
 def settings(world: World) -> Iterator[Finding]:
     """The configuration and the agent files."""
-    path = files.config_file(world.env)
-    config, errors = files.load_config(world.env)
+    path = directories.config_file(world.env)
+    config, errors = directories.load_config(world.env)
     for error in errors:
         yield Finding("config.toml", Health.BROKEN, str(error), "correct it; until then its default is used")
     if not errors:
@@ -170,7 +172,7 @@ def settings(world: World) -> Iterator[Finding]:
     if program and world.which(program) is None:
         text = f"notify.command: {program} is not there, or cannot be run"
         yield Finding("config.toml", Health.BROKEN, text, "correct it; until then nothing is told")
-    agents, errors = files.load_agents(world.env)
+    agents, errors = directories.load_agents(world.env)
     for error in errors:
         yield Finding("agents", Health.BROKEN, str(error), "correct it; until then this file is left out")
     if not errors:

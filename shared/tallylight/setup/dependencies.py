@@ -19,8 +19,8 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tallylight.errors import TallyError
-from tallylight.setup.world import World
+from tallylight.files.system import World
+from tallylight.model.errors import TallyError
 from tallylight.wire import values
 
 REQUIRED = ("attrs>=23.1",)

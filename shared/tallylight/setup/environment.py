@@ -26,10 +26,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tallylight
-from tallylight import edits, extras, files, keys
-from tallylight.errors import TallyError
+from tallylight.config import key_bindings
+from tallylight.files import directories, extras, managed_block
+from tallylight.files.system import World
+from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies
-from tallylight.setup.world import World
 
 #: Part of every digest: raise it when what is built from the same source changes.
 _FORMAT = "1"
@@ -75,7 +76,7 @@ class Layout(NamedTuple):
 
 
 def layout(world: World) -> Layout:
-    return Layout(files.data_dir(world.env), world.home / ".local" / "bin" / "tally")
+    return Layout(directories.data_dir(world.env), world.home / ".local" / "bin" / "tally")
 
 
 class Source(NamedTuple):
@@ -145,20 +146,20 @@ def launcher_text(place: Layout, python: Path) -> str:
     )
 
 
-def kitty_conf_text(place: Layout, bindings: Sequence[keys.Binding] = ()) -> str:
+def kitty_conf_text(place: Layout, bindings: Sequence[key_bindings.Binding] = ()) -> str:
     """The file that kitty.conf includes. A watcher's relative path would be looked for in kitty's own directory."""
     return (
         "# Written by `tally setup`, again at each update: change ~/.config/tallylight/config.toml instead.\n"
-        + edits.watcher_line(str(place.watcher))
+        + managed_block.watcher_line(str(place.watcher))
         + "\n"
-        + keys.text(bindings, str(place.kittens))
+        + key_bindings.text(bindings, str(place.kittens))
     )
 
 
-def present_keys(place: Layout) -> list[keys.Binding]:
+def present_keys(place: Layout) -> list[key_bindings.Binding]:
     """The key bindings of an earlier setup."""
     try:
-        return keys.read(files.read_limited(place.kitty_conf).decode("utf-8", "replace"))
+        return key_bindings.read(directories.read_limited(place.kitty_conf).decode("utf-8", "replace"))
     except (OSError, TallyError):
         return []
 
@@ -174,14 +175,14 @@ class State(NamedTuple):
     #: Something that is not ours stands where the command would.
     foreign_command: bool
     #: The key bindings there are to be.
-    bindings: tuple[keys.Binding, ...] = ()
+    bindings: tuple[key_bindings.Binding, ...] = ()
 
     @property
     def is_current(self) -> bool:
         return not self.build and not self.stale
 
 
-def look(world: World, source: Source, python: Path, bindings: Sequence[keys.Binding] | None = None) -> State:
+def look(world: World, source: Source, python: Path, bindings: Sequence[key_bindings.Binding] | None = None) -> State:
     """Compare the private environment with what it should be. Reads only. Without *bindings* the present ones stay."""
     place = layout(world)
     bound = tuple(present_keys(place) if bindings is None else bindings)
@@ -209,7 +210,7 @@ def _release_link(link: Path, name: str) -> str:
     return f"releases/{name}/{link.name}"
 
 
-def _written(place: Layout, python: Path, bindings: Sequence[keys.Binding]) -> list[tuple[Path, bytes, int]]:
+def _written(place: Layout, python: Path, bindings: Sequence[key_bindings.Binding]) -> list[tuple[Path, bytes, int]]:
     return [
         (place.kitty_conf, os.fsencode(kitty_conf_text(place, bindings)), 0o644),
         (place.launcher, os.fsencode(launcher_text(place, python)), 0o755),
@@ -234,14 +235,14 @@ def _links_to(link: Path, target: str) -> bool:
 def _is_our_link(path: Path) -> bool:
     """A link to a launcher of ours, wherever the data directory was."""
     try:
-        return path.readlink().parts[-3:] == (files.NAME, "bin", "tally")
+        return path.readlink().parts[-3:] == (directories.NAME, "bin", "tally")
     except OSError:
         return False
 
 
 def _holds(path: Path, data: bytes) -> bool:
     try:
-        return files.read_limited(path) == data
+        return directories.read_limited(path) == data
     except (OSError, TallyError):
         return False
 
@@ -260,7 +261,7 @@ def apply(world: World, source: Source, python: Path, state: State) -> bool:
         for path, data, mode in _written(place, python, state.bindings):
             if path in state.stale:
                 path.parent.mkdir(exist_ok=True)
-                files.atomic_write(path, data, mode)
+                directories.atomic_write(path, data, mode)
         if place.command in state.stale:
             place.command.parent.mkdir(parents=True, exist_ok=True)
             _relink(place.command, str(place.launcher))
@@ -295,7 +296,7 @@ def _build(world: World, source: Source, python: Path, release: Path) -> bool:
         complete = dependencies.install(world, python, lib)
         # Done here, so that neither kitty nor the command writes into the release at its first start.
         world.run([python, "-IS", "-m", "compileall", "-q", "-s", lib, "-p", release / "lib", lib], timeout=120)
-        code = "import sys; sys.path.insert(0, sys.argv[1]); import attrs, tallylight.status"
+        code = "import sys; sys.path.insert(0, sys.argv[1]); import attrs, tallylight.model.status"
         tried = world.run([python, "-IS", "-c", code, lib], timeout=60)
         if tried.returncode != 0:
             raise TallyError(f"the new installation does not import; nothing was changed:\n{tried.stderr[-2000:]}")
@@ -369,7 +370,7 @@ def remove(world: World) -> list[Path]:
     shutil.rmtree(extras.root(world.env), ignore_errors=True)
     existed = place.data.is_dir()
     _remove_if_empty(place.launcher.parent, place.data)
-    token = files.serve_token(world.env)
+    token = directories.serve_token(world.env)
     if token.exists():
         token.unlink()
         removed.append(token)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tallylight.setup.world import World
+from tallylight.files.system import World
 
 #: The versions that the lights are tested in, oldest and newest.
 OLDEST = (0, 41)

@@ -10,10 +10,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from tallylight.files.system import World
 from tallylight.setup.checks import Finding, Health
-from tallylight.setup.world import World
-from tallylight.snapshot_schema import Snapshot
-from tallylight.text import sanitise
+from tallylight.snapshot.schema import Snapshot
+from tallylight.wire.text import sanitise
 
 #: Servers that are asked.
 MAX_SERVERS = 8

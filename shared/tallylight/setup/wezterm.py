@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tallylight import files
-from tallylight.errors import TallyError
+from tallylight.files import directories
+from tallylight.files.system import World
+from tallylight.model.errors import TallyError
 from tallylight.setup import environment
 from tallylight.setup.checks import SETUP, Finding, Health
-from tallylight.setup.world import World
 from tallylight.wire import values
 
 #: What a person puts into `wezterm.lua`, before it returns its configuration.
@@ -59,7 +59,7 @@ class WezTerm(NamedTuple):
         if self.config is None:
             return False
         try:
-            text = files.read_limited(self.config, _READ_LIMIT).decode("utf-8", "replace")
+            text = directories.read_limited(self.config, _READ_LIMIT).decode("utf-8", "replace")
         except (OSError, TallyError):
             return False
         return bool(_USES.search(_COMMENT.sub("", text)))
@@ -95,7 +95,7 @@ def _leads_to(link: Path) -> Path | None:
 def _is_ours(link: Path) -> bool:
     """A link to Lua files of ours, wherever the data directory was."""
     found = _leads_to(link)
-    return found is not None and found.parts[-3:] == (files.NAME, "wezterm", "tallylight")
+    return found is not None and found.parts[-3:] == (directories.NAME, "wezterm", "tallylight")
 
 
 def is_stale(here: WezTerm) -> bool:
@@ -114,7 +114,7 @@ def apply(world: World, here: WezTerm) -> None:
         if made:
             note = _note(world)
             note.parent.mkdir(parents=True, exist_ok=True)
-            files.atomic_write(note, json.dumps({"version": 1, "made": made}).encode())
+            directories.atomic_write(note, json.dumps({"version": 1, "made": made}).encode())
             here.link.parent.mkdir(parents=True)
         if _is_ours(here.link):
             here.link.unlink()
@@ -151,13 +151,13 @@ def undo(world: World) -> list[Path]:
 
 
 def _note(world: World) -> Path:
-    return files.state_dir(world.env) / "wezterm.json"
+    return directories.state_dir(world.env) / "wezterm.json"
 
 
 def _made(note: Path) -> Sequence[str]:
     """The directories we made, innermost first."""
     try:
-        found = values.load(files.read_limited(note))
+        found = values.load(directories.read_limited(note))
     except (OSError, TallyError):
         return []
     made = found.get("made") if isinstance(found, dict) else None

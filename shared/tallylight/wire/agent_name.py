@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from tallylight.text import sanitise
+from tallylight.wire.text import sanitise
 
 #: What agents call themselves, where that is not the name of their command.
 ALIASES: MappingProxyType[str, str] = MappingProxyType(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import binascii
 
-from tallylight.errors import DecodeError
+from tallylight.model.errors import DecodeError
 
 
 def decode_bytes(value: bytes) -> bytes:

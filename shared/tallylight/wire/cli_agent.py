@@ -16,14 +16,14 @@ from typing import Any
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.report import Report, Source
-from tallylight.scanner import Sequence
-from tallylight.status import Kind, Status
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 from tallylight.wire.agent_name import agent_name
 from tallylight.wire.frame import check_length
+from tallylight.wire.scanner import Sequence
+from tallylight.wire.text import sanitise
 
 NUMBER = 777
 PREFIX = b"notify;warp://cli-agent;"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tallylight.errors import DecodeError
+from tallylight.model.errors import DecodeError
 
 
 def check_length(data: bytes, limit: int) -> None:

@@ -19,9 +19,9 @@ from collections.abc import Callable, Hashable
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.scanner import Sequence
+from tallylight.model.errors import DecodeError
 from tallylight.wire import envelope, osc88, osc1338, osc7501, pairs, user_var
+from tallylight.wire.scanner import Sequence
 
 #: The pace is counted over so many seconds, and told for so many after the last time that something was left out.
 COUNT_S = 1.0

@@ -17,11 +17,11 @@ import re
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.scanner import Sequence
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
 from tallylight.wire import base64
 from tallylight.wire.frame import check_length, utf8
+from tallylight.wire.scanner import Sequence
+from tallylight.wire.text import sanitise
 
 NUMBERS = (9, 99, 777)
 #: kitty takes 4 KiB of base64 a chunk; nothing we show is longer.

@@ -13,8 +13,8 @@ import re
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.scanner import Sequence
+from tallylight.model.errors import DecodeError
+from tallylight.wire.scanner import Sequence
 
 NUMBER = 133
 #: A shell's exit code is 0 to 255, negative on Windows; ten digits hold any 32-bit number.

@@ -22,13 +22,13 @@ from typing import Any
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.report import Progress, Report, Source
-from tallylight.scanner import BEL, ST, Sequence
-from tallylight.status import Kind, Status
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Progress, Report, Source
+from tallylight.model.status import Kind, Status
 from tallylight.wire import envelope, pairs
 from tallylight.wire.frame import check_length, utf8
+from tallylight.wire.scanner import BEL, ST, Sequence
+from tallylight.wire.text import sanitise
 
 NUMBER = 1338
 #: vibeflow's limit for a whole frame, introducer and terminator included.

@@ -15,12 +15,12 @@ import re
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.report import Report, Source
-from tallylight.scanner import Sequence
-from tallylight.status import Status
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.wire.frame import check_length, known_pairs, utf8
+from tallylight.wire.scanner import Sequence
+from tallylight.wire.text import sanitise
 
 NUMBER = 21337
 FRAME_LIMIT = 4096

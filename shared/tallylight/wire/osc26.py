@@ -17,14 +17,14 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.report import Report, Source
-from tallylight.scanner import Sequence
-from tallylight.status import Kind, Status
-from tallylight.text import is_ascii_id, sanitise
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
 from tallylight.wire import base64
 from tallylight.wire.frame import check_length, known_pairs, utf8
 from tallylight.wire.osc1338 import progress
+from tallylight.wire.scanner import Sequence
+from tallylight.wire.text import is_ascii_id, sanitise
 
 NUMBER = 26
 #: The page gives no limits; these hold the longest task list we would ever show.

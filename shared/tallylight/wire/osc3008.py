@@ -10,15 +10,15 @@ ours.
 
 from __future__ import annotations
 
-from tallylight.errors import DecodeError
-from tallylight.report import Report, Source
-from tallylight.scanner import Sequence
-from tallylight.status import Status
-from tallylight.text import is_ascii_id
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.wire import base64
 from tallylight.wire.agent_name import agent_name
 from tallylight.wire.frame import check_length
 from tallylight.wire.notification import Notification, from_texts
+from tallylight.wire.scanner import Sequence
+from tallylight.wire.text import is_ascii_id
 
 NUMBER = 3008
 FRAME_LIMIT = 4096

@@ -21,12 +21,12 @@ from binascii import b2a_base64
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.scanner import BEL, ST, Sequence, SequenceKind
-from tallylight.status import Kind, Status
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
+from tallylight.model.status import Kind, Status
 from tallylight.wire import base64, envelope
 from tallylight.wire.frame import check_length
+from tallylight.wire.scanner import BEL, ST, Sequence, SequenceKind
+from tallylight.wire.text import sanitise
 
 NUMBER = 7501
 #: The page's limits, in bytes: the sequence with introducer and terminator, a key, a name, and texts in base64 and out.

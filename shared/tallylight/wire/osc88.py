@@ -18,11 +18,11 @@ import shlex
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.scanner import Sequence
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
 from tallylight.wire import base64
 from tallylight.wire.frame import check_length
+from tallylight.wire.scanner import Sequence
+from tallylight.wire.text import sanitise
 
 NUMBER = 88
 #: The page gives no limits; these hold any command line we would ever show.

@@ -12,8 +12,8 @@ import re
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.scanner import Sequence
+from tallylight.model.errors import DecodeError
+from tallylight.wire.scanner import Sequence
 
 NUMBER = 9
 _PROGRESS = re.compile(rb"4;([0-4])(?:;([^;]*))?(?:;.*)?", re.DOTALL)

@@ -9,7 +9,7 @@ that nobody has sanitised.
 
 from __future__ import annotations
 
-from tallylight.errors import DecodeError
+from tallylight.model.errors import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ depth.
 
 from __future__ import annotations
 
-from tallylight.scanner import Scanner, Sequence, SequenceKind
 from tallylight.wire.envelope import SCREEN_PAYLOAD
+from tallylight.wire.scanner import Scanner, Sequence, SequenceKind
 
 #: How many multiplexers deep anybody works; each level costs a scanner.
 LEVELS = 4

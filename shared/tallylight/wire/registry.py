@@ -14,9 +14,8 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import TypeAlias
 
-from tallylight.errors import DecodeError
-from tallylight.report import Report
-from tallylight.scanner import Sequence
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report
 from tallylight.wire import (
     cli_agent,
     notification,
@@ -32,6 +31,7 @@ from tallylight.wire import (
     title,
     user_var,
 )
+from tallylight.wire.scanner import Sequence
 
 Event: TypeAlias = (
     Report

@@ -7,12 +7,12 @@ Terax puts its. Anything else of that shape is a notification with an unlucky ti
 
 from __future__ import annotations
 
-from tallylight.errors import DecodeError
-from tallylight.report import Report, Source
-from tallylight.scanner import Sequence
-from tallylight.status import Status
-from tallylight.text import is_ascii_id
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.wire.agent_name import agent_name
+from tallylight.wire.scanner import Sequence
+from tallylight.wire.text import is_ascii_id
 
 NUMBER = 777
 #: Terax and its forks.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.scanner import Sequence
-from tallylight.text import sanitise
+from tallylight.model.errors import DecodeError
 from tallylight.wire.frame import utf8
+from tallylight.wire.scanner import Sequence
+from tallylight.wire.text import sanitise
 
 NUMBERS = (0, 2)
 #: vibeflow's cap; kitty and WezTerm have none of their own.

@@ -14,10 +14,10 @@ import re
 
 import attrs
 
-from tallylight.errors import DecodeError
-from tallylight.scanner import Sequence
+from tallylight.model.errors import DecodeError
 from tallylight.wire import base64, envelope
 from tallylight.wire.frame import check_length
+from tallylight.wire.scanner import Sequence
 
 NUMBER = 1337
 #: An OSC 26 frame of 8 KiB in base64 fits, with room.

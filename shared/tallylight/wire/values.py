@@ -15,7 +15,7 @@ import math
 import re
 from typing import Any, NoReturn
 
-from tallylight.errors import DecodeError
+from tallylight.model.errors import DecodeError
 
 #: What is nested deeper is refused: to write, compare or show it could exhaust the stack.
 MAX_DEPTH = 64

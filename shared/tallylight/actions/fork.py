@@ -1,0 +1,172 @@
+"""
+Forking and resuming in the world: a pane of a snapshot and the process table become a plan that can be run.
+
+`plan_fork` and `plan_resume` look afresh: whatever a snapshot says, the process must be there at this moment. The
+program is looked for by the agent's own name in the `PATH` of its running process (of the pane's shell, if the agent is
+gone), in absolute directories only, so that it is the file that a person would have started there. Behind our relay it
+is started as it was: `tally run --` stands before it. Nothing is started here, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import attrs
+
+from tallylight.actions import worktrees
+from tallylight.actions.fork_page import Offer
+from tallylight.actions.gate import Refusal
+from tallylight.actions.plan import Method, Plan, Scene, Verb, plan
+from tallylight.actions.worktrees import Base
+from tallylight.agents.agent import Agents
+from tallylight.evidence import process_table
+from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.process import Process, base_name
+from tallylight.evidence.process_table import ProcTable, Table
+from tallylight.files import directories
+from tallylight.snapshot.schema import Pane
+
+#: How far up from an agent its pane's own process is looked for.
+MAX_DEPTH = 64
+#: What of an agent's environment tells where things are. Nothing else of it is ever shown or handed on as text.
+_PLACES = re.compile(r"PATH|XDG_[A-Z]+_HOME|[A-Z0-9]+_(HOME|CONFIG_DIR)", re.ASCII)
+
+
+def plan_fork(
+    pane: Pane, agents: Agents, table: Table | None = None, *, root: int = 0, pgid: int = 0
+) -> Plan | Refusal:
+    """Plan the fork of the conversation in *pane*; see `act` for the arguments."""
+    return act(Verb.FORK, pane, agents, table, root=root, pgid=pgid)
+
+
+def plan_resume(
+    pane: Pane, agents: Agents, table: Table | None = None, *, root: int = 0, pgid: int = 0
+) -> Plan | Refusal:
+    """Plan to resume the conversation in *pane*, or the one that was there; see `act` for the arguments."""
+    return act(Verb.RESUME, pane, agents, table, root=root, pgid=pgid)
+
+
+def act(
+    verb: Verb, pane: Pane, agents: Agents, table: Table | None = None, *, root: int = 0, pgid: int = 0
+) -> Plan | Refusal:
+    """
+    Plan *verb* for *pane*.
+
+    *root* is the pane's own first process, if the caller knows it: the agent must be below it. *pgid* is the process
+    group in the pane's foreground, if the caller can ask the terminal; else the processes are asked.
+    """
+    source = table or process_table.table()
+    scene = look(pane, agents, source, root=root, pgid=pgid)
+    found = plan(verb, scene, agents)
+    if isinstance(found, Refusal):
+        return found
+    if not Path(found.cwd).is_absolute() or not Path(found.cwd).is_dir():
+        return Refusal("directory", f"the directory {found.cwd!r} is not there any more")
+    environ = source.environ(found.pid or pane.pid or 0)
+    path = environ.get("PATH") or os.environ.get("PATH", "")
+    program = find_program(found.argv[0], path) or _own_program(scene.process, found.argv[0])
+    if not program:
+        return Refusal("program", f"there is no program {found.argv[0]!r} in the PATH of the agent")
+    places = {name: value for name, value in environ.items() if _PLACES.fullmatch(name) and value.isprintable()}
+    relay = own_command(path) if found.relayed else ""
+    before = (relay, "run", "--") if relay else ()
+    return attrs.evolve(found, argv=(*before, program, *found.argv[1:]), env=places)
+
+
+def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int = 0) -> Scene:
+    """What there is to know of *pane* at this moment."""
+    base = pane.agent_pid or pane.pid or 0
+    identity = _identity(pane, agents, table, pgid or _foreground_of(base, table))
+    process = identity.process
+    return Scene(
+        identity=identity,
+        in_tree=not root or process is None or is_below(process.pid, root, table),
+        process_cwd=table.cwd(process.pid if identity.agent is not None and process is not None else base),
+        conversation=pane.conversation,
+        agent=pane.agent,
+        session=pane.session,
+        said_resume=pane.resume,
+        said_fork=pane.fork,
+        name=pane.project or pane.conversation.cwd.rstrip("/").rpartition("/")[2],
+    )
+
+
+def _identity(pane: Pane, agents: Agents, table: Table, pgid: int) -> Identity:
+    if not pgid:
+        return NOBODY
+    found = process_table.foreground(pgid, agents, table)
+    if found.agent is not None or found.doubtful is None or found.process is None:
+        return found
+    # A name that others have too: the host saw a title that told them apart, for this very process.
+    if (found.process.pid, found.doubtful.name) == (pane.agent_pid, pane.conversation.agent):
+        return attrs.evolve(found, agent=found.doubtful, doubtful=None, is_direct=True)
+    return found
+
+
+def _foreground_of(pid: int, table: Table) -> int:
+    """The process group in the foreground of the terminal of *pid*, as well as the table can tell."""
+    if pid <= 0:
+        return 0
+    if isinstance(table, ProcTable):
+        stat = table.stat(pid)
+        return (stat.tpgid or stat.pgrp) if stat is not None else 0
+    process = table.get(pid)
+    return process.pgrp or pid if process is not None else 0
+
+
+def is_below(pid: int, root: int, table: Table) -> bool:
+    """Whether *pid* is *root* or comes from it."""
+    for _ in range(MAX_DEPTH):
+        if pid == root:
+            return True
+        process = table.get(pid)
+        if process is None or process.ppid <= 0:
+            return False
+        pid = process.ppid
+    return False
+
+
+def worktree_of(plan_: Plan) -> Base | Refusal:
+    """The worktree that *plan_* would run in, or why there can be none. It asks git, which may take a while."""
+    if plan_.method is Method.LATEST:
+        return Refusal("worktree", "without its session id the conversation cannot be found from a new directory")
+    if plan_.is_local:
+        return Refusal("worktree", f"{plan_.display} goes on only in the directory in which a conversation was held")
+    return worktrees.inspect(plan_.cwd)
+
+
+def complete(offer: Offer) -> None:
+    """Find out what the page of *offer* lacks: the worktree, once a person wants one."""
+    if offer.wants_worktree and offer.worktree is None and isinstance(offer.found, Plan):
+        offer.worktree = worktree_of(offer.found)
+
+
+def find_program(name: str, path: str) -> str:
+    """
+    The file that *name* would run by *path*, nothing if there is none. Only absolute directories count.
+
+    An absolute path is that file itself.
+    """
+    if name.startswith("/"):
+        return name if _is_program(Path(name)) else ""
+    candidates = (Path(directory, name) for directory in path.split(os.pathsep) if directory.startswith("/"))
+    return next((str(found) for found in candidates if _is_program(found)), "")
+
+
+def own_command(path: str = "") -> str:
+    """Our own command: as *path* has it, else where it was installed; nothing if it is nowhere."""
+    installed = (directories.data_dir() / "bin/tally", directories.home() / ".local/bin/tally")
+    return find_program("tally", path) or next((str(found) for found in installed if _is_program(found)), "")
+
+
+def _own_program(process: Process | None, name: str) -> str:
+    """The program of a running agent that is not in its PATH: its executable, if that has its name."""
+    if process is None or base_name(process.exe) != name:
+        return ""
+    return process.exe if Path(process.exe).is_absolute() and _is_program(Path(process.exe)) else ""
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)

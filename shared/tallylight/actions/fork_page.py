@@ -1,0 +1,252 @@
+"""
+The offer: the page that shows what would run, and what the keys on it do. Pure: lines out, keys in.
+
+The page shows the exact argument list, each argument quoted where it would need it in a shell, where it will run, and
+how the list is known. One key starts it; everything else leaves, or changes where.
+"""
+
+from __future__ import annotations
+
+import enum
+import shlex
+from collections.abc import Sequence
+from typing import Protocol
+
+import attrs
+
+from tallylight.actions.gate import Refusal
+from tallylight.actions.plan import Plan, Verb
+from tallylight.wire.text import sanitise, width
+
+#: A run of text and how it is drawn: `title`, `key`, `dim`, `bad`, or plain.
+Piece = tuple[str, str]
+Line = tuple[Piece, ...]
+
+
+class Place(enum.StrEnum):
+    """Where the new pane goes, by the words of the command line."""
+
+    VSPLIT = "vsplit"
+    HSPLIT = "hsplit"
+    TAB = "tab"
+    OS_WINDOW = "os-window"
+
+    @property
+    def words(self) -> str:
+        """The same for a person."""
+        return _PLACES[self]
+
+
+_PLACES = {
+    Place.VSPLIT: "a pane beside this one",
+    Place.HSPLIT: "a pane below this one",
+    Place.TAB: "a new tab",
+    Place.OS_WINDOW: "a new OS window",
+}
+_KEYS = {"p": Place.VSPLIT, "b": Place.HSPLIT, "t": Place.TAB, "o": Place.OS_WINDOW}
+
+
+class Act(enum.Enum):
+    """What is to be done after a key."""
+
+    STAY = enum.auto()
+    GO = enum.auto()
+    LEAVE = enum.auto()
+
+
+class Worktree(Protocol):
+    """What a page tells of a worktree that would be made."""
+
+    @property
+    def cwd(self) -> str:
+        """Where the fork would run."""
+
+    @property
+    def branch(self) -> str:
+        """The new branch."""
+
+    @property
+    def changed(self) -> int:
+        """How many changes would stay behind."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences a person should read first."""
+
+
+@attrs.define
+class Offer:
+    """
+    One page. *wants_worktree* is what the person chose; whoever shows the page finds out about it and sets *worktree*
+    to what it would be, or to why there can be none.
+    """
+
+    verb: Verb
+    found: Plan | Refusal
+    place: Place = Place.VSPLIT
+    wants_worktree: bool = False
+    worktree: Worktree | Refusal | None = None
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why nothing can be started as things are."""
+        if isinstance(self.found, Refusal):
+            return self.found
+        return self.worktree if self.wants_worktree and isinstance(self.worktree, Refusal) else None
+
+    @property
+    def title(self) -> str:
+        """What the page's own window is called."""
+        return f"{self.verb.mark} {self.verb}"
+
+    def key(self, key: str) -> Act:
+        """Take one key: a character, `enter`, `escape`."""
+        if isinstance(self.found, Refusal):
+            return Act.LEAVE
+        if key in ("escape", "q", "\x03", "\x04"):
+            return Act.LEAVE
+        if key == "enter":
+            return Act.STAY if self.refusal else Act.GO
+        if key in _KEYS:
+            self.place = _KEYS[key]
+        elif key == "w" and self.verb is Verb.FORK:
+            self.wants_worktree = not self.wants_worktree
+        return Act.STAY
+
+    def body(self, columns: int) -> list[Line]:
+        """
+        What has to be seen before anything is agreed to, for a screen so wide: at least 2.
+
+        No line is wider than the screen, and nothing of the argument list is left out.
+        """
+        return fitted(self._body(columns), columns)
+
+    def keys(self, columns: int) -> list[Line]:
+        """What the keys do, for a screen so wide."""
+        if isinstance(self.found, Refusal):
+            return fitted([(("", "  "), ("key", "any key"), ("", " leaves"))], columns)
+        keys = [("Enter", str(self.verb)), ("Esc", "leave"), ("p", "beside"), ("b", "below"), ("t", "tab")]
+        keys += [("o", "OS window")]
+        if self.verb is Verb.FORK:
+            keys.append(("w", "no worktree" if self.wants_worktree else "new worktree"))
+        return fitted(_key_lines(keys, columns), columns)
+
+    def _body(self, columns: int) -> list[Line]:
+        inner = max(10, columns - 4)
+        if isinstance(self.found, Refusal):
+            return [
+                (("title", f"  {self.verb.mark} Not {_done(self.verb)}"),),
+                (),
+                *wrapped(f"{sentence(self.found.text)}", inner),
+                (),
+                (("dim", f"  (rule: {self.found.rule}; nothing was started)"),),
+            ]
+        plan = self.found
+        rows: list[Line] = [(("title", f"  {self.verb.mark} {self.verb.capitalize()} {plan.display}"),), ()]
+        rows += [(("", "  "), ("", line)) for line in _flow([_exact(word) for word in plan.argv], inner - 2)]
+        rows += [(), *_fact("in", self._directory(plan), inner), *_fact("as", self.place.words, inner)]
+        rows += _fact("known", str(plan.method), inner)
+        made = self.worktree if self.wants_worktree else None
+        if made is not None and not isinstance(made, Refusal):
+            rows += _fact("branch", f"{made.branch} (new)", inner)
+            if made.changed:
+                many = "change is" if made.changed == 1 else "changes are"
+                left = f"{made.changed} {many} not committed and stay behind."
+                rows += wrapped(left, inner, "dim")
+        notes = made.notes if made is not None and not isinstance(made, Refusal) else ()
+        for note in (*plan.notes, *notes):
+            rows += wrapped(note, inner, "dim")
+        if self.refusal is not None:
+            rows += [(), *wrapped(f"{sentence(self.refusal.text)} (rule: {self.refusal.rule})", inner, "bad")]
+        return rows
+
+    def _directory(self, plan: Plan) -> str:
+        made = self.worktree if self.wants_worktree else None
+        return plan.cwd if made is None or isinstance(made, Refusal) else f"{made.cwd} (new worktree)"
+
+
+def sentence(text: str) -> str:
+    """*text* with a capital and a dot."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def command_line(argv: Sequence[str]) -> str:
+    """*argv* as a shell would have to be told, so that every argument can be told from its neighbours."""
+    return " ".join(_exact(word) for word in argv)
+
+
+def _done(verb: Verb) -> str:
+    return "forked" if verb is Verb.FORK else "resumed"
+
+
+def _clean(text: str) -> str:
+    return sanitise(text, cells=4096, graphemes=4096)
+
+
+def _exact(word: str) -> str:
+    """*word* so that it can be told from every other: what cannot be shown as it is is spelled out."""
+    quoted = shlex.quote(word)
+    return quoted if quoted.isprintable() and _clean(quoted) == quoted else ascii(word)
+
+
+def _flow(words: Sequence[str], columns: int) -> list[str]:
+    """Lines with as many *words* as fit; one that fits no line is broken, never cut."""
+    rows: list[str] = []
+    line = ""
+    for word in words:
+        for part in _broken(word, columns):
+            joined = f"{line} {part}" if line else part
+            if width(joined) > columns:
+                rows.append(line)
+                joined = part
+            line = joined
+    return [*rows, line] if line else rows
+
+
+def _broken(word: str, columns: int) -> list[str]:
+    parts = [""]
+    for character in word:
+        if width(parts[-1] + character) > columns:
+            parts.append("")
+        parts[-1] += character
+    return parts
+
+
+def _fact(name: str, text: str, columns: int) -> list[Line]:
+    first, *rest = _flow(_clean(text).split(" "), max(4, columns - 9)) or [""]
+    return [(("dim", f"  {name:<7}"), ("", first)), *((("", f"{'':9}{line}"),) for line in rest)]
+
+
+def wrapped(text: str, columns: int, style: str = "") -> list[Line]:
+    """*text* in lines of so many columns, two of them blank."""
+    return [(("", "  "), (style, line)) for line in _flow(_clean(text).split(" "), columns - 2)]
+
+
+def fitted(lines: Sequence[Line], columns: int) -> list[Line]:
+    """*lines* with those that are wider than the screen broken."""
+    fitted: list[Line] = []
+    for line in lines:
+        rows: list[list[Piece]] = [[]]
+        left = columns
+        for style, text in line:
+            for character in text if width(text) > left else (text,):
+                if width(character) > left and rows[-1]:
+                    rows.append([])
+                    left = columns
+                rows[-1].append((style, character))
+                left -= width(character)
+        fitted += [tuple(row) for row in rows]
+    return fitted
+
+
+def _key_lines(keys: Sequence[tuple[str, str]], columns: int) -> list[Line]:
+    rows: list[list[Piece]] = [[]]
+    used = 0
+    for key, what in keys:
+        size = 2 + len(key) + 1 + len(what)
+        if used and used + size > columns:
+            rows.append([])
+            used = 0
+        rows[-1] += [("", "  "), ("key", key), ("", f" {what}")]
+        used += size
+    return [tuple(row) for row in rows]

@@ -1,0 +1,24 @@
+"""
+The panes that the server can reach: an interface, which `tallylight.hosts` has for tmux and GNU Screen.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tallylight.actions.answer import Typist
+from tallylight.actions.gate import Refusal
+from tallylight.snapshot.schema import Pane
+
+
+class Panes(Protocol):
+    """The panes of all hosts. Each call takes as long as the multiplexer does; `SessionError` says what went wrong."""
+
+    def can_type(self, host: str, pane: Pane) -> bool:
+        """Whether anything can be done to it from here, as far as its host says."""
+
+    def at(self, host: str, pane: Pane) -> Typist | Refusal:
+        """What looks at *pane* and types into it."""
+
+    def read(self, host: str, pane: Pane) -> list[str]:
+        """The rows of its screen."""

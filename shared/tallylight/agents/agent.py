@@ -1,0 +1,301 @@
+"""
+Agents as data: what one `agents/*.toml` file says of one agent, and the collection of them all.
+
+Text goes in (`parse_agent`), an `Agent` comes out or a `DataFileError` that names file, key and line. `Agents` finds
+an agent by the name of a process or a package. Names are compared as they are, ASCII only: a look-alike of another
+script is another program. docs/agents.md describes the keys.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from tallylight.agents.hooks import Hooks, parse_hooks
+from tallylight.agents.screens import ScreenRule, parse_screen_rules
+from tallylight.agents.titles import TitleRule, parse_rules
+from tallylight.files.toml import Table, parse
+from tallylight.model.errors import DataFileError
+
+REGISTRIES = ("claude-sessions",)
+PROGRESSES = ("busy",)
+#: What session ids look like: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
+IDS = ("plain", "path")
+#: The keys that may stop an agent: what is typed for each.
+INTERRUPTS = {"escape": "\x1b", "escape twice": "\x1b\x1b", "ctrl+c": "\x03"}
+#: What an argument template may hold; see `Template`.
+PLACEHOLDERS = ("session", "cwd")
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_OPTION = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*", re.ASCII)
+
+
+@attrs.frozen
+class Sign:
+    """
+    What must be seen beside a name that other programs have too; one of these is enough.
+
+    *paths*: a part of the program's or script's path. *interpreters*: it is a script of one of these. *commands*: its
+    first word that is no option; *bare*: there is none. *titles*: the pane's title begins so.
+    """
+
+    paths: tuple[str, ...] = ()
+    interpreters: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    bare: bool = False
+    titles: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class NotArgs:
+    """
+    Arguments with which the program is no agent that a person talks to: a server, a one-shot, a subcommand.
+
+    *commands*: the first word that is no option. *options*: anywhere before `--`. *takes*: options whose value is the
+    next word, so that it is not mistaken for a command. *many*: those of them whose values are all the words up to the
+    next option.
+    """
+
+    commands: frozenset[str] = frozenset()
+    options: frozenset[str] = frozenset()
+    takes: frozenset[str] = frozenset()
+    many: frozenset[str] = frozenset()
+
+    def refuses(self, args: tuple[str, ...]) -> str:
+        """The argument with which this is not an agent, or nothing."""
+        position = 0
+        command_seen = False
+        while position < len(args) and args[position] != "--":
+            arg = args[position]
+            name = arg.partition("=")[0]
+            if name in self.options:
+                return name
+            if not arg.startswith("-") and not command_seen:
+                command_seen = True
+                if arg in self.commands:
+                    return arg
+            position += 2 if arg in self.takes else 1
+        return ""
+
+    def command(self, args: tuple[str, ...]) -> str:
+        """The first word that is no option, nor the value of one."""
+        position = 0
+        while position < len(args):
+            if args[position] == "--":
+                position += 1
+            elif args[position] and not args[position].startswith("-"):
+                return args[position]
+            else:
+                position += 2 if args[position] in self.takes else 1
+        return ""
+
+
+@attrs.frozen
+class Template:
+    """
+    Argument lists, split before anything is filled in: *by_id* with `{session}`, and the *latest* session's.
+
+    *is_local*: a session goes on only in the directory in which it was held, wherever the list is run.
+    """
+
+    by_id: tuple[str, ...] = ()
+    latest: tuple[str, ...] = ()
+    is_local: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Agent:
+    """One agent. *processes* are names that are its alone, *generic* names need a second `Sign`."""
+
+    name: str
+    display: str
+    processes: tuple[str, ...] = ()
+    generic: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    #: What its program is a script of, where it is one: `node`, `python`.
+    interpreters: frozenset[str] = frozenset()
+    #: Parts of paths that are its alone: they name it where the script is a `cli.js` or the program a version number.
+    paths: tuple[str, ...] = ()
+    sign: Sign = Sign()
+    not_args: NotArgs = NotArgs()
+    #: Whether, once it has drawn a glyph, a title without one says that it is idle.
+    title_plain_is_idle: bool = False
+    title_rules: tuple[TitleRule, ...] = ()
+    #: What its screen says, the rules of a higher priority first; and whether dialogs that none of them knows count.
+    screen_rules: tuple[ScreenRule, ...] = ()
+    screen_generic: bool = True
+    #: `busy`: a progress bar (`OSC 9;4`) is shown while it works and taken away when its turn ends.
+    progress: str = ""
+    #: Which status file of its own it keeps; see `evidence.registry`.
+    registry: str = ""
+    #: What is typed to stop it in the middle of a turn.
+    interrupt: str = INTERRUPTS["escape"]
+    resume: Template = Template()
+    fork: Template = Template()
+    #: Options a resumed or forked run may have only if the running one has them.
+    dangerous: tuple[str, ...] = ()
+    #: Other spellings of the options in `resume` and `fork`, each with the option: `("-r", "--resume")`.
+    aliases: tuple[tuple[str, str], ...] = ()
+    #: What its session ids look like, one of `IDS`.
+    ids: str = "plain"
+    #: Its hooks; None if nothing is known of any.
+    hooks: Hooks | None = None
+
+    @property
+    def lists(self) -> tuple[tuple[str, ...], ...]:
+        """Every argument list of its data file."""
+        return (self.resume.by_id, self.resume.latest, self.fork.by_id, self.fork.latest)
+
+
+def parse_agent(text: str, path: str) -> Agent:
+    """Read one agent file; `DataFileError` at the first thing wrong with it."""
+    table = parse(text, path)
+    agent = _read(table)
+    table.close()
+    if table.errors:
+        raise table.errors[0]
+    return agent
+
+
+def _read(table: Table) -> Agent:
+    name = table.text("name")
+    if not _NAME.fullmatch(name):
+        table.complain("name", "is needed: small ASCII letters, digits, dot, dash and underscore, at most 64")
+    sign, not_args, title = table.table("sign"), table.table("not_args"), table.table("title")
+    screen = table.table("screen")
+    agent = Agent(
+        name=name,
+        display=table.text("display", name),
+        processes=_names(table, "processes"),
+        generic=_names(table, "generic"),
+        packages=_names(table, "packages"),
+        interpreters=frozenset(_names(table, "interpreters")),
+        paths=_names(table, "paths"),
+        sign=Sign(
+            sign.words("paths"),
+            sign.words("interpreters"),
+            sign.words("commands"),
+            sign.boolean("bare", False),
+            sign.words("titles"),
+        ),
+        not_args=NotArgs(
+            frozenset(not_args.words("commands")),
+            frozenset(not_args.words("options")),
+            frozenset(not_args.words("takes")),
+            frozenset(not_args.words("many")),
+        ),
+        title_plain_is_idle=title.boolean("plain_is_idle", False),
+        title_rules=parse_rules(title.tables("rules")),
+        screen_rules=parse_screen_rules(screen.tables("rules")),
+        screen_generic=screen.boolean("generic", True),
+        progress=table.text("progress", choices=PROGRESSES),
+        registry=table.text("registry", choices=REGISTRIES),
+        interrupt=INTERRUPTS.get(table.text("interrupt", "escape", choices=tuple(INTERRUPTS)), INTERRUPTS["escape"]),
+        resume=_template(table.table("resume")),
+        fork=_template(table.table("fork")),
+        dangerous=table.words("dangerous"),
+        aliases=_aliases(table),
+        ids=table.text("ids", "plain", choices=IDS),
+        hooks=parse_hooks(table.table("hooks")),
+    )
+    if not (agent.processes or agent.generic or agent.packages):
+        table.complain("processes", "is needed: by what names is this agent to be known?")
+    if agent.generic and agent.sign == Sign():
+        table.complain("generic", "needs a [sign] table: what tells this agent from others of the same name?")
+    if agent.not_args.many - agent.not_args.takes:
+        not_args.complain("many", "names options that are not in takes: these are some of them")
+    options = {word.partition("=")[0] for words in agent.lists for word in words if word.startswith("-")}
+    if unknown := [option for _, option in agent.aliases if option not in options]:
+        table.complain("aliases", f"has {unknown[0]}, which is in none of the lists of [resume] and [fork]")
+    for nested in (sign, not_args, title, screen):
+        nested.close()
+    return agent
+
+
+def _names(table: Table, key: str) -> tuple[str, ...]:
+    names = table.words(key)
+    for name in names:
+        # Letters of other scripts can look like ours.
+        if not name.isascii() or not name.isprintable() or " " in name:
+            table.complain(key, f"has {name!a}; names are ASCII without spaces")
+            return ()
+    return names
+
+
+def _aliases(table: Table) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for word in table.words("aliases"):
+        alias, _, option = word.partition("=")
+        if not (_OPTION.fullmatch(alias) and _OPTION.fullmatch(option)):
+            table.complain("aliases", f"has {word!a}; an entry is two options, as in -r=--resume")
+            return ()
+        pairs.append((alias, option))
+    return tuple(pairs)
+
+
+def _template(table: Table) -> Template:
+    template = Template(table.words("by_id"), table.words("latest"), table.boolean("local", False))
+    for key, words in (("by_id", template.by_id), ("latest", template.latest)):
+        for word in words:
+            for placeholder in _PLACEHOLDER.findall(word):
+                if placeholder not in PLACEHOLDERS:
+                    known = " and ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+                    table.complain(key, f"has {{{placeholder}}}; only {known} can be filled in")
+    if template.by_id and not any("{session}" in word for word in template.by_id):
+        table.complain("by_id", "has no {session}: where is the id to go?")
+    table.close()
+    return template
+
+
+class Agents:
+    """Every known agent. One added later with a name that is here already takes its place."""
+
+    def __init__(self, agents: Iterable[Agent] = ()) -> None:
+        self._by_name: dict[str, Agent] = {}
+        for agent in agents:
+            self._by_name.pop(agent.name, None)
+            self._by_name[agent.name] = agent
+        self._by_process: dict[str, list[Agent]] = {}
+        self._by_package: dict[str, Agent] = {}
+        for agent in self._by_name.values():
+            for process in dict.fromkeys((*agent.processes, *agent.generic)):
+                self._by_process.setdefault(process, []).append(agent)
+            for package in agent.packages:
+                self._by_package[package] = agent
+
+    def __iter__(self) -> Iterator[Agent]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def get(self, name: str) -> Agent | None:
+        return self._by_name.get(name)
+
+    def with_process(self, name: str) -> tuple[Agent, ...]:
+        """The agents whose process may be called *name*."""
+        return tuple(self._by_process.get(name, ()))
+
+    def with_package(self, name: str) -> Agent | None:
+        return self._by_package.get(name)
+
+
+def load_agents(
+    packaged: Iterable[tuple[str, str]], users: Iterable[tuple[str, str]] = ()
+) -> tuple[Agents, list[DataFileError]]:
+    """
+    The collection of *packaged* and *users* files, each a path and its text.
+
+    A file that cannot be used is left out and its error returned; the others stand.
+    """
+    found: list[Agent] = []
+    errors: list[DataFileError] = []
+    for path, text in (*packaged, *users):
+        try:
+            found.append(parse_agent(text, path))
+        except DataFileError as error:
+            errors.append(error)
+    return Agents(found), errors

@@ -1,0 +1,5 @@
+"""
+Settings: the user's `config.toml`, with every key, its default and its limits, and how it is read.
+
+A bad value costs itself and is reported with its line. Start with `settings`; docs/configuration.md describes each key.
+"""

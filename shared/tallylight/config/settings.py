@@ -1,0 +1,159 @@
+"""
+The configuration: `~/.config/tallylight/config.toml`, its keys, defaults and limits.
+
+Text goes in, a `Config` and a list of errors come out. A bad key costs itself: it keeps its default, or the nearest
+value that is allowed, and is named with its line. An unknown key is reported and does nothing. docs/configuration.md
+describes each key.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from tallylight.config.fleet import Fleet, parse_fleet
+from tallylight.config.key_bindings import wanted
+from tallylight.files.toml import Table, parse
+from tallylight.model.errors import DataFileError
+from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.status import Status
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.notify import STATUSES
+from tallylight.tracker.notify import Settings as Notify
+
+STYLES = ("stripe", "colour", "icon", "off")
+EXPLICIT_LASTS = ("agent", "tab")
+_SPAN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
+_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
+
+
+@attrs.frozen(kw_only=True)
+class Trust:
+    """*explicit_lasts*: how long a protocol report keeps guesses from voting: the `agent`'s life or the `tab`'s."""
+
+    explicit_lasts: str = "agent"
+
+
+@attrs.frozen(kw_only=True)
+class Kitty:
+    """How kitty's tab bar shows the light."""
+
+    style: str = "stripe"
+    #: Whether waiting pulses.
+    pulse: bool = True
+    #: Whether a mark that is not colour alone is drawn beside it.
+    mark: bool = True
+
+
+@attrs.frozen(kw_only=True)
+class Config:
+    """Every setting. Times end in their unit."""
+
+    poll_ms: int = 250
+    silence_s: float = 4.0
+    stale_s: float = 30.0
+    #: 0: never.
+    fuse_s: float = 300.0
+    debounce_ms: int = 100
+    trust: Trust = Trust()
+    kitty: Kitty = Kitty()
+    notify: Notify = attrs.Factory(Notify)
+    fleet: Fleet = attrs.Factory(Fleet)
+    #: A person's own keys by the names of `keys.ACTIONS`; `""` is none.
+    keys: dict[str, str] = attrs.Factory(dict)
+    #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
+    colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
+
+    @property
+    def poll_s(self) -> float:
+        return self.poll_ms / 1000
+
+    @property
+    def timing(self) -> Timing:
+        """What a tracker needs of it."""
+        return Timing(
+            silence_s=self.silence_s,
+            stale_s=self.stale_s,
+            fuse_s=self.fuse_s,
+            debounce_s=self.debounce_ms / 1000,
+            explicit_lasts=self.trust.explicit_lasts,
+        )
+
+
+def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
+    """
+    The configuration in *text*, and everything that is wrong with it; never raises.
+
+    *path* is only for the messages. Text that is not TOML at all gives the defaults and one error.
+    """
+    try:
+        table = parse(text, path)
+    except DataFileError as error:
+        return Config(), [error]
+    default = Config()
+    trust, kitty, colours = table.table("trust"), table.table("kitty"), table.table("colours")
+    config = Config(
+        poll_ms=round(table.number("poll_ms", default.poll_ms, 100, 30_000)),
+        silence_s=table.number("silence_s", default.silence_s, 0.1, 60),
+        stale_s=table.number("stale_s", default.stale_s, 5, 3600),
+        fuse_s=table.number("fuse_s", default.fuse_s, 10, 3600, zero=True),
+        debounce_ms=round(table.number("debounce_ms", default.debounce_ms, 50, 10_000)),
+        trust=Trust(explicit_lasts=trust.text("explicit_lasts", default.trust.explicit_lasts, choices=EXPLICIT_LASTS)),
+        kitty=Kitty(
+            style=kitty.text("style", default.kitty.style, choices=STYLES),
+            pulse=kitty.boolean("pulse", default.kitty.pulse),
+            mark=kitty.boolean("mark", default.kitty.mark),
+        ),
+        notify=_notify(table.table("notify")),
+        keys=wanted(table.table("keys")),
+        fleet=parse_fleet(table.table("fleet")),
+        colours={status: _colour(colours, status) for status in COLOURS},
+    )
+    for part in (trust, kitty, colours, table):
+        part.close()
+    return config, table.errors
+
+
+def _notify(table: Table) -> Notify:
+    default = Notify()
+    settings = Notify(
+        when=_statuses(table, default.when),
+        min_turn_s=table.number("min_turn_s", default.min_turn_s, 0, 3600),
+        quiet=tuple(span for word in table.words("quiet") if (span := _span(table, word)) is not None),
+        command=table.words("command"),
+        snooze_min=table.number("snooze_min", default.snooze_min, 1, 1440),
+    )
+    table.close()
+    return settings
+
+
+def _statuses(table: Table, default: frozenset[Status]) -> frozenset[Status]:
+    if "when" not in table:
+        return default
+    allowed = {status.value: status for status in STATUSES}
+    mistakes = len(table.errors)
+    words = table.words("when")
+    if wrong := [word for word in words if word not in allowed]:
+        table.complain("when", f"names {wrong[0]!r:.40}; it may name {', '.join(allowed)}")
+    found = frozenset(allowed[word] for word in words if word in allowed)
+    # An empty list is a wish; one without anything right in it is a mistake.
+    return default if len(table.errors) > mistakes and not found else found
+
+
+def _span(table: Table, word: str) -> tuple[int, int] | None:
+    found = _SPAN.fullmatch(word)
+    if found is None:
+        table.complain("quiet", f'has {word!r:.40}; a span of the day is written "22:00-07:00"')
+        return None
+    hours = [int(part) for part in found.groups()]
+    return 60 * hours[0] + hours[1], 60 * hours[2] + hours[3]
+
+
+def _colour(table: Table, status: Status) -> RGB:
+    default = COLOURS[status]
+    value = table.text(status.value, "#{:02X}{:02X}{:02X}".format(*default))
+    if not _COLOUR.fullmatch(value):
+        table.complain(status.value, f"is {value!r:.60}; a colour is written #RRGGBB, in quotes")
+        return default
+    return int(value[1:3], 16), int(value[3:5], 16), int(value[5:7], 16)

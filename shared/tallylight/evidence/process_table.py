@@ -1,0 +1,325 @@
+"""
+The process table: what runs, what it was asked to run, and who holds a terminal's foreground.
+
+On Linux it is read from `/proc` alone (`procfs`); elsewhere from psutil, which is imported when first needed, so that
+a psutil that does not load costs nothing where `/proc` does. A process that has vanished, that belongs to somebody
+else, a zombie or a kernel thread is None or empty, never an error: tables change while they are read.
+
+`ForegroundReader` is what a host calls at every tick: an unchanged pane costs it one `readlink`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import attrs
+
+from tallylight.agents.agent import Agents
+from tallylight.evidence.foreground import NOBODY, Identity, identify
+from tallylight.evidence.process import Process
+from tallylight.evidence.procfs import MAX_DESCENDANTS, ProcTable, Stat, parse_stat
+
+__all__ = [
+    "ForegroundReader",
+    "Groups",
+    "ProcTable",
+    "Process",
+    "PsutilTable",
+    "Stat",
+    "Table",
+    "children",
+    "foreground",
+    "parse_stat",
+    "runtime",
+    "table",
+]
+
+_T = TypeVar("_T")
+#: Groups whose foreground is remembered.
+_MAX_PANES = 4096
+
+
+class Table(Protocol):
+    """A process table."""
+
+    def get(self, pid: int) -> Process | None:
+        """The process *pid*; None if there is none or it is a zombie."""
+
+    def token(self, pid: int) -> object:
+        """What is cheap to read and changes when *pid* runs another program; None if there is no such process."""
+
+    def fingerprint(self, pid: int) -> object:
+        """What is the same as long as *pid* is the same process and was asked to run the same."""
+
+    def start(self, pid: int) -> int | None:
+        """The start of *pid*, as in `Process.start`."""
+
+    def start_time(self, pid: int) -> float | None:
+        """The start of *pid* in seconds since the epoch, as exact as the system says."""
+
+    def cwd(self, pid: int) -> str:
+        """The working directory of *pid*, or nothing."""
+
+    def environ(self, pid: int) -> dict[str, str]:
+        """The environment *pid* was started with, as far as it may be read."""
+
+    def descendants(self, pid: int) -> tuple[Process, ...]:
+        """The processes below *pid*, nearest first; a bounded number."""
+
+    def group(self, pgrp: int) -> tuple[Process, ...]:
+        """The living members of a process group, its leader first."""
+
+
+class PsutilTable:
+    """The table as psutil tells it. Raises ImportError if psutil does not load."""
+
+    def __init__(self) -> None:
+        import psutil
+
+        self._psutil = psutil
+
+    def _try(self, ask: Callable[[], _T]) -> _T | None:
+        # ValueError: psutil's answer to pids below 0; OSError: what it leaves of the system's own.
+        try:
+            return ask()
+        except (self._psutil.Error, OSError, ValueError, OverflowError):
+            return None
+
+    def get(self, pid: int) -> Process | None:
+        process = self._try(lambda: self._psutil.Process(pid))
+        if process is None or self._try(process.status) in (None, self._psutil.STATUS_ZOMBIE):
+            return None
+        pgrp = self._try(lambda: os.getpgid(pid))
+        ppid = self._try(process.ppid)
+        start = self.start(pid)
+        if ppid is None or start is None:
+            return None
+        argv = self._try(process.cmdline) or []
+        while argv and not argv[-1]:
+            argv.pop()
+        return Process(
+            pid, ppid, pgrp or 0, self._try(process.name) or "", tuple(argv), self._try(process.exe) or "", start
+        )
+
+    def token(self, pid: int) -> object:
+        process = self._try(lambda: self._psutil.Process(pid))
+        return None if process is None else self._try(lambda: (process.create_time(), process.name()))
+
+    def fingerprint(self, pid: int) -> object:
+        process = self._try(lambda: self._psutil.Process(pid))
+        if process is None:
+            return None
+        created = self._try(process.create_time)
+        return None if created is None else (created, tuple(self._try(process.cmdline) or ()))
+
+    def start(self, pid: int) -> int | None:
+        created = self.start_time(pid)
+        return None if created is None else round(created * 1000)
+
+    def start_time(self, pid: int) -> float | None:
+        return self._try(lambda: self._psutil.Process(pid).create_time())
+
+    def terminal_path(self, pid: int) -> str:
+        """The terminal of *pid*, or nothing."""
+        return self._try(lambda: self._psutil.Process(pid).terminal()) or ""
+
+    def cwd(self, pid: int) -> str:
+        return self._try(lambda: self._psutil.Process(pid).cwd()) or ""
+
+    def environ(self, pid: int) -> dict[str, str]:
+        return self._try(lambda: self._psutil.Process(pid).environ()) or {}
+
+    def descendants(self, pid: int) -> tuple[Process, ...]:
+        children = self._try(lambda: self._psutil.Process(pid).children(recursive=True)) or []
+        found = (self.get(child.pid) for child in children[:MAX_DESCENDANTS])
+        return tuple(process for process in found if process is not None)
+
+    def group(self, pgrp: int) -> tuple[Process, ...]:
+        pids = [pid for pid in self._psutil.pids() if self._try(lambda pid=pid: os.getpgid(pid)) == pgrp]  # type: ignore[misc]
+        members = [process for process in map(self.get, pids) if process is not None]
+        members.sort(key=lambda process: (process.pid != process.pgrp, process.start, process.pid))
+        return tuple(members[:MAX_DESCENDANTS])
+
+
+def children(pid: int, of: Table) -> tuple[int, ...]:
+    """The processes that *pid* started and that still run, oldest number first."""
+    if isinstance(of, ProcTable):
+        return of.children(pid)
+    return tuple(process.pid for process in of.descendants(pid) if process.ppid == pid)
+
+
+def is_on_terminal(pid: int, path: str, of: Table) -> bool:
+    """Whether the terminal at *path*, `/dev/pts/3`, is that of *pid*."""
+    if isinstance(of, PsutilTable):
+        return of.terminal_path(pid) == path
+    if not isinstance(of, ProcTable):
+        return False
+    try:
+        device = os.stat(path).st_rdev  # noqa: PTH116 - a path like any other
+    except (OSError, ValueError):
+        return False
+    major, minor = os.major(device), os.minor(device)
+    # The kernel writes the number into `stat` with the minor split around the major; see proc(5).
+    return of.terminal(pid) == (minor & 0xFF | major << 8 | (minor & ~0xFF) << 12) != 0
+
+
+def runtime(pid: int) -> int | None:
+    """How long *pid* has run so far, in ns: the same as long as it sleeps. None where nobody can tell."""
+    try:
+        fd = os.open(f"/proc/{pid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        word = os.read(fd, 64).split(b" ", 1)[0]
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return int(word) if word.isdigit() else None
+
+
+_table: Table | None = None
+
+
+def table() -> Table:
+    """The table of this system: `/proc` where it is, else psutil."""
+    global _table  # noqa: PLW0603 - made once: psutil is dear to import
+    if _table is None:
+        _table = ProcTable() if sys.platform == "linux" or Path("/proc/self/stat").exists() else PsutilTable()
+    return _table
+
+
+def foreground(pgid: int, agents: Agents, of: Table | None = None) -> Identity:
+    """Who holds the foreground of process group *pgid*, read afresh."""
+    source = of or table()
+    leader = source.get(pgid)
+    if leader is None:
+        return identify(source.group(pgid), agents)
+    found = identify((leader,), agents)
+    if found.wants_children:
+        found = identify((leader, *source.descendants(pgid)), agents)
+    return found
+
+
+@attrs.define
+class _Seen:
+    identity: Identity
+    token: object
+    fingerprint: object = None
+    looks: int = 0
+
+
+class ForegroundReader:
+    """
+    The foreground of many panes, read as little as is right.
+
+    `look` returns the same object as long as nothing changed. A pane's first `EAGER` looks read everything, because
+    a shell's child is the shell until it has become its command; after that every `EVERY`th reads its arguments (and
+    its children, if they count), and the others only ask whether the leader runs another program. The groups that
+    were read longest ago are forgotten first.
+    """
+
+    EAGER = 8
+    EVERY = 8
+
+    def __init__(self, agents: Agents, of: Table | None = None) -> None:
+        self._agents = agents
+        self._table = of or table()
+        self._seen: OrderedDict[int, _Seen] = OrderedDict()
+
+    def use(self, agents: Agents) -> None:
+        """Know *agents* from now on; every foreground is read afresh."""
+        self._agents = agents
+        self._seen.clear()
+
+    def look(self, pgid: int) -> Identity:
+        """Who holds the foreground of process group *pgid*."""
+        if pgid <= 0:
+            return NOBODY
+        seen = self._seen.get(pgid)
+        if seen is None or seen.looks < self.EAGER or self._table.token(pgid) != seen.token:
+            return self._read(pgid, seen)
+        # The pid spreads the closer readings of many panes over the ticks.
+        if (seen.looks + pgid) % self.EVERY == 0 and not self._is_same(pgid, seen):
+            return self._read(pgid, seen)
+        seen.looks += 1
+        return seen.identity
+
+    def anew(self, pgid: int) -> Identity:
+        """The same, of which nothing is remembered."""
+        return foreground(pgid, self._agents, self._table) if pgid > 0 else NOBODY
+
+    def _is_same(self, pgid: int, seen: _Seen) -> bool:
+        """Whether the leader has not changed and is all that counts."""
+        if seen.identity.wants_children or seen.fingerprint is None:
+            return False
+        return self._table.fingerprint(pgid) == seen.fingerprint
+
+    def _read(self, pgid: int, seen: _Seen | None) -> Identity:
+        # Before the rest: what changes in between is then seen at the next look.
+        token, fingerprint = self._table.token(pgid), self._table.fingerprint(pgid)
+        identity = foreground(pgid, self._agents, self._table)
+        if seen is None:
+            seen = self._seen[pgid] = _Seen(identity, token)
+            if len(self._seen) > _MAX_PANES:
+                self._seen.popitem(last=False)
+        elif token != seen.token:
+            seen.looks = 0
+        seen.looks += 1
+        seen.token, seen.fingerprint = token, fingerprint
+        if identity != seen.identity:
+            seen.identity = identity
+        self._seen.move_to_end(pgid)
+        return seen.identity
+
+    def forget(self, pgid: int) -> None:
+        """The pane that asked for *pgid* has another foreground now, or is gone."""
+        self._seen.pop(pgid, None)
+
+
+class Groups:
+    """
+    The process group in the foreground of a process's terminal, for a host that does not hold the terminal itself.
+
+    From `/proc` where it is; else `ps` is asked for all of them at once, at most `1 / EVERY_S` times a second.
+    """
+
+    EVERY_S = 0.2
+    #: `ps` is waited for so long, in seconds.
+    _PATIENCE_S = 2.0
+
+    def __init__(self, of: Table | None = None) -> None:
+        self._table = of or table()
+        self._listed: dict[int, int] = {}
+        self._listed_at: float | None = None
+
+    def look(self, pid: int, now: float) -> int:
+        """The foreground group of the terminal of *pid* at monotonic *now*; 0 if it has none or *pid* is gone."""
+        if isinstance(self._table, ProcTable):
+            stat = self._table.stat(pid)
+            return (stat.tpgid or 0) if stat is not None else 0
+        if self._listed_at is None or not 0 <= now - self._listed_at < self.EVERY_S:
+            self._listed_at = now
+            self._listed = self._list()
+        return self._listed.get(pid, 0)
+
+    def _list(self) -> dict[int, int]:
+        try:
+            done = subprocess.run(
+                ["ps", "-A", "-o", "pid=", "-o", "tpgid="],
+                capture_output=True,
+                timeout=self._PATIENCE_S,
+                stdin=subprocess.DEVNULL,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return {}
+        pairs = [line.split() for line in done.stdout.splitlines()]
+        # -1 and 0 stand for no group.
+        return {int(pair[0]): int(pair[1]) for pair in pairs if len(pair) == 2 and all(map(bytes.isdigit, pair))}

@@ -1,0 +1,77 @@
+"""
+The world as `tally setup` and `tally doctor` see it: environment, person, programs, clock.
+
+One value with all of it, so that the real commands run in tests against a home directory that is thrown away.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tallylight.files import directories
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def _ask_person(question: str) -> bool | None:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+    # What was typed before the question was there is no answer to it.
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    sys.stdout.write(question + " [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+@dataclasses.dataclass(frozen=True)
+class World:
+    env: Mapping[str, str] = dataclasses.field(default_factory=lambda: dict(os.environ))
+    say: Callable[[str], None] = _print
+    #: Answers a question; None if there is nobody to ask.
+    ask: Callable[[str], bool | None] = _ask_person
+    platform: str = sys.platform
+    now: Callable[[], float] = time.time
+
+    @property
+    def home(self) -> Path:
+        return directories.home(self.env)
+
+    def which(self, name: str) -> Path | None:
+        found = shutil.which(name, path=self.env.get("PATH", os.defpath))
+        return Path(found) if found else None
+
+    def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
+        """Run a program to its end, without a terminal; one that cannot start or hangs has a return code of -1."""
+        words = [str(word) for word in command]
+        try:
+            return subprocess.run(
+                words,
+                env=dict(self.env),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return subprocess.CompletedProcess(words, -1, "", str(error))
+
+    def short(self, path: Path) -> str:
+        """*path* for a person: the home directory as `~`, control characters as `?`."""
+        text = str(path)
+        home = str(self.home)
+        if home != "/" and (text == home or text.startswith(home + "/")):
+            text = "~" + text[len(home) :]
+        return "".join(c if c.isprintable() else "?" for c in text)

@@ -1,0 +1,213 @@
+"""
+TOML files of ours and of the user's: read key by key, with errors that name file, key and line.
+
+https://toml.io/en/v1.0.0 . A `Table` hands out values of the asked type and notes what is wrong instead of raising,
+so that one bad key costs that key alone. Text goes in, values and a list of errors come out; no file is opened.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tallylight.model.errors import DataFileError
+
+MAX_CHARS = 1 << 20
+#: Lists in our files are short; one that is not is a mistake.
+MAX_ITEMS = 1000
+#: Of one dotted name, in parts. Python's reader takes quadratic time over them and makes a level of each.
+MAX_PARTS = 32
+#: Mistakes whose line is looked for, and unknown keys that are named: each costs a way through the whole text.
+MAX_TOLD = 20
+
+# Possessive throughout: a line that is none, and may be of any length, is given up in one go.
+_HEADER = re.compile(r"\s*+\[\[?+\s*+([A-Za-z0-9_.\"' -]++)\s*+\]\]?+\s*+(?:#.*)?$")
+_KEY = re.compile(r"\s*+([A-Za-z0-9_\"'-]++(?:\s*+\.\s*+[A-Za-z0-9_\"'-]++)*+)\s*+=")
+_MANY_PARTS = re.compile(rf"(?<![A-Za-z0-9_\"'-])(?:[A-Za-z0-9_\"'-]++\s*+\.\s*+){{{MAX_PARTS}}}")
+_AT_LINE = re.compile(r"at line (\d+)")
+
+
+def parse(text: str, path: str) -> Table:
+    """The top table of *text*; `DataFileError` with the line if it is not TOML."""
+    return Table(load(text, path), text, path)
+
+
+def load(text: str, path: str) -> dict[str, Any]:
+    """What *text* says, as Python has it; `DataFileError` with the line if it is not TOML that can be read."""
+    if len(text) > MAX_CHARS:
+        raise DataFileError(path, f"is longer than {MAX_CHARS} characters; nothing of ours is, so it is not read")
+    if (many := _MANY_PARTS.search(text)) is not None:
+        line = text.count("\n", 0, many.start()) + 1
+        raise DataFileError(path, f"has a name of more than {MAX_PARTS} parts", line=line)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = _AT_LINE.search(str(error))
+        line = int(found[1]) if found else text.count("\n") + 1
+        raise DataFileError(path, f"is not valid TOML: {error}", line=line) from None
+    except (RecursionError, ValueError) as error:
+        # A number of thousands of digits, or brackets of thousands of levels.
+        raise DataFileError(path, f"cannot be read as TOML: {error}") from None
+
+
+def line_of(text: str, key: str, between: tuple[int, int] | None = None) -> int | None:
+    """
+    The line that sets the dotted *key*, or that of the nearest table above it.
+
+    *between*: only lines from the first up to the second number are asked, counted from 1.
+    """
+    header, best, best_length = "", None, -1
+    first, end = between or (1, sys.maxsize)
+    for number, line in enumerate(text.splitlines(), 1):
+        if not first <= number < end:
+            continue
+        if (found := _HEADER.match(line)) is not None:
+            name = header = _plain(found[1])
+        elif (found := _KEY.match(line)) is not None:
+            name = f"{header}.{_plain(found[1])}" if header else _plain(found[1])
+        else:
+            continue
+        if (key == name or key.startswith(f"{name}.")) and len(name) > best_length:
+            best, best_length = number, len(name)
+        elif name.startswith(f"{key}.") and best is None:
+            best, best_length = number, 0
+    return best
+
+
+def _item_lines(text: str, key: str) -> list[tuple[int, int]]:
+    """Where each `[[key]]` of a list of tables begins, and where the next one does."""
+    starts = []
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _HEADER.match(line) if line.lstrip().startswith("[[") else None
+        if found is not None and _plain(found[1]) == key:
+            starts.append(number)
+    return list(zip(starts, [*starts[1:], sys.maxsize], strict=True)) if starts else []
+
+
+def _plain(name: str) -> str:
+    return ".".join(part.strip().strip("\"'") for part in name.split("."))
+
+
+class Table:
+    """One table of a file. Each getter takes its key; `close` complains of the keys that nobody took."""
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        text: str,
+        path: str,
+        prefix: str = "",
+        errors: list[DataFileError] | None = None,
+        lines: tuple[int, int] | None = None,
+    ) -> None:
+        self._data = data
+        self._text = text
+        self._path = path
+        self._prefix = prefix
+        #: Where in the text it stands, for one of a list of tables.
+        self._lines = lines
+        self._taken: set[str] = set()
+        self.errors: list[DataFileError] = [] if errors is None else errors
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._data
+
+    def complain(self, key: str, problem: str) -> None:
+        dotted = self._prefix + key
+        line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_TOLD else None
+        self.errors.append(DataFileError(self._path, problem, key=dotted, line=line))
+
+    def _take(self, key: str) -> Any:
+        self._taken.add(key)
+        return self._data.get(key)
+
+    def text(self, key: str, default: str = "", *, choices: Iterable[str] = ()) -> str:
+        value = self._take(key)
+        if value is None:
+            return default
+        allowed = tuple(choices)
+        if not isinstance(value, str):
+            self.complain(key, f"must be a text in quotes, not {_shown(value)}")
+        elif allowed and value not in allowed:
+            self.complain(key, f"is {_shown(value)}; it must be one of {', '.join(allowed)}")
+        else:
+            return value
+        return default
+
+    def boolean(self, key: str, default: bool) -> bool:
+        value = self._take(key)
+        if value is None:
+            return default
+        if isinstance(value, bool):
+            return value
+        self.complain(key, f"must be true or false, not {_shown(value)}")
+        return default
+
+    def number(self, key: str, default: float, low: float, high: float, *, zero: bool = False) -> float:
+        """A number moved into *low* to *high*; with *zero*, 0 stands for itself."""
+        value = self._take(key)
+        if value is None:
+            return default
+        # NaN is unequal to itself and to every range.
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+            self.complain(key, f"must be a number, not {_shown(value)}")
+            return default
+        if (zero and value == 0) or low <= value <= high:
+            return float(value)
+        nearest = low if value < low else high
+        self.complain(key, f"is {_shown(value)}; it must be {low:g} to {high:g}, so {nearest:g} is used")
+        return nearest
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """A list of texts that are not empty."""
+        value = self._take(key)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+            self.complain(key, f"must be a list of texts, not {_shown(value)}")
+            return ()
+        if len(value) > MAX_ITEMS:
+            self.complain(key, f"has {len(value)} entries; at most {MAX_ITEMS} are read")
+            return ()
+        return tuple(value)
+
+    def table(self, key: str) -> Table:
+        value = self._take(key)
+        if value is not None and not isinstance(value, dict):
+            self.complain(key, f"must be a table, not {_shown(value)}")
+            value = None
+        return Table(value or {}, self._text, self._path, f"{self._prefix}{key}.", self.errors, self._lines)
+
+    def tables(self, key: str) -> list[Table]:
+        value = self._take(key)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value) or len(value) > MAX_ITEMS:
+            self.complain(key, f"must be a list of tables, not {_shown(value)}")
+            return []
+        prefix = f"{self._prefix}{key}"
+        lines = _item_lines(self._text, prefix)
+        # A list that is written in one line has no headers.
+        places = lines if len(lines) == len(value) else [self._lines] * len(value)
+        return [
+            Table(item, self._text, self._path, f"{prefix}.", self.errors, place)
+            for item, place in zip(value, places, strict=True)
+        ]
+
+    def close(self) -> None:
+        unknown = [key for key in self._data if key not in self._taken]
+        for key in unknown[:MAX_TOLD]:
+            self.complain(key, "is not known here; is it misspelt, or of another version?")
+        if len(unknown) > MAX_TOLD:
+            self.complain(unknown[MAX_TOLD], f"and {len(unknown) - MAX_TOLD - 1} more are not known here")
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of more digits than Python writes, or a table of many levels
+        text = "something huge"
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,81 @@
+"""
+Compact tables: the `[hooks]` of an agent as plain dicts, tuples and texts, which cost nothing to load.
+
+`tally hook` runs at every event of an agent and can afford neither TOML nor attrs. So the tables of the agents that
+come with us are written out as the module `hooking.tables` (`module_text`; a test compares the two), and those of a
+user's own agent file as JSON, when its hooks are installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from tallylight.agents.agent import Agent
+from tallylight.agents.hooks import Hooks
+
+#: Of what `table` makes: a file of another version is not read.
+VERSION = 1
+
+_HEADER = '''"""
+The tables of `tally hook`, made from `agents/*.toml` by `python -m tests.hooks.tables`: change those instead.
+"""
+
+'''
+
+
+def table(agent: Agent, hooks: Hooks) -> dict[str, Any]:
+    """The table of one agent: what `hooking.mapping` and `setup.hooks` know of it."""
+    names = dict.fromkeys((agent.name, *agent.processes, *agent.generic))
+    found: dict[str, Any] = {
+        "version": VERSION,
+        "names": tuple(names),
+        "pid_env": hooks.pid_env,
+        "daemon": hooks.daemon,
+        "fields": attrs.asdict(hooks.fields),
+        "events": {event: _rules(hooks, event) for event in hooks.events},
+    }
+    return found
+
+
+def place(agent: Agent, hooks: Hooks) -> dict[str, Any]:
+    """Where the hooks of one agent are written down, and how."""
+    return {
+        "display": agent.display,
+        "programs": (*agent.processes, *agent.generic),
+        "form": hooks.form,
+        "why": hooks.why,
+        "folder": hooks.folder,
+        "folder_env": hooks.folder_env,
+        "file": hooks.file,
+        "entry": hooks.entry,
+        "new": hooks.version,
+        "note": hooks.note,
+        "events": hooks.events,
+        "needs": tuple(attrs.asdict(need) for need in hooks.needs),
+        "beside": hooks.beside,
+    }
+
+
+def _rules(hooks: Hooks, event: str) -> tuple[tuple[Any, ...], ...]:
+    """(values, status, kind, message, weak, ends_tool, child) for each rule that reads *event*."""
+    return tuple(
+        (rule.values, rule.status, rule.kind, rule.message, rule.weak, rule.ends_tool, rule.child)
+        for rule in hooks.rules
+        if event in rule.events
+    )
+
+
+def module_text(agents: Iterable[Agent]) -> str:
+    """The source of `hooking.tables`."""
+    having = sorted(((agent, agent.hooks) for agent in agents if agent.hooks), key=lambda pair: pair[0].name)
+    places = {agent.name: place(agent, hooks) for agent, hooks in having}
+    tables = {agent.name: table(agent, hooks) for agent, hooks in having if hooks.form}
+    # One line each: it is data, and no formatter is to argue with it.
+    lines = ["# fmt: off", "# ruff: noqa", "TABLES = {"]
+    lines += [f"    {name!r}: {value!r}," for name, value in tables.items()]
+    lines += ["}", "PLACES = {"]
+    lines += [f"    {name!r}: {value!r}," for name, value in places.items()]
+    return _HEADER + "\n".join([*lines, "}"]) + "\n"

@@ -1,0 +1,308 @@
+"""
+Surgery on a JSON file of an agent's: our hooks go in and come out, and nothing else changes by a byte.
+
+Text goes in, and comes out as an `Insertion`: the new text and the exact pieces that were put in. `remove` cuts those
+out again, wherever they stand by then. Where a person or the agent has written the file anew, and the pieces are no
+longer to be found, our hooks are taken out one by one by their commands, with what is empty without them.
+
+Laws, for every text that can be read: `remove(insert(t)) == t`; `insert(t)` holds every value of *t*; what belongs to
+others is in both. A text that cannot be read, or has another shape than hooks have, is a `TallyError` that says where.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tallylight.hooks.jsonc import Node, gap, parse
+from tallylight.model.errors import TallyError
+from tallylight.wire import values
+
+#: Our hook in any spelling: a path that ends in `tally`, quoted or not, and the two words after it.
+_OURS = re.compile(r"""(?:^|[/\s'"])tally['"]*\s+hook\s+([a-z0-9][a-z0-9._-]*)(?:\s|$)""")
+#: Rounds of taking out one hook; each event has one.
+_MAX_OURS = 500
+
+
+class Insertion(NamedTuple):
+    """A text with our hooks in it, and the pieces that are ours, in the order of the text."""
+
+    text: str
+    pieces: tuple[str, ...]
+
+
+class Style(NamedTuple):
+    """How a text is written: its line end and one level of its indentation."""
+
+    line: str
+    unit: str
+
+
+def entry(template: str, command: str) -> dict[str, Any]:
+    """One hook, as JSON says it: the template's text `{command}` is *command*."""
+    made: dict[str, Any] = values.load(template, strict=True)
+    return {key: command if value == "{command}" else value for key, value in made.items()}
+
+
+def agent_of(command: object) -> str:
+    """The agent that a command of ours is for, or nothing."""
+    found = _OURS.search(command) if isinstance(command, str) else None
+    return found[1] if found else ""
+
+
+def ours(text: str, agent: str, *, grouped: bool) -> dict[str, list[str]]:
+    """The commands of ours for *agent* in *text*, by event."""
+    root = _root(text)
+    found: dict[str, list[str]] = {}
+    for event, hook in _hooks(root, grouped=grouped):
+        for command in _commands(hook):
+            if agent_of(command) == agent:
+                found.setdefault(event, []).append(str(command))
+    return found
+
+
+def holds(text: str) -> dict[str, Any]:
+    """What *text* says, as Python has it; an empty one says nothing."""
+    root = _root(text)
+    return {} if root is None else dict(root.data())
+
+
+def insert(text: str, hooks: Mapping[str, Mapping[str, Any]], *, grouped: bool, version: int = 0) -> Insertion:
+    """
+    *text* with one hook for each event of *hooks*, which has none of ours yet.
+
+    *grouped*: each event holds groups of hooks. *version* is what a new file has under that name.
+    """
+    root = _root(text)
+    values = {event: [{"hooks": [hook]} if grouped else hook] for event, hook in hooks.items()}
+    if root is None:
+        style = Style(_line_end(text), "  ")
+        whole = ({"version": version} if version else {}) | {"hooks": values}
+        start = style.line if text and text[-1] not in "\r\n\ufeff" else ""
+        piece = start + _written(whole, style, "") + style.line
+        return Insertion(text + piece, (piece,))
+    style = _style(text, root)
+    holder = root.member("hooks")
+    if holder is None:
+        at, piece = _addition(text, root, "hooks", values, style)
+        return Insertion(text[:at] + piece + text[at:], (piece,))
+    additions = []
+    new: dict[str, Any] = {}
+    for event, value in values.items():
+        node = holder.member(event)
+        if node is None:
+            new[event] = value
+        else:
+            additions.append(_addition(text, node, None, value[0], style))
+    if new:
+        additions.append(_additions(text, holder, list(new.items()), style))
+    additions.sort()
+    for at, piece in reversed(additions):
+        text = text[:at] + piece + text[at:]
+    return Insertion(text, tuple(piece for _, piece in additions))
+
+
+def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) -> str:
+    """*text* without our hooks for *agent*. *pieces* are those of its insertion, if they are known."""
+    cut = _cut(text, agent, pieces, grouped=grouped)
+    if cut is not None:
+        return cut
+    for _ in range(_MAX_OURS):
+        root = _root(text)
+        spans = [] if root is None else _first_of_ours(text, root, agent, grouped=grouped)
+        if not spans:
+            return text
+        for start, end in reversed(spans):
+            text = text[:start] + text[end:]
+    raise TallyError(f"there are more than {_MAX_OURS} hooks of ours in it")
+
+
+def _cut(text: str, agent: str, pieces: Sequence[str], *, grouped: bool) -> str | None:
+    """Cut out *pieces*; None if that leaves something of ours, or a text that cannot be read."""
+    left = text
+    for piece in pieces:
+        left = left.replace(piece, "")
+    if left == text:
+        return None
+    try:
+        if ours(left, agent, grouped=grouped):
+            return None
+    except TallyError:
+        return None
+    return left
+
+
+# Reading -----------------------------------------------------------------------------------------------------
+
+
+def _root(text: str) -> Node | None:
+    """The object of a file of settings, with hooks in the shape that they have; None for an empty file."""
+    root = parse(text)
+    if root is None:
+        return None
+    if root.kind != "object":
+        raise TallyError("it does not hold an object")
+    holder = root.member("hooks")
+    if holder is not None and holder.kind != "object":
+        raise TallyError('"hooks" is no object')
+    return root
+
+
+def _hooks(root: Node | None, *, grouped: bool) -> Iterable[tuple[str, Node]]:
+    """Every hook and its event."""
+    holder = root.member("hooks") if root is not None else None
+    for key, events in holder.items if holder is not None else ():
+        assert key is not None, "it is an object"
+        for item in events.values() if events.kind == "array" else ():
+            if not grouped:
+                yield key.value, item
+                continue
+            inner = item.member("hooks") if item.kind == "object" else None
+            for hook in inner.values() if inner is not None and inner.kind == "array" else ():
+                yield key.value, hook
+
+
+def _commands(hook: Node) -> list[object]:
+    return [node.value for _, node in hook.items] if hook.kind == "object" else []
+
+
+def _is_ours(hook: Node, agent: str) -> bool:
+    return any(agent_of(command) == agent for command in _commands(hook))
+
+
+# Putting in --------------------------------------------------------------------------------------------------
+
+
+def _addition(text: str, node: Node, key: str | None, value: Any, style: Style) -> tuple[int, str]:
+    if key is None and node.kind != "array":
+        raise TallyError('an event in "hooks" is no list')
+    return _additions(text, node, [(key, value)], style)
+
+
+def _additions(text: str, node: Node, items: Sequence[tuple[str | None, Any]], style: Style) -> tuple[int, str]:
+    """Where to put *items* into the container *node*, and as what text."""
+    is_inline = bool(node.items) and not _has_line_end(text[node.start : node.end])
+    base = _indent(text, node.start)
+    if node.items and not is_inline:
+        key, first = node.items[0]
+        start = (key or first).start
+        inner = _indent(text, start) if _begins_line(text, start) else base + style.unit
+    else:
+        inner = base + style.unit
+    written = [
+        ("" if key is None else json.dumps(key) + ": ")
+        + (json.dumps(value) if is_inline else _written(value, style, inner))
+        for key, value in items
+    ]
+    between = ", " if is_inline else "," + style.line + inner
+    joined = between.join(written)
+    if not node.items:
+        behind = text[node.start + 1 : node.end - 1]
+        tail = "" if behind.lstrip(" \t").startswith(("\r", "\n")) else style.line + base
+        return node.start + 1, style.line + inner + joined + tail
+    last = node.items[-1][1].end
+    if text[last : node.end - 1].strip(" \t\r\n") in ("", ","):
+        if node.comma:
+            at = text.index(",", last) + 1
+            return at, (" " if is_inline else style.line + inner) + joined + ","
+        return last, between + joined
+    # There are comments behind the last one, and they are to stay with it.
+    return node.start + 1, ("" if is_inline else style.line + inner) + joined + ("," if not is_inline else ", ")
+
+
+def _written(value: Any, style: Style, indent: str) -> str:
+    return json.dumps(value, indent=style.unit).replace("\n", style.line + indent)
+
+
+def _style(text: str, root: Node) -> Style:
+    unit = "  "
+    if root.items:
+        key, _ = root.items[0]
+        if key is not None and _begins_line(text, key.start):
+            own = _indent(text, key.start)
+            outer = _indent(text, root.start)
+            unit = own.removeprefix(outer) or unit
+    return Style(_line_end(text), unit)
+
+
+def _line_end(text: str) -> str:
+    at = text.find("\n")
+    return "\r\n" if at > 0 and text[at - 1] == "\r" else "\n"
+
+
+def _has_line_end(text: str) -> bool:
+    return "\n" in text or "\r" in text
+
+
+def _line_start(text: str, at: int) -> int:
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+
+
+def _indent(text: str, at: int) -> str:
+    """The blanks that the line of *at* begins with."""
+    line = text[_line_start(text, at) : at].lstrip("\ufeff")
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _begins_line(text: str, at: int) -> bool:
+    start = _line_start(text, at)
+    return start > 0 and not text[start:at].strip(" \t")
+
+
+# Taking out --------------------------------------------------------------------------------------------------
+
+
+def _first_of_ours(text: str, root: Node, agent: str, *, grouped: bool) -> list[tuple[int, int]]:
+    """The spans of the first hook of ours, with all around it that is empty without it."""
+    holder = root.member("hooks")
+    for place, (_, events) in enumerate(holder.items if holder is not None else ()):
+        for index, item in enumerate(events.values() if events.kind == "array" else ()):
+            path = [(holder, place), (events, index)]
+            if not grouped:
+                if _is_ours(item, agent):
+                    return _spans(text, root, path)
+                continue
+            inner = item.member("hooks") if item.kind == "object" else None
+            for number, hook in enumerate(inner.values() if inner is not None and inner.kind == "array" else ()):
+                if inner is not None and _is_ours(hook, agent):
+                    return _spans(text, root, [*path, (inner, number)])
+    return []
+
+
+def _spans(text: str, root: Node, path: list[tuple[Node | None, int]]) -> list[tuple[int, int]]:
+    """From the innermost out: what would be left empty goes, too. The file's own object stays."""
+    at = len(path) - 1
+    while at > 0:
+        container, _ = path[at]
+        assert container is not None, "the path goes through containers"
+        if len(container.items) > 1:
+            break
+        at -= 1
+    container, index = path[at]
+    assert container is not None, "the path goes through containers"
+    if at == 0 and len(container.items) == 1:
+        index = next(i for i, (_, node) in enumerate(root.items) if node is container)
+        container = root
+    return _item_spans(text, container, index)
+
+
+def _item_spans(text: str, container: Node, index: int) -> list[tuple[int, int]]:
+    """An item with the blanks before it, and one comma. Comments stay."""
+    key, node = container.items[index]
+    before = text[container.items[index - 1][1].end if index else container.start + 1 : (key or node).start]
+    # The end of a line may be the end of a comment, too.
+    start = (key or node).start - (0 if "//" in before else len(before) - len(before.rstrip(" \t\r\n")))
+    if len(container.items) == 1 and not (text[container.start + 1 : start] + text[node.end : container.end - 1]).strip(
+        " \t\r\n,"
+    ):
+        return [(container.start + 1, container.end - 1)]
+    spans = [(start, node.end)]
+    if index < len(container.items) - 1 or container.comma:
+        comma = gap(text, node.end)
+        spans.append((comma, comma + 1))
+    elif index:
+        comma = gap(text, container.items[index - 1][1].end)
+        spans.insert(0, (comma, comma + 1))
+    return spans

@@ -1,0 +1,145 @@
+"""
+JSON as people write it, with the place of everything: comments, trailing commas, a byte order mark, any indentation.
+
+https://www.rfc-editor.org/rfc/rfc8259 and https://jsonc.org . Text goes in, a tree of `Node`s comes out whose offsets
+point into that text, or a `JsonError` with line and column. Nothing is ever written from the tree: it is for edits of
+the text. At most `MAX_CHARS` characters and `MAX_DEPTH` levels are read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from tallylight.model.errors import TallyError
+
+MAX_CHARS = 4 << 20
+MAX_DEPTH = 100
+
+_GAP = re.compile(r"(?:[ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_WORD = re.compile(r"true|false|null")
+
+
+class JsonError(TallyError):
+    """Where a text is no JSON, and what is wrong there. *line* and *column* count from 1."""
+
+    def __init__(self, text: str, at: int, problem: str) -> None:
+        self.line = text.count("\n", 0, at) + 1
+        self.column = at - text.rfind("\n", 0, at)
+        super().__init__(f"line {self.line}, column {self.column}: {problem}")
+
+
+class Node(NamedTuple):
+    """
+    One value: `text[start:end]`.
+
+    *value* is that of a text, number or word; an object and an array have *items* instead: a key, which is a text's
+    node (None in an array), and a value each. *comma* tells whether a comma follows the last of them.
+    """
+
+    kind: str
+    start: int
+    end: int
+    value: Any = None
+    items: tuple[tuple[Node | None, Node], ...] = ()
+    comma: bool = False
+
+    def member(self, name: str) -> Node | None:
+        """The value of a member of an object; of the last one if there are several, as everybody reads it."""
+        return next((node for key, node in reversed(self.items) if key is not None and key.value == name), None)
+
+    def values(self) -> Iterator[Node]:
+        """The values of an array."""
+        return (node for _, node in self.items)
+
+    def data(self) -> Any:
+        """What it says, as Python has it."""
+        if self.kind == "object":
+            return {key.value: node.data() for key, node in self.items if key is not None}
+        if self.kind == "array":
+            return [node.data() for _, node in self.items]
+        return self.value
+
+
+def parse(text: str) -> Node | None:
+    """The value that *text* holds; None if it holds nothing but space and comments."""
+    if len(text) > MAX_CHARS:
+        raise TallyError(f"longer than {MAX_CHARS} characters: no settings are, so it is not read")
+    at = gap(text, 1 if text.startswith("\ufeff") else 0)
+    if at == len(text):
+        return None
+    node = _value(text, at, 0)
+    end = gap(text, node.end)
+    if end < len(text):
+        raise JsonError(text, end, "something follows the end of the value")
+    return node
+
+
+def gap(text: str, at: int) -> int:
+    """Where the space and the comments that begin at *at* end."""
+    found = _GAP.match(text, at)
+    assert found is not None, "it matches nothing, too"
+    return found.end()
+
+
+def _value(text: str, at: int, depth: int) -> Node:
+    if depth > MAX_DEPTH:
+        raise JsonError(text, at, f"more than {MAX_DEPTH} levels deep")
+    first = text[at : at + 1]
+    if first in ("{", "["):
+        return _container(text, at, depth)
+    if first == '"':
+        return _string(text, at)
+    if (found := _WORD.match(text, at) or _NUMBER.match(text, at)) is not None:
+        after = text[found.end() : found.end() + 1]
+        if not (after.isalnum() or after in ("_", "$", ".")) or not after:
+            return Node("value", at, found.end(), _decoded(text, at, found[0]))
+    if not first:
+        raise JsonError(text, at, "it ends where a value is expected")
+    raise JsonError(text, at, f"a value is expected, not {text[at : at + 12]!a}")
+
+
+def _string(text: str, at: int) -> Node:
+    found = _STRING.match(text, at)
+    if found is None:
+        raise JsonError(text, at, "this text does not end on its line, or has a wrong escape")
+    return Node("text", at, found.end(), _decoded(text, at, found[0]))
+
+
+def _decoded(text: str, at: int, token: str) -> Any:
+    try:
+        return json.loads(token)
+    except (ValueError, RecursionError):
+        raise JsonError(text, at, "this cannot be read") from None
+
+
+def _container(text: str, start: int, depth: int) -> Node:
+    is_object = text[start] == "{"
+    closing = "}" if is_object else "]"
+    items: list[tuple[Node | None, Node]] = []
+    at = gap(text, start + 1)
+    comma = False
+    while text[at : at + 1] != closing:
+        if items and not comma:
+            problem = f"a comma or {closing} is expected" if at < len(text) else f"it ends before a {closing}"
+            raise JsonError(text, at, problem)
+        key = None
+        if is_object:
+            if text[at : at + 1] != '"':
+                raise JsonError(text, at, 'a name in "…" is expected')
+            key = _string(text, at)
+            at = gap(text, key.end)
+            if text[at : at + 1] != ":":
+                raise JsonError(text, at, "a colon is expected")
+            at = gap(text, at + 1)
+        node = _value(text, at, depth + 1)
+        items.append((key, node))
+        at = gap(text, node.end)
+        comma = text[at : at + 1] == ","
+        if comma:
+            at = gap(text, at + 1)
+    return Node("object" if is_object else "array", start, at + 1, None, tuple(items), comma)

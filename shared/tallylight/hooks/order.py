@@ -1,0 +1,190 @@
+"""
+Order: reports of hooks, put right by the time at which each hook was started.
+
+An agent's hooks are processes that run beside each other, so their reports come in any order, and some twice. Each
+carries `at`, the start of its process in hundredths of a second since its machine's, which the kernel notes in the
+order in which the agent started them. Reports of one record are kept for a while in that order; what the record is
+follows from all of them, whatever came first:
+
+* a later one replaces an earlier one; of two with the same time the more final one (`_RANK`) is the later;
+* the end of one tool (`of`) does not end the wait for another;
+* a `weak` one counts only where no better one has said as much;
+* when the agent itself takes its leave, its subagents' earlier reports go with it.
+
+In: the payload of the carrier and the report that it was decoded to. Out: the reports for the tracker. A payload
+without `at` is not of a hook, stands for itself and starts anew.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import attrs
+
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Report
+from tallylight.model.status import Status
+from tallylight.wire import pairs
+
+#: How much older than the latest a report may be and still be a late one, in hundredths of a second. One that is older
+#: yet comes from another machine's clock.
+WINDOW = 6_000
+#: Reports kept of a record, and records kept of a pane.
+MAX_KEPT = 32
+MAX_LINES = 256
+#: With more records than this, those that end with their agent are forgotten, so that the next goodbye is cheap.
+FEW = 32
+
+#: Of reports of one time the greatest is taken for the last.
+_RANK: dict[Status | None, int] = {
+    Status.IDLE: 0,
+    Status.WORKING: 1,
+    Status.WAITING: 2,
+    Status.BACKGROUND: 3,
+    Status.DONE: 3,
+    Status.ERROR: 4,
+    None: 5,
+}
+_OVER = (Status.DONE, Status.ERROR, Status.BACKGROUND, Status.IDLE, None)
+
+
+@attrs.frozen(order=True)
+class _Entry:
+    """One report in its place."""
+
+    at: int
+    rank: int
+    #: Tells two reports of one time apart, so that their order is always the same.
+    payload: str
+    report: Report = attrs.field(order=False)
+    of: str = attrs.field(order=False)
+    is_weak: bool = attrs.field(order=False)
+
+
+@attrs.define
+class _Line:
+    """The reports of one record, by time. *base* is what the ones that are no longer kept came to."""
+
+    entries: list[_Entry] = attrs.Factory(list)
+    base: _Entry | None = None
+    shown: Report | None = None
+
+    def add(self, entry: _Entry) -> None:
+        self.entries.append(entry)
+        self.entries.sort()
+        while len(self.entries) > MAX_KEPT:
+            self.base = _after(self.base, self.entries.pop(0))
+
+    @property
+    def latest(self) -> int | None:
+        if self.entries:
+            return self.entries[-1].at
+        return self.base.at if self.base is not None else None
+
+    def is_known(self, entry: _Entry) -> bool:
+        """Whether it is there already, or would stand before all that is kept."""
+        return entry in self.entries or (self.base is not None and entry <= self.base)
+
+    def state(self) -> _Entry | None:
+        """What the record is after all of its reports."""
+        state = self.base
+        for entry in self.entries:
+            state = _after(state, entry)
+        return state
+
+
+class Order:
+    """The hooks' reports of one pane."""
+
+    def __init__(self) -> None:
+        self._lines: OrderedDict[str, _Line] = OrderedDict()
+
+    def admit(self, payload: str | None, report: Report) -> tuple[Report, ...]:
+        """The reports that follow from *report*, which *payload* was decoded to; none if it changes nothing."""
+        found = _entry(payload, report) if payload is not None else None
+        if found is None:
+            # Somebody else spoke, and has the last word until a hook speaks again.
+            self._forget(report.id)
+            return (report,)
+        line = self._line(report.id)
+        if line.latest is not None and found.at < line.latest - WINDOW:
+            self._forget(report.id)
+            line = self._line(report.id)
+        if line.is_known(found):
+            return ()
+        line.add(found)
+        changed = self._settle(line, found)
+        if found.report.status is None and not found.report.id:
+            are_many = len(self._lines) > FEW
+            for id_, below in list(self._lines.items()):
+                if id_ and are_many and below.latest is not None and below.latest <= found.at:
+                    # The tracker withdraws it, and one that is late yet finds the goodbye in the agent's own line.
+                    del self._lines[id_]
+                elif id_:
+                    changed += self._leave(below, id_, found)
+        return tuple(changed)
+
+    def _settle(self, line: _Line, arrived: _Entry) -> list[Report]:
+        """What is to be told of *line* now that *arrived* is in it."""
+        state = line.state()
+        if state is None or (state is not arrived and state.report == line.shown):
+            return []
+        line.shown = state.report
+        return [state.report]
+
+    def _leave(self, line: _Line, id_: str, goodbye: _Entry) -> list[Report]:
+        """The agent's own *goodbye* is one of each of its subagents."""
+        entry = attrs.evolve(goodbye, report=attrs.evolve(goodbye.report, id=id_))
+        if line.is_known(entry):
+            return []
+        line.add(entry)
+        # The tracker withdraws a record with those below it. A subagent that came later is told anew.
+        line.shown = None
+        return self._settle(line, entry)
+
+    def _line(self, id_: str) -> _Line:
+        line = self._lines.get(id_)
+        if line is None:
+            while len(self._lines) >= MAX_LINES:
+                del self._lines[next(known for known in self._lines if known)]
+            line = self._lines[id_] = _Line()
+            root = self._lines.get("") if id_ else None
+            for entry in root.entries if root is not None else ():
+                if entry.report.status is None:
+                    line.add(attrs.evolve(entry, report=attrs.evolve(entry.report, id=id_)))
+        self._lines.move_to_end(id_)
+        return line
+
+    def _forget(self, id_: str) -> None:
+        if id_:
+            self._lines.pop(id_, None)
+        else:
+            self._lines.clear()
+
+
+def _entry(payload: str, report: Report) -> _Entry | None:
+    if "at=" not in payload:
+        return None
+    found = dict(pairs.split(payload.encode("utf-8", "replace")))
+    at = found.get(b"at", b"")
+    if not at.isdigit() or len(at) > 15:
+        return None
+    try:
+        of = pairs.percent_decode(found.get(b"of", b"")).decode("ascii", "replace")
+    except DecodeError:
+        of = ""
+    rank = _RANK.get(report.status, 0)
+    return _Entry(int(at), rank, payload, report, of, found.get(b"weak") == b"1")
+
+
+def _after(state: _Entry | None, entry: _Entry) -> _Entry:
+    """What the record is when *entry* follows on *state*."""
+    if state is None:
+        return entry
+    before, now = state.report.status, entry.report.status
+    if entry.is_weak and (now is before or (now in (Status.IDLE, Status.DONE) and before in _OVER)):
+        return state
+    is_other_tool = bool(entry.of and state.of) and entry.of != state.of
+    if before is Status.WAITING and now is Status.WORKING and is_other_tool:
+        return state
+    return entry

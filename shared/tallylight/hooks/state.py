@@ -1,0 +1,128 @@
+"""
+The state of each agent's hooks, for `tally hooks status` and `tally doctor`. Reads only.
+
+Not to have hooks is no fault: the lights work without. Hooks that are there and cannot work are one.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from tallylight.files import managed_block, toml, user_file
+from tallylight.files.system import World
+from tallylight.hooks import install, jsonc
+from tallylight.hooks.install import Target
+from tallylight.model.errors import TallyError
+from tallylight.setup import environment
+from tallylight.setup.checks import Finding, Health
+from tallylight.wire import values
+
+
+class State(enum.StrEnum):
+    INSTALLED = "installed"
+    #: Of another installation, or not all of them.
+    MOVED = "moved"
+    BROKEN = "broken"
+    NOT_INSTALLED = "not installed"
+    #: There are none for this agent, or they are there and say nothing.
+    CANNOT_WORK = "cannot work"
+
+
+class Standing(NamedTuple):
+    """How it stands with one agent's hooks; *remedy* is what to do, empty if nothing."""
+
+    agent: str
+    state: State
+    text: str
+    remedy: str = ""
+
+    @property
+    def is_fault(self) -> bool:
+        """An agent that can have no hooks is none."""
+        return self.state in (State.MOVED, State.BROKEN) or bool(self.state is State.CANNOT_WORK and self.remedy)
+
+
+def standing(world: World, target: Target) -> Standing:
+    """How it stands with the hooks of one agent."""
+    agent = target.agent
+    if not target.form:
+        return Standing(agent, State.CANNOT_WORK, str(target.place["why"]))
+    path = target.path(world)
+    name, again = world.short(path), f"run `tally hooks install {agent}`"
+    try:
+        if not install.is_present(world, target):
+            return Standing(agent, State.NOT_INSTALLED, f"{name} has none; `tally hooks install {agent}` puts them in")
+        is_right = install.is_right(world, target)
+    except TallyError as error:
+        return Standing(agent, State.BROKEN, f"{name}: {error}", "correct it")
+    if not is_right:
+        return Standing(agent, State.MOVED, f"{name} has those of another installation or version", again)
+    problem = _unmet(world, target)
+    if problem is not None:
+        return Standing(agent, State.CANNOT_WORK, *problem)
+    return Standing(agent, State.INSTALLED, name)
+
+
+def _unmet(world: World, target: Target) -> tuple[str, str] | None:
+    """The first setting of the agent's without which its hooks do not work, and what to do."""
+    for need in target.place["needs"]:
+        path = target.folder(world) / need["file"]
+        text = managed_block.decode(user_file.read(path) or b"")
+        found = _setting(text, need["key"], is_toml=need["file"].endswith(".toml"))
+        value = _written(found)
+        member = need["member"].replace("{file}", str(target.path(world)))
+        has_member = isinstance(found, dict) and any(name.startswith(member) for name in found)
+        if (
+            (need["value"] and value != need["value"])
+            or (need["value_not"] and value == need["value_not"])
+            or (member and not has_member)
+        ):
+            return str(need["problem"]), str(need["remedy"])
+    return None
+
+
+def _written(setting: object) -> str:
+    """A setting as its file has it; nothing for one that is a table, a list, or no number that anybody writes."""
+    if isinstance(setting, str):
+        return setting
+    is_plain = isinstance(setting, bool) or values.number(setting, -values.LATEST, values.LATEST) is not None
+    return json.dumps(setting) if is_plain else ""
+
+
+def _setting(text: str, key: str, *, is_toml: bool) -> Any:
+    """A setting; None if it is not there or the file cannot be read."""
+    found: Any
+    try:
+        if is_toml:
+            found = toml.load(text, key)
+        else:
+            node = jsonc.parse(text)
+            found = node.data() if node is not None else {}
+    except TallyError:
+        return None
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    return found
+
+
+def is_here(world: World, target: Target) -> bool:
+    """Whether the agent's program is on PATH."""
+    return any(world.which(program) for program in target.place["programs"])
+
+
+def findings(world: World, targets: Mapping[str, Target]) -> Iterator[Finding]:
+    """A line for each agent that is here or has hooks of ours, for `tally doctor`."""
+    if not environment.layout(world).launcher.exists() and world.which("tally") is None:
+        return  # what is wrong with the installation is told by its own check
+    for target in targets.values():
+        found = standing(world, target)
+        is_ours = found.state in (State.INSTALLED, State.MOVED) or (found.state is State.CANNOT_WORK and found.remedy)
+        if not is_ours and not is_here(world, target):
+            continue
+        health = Health.OK if found.state is State.INSTALLED else Health.SKIPPED
+        if found.is_fault:
+            health = Health.STALE if found.state is State.MOVED else Health.BROKEN
+        yield Finding(f"hooks {found.agent}", health, f"{found.state.value}: {found.text}", found.remedy)

@@ -1,0 +1,235 @@
+"""
+A pane of a detached session, of tmux or GNU Screen, as `actions.answer` and `actions.say` look at it and type into it.
+
+Both look at the process table anew: the leader of the pane, the group in the foreground of its terminal, who that is.
+Then they type at once. What remains between the look and the keys is the time that the multiplexer takes for one
+command, some milliseconds; a program that draws another question just then gets the keys that were meant for this one.
+tmux and Screen have no command that compares and types in one.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import attrs
+
+from tallylight.actions.answer import Seen
+from tallylight.actions.gate import Refusal
+from tallylight.agents.agent import Agents
+from tallylight.evidence import process_table
+from tallylight.evidence.foreground import Identity
+from tallylight.hosts.gnu_screen.source import ScreenSource
+from tallylight.hosts.jobs import Ran, StuckError, run
+from tallylight.hosts.polling.source import Sight
+from tallylight.hosts.tmux.pane_list import Cursor, Form, Target
+from tallylight.model.errors import SessionError
+from tallylight.pane.pane import Look
+from tallylight.snapshot import writer
+from tallylight.snapshot.schema import Pane
+
+#: A Screen takes an order within so many seconds, or it hangs.
+TAKEN_S = 2.0
+#: The register that text passes through. Screen's own commands use `.` and what a person names.
+_REGISTER = "~"
+_TARGET = re.compile(r"\$[0-9]+:@[0-9]+\.(%[0-9]+)\Z")
+_ADDRESS = re.compile(r"[0-9]+\.[^\0\n]{1,512}\Z")
+_GONE = Refusal("gone", "that pane is gone; nothing was typed")
+#: Keys that tmux has a name for, so that it sends what the program's mode of the cursor keys asks for.
+_TMUX_KEYS = {
+    "\r": "Enter", "\x1b": "Escape", "\t": "Tab", "\x1b[Z": "BTab", "\x03": "C-c",
+    "\x1b[A": "Up", "\x1b[B": "Down", "\x1b[C": "Right", "\x1b[D": "Left",
+}  # fmt: skip
+_T = TypeVar("_T")
+
+
+@attrs.define
+class Holders:
+    """Who holds the foreground of a terminal, read anew at each call."""
+
+    agents: Agents
+    table: process_table.Table = attrs.Factory(process_table.table)
+
+    def look(self, leader: int, title: str = "") -> Identity:
+        """The foreground of the terminal of the process *leader*, whose title is *title*."""
+        group = process_table.Groups(self.table).look(leader, 0.0)
+        return process_table.foreground(group, self.agents, self.table).with_title(title)
+
+
+@attrs.define
+class TmuxPane:
+    """The pane *target* (`%3`) of the tmux server at *socket*, which a snapshot tells as *entry*."""
+
+    entry: Pane
+    socket: str
+    target: str
+    holders: Holders
+    env: Mapping[str, str]
+
+    def see(self) -> Seen | Refusal:
+        """One command tells the screen and all about the pane."""
+        form = Form(secrets.token_hex(8))
+        done = self._run(
+            *("capture-pane", "-p", "-t", self.target, ";", "display-message", "-p", "-t", self.target, form.screen),
+            *(";", "display-message", "-p", "-t", self.target, form.target),
+        )
+        text = done.output.decode("utf-8", "surrogateescape") if done is not None else ""
+        target, found = form.read_target(text), form.read_screens(text).get(self.target)
+        if target is None or found is None or self.entry.id != f"tmux/{target.server}/{target.id}":
+            return _GONE
+        return self._seen(target, *found)
+
+    def _seen(self, target: Target, cursor: Cursor, rows: list[str]) -> Seen | Refusal:
+        if not target.has_keys:
+            return Refusal("mode", "somebody reads back in that pane, or its input is off; nothing was typed")
+        if target.is_synchronized:
+            return Refusal("synchronized", "what is typed there goes to other panes, too; nothing was typed")
+        return Seen(
+            pane=self.entry.id,
+            foreground=self.holders.look(target.pid, target.title),
+            look=Look(rows, cursor.row, cursor.column, cursor.columns, cursor.is_visible),
+            status=self.entry.status,
+            kind=self.entry.kind,
+            takes_paste=target.takes_paste,
+        )
+
+    def press(self, keys: str) -> None:
+        """Each key by its name, text as it is, all by one command."""
+        command: list[str] = []
+        for part in _split_keys(keys):
+            command += [";"] if command else []
+            if part in _TMUX_KEYS:
+                command += ["send-keys", "-t", self.target, _TMUX_KEYS[part]]
+            else:
+                command += ["send-keys", "-t", self.target, "-l", "--", _argument(part)]
+        self._order(*command)
+
+    def paste(self, text: str, *, enter: bool) -> None:
+        """Through a buffer of its own, from standard input: no argument list shows it, and none can end it."""
+        name = f"tallylight-{secrets.token_hex(8)}"
+        command = ["load-buffer", "-b", name, "-", ";", "paste-buffer", "-p", "-d", "-b", name, "-t", self.target]
+        command += [";", "send-keys", "-t", self.target, "Enter"] if enter else []
+        self._order(*command, given=text.encode())
+
+    def _order(self, *command: str, given: bytes | None = None) -> None:
+        done = self._run(*command, given=given)
+        if done is None or done.code != 0:
+            raise SessionError("the session is gone")
+
+    def _run(self, *command: str, given: bytes | None = None) -> Ran | None:
+        return unstuck(lambda: run(["tmux", "-u", "-S", self.socket, *command], self.env, given=given))
+
+
+def _split_keys(keys: str) -> list[str]:
+    """*keys* as those that have a name, and the text between them."""
+    parts: list[str] = []
+    is_text = False
+    while keys:
+        name = next((name for name in sorted(_TMUX_KEYS, key=len, reverse=True) if keys.startswith(name)), "")
+        if name or not is_text:
+            parts.append(name or keys[0])
+        else:
+            parts[-1] += keys[0]
+        is_text = not name
+        keys = keys[len(name) or 1 :]
+    return parts
+
+
+def _argument(text: str) -> str:
+    """*text* as an argument of a command of tmux, which takes a `;` at its end for the end of the command."""
+    return f"{text[:-1]}\\;" if text.endswith(";") else text
+
+
+@attrs.define
+class ScreenPane:
+    """
+    The window *window* of the session *address* of GNU Screen, which a snapshot tells as *entry*.
+
+    *lock*: one at a time uses the register.
+    """
+
+    entry: Pane
+    address: str
+    window: str
+    screens: ScreenSource
+    holders: Holders
+    env: Mapping[str, str]
+    lock: threading.Lock
+
+    def see(self) -> Seen | Refusal:
+        """The screen by a hardcopy, the process by the table."""
+        with self.lock:
+            sight, look = read_screen(self.screens, self.entry.id)
+        if sight is None or look is None or screen_target(sight.attach) != (self.address, self.window):
+            return _GONE
+        return Seen(
+            pane=self.entry.id,
+            foreground=self.holders.look(sight.leader),
+            look=look,
+            status=self.entry.status,
+            kind=self.entry.kind,
+        )
+
+    def press(self, keys: str) -> None:
+        """By way of a file, for Screen's `stuff` would read `^` and `\\` and `$` as something else."""
+        parent = writer.checked_directory(writer.directory(self.env), create=True)
+        command = ("screen", "-S", self.address, "-p", self.window, "-X")
+        with self.lock, tempfile.TemporaryDirectory(prefix="typed-", dir=parent) as folder:
+            file, read = Path(folder, "text"), Path(folder, "read")
+            file.write_bytes(keys.encode())
+            self._run(*command, "readreg", _REGISTER, str(file))
+            self._run(*command, "paste", _REGISTER)
+            # Orders are only queued, and taken in order: once this one was, the file may go.
+            self._run(*command, "hardcopy", str(read))
+            end = time.monotonic() + TAKEN_S
+            while not read.exists():
+                if time.monotonic() > end:
+                    raise SessionError("screen does not answer")
+                time.sleep(0.01)
+
+    def paste(self, text: str, *, enter: bool) -> None:
+        """As keys: Screen knows no bracketed paste."""
+        self.press(f"{text}\r" if enter else text)
+
+    def _run(self, *command: str) -> None:
+        done = unstuck(lambda: run(command, self.env))
+        if done is None or done.code != 0:
+            raise SessionError("the session is gone")
+
+
+def tmux_target(attach: Sequence[str]) -> tuple[str, str] | None:
+    """The socket and the pane that the argument list *attach* of a snapshot names, if it is one of tmux."""
+    match attach:
+        case ("tmux", "-S", socket, "attach-session", "-t", target) if socket.startswith("/"):
+            found = _TARGET.match(target)
+            return (socket, found[1]) if found is not None else None
+    return None
+
+
+def screen_target(attach: Sequence[str]) -> tuple[str, str] | None:
+    """The session and the window that *attach* names, if it is one of GNU Screen."""
+    match attach:
+        case ("screen", "-r" | "-x", address, "-p", window) if _ADDRESS.match(address) and window.isdecimal():
+            return address, window
+    return None
+
+
+def read_screen(screens: ScreenSource, id_: str) -> tuple[Sight | None, Look | None]:
+    """The window of the id *id_* and its screen, read anew; None for one that is gone."""
+    sights = unstuck(screens.look)
+    sight = next((sight for sight in sights or () if sight.id == id_), None)
+    return sight, unstuck(sight.read) if sight is not None and sight.read is not None else None
+
+
+def unstuck(call: Callable[[], _T]) -> _T:
+    """What *call* returns; `SessionError` for a program that does not end."""
+    try:
+        return call()
+    except StuckError as error:
+        raise SessionError(f"{error} does not answer") from None

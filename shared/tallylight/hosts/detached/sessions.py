@@ -1,0 +1,80 @@
+"""
+What reaches the panes of detached sessions, tmux's and GNU Screen's: their screens, and a `Typist` for each.
+
+Where a pane is, its host says in the argument list that attaches to it; nothing else of a snapshot is used.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Mapping
+
+from tallylight.actions.answer import Typist
+from tallylight.actions.gate import Refusal
+from tallylight.files import directories
+from tallylight.hosts.detached.pane import (
+    Holders,
+    ScreenPane,
+    TmuxPane,
+    read_screen,
+    screen_target,
+    tmux_target,
+    unstuck,
+)
+from tallylight.hosts.gnu_screen.source import ScreenSource
+from tallylight.hosts.jobs import run
+from tallylight.model.errors import SessionError
+from tallylight.snapshot.schema import Pane
+from tallylight.wire.text import sanitise
+
+#: Of a screen that is handed out.
+MAX_LINES, MAX_CELLS = 500, 1000
+
+
+class Multiplexers:
+    """The panes of the host `sessions`. Every method may be called on any thread, and takes as long as it takes."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._env = {name: value for name, value in environ.items() if name not in ("TMUX", "TMUX_PANE", "STY")}
+        self._screens = ScreenSource(environ)
+        self._lock = threading.Lock()
+
+    @functools.cached_property
+    def _holders(self) -> Holders:
+        return Holders(directories.load_agents(self._environ)[0])
+
+    def can_type(self, host: str, pane: Pane) -> bool:
+        """Whether *pane* is one of ours."""
+        return host.startswith("sessions-") and (tmux_target(pane.attach) or screen_target(pane.attach)) is not None
+
+    def at(self, host: str, pane: Pane) -> Typist | Refusal:
+        """What looks at *pane* and types into it, for `actions.answer` and `actions.say`; refused if it is not ours."""
+        if self.can_type(host, pane):
+            if (tmux := tmux_target(pane.attach)) is not None:
+                return TmuxPane(pane, *tmux, self._holders, self._env)
+            if (screen := screen_target(pane.attach)) is not None:
+                return ScreenPane(pane, *screen, self._screens, self._holders, self._env, self._lock)
+        return Refusal("unreachable", f"{host}:{pane.id} is not a pane of tmux or GNU Screen that can be typed into")
+
+    def read(self, host: str, pane: Pane) -> list[str]:
+        """The rows of its screen, from the top, without the empty ones at the end."""
+        del host
+        found = tmux_target(pane.attach)
+        if found is not None:
+            command = ["tmux", "-u", "-S", found[0], "capture-pane", "-p", "-t", found[1]]
+            done = unstuck(lambda: run(command, self._env))
+            if done is None or done.code != 0:
+                raise SessionError("the session is gone")
+            lines = done.output.decode("utf-8", "replace").split("\n")
+        else:
+            with self._lock:
+                _, look = read_screen(self._screens, pane.id)
+            if look is None:
+                raise SessionError("the session is gone")
+            lines = list(look.lines)
+        lines = [sanitise(line, cells=MAX_CELLS) for line in lines[:MAX_LINES]]
+        while lines and not lines[-1].strip():
+            lines.pop()
+        return lines

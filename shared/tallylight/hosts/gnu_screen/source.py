@@ -1,0 +1,308 @@
+"""
+GNU Screen as a source of panes: one a window of every session of this user. https://www.gnu.org/software/screen/
+
+Which windows a session has, and what runs in them, is read from the process table: a window's leader is a child of the
+session's process, with the window's number in its environment. So a look at sessions in which nothing changes starts no
+program. `screen -ls` is asked only after the directory of the sockets has changed, or after `RELIST_S`.
+
+A screen is read with `hardcopy` into a file of a directory that only this user can enter. A question (`screen -Q`)
+would be shown to whoever is attached, so only a detached session is asked where its cursor is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from tallylight.evidence import process_table
+from tallylight.files import directories as files
+from tallylight.hosts.gnu_screen import hardcopy, session_list
+from tallylight.hosts.gnu_screen.session_list import Session, State
+from tallylight.hosts.jobs import StuckError, run
+from tallylight.hosts.polling.run_times import Runtimes
+from tallylight.hosts.polling.source import Sight
+from tallylight.pane.pane import Look
+from tallylight.snapshot import writer
+from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Pane as PaneEntry
+
+#: Seconds after which the list is asked for although nothing seems to have changed.
+RELIST_S = 30.0
+#: Seconds between two readings of one screen, of two programs each. One that is still counts as read again sooner.
+READ_S = 1.0
+#: A session writes its hardcopy within so many seconds, or it hangs.
+WRITTEN_S = 2.0
+#: Windows of one session that are looked at.
+MAX_WINDOWS = 200
+_MAX_BYTES = 1 << 20
+_COLUMNS = 80
+
+
+@attrs.define
+class _Window:
+    """A window's leader: its start, and the number that Screen gave it; None if that cannot be read."""
+
+    start: int | None
+    number: int | None
+    file: str
+
+
+@attrs.frozen
+class _Seen:
+    """A session as of a look: how long it had run, its windows by leader, and their sights."""
+
+    session: Session
+    runtime: int | None
+    windows: dict[int, _Window]
+    sights: list[Sight]
+
+    def is_as(self, session: Session, runtime: int | None) -> bool:
+        """Whether nothing can be new: it has not run since, so no window has come or gone, and all had their number."""
+        is_whole = all(window.number is not None for window in self.windows.values())
+        return runtime is not None and self.runtime == runtime and self.session == session and is_whole
+
+
+@attrs.frozen
+class _Copy:
+    """What a hardcopy held, and the look that it was."""
+
+    data: bytes
+    look: Look
+    #: How long the session's process had run when it was made: it runs for every character that is drawn.
+    runtime: int | None = None
+
+
+class ScreenSource:
+    """All windows of GNU Screen that belong to this user and, by *environ*, to this directory of sockets."""
+
+    every = 1.0
+
+    def __init__(self, environ: Mapping[str, str], table: process_table.Table | None = None) -> None:
+        left_out = ("STY", "WINDOW", "LC_ALL")
+        self._env = {name: value for name, value in environ.items() if name not in left_out} | {"LC_ALL": "C.UTF-8"}
+        self._environ = environ
+        self._table = table or process_table.table()
+        self._sessions: list[Session] = []
+        self._folder = ""
+        self._stamp: object = None
+        self._listed_at: float | None = None
+        self._runtimes = Runtimes("/proc" if isinstance(self._table, process_table.ProcTable) else None)
+        self._seen: dict[int, _Seen] = {}
+        self._copies: dict[str, _Copy] = {}
+        self._private: Path | None = None
+        self._keeps_text: bool | None = None
+
+    # What there is --------------------------------------------------------------------------------------------
+
+    def look(self) -> Sequence[Sight] | None:
+        """A sight for every window of every living session."""
+        self._list_sessions()
+        self._seen = {session.pid: self._look_at(session) for session in self._sessions}
+        self._runtimes.keep(self._seen)
+        files = {window.file for seen in self._seen.values() for window in seen.windows.values()}
+        for gone in self._copies.keys() - files:
+            self._copies.pop(gone, None)
+        return [sight for seen in self._seen.values() for sight in seen.sights]
+
+    def _look_at(self, session: Session) -> _Seen:
+        """The windows of a session, asked for only if they can be others than at the last look."""
+        # Before the rest: what changes in between is then seen at the next look.
+        runtime = self._runtimes.read(session.pid)
+        before = self._seen.get(session.pid)
+        if before is not None and before.is_as(session, runtime):
+            return before
+        windows = self._windows_of(session, before.windows if before is not None else {})
+        is_alone = len(windows) == 1
+        sights = [self._sight(session, pid, window.number, is_alone=is_alone) for pid, window in windows.items()]
+        return _Seen(session, runtime, windows, sights)
+
+    def _list_sessions(self) -> None:
+        """Ask for the list, if it can have changed."""
+        now = time.monotonic()
+        is_fresh = self._listed_at is not None and now - self._listed_at < RELIST_S
+        # Before the list: what changes in between is then seen at the next look.
+        stamp = self._stamp_of_folder()
+        if is_fresh and stamp == self._stamp and (self._folder or not self._sessions):
+            return
+        self._listed_at = now
+        if shutil.which("screen", path=self._env.get("PATH")) is None:
+            self._sessions = []
+            return
+        # The exit code tells nothing: it is 1 where there are none, and 0 or 1 by version where there are some.
+        done = run(["screen", "-ls"], self._env)
+        text = done.output.decode("utf-8", "surrogateescape") if done is not None else ""
+        self._sessions = [session for session in session_list.read_list(text) if session.state is not State.GONE]
+        folder = session_list.read_folder(text)
+        if folder != self._folder:
+            # Nobody looked at this one before the list: what came in between is found by listing once more.
+            self._folder, stamp = folder, None
+        self._stamp = stamp
+
+    def _stamp_of_folder(self) -> object:
+        """What changes when a session comes, goes, is attached or detached: a socket is executable while attached."""
+        if not self._folder:
+            return None
+        try:
+            with os.scandir(self._folder) as entries:
+                return sorted(
+                    (entry.name, entry.stat(follow_symlinks=False).st_mode, entry.inode())
+                    for entry in entries
+                    if not session_list.is_question(entry.name)
+                )
+        except OSError:
+            return None
+
+    def _windows_of(self, session: Session, before: Mapping[int, _Window]) -> dict[int, _Window]:
+        """The windows of a session by their leaders; *before* are those of the last look."""
+        found: dict[int, _Window] = {}
+        for leader in process_table.children(session.pid, self._table)[:MAX_WINDOWS]:
+            start = self._table.start(leader)
+            window = before.get(leader)
+            if window is None or window.start != start or window.number is None:
+                number = self._number(leader, session)
+                window = _Window(start, number, _file(session, number))
+            found[leader] = window
+        return found
+
+    def _number(self, leader: int, session: Session) -> int | None:
+        """The number of a window. Of a program that runs as somebody else it cannot be read."""
+        env = self._table.environ(leader)
+        number = env.get("WINDOW", "")
+        is_own = env.get("STY", "").partition(".")[0] == str(session.pid)
+        return int(number) if is_own and number.isascii() and number.isdigit() and len(number) < 6 else None
+
+    def _sight(self, session: Session, leader: int, number: int | None, *, is_alone: bool) -> Sight:
+        is_attached = session.state is State.ATTACHED
+        how = ("screen", "-x" if is_attached else "-r", session.address)
+        return Sight(
+            id=f"screen/{session.pid}/{number}" if number is not None else f"screen/{session.pid}/p{leader}",
+            leader=leader,
+            read=(lambda: self._read(session, number)) if number is not None else None,
+            read_every=READ_S,
+            is_still=(lambda: self._is_still(session, number)) if number is not None else None,
+            tab=str(number) if number is not None else "",
+            host_title=session.name,
+            attach=how if number is None else (*how, "-p", str(number)),
+            # Which of several windows a person looks at is not to be learnt without disturbing them.
+            visible=is_attached and is_alone,
+        )
+
+    # A screen -------------------------------------------------------------------------------------------------
+
+    def _read(self, session: Session, number: int) -> Look | None:
+        """The screen of one window; None if it is gone. `StuckError` if the session does not answer."""
+        path = self._directory() / _file(session, number)
+        path.unlink(missing_ok=True)
+        command = ["screen", "-S", session.address, "-p", str(number)]
+        if run([*command, "-X", "hardcopy", str(path)], self._env) is None or not self._is_there(session):
+            return None
+        end = time.monotonic() + WRITTEN_S
+        while not path.exists():
+            if time.monotonic() > end:
+                raise StuckError("screen")
+            time.sleep(0.01)
+        data = files.read_limited(path, _MAX_BYTES)
+        before = self._copies.get(path.name)
+        if before is None or data != before.data:
+            before = self._copy(session, command, path, end)
+        path.unlink(missing_ok=True)
+        self._copies[path.name] = attrs.evolve(before, runtime=process_table.runtime(session.pid))
+        return before.look
+
+    def _is_still(self, session: Session, number: int) -> bool:
+        """Whether nothing was drawn in any window of the session since this one was read."""
+        copy = self._copies.get(_file(session, number))
+        return copy is not None and copy.runtime is not None and copy.runtime == process_table.runtime(session.pid)
+
+    def _copy(self, session: Session, command: Sequence[str], path: Path, end: float) -> _Copy:
+        """The look at a screen that is another one than last time, from the file at *path*."""
+        info = None
+        if not self._is_attached(session):
+            # What is asked is answered after what was ordered: the file is whole by then.
+            answer = run([*command, "-Q", "info"], self._env)
+            info = session_list.read_info(answer.output) if answer is not None else None
+        data = self._whole(path, end) if info is None else files.read_limited(path, _MAX_BYTES)
+        rows = hardcopy.decode(data, keeps_text=self._is_text_kept())
+        if info is None:
+            look = Look(rows, cursor_row=len(rows) - 1, cursor_column=0, columns=_width(rows), cursor_visible=False)
+        else:
+            look = Look(rows[: info.rows], cursor_row=info.row, cursor_column=info.column, columns=info.columns)
+        return _Copy(data, look)
+
+    def _whole(self, path: Path, end: float) -> bytes:
+        """The file once it does not grow any more."""
+        data = b""
+        while time.monotonic() < end:
+            before, data = data, files.read_limited(path, _MAX_BYTES)
+            if data and data == before:
+                break
+            time.sleep(0.01)
+        return data
+
+    def _socket(self, session: Session) -> int:
+        """The mode of a session's socket; 0 if it is gone."""
+        try:
+            return Path(self._folder, session.address).lstat().st_mode
+        except (OSError, ValueError):
+            return 0
+
+    def _is_there(self, session: Session) -> bool:
+        return self._socket(session) != 0
+
+    def _is_attached(self, session: Session) -> bool:
+        return bool(self._socket(session) & stat.S_IXUSR)
+
+    def _is_text_kept(self) -> bool:
+        if self._keeps_text is None:
+            done = run(["screen", "-v"], self._env)
+            self._keeps_text = session_list.keeps_text(done.output) if done is not None else False
+        return self._keeps_text
+
+    def _directory(self) -> Path:
+        """The directory for hardcopies: new, of an unguessable name, and for this user alone."""
+        if self._private is None:
+            parent = writer.checked_directory(writer.directory(self._environ), create=True)
+            for path in parent.glob("screen-*-*"):
+                pid = path.name.split("-")[1]
+                # Of a host that was killed. A pid that is somebody's keeps it a while longer.
+                if pid.isascii() and pid.isdigit() and self._table.start(int(pid[:10])) is None:
+                    shutil.rmtree(path, ignore_errors=True)
+            self._private = Path(tempfile.mkdtemp(prefix=f"screen-{os.getpid()}-", dir=parent))
+        return self._private
+
+    # What is asked of it --------------------------------------------------------------------------------------
+
+    def shown(self, entries: Mapping[str, PaneEntry]) -> None:
+        """Screen has no place for a light."""
+
+    def act(self, request: Request) -> None:
+        """Show the window to whoever is attached to its session."""
+        for seen in list(self._seen.values()):
+            for sight in seen.sights:
+                if sight.id == request.pane and sight.tab and self._is_attached(seen.session):
+                    run(["screen", "-S", seen.session.address, "-X", "select", sight.tab], self._env)
+
+    def close(self) -> None:
+        """Take the private directory away."""
+        self._runtimes.close()
+        if self._private is not None:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(self._private)
+            self._private = None
+
+
+def _file(session: Session, number: int | None) -> str:
+    return f"{session.pid}-{number}"
+
+
+def _width(rows: Sequence[str]) -> int:
+    """How wide a screen is whose size nobody tells: rows are cut at their last character, lines across are not."""
+    return max([_COLUMNS, *map(len, rows)])

@@ -1,0 +1,237 @@
+"""
+The list of agents in kitty: an overlay window, and what its keys do to other windows.
+
+kitty's own kittens take a while to start, for each is a kitty of its own. So the list is a program of ours, `tally
+agents`, and its first picture is drawn into the window here and now, from what this process knows; the program draws
+the same a moment later and goes on from there.
+
+The program has a channel to this process that nobody else has. Through it a pane can be answered, forked, resumed or
+shown, in the name of the person who pressed a key in the list, and nothing else can. (It is not kitty's remote control
+over a descriptor: while such a one is open, kitty 0.41 answers nobody else.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import socket
+import termios
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+from kitty.child import default_env
+from kitty.constants import kitty_exe
+from kitty.fast_data_types import add_timer, remove_timer
+from kitty.tab_bar import draw_attributed_string
+from kitty.tabs import SpecialWindow
+from kitty.utils import log_error
+
+from tallylight.actions import answer as answers
+from tallylight.actions import fork
+from tallylight.actions.answer import Answer, Question
+from tallylight.hosts.kitty import actions
+from tallylight.hosts.kitty.host import KittyHost
+from tallylight.hosts.kitty.typist import WindowTypist
+from tallylight.snapshot import rows
+from tallylight.snapshot.schema import Snapshot
+from tallylight.ui import ansi
+from tallylight.ui.agent_list import draw, state
+from tallylight.ui.agent_list.channel import (
+    CHANNEL,
+    CHUNK,
+    MAX_WORDS,
+    SELECTED,
+    Lines,
+    TooLongError,
+    answer_to,
+    read_words,
+)
+from tallylight.ui.terminal import depth
+
+#: What may attach a terminal to a detached session. The argument list comes from another process.
+ATTACHERS = ("screen", "tmux")
+#: Where our own package lies, found out before any disk could hang.
+_LIBRARY = str(Path(__file__).resolve().parents[3])
+#: How often, in seconds, an open list is listened to.
+LISTEN_S = 0.03
+
+
+@attrs.define
+class _List:
+    """A list on the screen."""
+
+    host: KittyHost
+    #: The folder of our kittens.
+    kittens: Path
+    channel: socket.socket
+    timer: int | None = None
+    #: What was asked so far, and what of the answers is not sent yet.
+    heard: Lines = attrs.Factory(lambda: Lines(MAX_WORDS))
+    unsent: bytes = b""
+    #: What to do when it has gone.
+    then: Callable[[], object] | None = None
+
+    def listen(self, _timer: int | None) -> None:
+        """Do what was asked since the last time, and answer; never wait for the other side."""
+        if self.unsent:
+            self._send()
+            return
+        try:
+            lines = self.heard.feed(self.channel.recv(CHUNK))
+        except BlockingIOError:
+            return  # nothing was asked
+        except (OSError, TooLongError):
+            self.channel.close()  # it has gone, and its window will; or it is no list
+            if self.timer is not None:
+                remove_timer(self.timer)
+                self.timer = None
+            return
+        for line in lines:
+            self.unsent += self._answer(line)
+        self._send()
+
+    def _answer(self, line: bytes) -> bytes:
+        try:
+            return answer_to(self.act(read_words(line)))
+        except Exception as error:  # the next one may well succeed
+            log_error(f"tallylight: list of agents: {type(error).__name__}: {error}")
+            return answer_to(f"it failed: {type(error).__name__}; kitty's log tells more")
+
+    def _send(self) -> None:
+        """As much as the socket takes; the rest at the next look."""
+        try:
+            self.unsent = self.unsent[self.channel.send(self.unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError:  # nobody waits for it any more
+            self.unsent = b""
+
+    def act(self, words: Sequence[str]) -> str | Question:
+        """
+        Do what is asked: a verb, the id of a window, and what the verb needs.
+
+        Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person; or the
+        question that they asked to see.
+        """
+        boss, (verb, *rest) = self.host.boss, [*words, "", ""]
+        if verb == "attach":
+            if len(words) < 2 or words[1].rpartition("/")[2] not in ATTACHERS:
+                return "that host names no way to attach"
+            self.then = functools.partial(boss._new_tab, SpecialWindow(list(words[1:])))
+            return ""
+        id_ = int(rest[0]) if rest[0].isascii() and rest[0].isdigit() and len(rest[0]) < 20 else 0
+        window, pane = boss.window_id_map.get(id_), self.host.panes.get(id_)
+        if window is None or pane is None:
+            return "that pane is gone"
+        if verb == "go":
+            self.then = functools.partial(actions.focus, boss, id_)
+            return ""
+        if verb in ("fork", "resume"):
+            options = ["--resume"] if verb == "resume" else []
+            self.then = functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options)
+            return ""
+        typist = WindowTypist(self.host, window, pane)
+        if verb == "look":
+            found = answers.ask(typist)
+            return found if isinstance(found, Question) else found.text
+        if verb == "answer" and len(words) == 6 and (given := _answer_of(words)) is not None:
+            return answers.answer(typist, given).text
+        return "that is nothing a list can ask for"
+
+    def removed(self, _window: Any) -> None:
+        """Its window is gone."""
+        if self.timer is not None:
+            remove_timer(self.timer)
+        self.channel.close()
+        if self.then is not None:
+            self.then()
+
+
+#: By window.
+_lists: dict[int, _List] = {}
+
+
+def show(host: KittyHost, window_id: int, kittens: Path) -> None:
+    """Open the list over window *window_id*, or close the list that it is. *kittens* is the folder of our kittens."""
+    boss = host.boss
+    if window_id in _lists:
+        boss.mark_window_for_close(window_id)
+        return
+    window = boss.window_id_map.get(window_id)
+    tab = window.tabref() if window is not None else None
+    if window is None or tab is None:
+        return
+    now, name = time.time(), f"kitty-{os.getpid()}"
+    own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=host.entries(time.monotonic()))
+    shown = rows.build([own], name, now)
+    near, far = socket.socketpair()
+    near.setblocking(False)
+    far.set_inheritable(True)
+    told = {CHANNEL: str(far.fileno()), SELECTED: shown[0].address if shown else ""}
+    try:
+        overlay = tab.new_special_window(
+            SpecialWindow(command(host.command), override_title="Agents", env=told, cwd="/", overlay_for=window_id),
+            copy_colors_from=window,
+            pass_fds=(far.fileno(),),
+        )
+    except BaseException:
+        near.close()
+        raise
+    finally:
+        far.close()
+    opened = _lists[overlay.id] = _List(host, kittens, near)
+    opened.timer = add_timer(host.guarded("list of agents", opened.listen), LISTEN_S, True)
+    overlay.actions_on_removal.append(_removed)
+    # For the next one: it may have been installed elsewhere since.
+    host.worker.submit("list of agents", fork.own_command, functools.partial(_know_command, host))
+    _draw(overlay, shown, now, {**default_env(), "TERM": "xterm-kitty"})
+
+
+def _removed(window: Any) -> None:
+    _lists.pop(window.id).removed(window)
+
+
+def _know_command(host: KittyHost, found: object) -> None:
+    if isinstance(found, str):
+        host.command = found
+
+
+def _answer_of(words: Sequence[str]) -> Answer | None:
+    """The answer that *words* name: pane, process, its start, fingerprint, choice."""
+    _, pane, pid, start, fingerprint, number = words
+    if not all(word.isascii() and word.isdigit() and len(word) < 24 for word in (pid, start, number)):
+        return None
+    return Answer(pane, int(pid), int(start), fingerprint, int(number))
+
+
+def command(installed: str) -> list[str]:
+    """The list as a program: by the *installed* command, else by the Python in kitty."""
+    if installed:
+        return [installed, "agents"]
+    run = f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.cli.main import main; sys.exit(main(['agents']))"
+    return [kitty_exe(), "+runpy", run]
+
+
+def _draw(window: Any, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:
+    """The first picture."""
+    with contextlib.suppress(termios.error, OSError):
+        # What is typed from now on waits for the program, and is not echoed into the picture.
+        settings = termios.tcgetattr(window.child.child_fd)
+        settings[3] &= ~(termios.ECHO | termios.ICANON)
+        termios.tcsetattr(window.child.child_fd, termios.TCSANOW, settings)
+    screen = window.screen
+    first = state.refreshed(state.resized(state.State(), screen.columns, screen.lines), shown, now)
+    for number, line in enumerate(draw.draw(first)):
+        screen.cursor.x, screen.cursor.y = 0, number
+        draw_attributed_string(ansi.sgr(line, depth(environ)), screen)
+    screen.cursor_visible = False
+
+
+def _run_kitten(boss: Any, id_: int, kitten: Path, options: list[str]) -> None:
+    """Hand window *id_* over to the kitten that forks and resumes, which shows what it will run and asks."""
+    if actions.focus(boss, id_):
+        boss.run_kitten_with_metadata(str(kitten), options, window=boss.window_id_map[id_])

@@ -1,0 +1,290 @@
+"""
+Forking and resuming in kitty: both sides of `kittens/fork.py`.
+
+`main` runs in a process of its own, in a window over the pane it is about: it asks the person, and makes the worktree.
+`handle_result` runs inside kitty on its main thread, when that window has closed: everything is looked at afresh, the
+disk by the host's worker, and only if the same argument list comes out again, and the process table says the same at
+that moment, it is started, by kitty's own launch and without a shell.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from tallylight.actions import fork, worktrees
+from tallylight.actions.fork_page import Offer, Place, sentence
+from tallylight.actions.gate import Refusal
+from tallylight.actions.plan import Plan, Verb
+from tallylight.actions.plan import plan as plan_of
+from tallylight.agents.agent import Agents
+from tallylight.evidence import process_table
+from tallylight.evidence.process_table import Table
+from tallylight.files import directories
+from tallylight.model.errors import TallyError
+from tallylight.snapshot import writer
+from tallylight.snapshot.schema import Pane
+from tallylight.ui.confirm import ask
+
+if TYPE_CHECKING:
+    from tallylight.hosts.kitty.host import KittyHost
+
+Json = dict[str, Any]
+#: A person waits so long, in seconds, for the disk on which an agent and its directory lie.
+PATIENCE_S = 10.0
+#: How long, in seconds, kitty may be kept for that by the key press itself.
+LEND_S = 0.1
+#: Of the argument list that comes back from the other process, in words; our relay may stand before an agent's.
+MAX_WORDS = 64 + 3
+
+
+# In the window over the pane ---------------------------------------------------------------------------------------
+
+
+def main(args: Sequence[str]) -> Json | None:
+    """Ask the person; what is to be started, or nothing."""
+    options = _options(args)
+    verb = Verb.RESUME if options.resume else Verb.FORK
+    agents, _ = directories.load_agents(os.environ)
+    root = int(os.environ.get("KITTY_CHILD_PID", "0"))
+    found = plan(verb, agents, root)
+    offer = Offer(verb, found, Place(options.location), wants_worktree=options.worktree and verb is Verb.FORK)
+    while ask(offer, 0, os.environ, fork.complete):
+        assert isinstance(offer.found, Plan)
+        again = plan(verb, agents, root)
+        if isinstance(again, Refusal) or not again.is_same(offer.found):
+            offer.found = again if isinstance(again, Refusal) else _changed()
+            continue
+        cwd: str | Refusal = again.cwd
+        if offer.wants_worktree and isinstance(offer.worktree, worktrees.Base):
+            cwd = worktrees.make(offer.worktree)
+        if isinstance(cwd, Refusal):
+            offer.worktree = cwd
+            continue
+        told = {"verb": str(verb), "argv": list(again.argv), "place": str(offer.place)}
+        return {**told, "cwd": cwd, "shown_cwd": again.cwd}
+    return None
+
+
+def plan(verb: Verb, agents: Agents, root: int, table: Table | None = None) -> Plan | Refusal:
+    """Plan *verb* for the pane whose first process is *root*, by the snapshot of the kitty around us."""
+    source = table or process_table.table()
+    pane = pane_of(root, os.environ, source)
+    if pane is None:
+        return _no_host()
+    return fork.act(verb, pane, agents, source, root=root)
+
+
+def pane_of(root: int, environ: Any, table: Table) -> Pane | None:
+    """The pane of this kitty's snapshot whose foreground is *root* or below it."""
+    path = writer.directory(environ) / f"kitty-{environ.get('KITTY_PID', '')}.json"
+    try:
+        panes = writer.read(path).panes
+    except (OSError, TallyError):
+        return None
+    for pane in panes:
+        for pid in (pane.agent_pid, pane.pid):
+            if pid is not None and fork.is_below(pid, root, table):
+                return pane
+    return None
+
+
+def _changed() -> Refusal:
+    return Refusal("changed", "what runs in this pane changed in the meantime; ask again")
+
+
+def _options(args: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--fork", action="store_true", help="a new conversation that begins with all of this one")
+    what.add_argument("--resume", action="store_true", help="go on with this very conversation")
+    parser.add_argument("--worktree", action="store_true", help="in a fresh git worktree, on a new branch")
+    parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
+    return parser.parse_args(list(args[1:]))
+
+
+# Inside kitty ------------------------------------------------------------------------------------------------------
+
+
+def handle_result(answer: object, window_id: int, boss: Any) -> None:
+    """Start what the person agreed to, if everything is still as it was when they did."""
+    from kitty.fast_data_types import add_timer
+
+    # kitty is about to take the page away; what is looked up before that may find it half gone.
+    add_timer(lambda _timer: _finish(answer, window_id, boss), 0.0, False)
+
+
+def _finish(answer: object, window_id: int, boss: Any) -> None:
+    from tallylight.hosts.kitty import watcher
+
+    start = _Start(boss, window_id)
+    start.guarded(lambda: start.begin(answer, watcher.running()))
+
+
+@attrs.define
+class _Start:
+    """The start of what a person agreed to in the page over window *window_id*."""
+
+    boss: Any
+    window_id: int
+    #: Whether it is started, or the person was told that it is not.
+    _is_over: bool = False
+
+    def guarded(self, call: Callable[[], Refusal | None]) -> None:
+        """Make *call*, and tell the person why nothing is started, if it says so or fails."""
+        if self._is_over:
+            return
+        try:
+            refusal = call()
+        except Exception as error:  # kitty must not see our faults
+            refusal = Refusal("fault", f"kitty did not open a pane: {type(error).__name__}: {error}")
+        if refusal is not None:
+            self._is_over = True
+            text = f"{sentence(refusal.text)}\n\n(rule: {refusal.rule}; nothing was started)"
+            self.boss.show_error("Tallylight", text)
+
+    def begin(self, answer: object, host: KittyHost | None) -> Refusal | None:
+        """Have everything looked at afresh."""
+        from kitty.fast_data_types import add_timer
+
+        asked = _read(answer)
+        scene = _scene(host, self.boss, self.window_id)
+        if host is None or asked is None or scene is None:
+            return _changed() if host is not None else _no_host()
+        if not host.worker.submit(
+            "fork",
+            lambda: _look(asked, scene),
+            lambda found: self.guarded(lambda: self._end(asked, scene, found, host)),
+        ):
+            return Refusal("busy", "the disk has yet to answer for the last pane that was to be opened")
+        add_timer(lambda _timer: self.guarded(_late), PATIENCE_S, False)
+        host.worker.lend(LEND_S)
+        host.come_back(time.monotonic())
+        return None
+
+    def _end(self, asked: _Asked, before: _Scene, found: object, host: KittyHost) -> Refusal | None:
+        """Start it, if all that was looked at is what the person agreed to, and still so."""
+        if isinstance(found, Exception):
+            raise found
+        if isinstance(found, Refusal):
+            return found
+        scene = _scene(host, self.boss, self.window_id)
+        if not isinstance(found, _Found) or scene is None or scene.pgid != before.pgid:
+            return _changed()
+        plan, agents = found.plan, found.agents
+        # No disk: the process table alone. The program was looked for just now.
+        look = fork.look(scene.pane, agents, process_table.table(), root=scene.root, pgid=scene.pgid)
+        now = plan_of(asked.verb, look, agents)
+        if isinstance(now, Refusal):
+            return now
+        is_same = (now.pid, now.start, now.cwd) == (plan.pid, plan.start, plan.cwd)
+        # Before them stand the program's path, and perhaps our relay.
+        if not is_same or plan.argv[len(plan.argv) - len(now.argv) + 1 :] != now.argv[1:]:
+            return _changed()
+        self._is_over = True
+        launch(self.boss, self.boss.window_id_map[self.window_id], plan, asked.cwd, asked.place)
+        return None
+
+
+@attrs.frozen
+class _Asked:
+    """What the person agreed to."""
+
+    verb: Verb
+    argv: tuple[str, ...]
+    #: Where to run: the directory of the conversation, *shown_cwd*, or a worktree of it.
+    cwd: str
+    shown_cwd: str
+    place: Place
+
+
+@attrs.frozen
+class _Scene:
+    """A pane as kitty's host knows it, its own first process, and the process group in its foreground."""
+
+    pane: Pane
+    root: int
+    pgid: int
+
+
+@attrs.frozen
+class _Found:
+    plan: Plan
+    agents: Agents
+
+
+def _scene(host: KittyHost | None, boss: Any, window_id: int) -> _Scene | None:
+    """What there is at this moment; None if the window or its foreground has gone."""
+    window = boss.window_id_map.get(window_id)
+    pane = host.entry(window_id, time.monotonic()) if host is not None else None
+    if window is None or pane is None:
+        return None
+    try:
+        return _Scene(pane, window.child.pid or 0, os.tcgetpgrp(window.child.child_fd))
+    except (OSError, TypeError):
+        return None
+
+
+def _look(asked: _Asked, scene: _Scene) -> _Found | Refusal:
+    """Plan it afresh, on the worker: the agents' files, the directories and the program are on a disk."""
+    if not Path(asked.cwd).is_dir():
+        return _changed()
+    agents, _ = directories.load_agents(os.environ)
+    found = fork.act(asked.verb, scene.pane, agents, root=scene.root, pgid=scene.pgid)
+    if isinstance(found, Refusal):
+        return found
+    agreed = (found.argv, found.cwd) == (asked.argv, asked.shown_cwd)
+    return _Found(found, agents) if agreed else _changed()
+
+
+def _late() -> Refusal:
+    return Refusal("disk", f"the disk did not answer within {PATIENCE_S:g} seconds")
+
+
+def _no_host() -> Refusal:
+    return Refusal("host", "Tallylight does not run in this kitty; `tally doctor` tells why")
+
+
+def _read(answer: object) -> _Asked | None:
+    """
+    What the other process sent: believed no further than that it has the right shape.
+
+    The first directory is where to run, which may be a worktree of the second, that of the conversation.
+    """
+    if not isinstance(answer, dict):
+        return None
+    try:
+        verb, place = Verb(answer.get("verb")), Place(answer.get("place"))  # type: ignore[arg-type]
+    except ValueError:
+        return None
+    argv, cwd, shown_cwd = answer.get("argv"), answer.get("cwd"), answer.get("shown_cwd")
+    if not isinstance(argv, list) or not 0 < len(argv) <= MAX_WORDS:
+        return None
+    if not isinstance(cwd, str) or not isinstance(shown_cwd, str):
+        return None
+    if not all(isinstance(word, str) for word in argv):
+        return None
+    return _Asked(verb, tuple(argv), cwd, shown_cwd, place)
+
+
+def launch(boss: Any, window: Any, plan: Plan, cwd: str, place: Place) -> Any:
+    """Start *plan* next to *window*, with the surroundings of the program in it; the new window."""
+    from kitty.launch import launch as kitty_launch
+    from kitty.launch import parse_launch_args
+
+    options = parse_launch_args(["--copy-env"]).opts
+    options.type = {Place.TAB: "tab", Place.OS_WINDOW: "os-window"}.get(place, "window")
+    if place in (Place.VSPLIT, Place.HSPLIT):
+        options.location = str(place)
+    options.source_window = options.next_to = f"id:{window.id}"
+    options.cwd = cwd
+    options.window_title = plan.title
+    if place is Place.TAB:
+        options.tab_title = plan.title
+    return kitty_launch(boss, options, list(plan.argv))

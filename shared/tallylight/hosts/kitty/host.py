@@ -1,0 +1,405 @@
+"""
+The kitty host: gathers evidence from kitty's windows inside the kitty process, and shows what the trackers decide.
+
+It runs on kitty's main thread, so it never waits and touches no disk: windows are looked at on a timer, files are read
+and written by a `Worker`, its own settings too: they are taken over when they have been read. Every entry is guarded: a
+fault switches off the feature it is in, with one line in kitty's log; one in what is taken in of a pane costs that
+input alone (`hosts.faults`).
+
+What kitty calls a window is a pane here; a kitty tab holds panes.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+from kitty.fast_data_types import add_timer, remove_timer
+from kitty.progress import ProgressState
+from kitty.utils import log_error
+
+from tallylight.agents.agent import Agents
+from tallylight.config.settings import Config
+from tallylight.evidence import process_table
+from tallylight.hosts.kitty import requests as kitty_requests
+from tallylight.hosts.kitty import settings
+from tallylight.hosts.kitty import windows as kitty_windows
+from tallylight.hosts.kitty.notifications import Notices
+from tallylight.hosts.kitty.own_files import FileReader
+from tallylight.hosts.kitty.rollup import TabRollup
+from tallylight.hosts.kitty.settings import Settings
+from tallylight.hosts.kitty.store import Store
+from tallylight.hosts.kitty.tabs import TabLights
+from tallylight.hosts.worker import LEND_EVERY_S, Worker
+from tallylight.model.decision import Decision
+from tallylight.pane.entry import pane_entry
+from tallylight.pane.pane import Look, Pane
+from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.wire.envelope import CARRIER
+from tallylight.wire.text import sanitise
+
+#: What is published on every pane that has something to say, for `kitten @ ls` and `--match var:`.
+PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
+#: How many screens that have not changed of late are looked at in one tick, at most; each one in every second tick
+#: where there are few.
+CALM_A_TICK = 16
+#: How soon, in seconds, to look again where an answer is expected any moment: a transcript's end.
+SOON_S = 0.05
+#: How long, in seconds, the settings are waited for at the start.
+START_S = 0.2
+#: A tick this late, in seconds, means that the process was stopped or the machine suspended.
+SUSPENDED_S = 3.0
+
+
+@attrs.define
+class _Shown:
+    """What was last published of a pane."""
+
+    decision: Decision
+    #: What else of the pane stands in the snapshot.
+    more: tuple[object, ...]
+    variables: tuple[str | None, ...]
+
+
+class KittyHost:
+    """All panes of one kitty process."""
+
+    def __init__(self, boss: Any) -> None:
+        self.boss = boss
+        self._switched_off: set[str] = set()
+        self.config = Config()
+        #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
+        self.command = ""
+        self.worker = Worker(_log)
+        self._table = process_table.table()
+        self._reader = process_table.ForegroundReader(Agents(()), self._table)
+        self._panes: dict[int, Pane] = {}
+        self._shown: dict[int, _Shown] = {}
+        self._files = FileReader(self._panes, self.worker, self.guarded, _log)
+        self._store = Store(self.worker, _log)
+        #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
+        self._is_unsaved = self._is_redrawn = False
+        self._ticks = 0
+        self._last_tick: float | None = None
+        self._soon_timer: int | None = None
+        self._timer: int | None = None
+        self._rollup = TabRollup(boss, self._panes, self.guarded)
+        self._tabs = TabLights(
+            light=self._rollup.light,
+            refresh=self._rollup.refresh,
+            now=time.monotonic,
+            failed=self.failed,
+            is_steady=self._rollup.is_steady,
+        )
+        self._tabs.install()
+        self._notices: Notices | None = None
+        self.apply(self.config)
+        self.worker.submit("settings", settings.read, self.guarded("settings", self._were_read))
+        self._store.open()
+        self.worker.lend(START_S)
+        self.come_back(time.monotonic())
+
+    # Settings ------------------------------------------------------------------------------------------------
+
+    def _were_read(self, found: object) -> None:
+        """The settings have been read. What was seen before they were known is looked at again by them."""
+        if not isinstance(found, Settings):
+            raise found if isinstance(found, Exception) else TypeError(found)
+        for problem in found.problems:
+            _log(problem)
+        self.command = found.command
+        self._reader.use(found.agents)
+        self.apply(found.config)
+        self.guarded("notifications", self._start_notices)()
+        now = time.monotonic()
+        for pane in self._panes.values():
+            pane.recall(now)
+        self._after(now)
+
+    def apply(self, config: Config) -> None:
+        """Go by *config* from now on."""
+        self.config = config
+        kitty = config.kitty
+        self._tabs.colours, self._tabs.style, self._tabs.with_mark = config.colours, kitty.style, kitty.mark
+        self._tabs.pulses, self._rollup.pulses = kitty.pulse, kitty.pulse and kitty.style != "off"
+        for pane in self._panes.values():
+            pane.tracker.timing = config.timing
+        if self._timer is not None:
+            remove_timer(self._timer)
+        self._timer = add_timer(self.guarded("timer", lambda _: self.tick()), config.poll_s, True)
+        self._is_redrawn = True
+
+    # What is told --------------------------------------------------------------------------------------------
+
+    @property
+    def panes(self) -> Mapping[int, Pane]:
+        """Every pane, by the id of its window."""
+        return self._panes
+
+    def entries(self, now: float) -> tuple[PaneEntry, ...]:
+        """Every pane as the snapshot has it at monotonic *now*."""
+        return tuple(self._entry(id_, pane, now) for id_, pane in self._panes.items())
+
+    def entry(self, id_: int, now: float) -> PaneEntry | None:
+        """The pane of window *id_* as the snapshot has it at monotonic *now*; None if there is none."""
+        pane = self._panes.get(id_)
+        return self._entry(id_, pane, now) if pane is not None else None
+
+    def look_at(self, window: Any, pane: Pane) -> Look:
+        """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
+        self._look_at_foreground(window, pane, time.monotonic())
+        return kitty_windows.look(window)
+
+    def light(self, tab_id: int) -> Decision | None:
+        """What is shown on a tab."""
+        return self._rollup.light(tab_id)
+
+    def light_text(self, tab_id: int) -> str:
+        """What is drawn for it."""
+        return self._tabs.rendered(tab_id)
+
+    # Faults --------------------------------------------------------------------------------------------------
+
+    def failed(self, feature: str, error: Exception) -> None:
+        """Say once that *feature* is switched off, and why."""
+        if feature not in self._switched_off:
+            self._switched_off.add(feature)
+            _log(f"{feature} switched off: {type(error).__name__}: {error}")
+
+    def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
+        """*call*, whose faults kitty never sees."""
+
+        def guarded(*args: Any) -> None:
+            if feature not in self._switched_off:
+                try:
+                    call(*args)
+                except Exception as error:  # kitty must not see our faults
+                    self.failed(feature, error)
+
+        return guarded
+
+    # What kitty tells ----------------------------------------------------------------------------------------
+
+    def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
+        """A program set or deleted a user variable."""
+        if key == CARRIER:
+            self._hear(window, lambda pane, now: pane.carrier(value, now))
+
+    def on_title_change(self, window: Any, title: str, from_child: bool) -> None:
+        """The title changed. One that a person gave the window says nothing of the program in it."""
+        if from_child:
+            self._hear(window, lambda pane, now: pane.title(title, now))
+
+    def on_cmd_startstop(self, window: Any, is_start: bool, exit_code: int | None) -> None:
+        """A command of a shell with integration started or ended."""
+        self._hear(window, lambda pane, now: pane.marked(is_start, exit_code, now))
+
+    def _hear(self, window: Any, tell: Callable[[Pane, float], bool]) -> None:
+        """A program says something; *tell* tells its pane, and whether that was read. If not, it is in its turn."""
+        now = time.monotonic()
+        pane = self._pane(window.id)
+        if pane.is_behind:
+            tell(pane, now)
+            return
+        self._look_at_foreground(window, pane, now)
+        if tell(pane, now):
+            self._after(now)
+        else:
+            self.come_back(now)
+
+    def on_focus_change(self) -> None:
+        """Another window has the focus."""
+        self._look_at_visible(time.monotonic())
+
+    def on_close(self, window: Any) -> None:
+        """The window is gone."""
+        self._drop(window.id)
+        self._after(time.monotonic())
+
+    # The timer -----------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Look at every window."""
+        now = time.monotonic()
+        late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
+        self._last_tick = now
+        windows = self.boss.window_id_map
+        for id_ in [id_ for id_ in self._panes if id_ not in windows]:
+            self._drop(id_)
+        self._ticks += 1
+        calm_every = max(2, sum(pane.is_calm for pane in self._panes.values()) // CALM_A_TICK)
+        for window in list(windows.values()):
+            pane = self._pane(window.id)
+            if late > SUSPENDED_S:
+                pane.tracker.pause(late)
+            self._look_at_foreground(window, pane, now)
+            # Reading a screen is the dearest of a tick.
+            if not pane.is_calm or (window.id + self._ticks) % calm_every == 0:
+                pane.screen(functools.partial(kitty_windows.look, window), now)
+            pane.progress(window.progress.state is not ProgressState.unset, now)
+            pane.tick(now)
+        self._files.ask(self._panes)
+        self._look_at_visible(now)
+        self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
+        self.guarded("notifications", self._notify)(now)
+        self.guarded("ledger", self._keep_ledger)(now)
+        self._after(now)
+
+    def _pane(self, id_: int) -> Pane:
+        pane = self._panes.get(id_)
+        if pane is None:
+            pane = self._panes[id_] = Pane(
+                self.config.timing,
+                self._reader,
+                self._table,
+                tell=lambda fault: log_error(f"tallylight: window {id_}: {fault}"),
+            )
+            self._is_unsaved = self._is_redrawn = True
+        return pane
+
+    def _drop(self, id_: int) -> None:
+        pane = self._panes.pop(id_, None)
+        if pane is not None:
+            now = time.monotonic()
+            pane.close()
+            self._store.closed(pane.attention, now)
+            if self._notices is not None:
+                self.guarded("notifications", self._notices.close)(id_, now)
+            self._is_unsaved = self._is_redrawn = True
+        self._shown.pop(id_, None)
+
+    def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
+        pgid = kitty_windows.foreground(self.boss, window)
+        if pgid is not None:
+            pane.foreground(pgid, now)
+
+    def _look_at_visible(self, now: float) -> None:
+        """Tell every pane whether a person could see it."""
+        visible = kitty_windows.visible(self.boss)
+        for id_, pane in self._panes.items():
+            pane.look(id_ in visible, now)
+
+    # What a person wants -------------------------------------------------------------------------------------
+
+    def _start_notices(self) -> None:
+        notices = Notices(
+            boss=self.boss,
+            settings=self.config.notify,
+            panes=self._panes,
+            name_of=self._name,
+            heard=lambda _: self._after(time.monotonic()),
+            failed=self.failed,
+            host=f"kitty-{os.getpid()}",
+            worker=self.worker,
+        )
+        notices.listen()
+        self._notices = notices
+
+    def _notify(self, now: float) -> None:
+        """Tell a person who is elsewhere what is to be told."""
+        if self._notices is not None:
+            self._notices.look(now)
+
+    def carry_out(self, requests: Sequence[Request]) -> None:
+        """Do what is asked, and show it."""
+        now = time.monotonic()
+        for request in requests:
+            kitty_requests.carry_out(request, self.boss, self._panes, self.config.notify.snooze_min, now)
+        self._look_at_visible(now)
+        self._after(now)
+
+    def _keep_ledger(self, now: float) -> None:
+        """Add up what agents wait today."""
+        self._store.keep([pane.attention for pane in self._panes.values()], now)
+
+    def _name(self, id_: int) -> str:
+        window = self.boss.window_id_map.get(id_)
+        return sanitise(window.title) if window is not None else ""
+
+    # What is shown -------------------------------------------------------------------------------------------
+
+    def _after(self, now: float) -> None:
+        """Show what has changed, and see to it that what will change soon is looked at in time."""
+        changed = [id_ for id_, pane in self._panes.items() if self._has_changed(id_, pane)]
+        for id_ in changed:
+            self._publish(id_, self._panes[id_], now)
+        self._is_unsaved = self._is_unsaved or bool(changed)
+        if changed or self._is_redrawn:
+            self._is_redrawn = False
+            self._rollup.redraw()
+        if self._is_unsaved:
+            self._is_unsaved = not self._store.publish(lambda: self.entries(now), now)
+        self._store.flush(now)
+        self.come_back(now)
+
+    def _has_changed(self, id_: int, pane: Pane) -> bool:
+        shown, decision = self._shown.get(id_), pane.decision
+        if shown is None:
+            return decision.is_lit
+        if shown.more != _more(pane):
+            return True
+        return shown.decision is not decision and _words(shown.decision) != _words(decision)
+
+    def _publish(self, id_: int, pane: Pane, now: float) -> None:
+        """Put the decision into the window's user variables; take them away when there is nothing to say."""
+        decision = pane.decision
+        pane.attention.shown(decision, now)
+        before = self._shown.get(id_)
+        variables: tuple[str | None, ...] = (None,) * len(PUBLISHED)
+        if decision.is_lit:
+            reason = f"{decision.reason.source.word if decision.reason.source else 'none'}: {decision.reason.rule}"
+            variables = (decision.status, decision.kind or "", decision.report.agent, reason)
+        window = self.boss.window_id_map.get(id_)
+        known = before.variables if before is not None else (None,) * len(PUBLISHED)
+        for name, value, old in zip(PUBLISHED, variables, known, strict=True):
+            if window is not None and value != old:
+                window.set_user_var(name, value)
+        self._shown[id_] = _Shown(decision, _more(pane), variables)
+
+    def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
+        window = self.boss.window_id_map.get(id_)
+        return pane_entry(
+            pane,
+            lambda at: self._store.epoch(at, now),
+            id_=str(id_),
+            tab=str(window.tab_id) if window is not None else "",
+            os_window=str(window.os_window_id) if window is not None else "",
+            title=self._name(id_),
+        )
+
+    def come_back(self, now: float) -> None:
+        """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
+        deadlines = [d for pane in self._panes.values() if (d := pane.deadline()) is not None]
+        if any(pane.is_undecided for pane in self._panes.values()):
+            deadlines.append(now + SOON_S)
+        if self.worker.is_waiting:
+            deadlines.append(now + LEND_EVERY_S)
+        wait = min(deadlines, default=now + 3600) - now
+        if self._soon_timer is None and wait < self.config.poll_s:
+            self._soon_timer = add_timer(self.guarded("timer", self._came_back), max(wait, 0.01), False)
+
+    def _came_back(self, _timer: int | None) -> None:
+        self._soon_timer = None
+        self._files.ask({id_: pane for id_, pane in self._panes.items() if pane.is_undecided})
+        now = time.monotonic()
+        for pane in self._panes.values():
+            pane.tick(now)
+        self._after(now)
+
+
+def _log(line: str) -> None:
+    log_error(f"tallylight: {line}")
+
+
+def _words(decision: Decision) -> tuple[object, ...]:
+    """What of a decision is told to others. When a source last repeated itself is not."""
+    return decision.status, decision.kind, decision.reason.source, decision.reason.rule, decision.report
+
+
+def _more(pane: Pane) -> tuple[object, ...]:
+    return pane.attention.facts, pane.tracker.revision, pane.clean_title, pane.pace

@@ -1,0 +1,53 @@
+"""
+The keys of kitty that have a kitten without a window: what `jump.py`, `agents.py` and `snooze.py` of `kittens/` do.
+
+Nothing in here is believed to go well: a fault is told to the person and to kitty's log.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from kitty.utils import log_error
+
+from tallylight.hosts.kitty import actions, agent_list, watcher
+from tallylight.hosts.kitty.host import KittyHost
+from tallylight.snapshot.requests import Request
+
+_OFF = "Tallylight does not run in this kitty; `tally doctor` tells why."
+
+
+def jump(boss: Any, options: Sequence[str]) -> None:
+    """To the next window that needs a person; *options* as of `tally jump`. Where none does, nothing happens."""
+    _guarded(boss, lambda host: actions.jump(boss, host.panes, options, time.monotonic()))
+
+
+def agents(boss: Any, window_id: int, kittens: Path) -> None:
+    """Open the list over window *window_id*. *kittens* is the folder of our kittens."""
+    _guarded(boss, lambda host: agent_list.show(host, window_id, kittens))
+
+
+def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
+    """Snooze window *window_id*, for as many minutes as *args* say, or wake it if it is snoozed."""
+
+    def turn(host: KittyHost) -> None:
+        pane = host.panes.get(window_id)
+        minutes = ("0",) if pane is not None and pane.attention.snoozed else tuple(args)
+        host.carry_out([Request("snooze", str(window_id), minutes)])
+
+    _guarded(boss, turn)
+
+
+def _guarded(boss: Any, call: Callable[[KittyHost], object]) -> None:
+    host = watcher.running()
+    if host is None:
+        boss.show_error("Tallylight", _OFF)
+        return
+    try:
+        call(host)
+    except Exception as error:  # kitty must not see our faults
+        log_error(f"tallylight: {type(error).__name__}: {error}")
+        boss.show_error("Tallylight", f"It failed: {type(error).__name__}: {error}"[:500])

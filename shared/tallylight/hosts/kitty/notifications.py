@@ -1,0 +1,240 @@
+"""
+Notifications in kitty, both ways: ours, through kitty's own manager of them, and those that programs send.
+
+Ours are kitty's: a click focuses the pane, and the user's `filter_notification` and `notifications.py` apply. Of what
+programs send (OSC 9, 99, 777, https://sw.kovidgoyal.net/kitty/desktop-notifications/) only an agent's is looked at. It
+raises attention; one that only repeats what the person was told or has in front of them is not shown a second time;
+one that is a message between programs is not shown. All else passes as if we were not there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from tallylight.evidence import notified
+from tallylight.hosts.notify_command import Command
+from tallylight.hosts.worker import Worker
+from tallylight.model.decision import Decision
+from tallylight.model.report import Report
+from tallylight.model.status import Status
+from tallylight.pane.pane import Pane
+from tallylight.tracker.notify import Notice, Notifier, Settings, View, Withdrawal
+
+#: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
+CREATED_S = 5.0
+#: Notifications that wait to be withdrawn.
+MAX_FADING = 64
+APPLICATION = "Tallylight"
+
+
+@attrs.define
+class Notices:
+    """
+    All notifications of one kitty.
+
+    *panes* are the host's, by window id; *heard* is called after a program's notification told something of one;
+    *failed* switches a feature off, with a line in the log.
+    """
+
+    boss: Any
+    settings: Settings
+    panes: dict[int, Pane]
+    name_of: Callable[[int], str]
+    heard: Callable[[int], None]
+    failed: Callable[[str, Exception], None]
+    host: str
+    worker: Worker = attrs.field(factory=Worker)
+    _notifier: Notifier = attrs.field(init=False)
+    _command: Command | None = attrs.field(init=False, default=None)
+    #: The notifications that are with the person, by window id: the manager's own numbers.
+    _out: dict[int, int] = attrs.field(factory=dict)
+    #: To be withdrawn as soon as the daemon shows them, and when that was found out.
+    _fading: dict[int, float] = attrs.field(factory=dict)
+    #: What panes showed in the last look, where another one at the same would do nothing.
+    _looked: dict[int, tuple[Decision, bool, bool, bool]] = attrs.field(factory=dict)
+    _show: Callable[..., int | None] = attrs.field(init=False)
+    #: The sequence that is being read: its number and what follows that.
+    _reading: tuple[int, str] | None = None
+    _is_deaf: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        self._notifier = Notifier(self.settings)
+        self._show = self.boss.notification_manager.notify_with_command
+        if self.settings.command:
+            self._command = Command(self.settings.command, self.host, self._command_failed, worker=self.worker)
+
+    # Ours ----------------------------------------------------------------------------------------------------
+
+    def look(self, now: float) -> None:
+        """Tell of what is to be told now, and take back what is out of date."""
+        local = time.localtime()
+        minute = 60 * local.tm_hour + local.tm_min
+        for id_, pane in self.panes.items():
+            attention, decision = pane.attention, pane.decision
+            state = decision, attention.visible, attention.seen, attention.snoozed
+            before = self._looked.get(id_)
+            # The same decision, not an equal one: comparing them costs as much as looking.
+            if before is not None and before[0] is decision and before[1:] == state[1:]:
+                continue
+            view = View(
+                decision=decision,
+                visible=attention.visible,
+                seen=attention.seen,
+                snoozed=attention.snoozed,
+                name=self.name_of(id_),
+            )
+            self._do(self._notifier.look(str(id_), view, now, minute), now)
+            attention.notified = self._notifier.was_notified(str(id_))
+            if self._notifier.is_resting(str(id_)):
+                self._looked[id_] = state
+            else:
+                self._looked.pop(id_, None)
+        if self._command is not None:
+            self._command.tick(now)
+        self._fade(now)
+
+    def close(self, id_: int, now: float) -> None:
+        """The window is gone."""
+        self._looked.pop(id_, None)
+        self._do(self._notifier.close(str(id_)), now)
+
+    def _do(self, found: Notice | Withdrawal | None, now: float) -> None:
+        if isinstance(found, Notice):
+            self._withdraw(int(found.pane), now)
+            if self._command is not None:
+                self._command.run(found, now)
+            else:
+                self._send(found)
+        elif found is not None:
+            self._withdraw(int(found.pane), now)
+
+    def _send(self, notice: Notice) -> None:
+        id_ = int(notice.pane)
+        manager = self.boss.notification_manager
+        command = manager.create_notification_cmd()
+        command.title, command.body, command.application_name = notice.title, notice.body, APPLICATION
+
+        def put_away(gone: Any, *_button: int) -> None:
+            # Not if another one of this pane has taken its place since.
+            if self._out.get(id_) == gone.desktop_notification_id:
+                del self._out[id_]
+                self._notifier.put_away(notice.pane)
+
+        command.on_activation = command.on_close = put_away
+        number = self._show(command, id_)
+        # None: the user's own rules do not let it through.
+        if number is not None:
+            self._out[id_] = number
+
+    def _withdraw(self, id_: int, now: float) -> None:
+        number = self._out.pop(id_, None)
+        if number is not None and len(self._fading) < MAX_FADING:
+            self._fading[number] = now
+            self._fade(now)
+
+    def _fade(self, now: float) -> None:
+        manager = self.boss.notification_manager
+        for number, since in list(self._fading.items()):
+            command = manager.in_progress_notification_commands.get(number)
+            if command is not None and command.created_by_desktop:
+                command.on_close = command.on_activation = None
+                manager.close_notification(number)
+            elif command is not None and now - since < CREATED_S:
+                continue
+            del self._fading[number]
+
+    def _command_failed(self, error: Exception) -> None:
+        self.failed("notify.command", error)
+
+    # Those of programs ---------------------------------------------------------------------------------------
+
+    def listen(self) -> None:
+        """Stand between programs and kitty's manager, once a process."""
+        manager = self.boss.notification_manager
+        read, show = manager.handle_notification_cmd, manager.notify_with_command
+
+        def handle_notification_cmd(channel_id: int, osc_code: int, raw: str) -> Any:
+            self._reading = osc_code, raw
+            try:
+                if self._guarded(self._take_message, channel_id, osc_code, raw):
+                    return None
+                return read(channel_id, osc_code, raw)
+            finally:
+                self._reading = None
+
+        def notify_with_command(command: Any, channel_id: int) -> Any:
+            # kitty's own, of a command that has ended for instance, come here without a sequence.
+            if self._reading is not None and self._guarded(self._take_notification, command, channel_id):
+                return None
+            number = show(command, channel_id)
+            if self._reading is not None and number is not None:
+                self._guarded(self._was_shown, channel_id)
+            return number
+
+        manager.handle_notification_cmd = handle_notification_cmd
+        manager.notify_with_command = notify_with_command
+
+    def _guarded(self, call: Callable[..., bool], *args: Any) -> bool:
+        """What *call* says; False, which lets everything pass, after a fault."""
+        if self._is_deaf:
+            return False
+        try:
+            return call(*args)
+        except Exception as error:  # kitty must not see our faults
+            self._is_deaf = True
+            self.failed("notifications of programs", error)
+            return False
+
+    def _take_message(self, id_: int, number: int, raw: str) -> bool:
+        """Take a message between programs out; True if it was one."""
+        pane = self._agent_in(id_)
+        # kitty has taken the first word off, and passes nothing else on.
+        payload = f"notify;{raw}"
+        if pane is None or number != 777 or not notified.is_machine_talk(number, payload):
+            return False
+        report = notified.spoken(number, payload, pane.decision.status)
+        if report is not None:
+            self._tell(id_, pane, report)
+        return True
+
+    def _take_notification(self, command: Any, id_: int) -> bool:
+        """Take note of an agent's notification; True if the person need not see it."""
+        pane = self._agent_in(id_)
+        if pane is None or self._reading is None:
+            return False
+        # What it says in the end; kitty does the same again, to no effect.
+        command.finalise()
+        if not command.title:
+            return False
+        before = pane.decision
+        report = notified.plain(self._reading[0], command.title, command.body)
+        if report is not None:
+            self._tell(id_, pane, report)
+        # A program that wants to hear of its notification has to be told, so there must be one.
+        asks_back = command.close_response_requested or command.report_requested or command.buttons
+        return not asks_back and self._is_known(id_, pane, before)
+
+    def _tell(self, id_: int, pane: Pane, report: Report) -> None:
+        """Tell the pane, and the host if that was read; if not, it is in its turn."""
+        if pane.notified(report, time.monotonic()):
+            self.heard(id_)
+
+    def _is_known(self, id_: int, pane: Pane, before: Decision) -> bool:
+        """Whether the person knows without the agent's notification what the light was showing already."""
+        if before.status not in (Status.WAITING, Status.DONE, Status.ERROR):
+            return False
+        return pane.attention.visible or (self._command is None and self._notifier.was_notified(str(id_)))
+
+    def _was_shown(self, id_: int) -> bool:
+        # A command of the user's may tell it somewhere else, so it is run all the same.
+        if self._command is None and self._agent_in(id_) is not None:
+            self._notifier.told_itself(str(id_), time.monotonic())
+        return True
+
+    def _agent_in(self, id_: int) -> Pane | None:
+        pane = self.panes.get(id_)
+        return pane if pane is not None and pane.agent is not None else None

@@ -1,0 +1,88 @@
+"""
+The light of each tab of kitty: the decision of the most urgent of its panes; and the pulse of the tabs that wait.
+
+Which pane is in which tab is asked of kitty each time, for windows move between tabs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+from kitty.fast_data_types import add_timer, remove_timer
+
+from tallylight.model import lights as paint
+from tallylight.model.decision import Decision
+from tallylight.model.status import Status
+from tallylight.pane.pane import Pane
+from tallylight.tracker import rollup
+
+
+@attrs.define
+class TabRollup:
+    """
+    All tabs of one kitty. *panes* are the host's, by window id; *guarded* makes a call whose faults kitty never sees.
+
+    Where nothing *pulses*, no timer is ever started.
+    """
+
+    boss: Any
+    panes: Mapping[int, Pane]
+    guarded: Callable[[str, Callable[..., None]], Callable[..., None]]
+    pulses: bool = True
+    _lights: dict[int, Decision] = attrs.field(init=False, factory=dict)
+    #: The tabs whose waiting agents are all snoozed: their light is steady.
+    _snoozed: set[int] = attrs.field(init=False, factory=set)
+    _timer: int | None = attrs.field(init=False, default=None)
+
+    def light(self, tab_id: int) -> Decision | None:
+        """What is shown on a tab, as of the last `refresh`."""
+        return self._lights.get(tab_id)
+
+    def is_steady(self, tab_id: int) -> bool:
+        """Whether a tab does not pulse although it waits."""
+        return tab_id in self._snoozed
+
+    def refresh(self) -> None:
+        """Find the decision of every tab: the most urgent of its panes."""
+        lights: dict[int, Decision] = {}
+        snoozed: set[int] = set()
+        for manager in self.boss.all_tab_managers:
+            for tab in manager:
+                panes = [self.panes[w.id] for w in tab if w.id in self.panes]
+                if (urgent := rollup.most_urgent([pane.decision for pane in panes])) is not None:
+                    lights[tab.id] = urgent
+                if all(pane.attention.snoozed for pane in panes if pane.decision.status is Status.WAITING):
+                    snoozed.add(tab.id)
+        self._lights, self._snoozed = lights, snoozed
+
+    def redraw(self) -> None:
+        """Have every tab bar drawn anew, and start the pulse if a light waits."""
+        self.refresh()
+        for manager in self.boss.all_tab_managers:
+            manager.mark_tab_bar_dirty()
+        if self._timer is None and self.pulsing():
+            self._timer = add_timer(self.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
+
+    def pulsing(self) -> list[Any]:
+        """The tab managers whose tab bar shows a light that waits."""
+        if not self.pulses:
+            return []
+        lit = {id_ for id_, decision in self._lights.items() if decision.status is Status.WAITING}
+        waiting = lit - self._snoozed
+        return [
+            manager
+            for manager in (self.boss.all_tab_managers if waiting else ())
+            if manager.tab_bar_should_be_visible
+            and not manager.tab_bar_hidden
+            and any(t.id in waiting for t in manager)
+        ]
+
+    def _beat(self, timer: int | None) -> None:
+        pulsing = self.pulsing()
+        for manager in pulsing:
+            manager.mark_tab_bar_dirty()
+        if not pulsing and timer is not None:
+            self._timer = None
+            remove_timer(timer)

@@ -1,0 +1,122 @@
+"""
+What one kitty keeps on disk: its snapshot, the requests to it, and the sum of what agents waited today.
+
+All of it lies in the runtime directory, and is opened, read and written by the worker. Until it is open, nothing is
+published and nothing asked for; a disk that does not answer costs this and no light.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import attrs
+
+from tallylight.hosts.worker import Worker
+from tallylight.snapshot import waiting_time_file
+from tallylight.snapshot.requests import Request, Spool
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.waiting_time import Ledger, Waited
+from tallylight.snapshot.writer import Epoch, SnapshotWriter
+from tallylight.tracker.attention import Attention
+
+HOST = "kitty"
+
+
+@attrs.frozen
+class _Opened:
+    snapshot: SnapshotWriter
+    spool: Spool
+    waited_file: waiting_time_file.WaitedFile
+    ledger: Ledger
+
+
+def _open(day: str) -> _Opened:
+    snapshot = SnapshotWriter.for_host(HOST, os.environ, time.time)
+    spool = Spool(HOST)
+    waited_file = waiting_time_file.WaitedFile(HOST)
+    return _Opened(snapshot, spool, waited_file, waited_file.open(day))
+
+
+@attrs.define
+class Store:
+    """*told* is told what is wrong, once as long as it stays the same. *now* is monotonic seconds."""
+
+    worker: Worker
+    told: Callable[[str], None]
+    epoch: Epoch = attrs.field(factory=lambda: Epoch(time.time))
+    _opened: _Opened | None = None
+    _ledger: Ledger = attrs.field(factory=Ledger)
+    _saved_at: float | None = None
+    _error: str = ""
+
+    def open(self) -> None:
+        """Begin to open it."""
+        day = waiting_time_file.today(time.time())
+        self.worker.submit("runtime directory", lambda: _open(day), self._was_opened)
+
+    def _was_opened(self, result: object) -> None:
+        if not isinstance(result, _Opened):
+            self.told(f"runtime directory: {result}; there is no snapshot, and no request is heard")
+            return
+        if result.spool.error and not result.snapshot.error:
+            self.told(f"requests: {result.spool.error}")
+        if self._ledger.day in ("", result.ledger.day):
+            self._ledger.day = result.ledger.day
+            self._ledger.gone_s += result.ledger.gone_s
+        self._opened = result
+
+    # The snapshot --------------------------------------------------------------------------------------------
+
+    def publish(self, panes: Callable[[], Sequence[Pane]], now: float) -> bool:
+        """Write *panes*, which is called only if they are written now; False: too soon, ask again."""
+        if self._opened is None:
+            return False
+        snapshot = self._opened.snapshot
+        if self._saved_at is not None and now - self._saved_at < snapshot.min_interval:
+            return False
+        self._saved_at, entries = now, tuple(panes())
+        if not self.worker.submit("snapshot", lambda: snapshot.publish(entries, now)):
+            return False
+        # At once, so that a command that comes next reads of it.
+        self.worker.lend()
+        return True
+
+    def flush(self, now: float) -> None:
+        """Write what could not be written before, if it is time for that, and tell what is wrong."""
+        if self._opened is None:
+            return
+        snapshot = self._opened.snapshot
+        if (due := snapshot.due(now)) is not None and due <= now:
+            self.worker.submit("snapshot", lambda: snapshot.flush(now))
+        if snapshot.error and snapshot.error != self._error:
+            self.told(f"snapshot: {snapshot.error}")
+        self._error = snapshot.error
+
+    # Requests ------------------------------------------------------------------------------------------------
+
+    def take(self, taken: Callable[[Sequence[Request]], None]) -> None:
+        """Look for requests; *taken* is called with what there is, soon."""
+        if self._opened is not None:
+            self.worker.submit("requests", self._opened.spool.take, lambda result: self._taken(result, taken))
+            self.worker.lend()
+
+    def _taken(self, result: object, taken: Callable[[Sequence[Request]], None]) -> None:
+        if isinstance(result, list) and result:
+            taken(result)
+
+    # The ledger ----------------------------------------------------------------------------------------------
+
+    def closed(self, attention: Attention, now: float) -> None:
+        """A pane is gone; what was waited in it stays."""
+        self._ledger.closed(attention, now)
+
+    def keep(self, ledgers: Iterable[Attention], now: float) -> None:
+        """Add up what agents wait today."""
+        clock, every = time.time(), list(ledgers)
+        self._ledger.tick(waiting_time_file.today(clock), every, now)
+        found: Waited = self._ledger.sum(every, now, clock)
+        if self._opened is not None and self._opened.waited_file.is_due(found):
+            waited_file = self._opened.waited_file
+            self.worker.submit("ledger", lambda: waited_file.save(found))

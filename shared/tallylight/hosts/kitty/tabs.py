@@ -1,0 +1,184 @@
+"""
+kitty's tab bar: a light on each tab, over whichever tab bar style the user has.
+
+`TabBar.update` is wrapped in process, on the class: it is called with the tabs as values just before they are
+drawn. So the user's style, templates and own `tab_bar.py` stay in force, no file of theirs is touched, and a
+configuration reload changes nothing. The light is `{tab.tally}` in the title template: put in front of the
+user's template, or where the user wrote it. A drawing function that does not use the template gets its light
+drawn before it.
+
+A fault in here is logged once and the tabs are drawn as without us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+from kitty.fast_data_types import Color, get_options
+from kitty.rgb import color_from_int
+from kitty.tab_bar import ColorFormatter, Formatter, TabAccessor, TabBar
+from kitty.utils import color_as_int
+
+from tallylight.model import lights
+from tallylight.model.decision import Decision
+from tallylight.model.status import Status
+from tallylight.wire.text import sanitise
+
+#: What a title may take up in cells before kitty's own limits apply. No tab is as wide.
+MAX_TITLE_CELLS = 256
+_FIELD = "tab.tally"
+
+
+@attrs.define
+class TabLights:
+    """
+    Draws what *light* says of a tab id. *refresh* is called before each drawing: panes move between tabs.
+
+    *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark*
+    and *pulses* are the user's choice; a tab that *is_steady* does not pulse. `install` wraps kitty's tab bar, once a
+    process.
+    """
+
+    light: Callable[[int], Decision | None]
+    refresh: Callable[[], None]
+    now: Callable[[], float]
+    failed: Callable[[str, Exception], None]
+    colours: dict[Status, lights.RGB] = attrs.Factory(lambda: dict(lights.COLOURS))
+    style: str = "stripe"
+    with_mark: bool = True
+    pulses: bool = True
+    is_steady: Callable[[int], bool] = lambda _: False
+    _was_read: bool = False
+    _is_broken: bool = False
+
+    def install(self) -> None:
+        """Wrap `TabBar.update` and offer `{tab.tally}` to title templates."""
+        original = TabBar.update
+
+        def update(bar: Any, data: Sequence[Any]) -> Any:
+            if not self._is_broken:
+                try:
+                    data = self._prepared(bar, data)
+                except Exception as error:
+                    self._is_broken = True
+                    self.failed("tab bar", error)
+            return original(bar, data)
+
+        TabBar.update = update
+        TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
+
+    def colour(self, tab_id: int, decision: Decision, background: lights.RGB) -> lights.RGB:
+        """The colour of a tab's light at this moment, over *background*."""
+        colour = self.colours[decision.status]
+        if decision.status is Status.WAITING and self.pulses and not self.is_steady(tab_id):
+            return lights.blend(colour, background, lights.pulse_level(self.now()))
+        return colour
+
+    def texts(self, decision: Decision) -> tuple[str, str]:
+        """What is written for a light in its colour, and after it in the tab's own, which is easier to read."""
+        mark = f"{lights.mark(decision.status, decision.kind)} "
+        if self.style == "icon":
+            return mark, ""
+        return lights.stripe(decision.status) if self.style == "stripe" else "", mark if self.with_mark else ""
+
+    def rendered(self, tab_id: int) -> str:
+        """
+        The light of a tab as text with its colour: what `{tab.tally}` stands for. Nothing for a tab without a light.
+
+        Meant for where a title is drawn: kitty has set the colours of the tab that is drawn just before.
+        """
+        self._was_read = True
+        try:
+            decision = self.light(tab_id)
+            if decision is None or not decision.is_lit or self.style == "off":
+                return ""
+            coloured, plain = self.texts(decision)
+            if not coloured:
+                return plain
+            background = _rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
+            colour = lights.sgr_foreground(self.colour(tab_id, decision, background))
+            return f"{colour}{coloured}{Formatter.fg.tab}{plain}"
+        except Exception as error:
+            self.failed("title template", error)
+            return ""
+
+    def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
+        """*data* with clean titles, and *bar* with the light in its template; both as kitty made them otherwise."""
+        data = [tab._replace(title=_clean(tab.title)) for tab in data]
+        if self.style == "off":
+            return data
+        self.refresh()
+        draw_data = bar.draw_data
+        templates = {
+            name: f"{{{_FIELD}}}{template}"
+            for name in ("title_template", "active_title_template")
+            if (template := getattr(draw_data, name)) is not None and _FIELD not in template
+        }
+        if templates:
+            bar.draw_data = draw_data._replace(**templates)
+        if get_options().tab_bar_style == "custom" and not hasattr(bar.draw_func, "tally_wrapped"):
+            bar.draw_func = self._wrapped(bar.draw_func)
+        if self.style == "colour":
+            data = [self._coloured(tab, bar.draw_data) for tab in data]
+        return data
+
+    def _coloured(self, tab: Any, draw_data: Any) -> Any:
+        decision = self.light(tab.tab_id)
+        if decision is None or not decision.is_lit:
+            return tab
+        background = self.colour(tab.tab_id, decision, _rgb(draw_data.tab_bg(tab)))
+        back, fore = _int(background), _int(lights.readable_on(background))
+        return tab._replace(active_bg=back, inactive_bg=back, active_fg=fore, inactive_fg=fore)
+
+    def _wrapped(self, draw: Callable[..., int]) -> Callable[..., int]:
+        """A user's own drawing function, with the light in front if it does not draw the title template."""
+
+        #: Whether *draw* goes without the title template: not known before it has drawn a light.
+        is_aloof = False
+
+        def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
+            nonlocal is_aloof
+            decision = self.light(tab.tab_id)
+            if decision is None or not decision.is_lit or self.style == "colour":
+                return draw(draw_data, screen, tab, before, *rest)
+            x, y = screen.cursor.x, screen.cursor.y
+            look = screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic
+            if not is_aloof:
+                self._was_read = False
+                end = draw(draw_data, screen, tab, before, *rest)
+                if self._was_read:
+                    return end
+                is_aloof = True
+                screen.cursor.x, screen.cursor.y = x, y
+                screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
+            coloured, plain = self.texts(decision)
+            screen.cursor.fg = _as_sgr_int(self.colour(tab.tab_id, decision, _rgb(draw_data.tab_bg(tab))))
+            screen.draw(coloured)
+            screen.cursor.fg = look[0]
+            screen.draw(plain)
+            return draw(draw_data, screen, tab, before, *rest)
+
+        with_light.tally_wrapped = True  # type: ignore[attr-defined]
+        return with_light
+
+
+def _clean(title: str) -> str:
+    """*title* as harmless text. One with an SGR in it was set by the user, and kitty reads nothing else in it."""
+    return title if "\x1b" in title else sanitise(title, cells=MAX_TITLE_CELLS)
+
+
+def _rgb(colour: int | Color) -> lights.RGB:
+    value = colour if isinstance(colour, int) else color_as_int(colour)
+    parsed = color_from_int(value)
+    return parsed.red, parsed.green, parsed.blue
+
+
+def _int(colour: lights.RGB) -> int:
+    return colour[0] << 16 | colour[1] << 8 | colour[2]
+
+
+def _as_sgr_int(colour: lights.RGB) -> int:
+    """*colour* as kitty's cursor takes it: the low byte 2 says that the rest is RGB."""
+    return _int(colour) << 8 | 2

@@ -1,0 +1,70 @@
+"""
+The watcher: the one host of this kitty process, and what kitty calls of it.
+
+https://sw.kovidgoyal.net/kitty/launch/#watchers names the functions of a watcher. Each is guarded: a fault switches off
+the feature it is in, with one line in kitty's log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kitty.utils import log_error
+
+from tallylight.hosts.kitty.host import KittyHost
+
+_host: KittyHost | None = None
+
+
+def running() -> KittyHost | None:
+    """The host of this kitty; None where it could not start."""
+    return _host
+
+
+# What kitty calls -------------------------------------------------------------------------------------------------
+
+
+def on_load(boss: Any, _data: dict[str, Any]) -> None:
+    """The watcher was loaded, once a process."""
+    global _host  # noqa: PLW0603 - one host a process, whatever kitty does with its modules
+    if _host is not None:
+        return
+    try:
+        _host = KittyHost(boss)
+    except Exception as error:  # kitty has to start
+        log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
+        return
+    _host.guarded("keys", _import_keys)()
+
+
+def _import_keys() -> None:
+    """Have the disk read now that would be read when a key is pressed for the first time."""
+    import kitty.launch  # noqa: F401
+
+    from tallylight.hosts.kitty import fork, keys  # noqa: F401
+
+
+def _entered(feature: str, call: Callable[[KittyHost], None]) -> None:
+    if _host is not None:
+        _host.guarded(feature, call)(_host)
+
+
+def on_set_user_var(_boss: Any, window: Any, data: dict[str, Any]) -> None:
+    _entered("user variables", lambda host: host.on_set_user_var(window, data["key"], data["value"]))
+
+
+def on_title_change(_boss: Any, window: Any, data: dict[str, Any]) -> None:
+    _entered("titles", lambda host: host.on_title_change(window, data["title"], data["from_child"]))
+
+
+def on_cmd_startstop(_boss: Any, window: Any, data: dict[str, Any]) -> None:
+    _entered("shell marks", lambda host: host.on_cmd_startstop(window, data["is_start"], data.get("exit_status")))
+
+
+def on_focus_change(_boss: Any, _window: Any, _data: dict[str, Any]) -> None:
+    _entered("focus", lambda host: host.on_focus_change())
+
+
+def on_close(_boss: Any, window: Any, _data: dict[str, Any]) -> None:
+    _entered("closing", lambda host: host.on_close(window))

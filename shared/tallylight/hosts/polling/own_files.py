@@ -1,0 +1,74 @@
+"""
+The agents' own files of a polling host: read in a job, and only what may hold something else than it did.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from tallylight.hosts.jobs import Jobs
+from tallylight.hosts.polling.polled_pane import Held
+from tallylight.pane.file_request import Wanted
+
+#: A file that was written so short a time ago, in nanoseconds, may be written once more without another time: clocks of
+#: file systems tick 100 to 1000 times a second.
+FRESH_NS = 100_000_000
+
+_Stamp = tuple[int, int, int, int]
+
+
+class AgentFiles:
+    """*read* is told of every pane of which something was read, on the loop, where `ask` is called."""
+
+    def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[Held], None]) -> None:
+        self._jobs = jobs
+        self._clock = clock
+        self._read = read
+        #: Of the status files, by pane: which, and what tells that it is as it was read. The job's alone.
+        self._stamps: dict[str, tuple[Path, _Stamp]] = {}
+
+    def ask(self, panes: Iterable[Held]) -> None:
+        """Have the files read that *panes* want, unless the last ones still are."""
+        if self._jobs.is_busy("files"):
+            return
+        wanted = {held: want for held in panes if (want := held.pane.wanted_files()) is not None}
+        if wanted:
+            asked = {held.sight.id: want for held, want in wanted.items()}
+            self._jobs.submit("files", lambda: self._changed(asked), lambda result: self._were_read(wanted, result))
+
+    def _changed(self, asked: dict[str, Wanted]) -> dict[str, tuple[bytes | None, bytes]]:
+        """The content of what is not as it was read."""
+        found: dict[str, tuple[bytes | None, bytes]] = {}
+        stamps: dict[str, tuple[Path, _Stamp]] = {}
+        for id_, want in asked.items():
+            # Before the reading: what is written in between is then seen the next time.
+            stamp = _stamp(want.status_file)
+            if stamp is not None:
+                stamps[id_] = want.status_file, stamp
+                if self._stamps.get(id_) == stamps[id_] and want.known is not None and not want.is_undecided:
+                    continue
+            found[id_] = want.read()
+        self._stamps = stamps
+        return found
+
+    def _were_read(self, wanted: dict[Held, Wanted], result: object) -> None:
+        if isinstance(result, dict):
+            now = self._clock()
+            for held, want in wanted.items():
+                if held.sight.id in result:
+                    status_file, tail = result[held.sight.id]
+                    held.pane.files(want.status_file, status_file, tail, now)
+                    self._read(held)
+
+
+def _stamp(path: Path) -> _Stamp | None:
+    """What tells one content of the file from the next; None if nothing does."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a third of the time
+    except OSError:
+        return None
+    is_old = abs(time.time_ns() - found.st_mtime_ns) > FRESH_NS
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns) if is_old else None

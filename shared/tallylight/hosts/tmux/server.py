@@ -1,0 +1,136 @@
+"""
+One tmux server: what was last read of it, when it is to be asked again, and the lights of its windows.
+"""
+
+from __future__ import annotations
+
+import functools
+import platform
+import threading
+from collections.abc import Mapping
+
+import attrs
+
+from tallylight.hosts.polling.source import Sight, Together
+from tallylight.hosts.tmux.control_client import ControlClient
+from tallylight.hosts.tmux.pane_list import Client, Form, TmuxPane
+from tallylight.model import lights as paint
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.tracker import rollup
+
+#: Seconds between two looks at a server without, and with, a client that tells of changes.
+EVERY_S, TOLD_EVERY_S = 0.5, 10.0
+#: From so many panes on the first is stretched: a list costs the server 20 to 50 µs a pane.
+MANY = 100
+#: Seconds between two captures of one screen: as often as a host in a terminal looks.
+READ_S = 0.2
+#: A capture so many seconds after the second in which something was last drawn holds it for sure.
+SURE_S = 1.5
+OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
+
+
+@attrs.define(eq=False)
+class Server:
+    """By the path of its socket; *together* reads several of its screens."""
+
+    socket: str
+    together: Together
+    panes: list[TmuxPane] = attrs.Factory(list)
+    clients: list[Client] = attrs.Factory(list)
+    control: ControlClient | None = None
+    #: Whether a control client has told of a change that was not looked at.
+    is_changed: bool = True
+    looked_at: float = float("-inf")
+    #: Whether what the last list held was told.
+    is_told: bool = True
+    #: Held by whoever asks for a list; nobody waits for it.
+    lock: threading.Lock = attrs.Factory(threading.Lock)
+    silent_until: float = 0.0
+    stamp: object = None
+    #: When the panes were last captured, in seconds since the epoch, by their ids.
+    captured: dict[str, float] = attrs.Factory(dict)
+    #: The sights of the panes, each with what it was made of, by id.
+    sights: dict[str, tuple[TmuxPane, Sight]] = attrs.Factory(dict)
+    #: The lights that were put into its windows.
+    lights: dict[str, str] = attrs.Factory(dict)
+    _known: dict[str, TmuxPane] = attrs.Factory(dict)
+    _drawn: dict[str, int] = attrs.Factory(dict)
+
+    def is_due(self, now: float, part: float = 1.0) -> bool:
+        """Whether it is to be asked for its panes; or will be, once the rest of this *part* of the time is over."""
+        every = TOLD_EVERY_S if self.control is not None else max(EVERY_S, EVERY_S * len(self.panes) / MANY)
+        return self.is_changed or now - self.looked_at >= every * part
+
+    def take(self, form: Form, text: str) -> None:
+        """Take in a list. Of a pane that is as it was the sight is the same object."""
+        self.panes = form.read_panes(text, self._known)
+        self.clients = form.read_clients(text)
+        self._drawn = {pane.id: pane.drawn_at for pane in self.panes}
+        for gone in self.captured.keys() - self._drawn.keys():
+            self.captured.pop(gone, None)
+        shown = {client.window_id for client in self.clients if not client.is_control and client.is_focused}
+        machine = platform.node()
+        before, self.sights = self.sights, {}
+        for pane in self.panes:
+            visible = pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
+            known = before.get(pane.id)
+            if known is None or known[0] is not pane or known[1].visible is not visible:
+                sight = self._sight(pane, machine, visible=visible)
+                known = pane, (known[1] if known is not None and known[1] == sight else sight)
+            self.sights[pane.id] = known
+
+    def _sight(self, pane: TmuxPane, machine: str, *, visible: bool) -> Sight:
+        return Sight(
+            id=id_of(pane),
+            leader=0 if pane.is_dead else pane.pid,
+            # Until a program sets one it is the name of the machine.
+            title=pane.title if pane.title != machine else None,
+            together=None if pane.is_dead else self.together,
+            read_every=READ_S,
+            is_still=functools.partial(self._is_still, pane.id),
+            tab=f"{pane.session}:{pane.window}",
+            os_window=pane.session_id,
+            host_title=pane.session,
+            attach=("tmux", "-S", self.socket, "attach-session", "-t", f"{pane.session_id}:{pane.window_id}.{pane.id}"),
+            visible=visible,
+        )
+
+    def _is_still(self, pane_id: str) -> bool:
+        """Whether what was drawn last, by the last list, was over when the pane was captured. tmux counts seconds."""
+        drawn_at = self._drawn.get(pane_id, 0)
+        return drawn_at > 0 and self.captured.get(pane_id, 0.0) >= drawn_at + SURE_S
+
+    def light(self, entries: Mapping[str, PaneEntry]) -> list[str]:
+        """What to tell it so that its windows show the most urgent of what their panes do; nothing if they show it."""
+        lights: dict[str, PaneEntry] = {}
+        for pane in self.panes:
+            entry = entries.get(id_of(pane))
+            if entry is not None and _is_lit(entry):
+                best = lights.get(pane.window_id)
+                if best is None or rollup.urgency(entry.status) > rollup.urgency(best.status):
+                    lights[pane.window_id] = entry
+        there = {pane.window_id: pane.light for pane in self.panes if pane.light} | self.lights
+        commands: list[str] = []
+        for window, entry in lights.items():
+            if there.get(window) != entry.status.value:
+                colour = "#{:02X}{:02X}{:02X}".format(*paint.COLOURS.get(entry.status, paint.COLOURS[Status.IDLE]))
+                values = (entry.status.value, paint.mark(entry.status, None), colour)
+                for option, value in zip((OPTION, MARK_OPTION, COLOUR_OPTION), values, strict=True):
+                    commands += ["set-option", "-wq", "-t", window, option, value, ";"]
+        for window in there.keys() - lights.keys():
+            if any(pane.window_id == window for pane in self.panes):
+                for option in (OPTION, MARK_OPTION, COLOUR_OPTION):
+                    commands += ["set-option", "-wqu", "-t", window, option, ";"]
+        self.lights = {window: entry.status.value for window, entry in lights.items()}
+        return commands[:-1]
+
+
+def _is_lit(entry: PaneEntry) -> bool:
+    """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
+    return entry.status is not Status.ACTIVE and (entry.status is not Status.IDLE or bool(entry.agent))
+
+
+def id_of(pane: TmuxPane) -> str:
+    """A pane's id in the snapshot."""
+    return f"tmux/{pane.server}/{pane.id}"

@@ -1,0 +1,261 @@
+"""
+tmux as a source of panes: those of every server of this user. https://man.openbsd.org/tmux.1
+
+Servers are the sockets in `$TMUX_TMPDIR/tmux-<uid>` (what `-L` makes lies there too, and so does a tmux inside a
+tmux), the one of `$TMUX`, and those named with *sockets*. A server nobody is attached to is asked for its panes once a
+look, by one short command. Where a person is attached, a control client tells of changes instead.
+
+The screen of a pane is captured only while it would be evidence. The light goes into the options `@tally` (the status),
+`@tally_mark` and `@tally_colour` of the window, for the person's own `window-status-format`; nothing a program wrote is
+ever put there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import secrets
+import shutil
+import stat
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from tallylight.hosts.jobs import StuckError, run
+from tallylight.hosts.polling.source import Sight
+from tallylight.hosts.tmux.control_client import ControlClient
+from tallylight.hosts.tmux.pane_list import Form
+from tallylight.hosts.tmux.server import EVERY_S, Server, id_of
+from tallylight.pane.pane import Look
+from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Pane as PaneEntry
+
+#: The part of the time between two lists after which a command that has to be run anyway brings the next one, too.
+EARLY = 0.7
+#: A socket that nobody answers at is tried again after so many seconds, or when it has changed.
+RETRY_S = 30.0
+MAX_SERVERS = 32
+#: Screens read by one command: their text has to fit into what a command may print.
+MAX_TOGETHER = 16
+#: What the control client has evaluated once a second; it tells when it is another text.
+_WATCHED = "#{S:#{W:#{window_activity}#{P:#{pane_id}#{pane_pid}#{pane_dead}#{pane_title}}}}"
+
+
+class TmuxSource:
+    """
+    The panes of all servers. *shows_lights*: whether windows get the options that a status line can show.
+
+    *changed* may be set to what is to be called, on any thread, when a look would see something new.
+    """
+
+    every = EVERY_S
+
+    def __init__(self, environ: Mapping[str, str], sockets: Sequence[str] = (), *, shows_lights: bool = True) -> None:
+        self._env = {name: value for name, value in environ.items() if name not in ("TMUX", "TMUX_PANE")}
+        self._inner = environ.get("TMUX", "").rsplit(",", 2)[0]
+        self._named = tuple(sockets)
+        self._shows_lights = shows_lights
+        self._servers: dict[str, Server] = {}
+        self._form = Form(secrets.token_hex(8))
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self.changed: Callable[[], None] = lambda: None
+
+    # What there is --------------------------------------------------------------------------------------------
+
+    def look(self) -> Sequence[Sight] | None:
+        """A sight for every pane of every server that answers; None if no server had to be asked."""
+        if shutil.which("tmux", path=self._env.get("PATH")) is None:
+            return []
+        paths = self._sockets()
+        with self._lock:
+            gone = self._servers.keys() - paths.keys()
+            for path in gone:
+                self._leave(self._servers.pop(path))
+            for path, stamp in paths.items():
+                server = self._servers.get(path)
+                if server is None:
+                    server = self._servers[path] = Server(path, functools.partial(self._capture, path))
+                if stamp != server.stamp:
+                    server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
+            servers = list(self._servers.values())
+        now = time.monotonic()
+        were_asked = [self._look_at(server, now) for server in servers]
+        if not gone and not any(were_asked):
+            return None
+        return [sight for server in servers for _, sight in server.sights.values()]
+
+    def _sockets(self) -> dict[str, object]:
+        """The sockets of this user, and of each what changes when somebody attaches to it."""
+        folder = Path(self._env.get("TMUX_TMPDIR") or "/tmp", f"tmux-{os.getuid()}")  # noqa: S108 - where tmux has it
+        paths = [*self._named, *([self._inner] if self._inner else [])]
+        with contextlib.suppress(OSError):
+            found = folder.lstat()
+            if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid():
+                paths += sorted(str(path) for path in folder.iterdir())[:MAX_SERVERS]
+        sockets: dict[str, object] = {}
+        for path in dict.fromkeys(paths):
+            with contextlib.suppress(OSError, ValueError):
+                found = os.stat(path)  # noqa: PTH116
+                if stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid():
+                    # The inode alone may be another socket's by now.
+                    sockets[path] = (found.st_ino, found.st_ctime_ns)
+        return sockets
+
+    def _look_at(self, server: Server, now: float) -> bool:
+        """Ask a server for its panes, if they can be others by now; whether anything is new."""
+        if now < server.silent_until:
+            return False
+        if server.control is not None and server.control.is_over:
+            self._leave(server)
+        if not server.lock.acquire(blocking=False):
+            return False
+        try:
+            return self._ask(server, now)
+        finally:
+            server.lock.release()
+
+    def _ask(self, server: Server, now: float) -> bool:
+        was_told, server.is_told = server.is_told, True
+        if server.is_due(now):
+            server.is_changed, server.looked_at = False, now
+            try:
+                text = self._list(server)
+            except StuckError:
+                # It hangs; what it had stays, because it may well go on.
+                server.silent_until = now + RETRY_S
+                return not was_told
+            if text is None:
+                server.silent_until = now + RETRY_S
+            server.take(self._form, text or "")
+        elif was_told:
+            return False
+        self._attach_or_leave(server)
+        return True
+
+    def _list(self, server: Server) -> str | None:
+        commands = self._questions()
+        if server.control is not None:
+            try:
+                panes, clients = (server.control.ask(command) for command in commands)
+                if panes and clients is not None:
+                    return f"{panes}\n{clients}"
+            except StuckError:
+                pass
+            self._leave(server)
+        done = self._run(server, *commands[0], ";", *commands[1])
+        return done if done else None
+
+    def _questions(self) -> tuple[list[str], list[str]]:
+        return ["list-panes", "-a", "-F", self._form.panes], ["list-clients", "-F", self._form.clients]
+
+    def _run(self, server: Server, *command: str) -> str:
+        """What a command printed; nothing if it failed."""
+        done = run(["tmux", "-u", "-S", server.socket, *command], self._env)
+        return done.output.decode("utf-8", "surrogateescape") if done is not None else ""
+
+    def _attach_or_leave(self, server: Server) -> None:
+        """Have a control client where, and only where, a person is attached."""
+        theirs = [client.session_id for client in server.clients if not client.is_control]
+        if not theirs:
+            self._leave(server)
+        elif server.control is None and not self._is_closed:
+
+            def changed() -> None:
+                server.is_changed = True
+                self.changed()
+
+            with contextlib.suppress(StuckError, OSError):
+                server.control = ControlClient(server.socket, theirs[0], self._env, changed)
+                server.control.ask(["refresh-client", "-B", f"tallylight::{_WATCHED}"])
+
+    def _leave(self, server: Server) -> None:
+        if server.control is not None:
+            server.control.close()
+            server.control = None
+
+    # A screen -------------------------------------------------------------------------------------------------
+
+    def _capture(self, socket: str, ids: Sequence[str]) -> dict[str, Look | None]:
+        """
+        The screens of some panes of one server, read by one command; None for one that is gone.
+
+        Without `-J`, which would join what was wrapped: the cursor's row counts rows as they are. Not through the
+        control client: a screen can hold what looks like the end of a reply. No screen can hold what separates it
+        from the next, for that is made anew each time.
+        """
+        server = self._servers.get(socket)
+        if server is None:
+            return dict.fromkeys(ids)
+        form = Form(secrets.token_hex(8))
+        panes = {id_: id_.rpartition("/")[2] for id_ in ids[:MAX_TOGETHER]}
+        command: list[str] = []
+        for pane in panes.values():
+            command += ["capture-pane", "-p", "-t", pane, ";", "display-message", "-p", "-t", pane, form.screen, ";"]
+        started = time.time()
+        is_mine = server.lock.acquire(blocking=False)
+        try:
+            # A list that will be due soon is had with them: what costs most is that a command is run at all.
+            now = time.monotonic()
+            is_listed = is_mine and server.control is None and server.is_due(now, EARLY)
+            if is_listed:
+                listing, clients = self._questions()
+                command += [*listing, ";", *clients, ";"]
+            text = self._run(server, *command[:-1])
+            found = form.read_screens(text)
+            if is_listed and len(found) == len(panes):
+                server.take(self._form, form.behind_screens(text))
+                server.is_changed, server.looked_at, server.is_told = False, now, False
+                self.changed()
+        finally:
+            if is_mine:
+                server.lock.release()
+        looks: dict[str, Look | None] = {}
+        for id_, pane in panes.items():
+            if pane not in found:
+                # It is gone. Those behind it were not read, and are asked for again.
+                looks[id_] = None
+                break
+            cursor, rows = found[pane]
+            server.captured[pane] = started
+            looks[id_] = (
+                None if cursor.is_dead else Look(rows, cursor.row, cursor.column, cursor.columns, cursor.is_visible)
+            )
+        return looks
+
+    # What is shown --------------------------------------------------------------------------------------------
+
+    def shown(self, entries: Mapping[str, PaneEntry]) -> None:
+        """Put the light of every window, the most urgent of its panes, into its options."""
+        if not self._shows_lights:
+            return
+        with self._lock:
+            servers = list(self._servers.values())
+        for server in servers:
+            self._light(server, entries)
+
+    def _light(self, server: Server, entries: Mapping[str, PaneEntry]) -> None:
+        command = server.light(entries)
+        if command:
+            with contextlib.suppress(StuckError):
+                self._run(server, *command)
+
+    def act(self, request: Request) -> None:
+        """Make the pane the one its session shows, and bring a person who is attached to the server there."""
+        for server in list(self._servers.values()):
+            for pane in server.panes:
+                if id_of(pane) == request.pane:
+                    select = ["select-window", "-t", f"{pane.session_id}:{pane.window_id}", ";"]
+                    self._run(server, *select, "select-pane", "-t", pane.id)
+                    person = next((c for c in server.clients if not c.is_control and c.tty), None)
+                    if person is not None and person.session_id != pane.session_id:
+                        self._run(server, "switch-client", "-c", person.tty, "-t", pane.session_id)
+
+    def close(self) -> None:
+        """Leave the servers, and take the lights out of their windows."""
+        self._is_closed = True
+        for server in self._servers.values():
+            self._leave(server)
+            self._light(server, {})

@@ -1,0 +1,144 @@
+"""
+WezTerm's list of panes, `wezterm cli list --format json`, and the feed that our Lua writes beside it.
+
+https://wezterm.org/cli/cli/list.html . The list has no user variables and does not say which pane has the focus; the
+feed has both, because only WezTerm's own process knows them:
+
+    {"version": 1, "life": "…", "front": "3,4",
+     "panes": {"3": {"title": "…", "is_local": true, "said": [{"n": 1, "value": "state=waiting;tool=claude"}]}}}
+
+`n` counts what a pane has said, from 1 in each life of WezTerm's Lua state. Nothing in either is believed: what has
+the wrong type costs its pane, or itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from tallylight.model.errors import DecodeError
+from tallylight.wire import values
+
+#: Ten times the panes anyone has.
+MAX_PANES = 1000
+#: Of the words of one pane in the feed. Lua keeps 16.
+MAX_SAID = 64
+_MAX_TEXT = 4096
+_MAX_SIZE = 10_000
+#: The numbers that Lua's JSON keeps.
+_MAX_NUMBER = 2**53 - 1
+
+
+@attrs.frozen(kw_only=True)
+class Row:
+    """One pane of the list. *tty* is empty for a pane of another domain, whose processes are elsewhere."""
+
+    id: str
+    tab: str
+    window: str
+    workspace: str = ""
+    title: str = ""
+    tty: str = ""
+    rows: int = 24
+    columns: int = 80
+    cursor_row: int = 0
+    cursor_column: int = 0
+    cursor_visible: bool = True
+
+
+@attrs.frozen(kw_only=True)
+class FedPane:
+    """What the feed says of one pane: its title, and what its `tally` variable said, with the number of each word."""
+
+    title: str = ""
+    said: tuple[tuple[int, str], ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class FeedState:
+    """The whole feed. *life* is another one after each reload of WezTerm's configuration."""
+
+    life: str = ""
+    front: frozenset[str] = frozenset()
+    panes: dict[str, FedPane] = attrs.field(factory=dict)
+
+
+def read_list(data: bytes) -> list[Row] | None:
+    """The panes in the output of `wezterm cli list`; None if it is no list."""
+    try:
+        found = values.load(data)
+    except DecodeError:
+        return None
+    if not isinstance(found, list):
+        return None
+    return [row for value in found[:MAX_PANES] if (row := _row(value)) is not None]
+
+
+def _row(value: Any) -> Row | None:
+    if not isinstance(value, dict) or not (id_ := _id(value.get("pane_id"))):
+        return None
+    size = value.get("size")
+    sizes = size if isinstance(size, dict) else {}
+    tty = values.exact(value.get("tty_name"), _MAX_TEXT) or ""
+    return Row(
+        id=id_,
+        tab=_id(value.get("tab_id")),
+        window=_id(value.get("window_id")),
+        workspace=_text(value.get("workspace")),
+        title=_text(value.get("title")),
+        tty=tty if tty.startswith("/dev/") else "",
+        rows=values.integer(sizes.get("rows"), 1, _MAX_SIZE) or 24,
+        columns=values.integer(sizes.get("cols"), 1, _MAX_SIZE) or 80,
+        cursor_row=values.integer(value.get("cursor_y"), 0, _MAX_SIZE) or 0,
+        cursor_column=values.integer(value.get("cursor_x"), 0, _MAX_SIZE) or 0,
+        cursor_visible=value.get("cursor_visibility") != "Hidden",
+    )
+
+
+def read_feed(data: bytes) -> FeedState | None:
+    """The feed in *data*; None if it is none of this version."""
+    try:
+        found = values.load(data)
+    except DecodeError:
+        return None
+    if not isinstance(found, dict) or found.get("version") != 1:
+        return None
+    panes = found.get("panes")
+    rows = list(panes.items())[:MAX_PANES] if isinstance(panes, dict) else []
+    return FeedState(
+        life=_text(found.get("life")),
+        front=frozenset(part for part in _text(found.get("front")).split(",") if part.isascii() and part.isdigit()),
+        panes={id_: _fed(value) for id_, value in rows if isinstance(value, dict)},
+    )
+
+
+def _fed(value: dict[str, Any]) -> FedPane:
+    said = value.get("said")
+    words = [word for word in said[-MAX_SAID:] if isinstance(word, dict)] if isinstance(said, list) else []
+    numbered = [
+        (values.integer(word.get("n"), 1, _MAX_NUMBER), values.exact(word.get("value"), _MAX_TEXT)) for word in words
+    ]
+    return FedPane(
+        title=_text(value.get("title")),
+        # A longer one is no word that the carrier takes.
+        said=tuple((n, word) for n, word in numbered if n is not None and word is not None),
+    )
+
+
+def screen(text: str, row: Row) -> list[str]:
+    """The visible rows in the output of `wezterm cli get-text`, which may lack empty ones at the end."""
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    lines = lines[: row.rows]
+    return lines + [""] * (row.rows - len(lines))
+
+
+def _text(value: object) -> str:
+    return values.text(value, _MAX_TEXT)
+
+
+def _id(value: object) -> str:
+    number = values.integer(value, 0, _MAX_NUMBER)
+    return "" if number is None else str(number)

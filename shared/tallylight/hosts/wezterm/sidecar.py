@@ -1,0 +1,216 @@
+"""
+The sidecar of one WezTerm: at most one a GUI process, gone when that is, and quiet.
+
+Our Lua starts it with `tally host wezterm --pid PID` and gets one line of JSON at once: where the snapshot and the feed
+are, and the sidecar's own pid. One that runs already is named instead, so starting it again is nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from tallylight.evidence import process_table
+from tallylight.files import directories
+from tallylight.hosts.polling.host import Poller
+from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
+
+HOST = "wezterm"
+#: Of the answer.
+VERSION = 1
+#: Seconds between two looks at whether WezTerm still runs.
+ALIVE_S = 1.0
+#: Seconds in which a sidecar that has the lock writes its pid.
+HOLDER_S = 1.0
+#: Of one line in the log.
+_MAX_LINE = 500
+
+
+@attrs.frozen
+class Place:
+    """The files of the sidecar of the GUI process *gui*, in the directory of the snapshots."""
+
+    folder: Path
+    gui: int
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / f"{HOST}-{self.gui}.lock"
+
+    @property
+    def feed(self) -> Path:
+        return self.folder / f"{HOST}-{self.gui}.feed.json"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / f"{HOST}-{self.gui}.log"
+
+    def answer(self, pid: int) -> str:
+        """What Lua is told: *pid* is the sidecar's."""
+        snapshot = self.folder / f"{HOST}-{pid}.json"
+        return json.dumps({"version": VERSION, "pid": pid, "snapshot": str(snapshot), "feed": str(self.feed)})
+
+
+def place_of(environ: Mapping[str, str], gui: int) -> Place:
+    """Where the files of *gui* are. `TallyError` if the directory cannot be had, or there is no such process."""
+    if process_table.table().start(gui) is None:
+        raise TallyError(f"there is no process {gui}; --pid is WezTerm's own")
+    folder = directory(environ)
+    try:
+        return Place(checked_directory(folder, create=True), gui)
+    except SnapshotError:
+        raise
+    except OSError as error:
+        raise TallyError(f"{folder}: {error.strerror or error}") from None
+
+
+def start(environ: Mapping[str, str], gui: int, wezterm: str) -> str:
+    """Start the sidecar of *gui* away from this process, unless it runs; the answer for Lua either way."""
+    place = place_of(environ, gui)
+    _sweep(place.folder)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    receiver, sender = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _detach(place, receiver, sender, environ, wezterm)
+    os.close(sender)
+    with os.fdopen(receiver, "rb") as pipe:
+        said = pipe.read(32)
+    os.waitpid(child, 0)
+    pid = int(said) if said.isdigit() and len(said) < 11 else 0
+    if not pid:
+        raise TallyError(f"the sidecar did not start; see {place.log}")
+    return place.answer(pid)
+
+
+def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str], wezterm: str) -> None:
+    """In a child of the command: start a child that nobody waits for, and never return."""
+    code = 1
+    try:
+        os.close(receiver)
+        os.setsid()
+        if os.fork() == 0:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            for number, target in enumerate((nowhere, nowhere, log)):
+                os.dup2(target, number)
+            lock = take(place)
+            os.write(sender, str(os.getpid() if lock is not None else holder(place)).encode())
+            os.close(sender)
+            if lock is not None:
+                os.ftruncate(2, 0)
+                with contextlib.suppress(OSError):
+                    os.chdir("/")
+                serve(place, lock, environ, wezterm)
+        code = 0
+    except BaseException as error:  # there is nobody above us to hear of it but the log
+        _log(f"{type(error).__name__}: {error}")
+    finally:
+        os._exit(code)
+
+
+def take(place: Place) -> int | None:
+    """Become the sidecar: the descriptor of the lock, or None if another process holds it."""
+    while True:
+        fd = os.open(place.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(fd)
+            return None
+        with contextlib.suppress(OSError):
+            if os.fstat(fd).st_ino == place.lock.stat().st_ino:
+                os.ftruncate(fd, 0)
+                os.write(fd, str(os.getpid()).encode())
+                return fd
+        # The one before us has just removed the file that we hold.
+        os.close(fd)
+
+
+def holder(place: Place) -> int:
+    """The pid of the sidecar that holds the lock; 0 if it does not write it in time."""
+    end = time.monotonic() + HOLDER_S
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError, TallyError):
+            if (said := directories.read_own(place.lock, 32)).isdigit() and len(said) < 11:
+                return int(said)
+        time.sleep(0.01)
+    return 0
+
+
+def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str) -> None:
+    """Be the sidecar until WezTerm ends, or somebody ends us."""
+    table = process_table.table()
+    born = table.start(place.gui)
+    env = {**environ, "WEZTERM_UNIX_SOCKET": socket_of(environ, place.gui)}
+    source = WezTermSource(env, place.gui, wezterm, place.feed, table)
+    poller = Poller(HOST, [source], environ, table=table)
+    told: set[str] = set()
+    looked = 0.0
+
+    def is_over() -> bool:
+        nonlocal looked
+        now = time.monotonic()
+        source.listen(poller, now)
+        for problem in poller.problems.values():
+            # Once each: a WezTerm that does not answer would fill the log.
+            if problem not in told and len(told) < 20:
+                told.add(problem)
+                _log(problem)
+        if now - looked < ALIVE_S:
+            return False
+        looked = now
+        return born is None or table.start(place.gui) != born
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: poller.stop())
+    try:
+        poller.run(until=is_over)
+    finally:
+        with contextlib.suppress(OSError):
+            if place.log.stat().st_size == 0:
+                place.log.unlink()
+        # Before it is let go: whoever takes the lock afterwards makes a file of its own.
+        with contextlib.suppress(OSError):
+            place.lock.unlink()
+        os.close(lock)
+
+
+def _log(line: str) -> None:
+    text = "".join(c if c.isprintable() else "?" for c in line[:_MAX_LINE])
+    sys.stderr.write(f"tally host wezterm: {text}\n")
+    sys.stderr.flush()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what sidecars left behind whose WezTerm is gone."""
+    table = process_table.table()
+    for path in list(folder.glob(f"{HOST}-*"))[:1000]:
+        number, _, ending = path.name.removeprefix(f"{HOST}-").partition(".")
+        if ending in ("lock", "feed.json", "feed.json.new", "log") and re.fullmatch("[0-9]{1,10}", number):
+            with contextlib.suppress(OSError):
+                if table.start(int(number)) is None:
+                    path.unlink()
+
+
+def socket_of(environ: Mapping[str, str], gui: int) -> str:
+    """The socket of the GUI process *gui*: what WezTerm itself says, else where it makes it."""
+    said = environ.get("WEZTERM_UNIX_SOCKET", "")
+    if said.endswith(f"/gui-sock-{gui}"):
+        return said
+    runtime = environ.get("XDG_RUNTIME_DIR", "")
+    folder = Path(runtime, "wezterm") if runtime else Path(environ.get("HOME", os.sep), ".local/share/wezterm")
+    return str(folder / f"gui-sock-{gui}")

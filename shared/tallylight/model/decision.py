@@ -1,0 +1,118 @@
+"""
+A decision: what is shown for a pane, and why.
+
+The tracker makes decisions; surfaces draw them and `tally why` prints them. Everything in here is a value.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import attrs
+
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+
+_CHANGES: dict[Status, str] = {
+    Status.WORKING: "silence, the end of its turn, a question, or its exit",
+    Status.WAITING: "the agent going on, a better source saying otherwise, or its exit; no timer and no look",
+    Status.BACKGROUND: "its background tasks ending, or a new turn",
+    Status.DONE: "a look at the pane, or a new turn",
+    Status.ERROR: "a new turn, or its exit",
+    Status.DOWN: "a look at the pane, or a new command",
+    Status.IDLE: "a new turn or command",
+    Status.ACTIVE: "an agent in the foreground, or a report",
+}
+#: Where it depends on who says so. The numbers are the tracker's times in seconds.
+_CHANGES_BY: dict[tuple[Status, Source], str] = {
+    (Status.WORKING, Source.PROTOCOL): "its next report, its exit, or {fuse} without report and visible output",
+    (Status.WORKING, Source.REGISTRY): "its status file, a newer report of its own, or its exit",
+    (
+        Status.WORKING,
+        Source.TITLE,
+    ): "its title, a dialog that comes to stand on its screen, its exit, or {stale} of silence",
+    (Status.WORKING, Source.SCREEN): "another screen, a better source, its exit, or {stale} without any change",
+    (
+        Status.WORKING,
+        Source.HEURISTIC,
+    ): "{silence} without visible output, anything that its screen says, or a better source",
+    (
+        Status.WAITING,
+        Source.SCREEN,
+    ): "its dialog leaving the screen, a better source, or its exit; no timer and no look",
+    (
+        Status.WAITING,
+        Source.HEURISTIC,
+    ): "visible output, a screen that is known as idle, or a better source; no timer and no look",
+    (Status.WAITING, Source.REGISTRY): "its status file, a newer report of its own, or its exit; no timer and no look",
+    (Status.IDLE, Source.SCREEN): "output, another screen, or a better source",
+    (Status.IDLE, Source.HEURISTIC): "visible output, anything that its screen says, or a better source",
+    (Status.ERROR, Source.SCREEN): "the error leaving the end of its screen, a new turn, or its exit",
+}
+
+
+@functools.lru_cache(maxsize=64)
+def what_would_change(
+    status: Status, source: Source | None, *, silence_s: float = 4, stale_s: float = 30, fuse_s: float = 300
+) -> str:
+    """In words, what would end *status* that *source* says. The times are the tracker's; a fuse of 0 never burns."""
+    text = _CHANGES_BY.get((status, source)) if source is not None else None
+    if text is None:
+        return _CHANGES[status]
+    if source is Source.PROTOCOL and not fuse_s:
+        return "its next report, or its exit"
+    return text.format(silence=f"{silence_s:g} s", stale=f"{stale_s:g} s", fuse=f"{fuse_s:g} s")
+
+
+@attrs.frozen
+class Reason:
+    """Why a status is shown: the source and rule that won, when they spoke (monotonic s), what would change it."""
+
+    source: Source | None
+    rule: str
+    at: float
+    changes: str
+
+
+@attrs.frozen
+class Losing:
+    """A claim that did not win, and the trust rule that put it aside."""
+
+    source: Source
+    rule: str
+    status: Status
+    at: float
+    why: str
+
+
+@attrs.frozen
+class Decision:
+    """
+    The state of one record, or of a pane as the roll-up of its records.
+
+    *since* is when this status began to be true, in monotonic seconds; *report* holds the display fields, merged
+    from every claim about the record, best source first.
+    """
+
+    status: Status
+    kind: Kind | None
+    reason: Reason
+    since: float
+    report: Report
+    losing: tuple[Losing, ...] = ()
+
+    @property
+    def is_lit(self) -> bool:
+        """
+        Whether a surface draws a light at all.
+
+        A plain command has nothing to say, and neither has a shell at its prompt that no agent ran in.
+        """
+        if self.status is Status.ACTIVE:
+            return False
+        return not (self.status is Status.IDLE and self.reason.source is Source.SHELL)
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether the status stands for something a person has not dealt with yet."""
+        return self.status in (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)

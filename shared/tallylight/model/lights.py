@@ -1,0 +1,95 @@
+"""
+Paint: the colour, the mark and the pulse of a light.
+
+Pure, and the same for every surface: a tab bar, `tally status`, a demo in a terminal. Colours are `(red, green,
+blue)` from 0 to 255.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tallylight.model.status import Kind, Status
+
+RGB = tuple[int, int, int]
+
+#: The stripe of a light; it stands at the left edge of a tab.
+STRIPE = "▌"
+#: The stripe of an agent that is gone: hollow.
+HOLLOW_STRIPE = "▯"
+
+#: One period of the pulse, in seconds, and its lower end as a share of the full colour.
+PULSE_S = 1.4
+PULSE_FLOOR = 0.4
+#: How many times a second a pulsing light is drawn, at most.
+PULSE_HZ = 10
+
+#: The default colours. `active` has none: it is not drawn.
+COLOURS: dict[Status, RGB] = {
+    Status.WORKING: (0x33, 0x99, 0xFF),
+    Status.WAITING: (0xFF, 0xAA, 0x00),
+    Status.BACKGROUND: (0x1F, 0x5C, 0x99),
+    Status.DONE: (0x22, 0xCC, 0x66),
+    Status.ERROR: (0xE5, 0x48, 0x4D),
+    Status.DOWN: (0xE5, 0x48, 0x4D),
+    Status.IDLE: (0x88, 0x88, 0x88),
+}
+
+#: A mark a status, so that colour is never the only difference. All one cell wide and in every common font.
+MARKS: dict[Status, str] = {
+    Status.WORKING: "●",
+    Status.WAITING: "!",
+    Status.BACKGROUND: "◌",
+    Status.DONE: "✓",
+    Status.ERROR: "✗",
+    Status.DOWN: "○",
+    Status.IDLE: "·",
+    Status.ACTIVE: " ",
+}
+
+
+def mark(status: Status, kind: Kind | None = None) -> str:
+    """The one-cell mark of a status; a question has its own."""
+    if status is Status.WAITING and kind is Kind.QUESTION:
+        return "?"
+    return MARKS[status]
+
+
+def stripe(status: Status) -> str:
+    """The one-cell stripe of a status."""
+    return HOLLOW_STRIPE if status is Status.DOWN else STRIPE
+
+
+def blend(colour: RGB, background: RGB, level: float) -> RGB:
+    """*colour* at *level* (0 to 1) over *background*."""
+    red, green, blue = (round(c * level + b * (1 - level)) for c, b in zip(colour, background, strict=True))
+    return red, green, blue
+
+
+def pulse_level(now: float) -> float:
+    """The brightness of a waiting light at *now* (monotonic seconds): a sine from `PULSE_FLOOR` to 1."""
+    wave = (1 + math.sin(2 * math.pi * now / PULSE_S)) / 2
+    return PULSE_FLOOR + (1 - PULSE_FLOOR) * wave
+
+
+def readable_on(background: RGB) -> RGB:
+    """Black or white, whichever stands out more on *background* (relative luminance of WCAG 2)."""
+
+    def linear(channel: int) -> float:
+        share = channel / 255
+        return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(c) for c in background)
+    return (0, 0, 0) if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else (255, 255, 255)
+
+
+def sgr_foreground(colour: RGB) -> str:
+    """The SGR sequence that sets *colour* as the foreground (ITU T.416, colon form)."""
+    return f"\x1b[38:2:{colour[0]}:{colour[1]}:{colour[2]}m"
+
+
+def nearest(rgb: RGB) -> int:
+    """Return the nearest colour of the 6x6x6 cube of 256-colour terminals."""
+    levels = (0, 95, 135, 175, 215, 255)
+    red, green, blue = (min(range(6), key=lambda n: abs(levels[n] - channel)) for channel in rgb)
+    return 16 + 36 * red + 6 * green + blue

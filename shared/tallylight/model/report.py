@@ -1,0 +1,85 @@
+"""
+A report: what one source said about one record of a pane.
+
+Reports are values. Codecs, hooks, status files, title rules and heuristics make them; the tracker is the only
+consumer and the only place where two reports are weighed against each other. Nothing here reads a clock: the
+time of a report is an argument of the tracker.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import attrs
+
+from tallylight.model.status import Kind, Status
+
+
+class Source(enum.IntEnum):
+    """
+    Where a report comes from. A greater number outranks a smaller one.
+
+    The order is the first trust rule: what an agent says through a protocol made for it beats its own status
+    file, which beats the conventions of its title, which beat the shell, a notification, a reading of the
+    screen and, last, a guess.
+    """
+
+    HEURISTIC = 1
+    SCREEN = 2
+    NOTIFICATION = 3
+    SHELL = 4
+    PROGRESS = 5
+    TITLE = 6
+    REGISTRY = 7
+    PROTOCOL = 8
+
+    @property
+    def word(self) -> str:
+        """The name used in `tally why`, the snapshot and the documentation."""
+        return self.name.lower()
+
+
+@attrs.frozen
+class Progress:
+    """How far an agent is: *done* of *total* tasks (a percentage is *done* of 100). 0 <= done <= total, total > 0."""
+
+    done: int
+    total: int
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.done / self.total)
+
+
+@attrs.frozen(kw_only=True)
+class Report:
+    """
+    One statement of one source about one record.
+
+    *status* None withdraws the record (and its children). *id* is a path: `""` is the pane itself, `a/b` a
+    child of `a`. Every text field is untrusted and already sanitised by whoever decoded it; it is displayed and
+    never decides anything.
+    """
+
+    source: Source
+    status: Status | None
+    id: str = ""
+    kind: Kind | None = None
+    #: The rule that made this report, for `tally why`: `osc-1338`, `title glyph`, `4 s of silence`.
+    rule: str = ""
+    agent: str = ""
+    session: str = ""
+    title: str = ""
+    project: str = ""
+    cwd: str = ""
+    worktree: str = ""
+    mode: str = ""
+    message: str = ""
+    detail: str = ""
+    progress: Progress | None = None
+    tasks: tuple[str, ...] = ()
+    #: How many background tasks or subagents still run.
+    background: int = 0
+    #: Argument lists, the program first, already split; filled and checked only at the gate.
+    resume: tuple[str, ...] = ()
+    fork: tuple[str, ...] = ()

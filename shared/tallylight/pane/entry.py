@@ -1,0 +1,76 @@
+"""
+A pane as an entry of the snapshot: the tracker's decision and records in the words of its schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from tallylight.model.status import Status
+from tallylight.pane.pane import Pane
+from tallylight.snapshot.schema import LosingEntry, ReasonEntry, RecordEntry
+from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.values import MAX_LIST
+
+
+def pane_entry(
+    pane: Pane, epoch: Callable[[float], float], *, id_: str, tab: str, os_window: str, title: str
+) -> PaneEntry:
+    """The entry of *pane*; *epoch* turns monotonic seconds into seconds since the epoch."""
+    decision = pane.decision
+    report, reason = decision.report, decision.reason
+    attention = pane.attention
+    prompt = pane.prompt if decision.status is Status.WAITING else None
+    return PaneEntry(
+        id=id_,
+        tab=tab,
+        os_window=os_window,
+        title=title,
+        status=decision.status,
+        kind=decision.kind,
+        agent=report.agent,
+        project=report.project or _last_part(report.cwd),
+        session=report.session,
+        message=report.message,
+        since=epoch(decision.since),
+        seen=attention.seen,
+        pid=pane.pid,
+        cwd=report.cwd,
+        progress=f"{report.progress.done}/{report.progress.total}" if report.progress is not None else "",
+        background=report.background,
+        question=prompt.question if prompt is not None else "",
+        choices=tuple((choice.keys, choice.label) for choice in prompt.choices) if prompt is not None else (),
+        prompt=prompt.fingerprint if prompt is not None else "",
+        resume=pane.conversation.resume,
+        fork=pane.conversation.fork,
+        agent_pid=pane.agent_pid,
+        conversation=pane.conversation.entry,
+        snoozed_until=epoch(attention.snoozed_until) if attention.snoozed_until is not None else 0.0,
+        unread=attention.unread,
+        answered=attention.answered,
+        waited_s=round(attention.waited_s, 1),
+        notified=attention.notified,
+        visible=attention.visible,
+        said_per_s=pane.pace.said if pane.pace is not None else 0,
+        read_per_s=pane.pace.read if pane.pace is not None else 0,
+        reason=ReasonEntry(
+            source=reason.source.word if reason.source is not None else "",
+            rule=reason.rule,
+            at=epoch(reason.at),
+            changes=reason.changes,
+        ),
+        records=tuple(
+            RecordEntry.of(attrs.evolve(record.report, id=key), record.status, epoch(record.reason.at))
+            for key, record in pane.tracker.records(MAX_LIST).items()
+        ),
+        losing=tuple(
+            LosingEntry(source=lost.source.word, rule=lost.rule, status=lost.status, at=epoch(lost.at), why=lost.why)
+            for lost in decision.losing
+        ),
+    )
+
+
+def _last_part(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]

@@ -1,0 +1,53 @@
+"""
+What a person asks of a pane from elsewhere, done to any host's pane: `snooze`, `unread`, `seen`.
+"""
+
+from __future__ import annotations
+
+from tallylight.pane.pane import Pane
+from tallylight.snapshot.requests import Request
+
+#: The longest snooze in minutes: a day. Whoever wants more does not want the light.
+MAX_MINUTES = 24 * 60
+
+
+def carry_out(request: Request, pane: Pane, snooze_min: float, now: float) -> bool:
+    """
+    Do what is asked to the ledger of *pane*; False if it is another verb's or makes no sense here.
+
+    *snooze_min* is how many minutes a snooze is that names none. Only what needs a person can be snoozed.
+    """
+    attention = pane.attention
+    attention.shown(pane.decision, now)
+    if request.verb == "seen":
+        mark_seen(pane, now)
+    elif request.verb == "unread":
+        pane.tracker.unseen(now)
+        attention.shown(pane.decision, now)
+        attention.mark_unread()
+    elif request.verb == "snooze":
+        minutes = _minutes(request.args, snooze_min)
+        if minutes is None or not (pane.decision.needs_person or attention.snoozed):
+            return False
+        attention.snooze(60 * minutes, now)
+    else:
+        return False
+    return True
+
+
+def mark_seen(pane: Pane, now: float) -> None:
+    """A person has looked at *pane*, or says so: `done` is old news, a question stays one."""
+    pane.tracker.seen(now)
+    pane.attention.shown(pane.decision, now)
+    pane.attention.see(now)
+
+
+def _minutes(args: tuple[str, ...], default: float) -> float | None:
+    if not args:
+        return default
+    try:
+        minutes = float(args[0])
+    except ValueError:
+        return None
+    # NaN is in no range.
+    return minutes if 0 <= minutes <= MAX_MINUTES else None

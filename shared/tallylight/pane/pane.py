@@ -1,0 +1,459 @@
+"""
+A pane of any host: its tracker, its ledger of attention, and the evidence gathered for them.
+
+A host tells what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
+see the pane) and draws `decision`. Nothing in here knows a terminal program, and nothing reads a file of a user's:
+what has to be read is asked for with `wanted_files` and handed back.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+
+from tallylight.agents.agent import Agent
+from tallylight.evidence import registry, transcript
+from tallylight.evidence.commands import interpreter_name
+from tallylight.evidence.foreground import NOBODY, Identity
+from tallylight.evidence.looks import Look as Look
+from tallylight.evidence.looks import ScreenReader
+from tallylight.evidence.process import Process, base_name
+from tallylight.evidence.process_table import ForegroundReader, Table
+from tallylight.evidence.progress import ProgressReader
+from tallylight.evidence.prompts import Prompt
+from tallylight.evidence.screen import Change
+from tallylight.evidence.titles import TitleReader, clean_title
+from tallylight.evidence.turn import Turns
+from tallylight.hooks.order import Order
+from tallylight.model.decision import Decision
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.pane.conversation import Conversation
+from tallylight.pane.faults import Faults, kept
+from tallylight.pane.file_request import Wanted
+from tallylight.tracker.attention import Attention
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.tracker import ADOPT_S, Foreground, Tracker
+from tallylight.wire import osc1338
+from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
+
+#: After so many looks at an unchanged screen it is taken to be calm.
+CALM_LOOKS = 16
+#: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
+LAST_WORDS_S = 1.0
+#: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
+EAGER_LOOKS = 40
+SELDOM = 8
+
+
+@attrs.define
+class _Run:
+    """One run of one agent in the foreground."""
+
+    identity: Identity
+    titles: TitleReader
+    turns: Turns | None = None
+    status_file: Path | None = None
+    #: What the status file last held; None while it is not there.
+    known: bytes | None = None
+    #: In how many ticks it was not there.
+    missed: int = 0
+    progress: ProgressReader = attrs.Factory(ProgressReader)
+
+
+class Pane:
+    """One pane. *now* is monotonic seconds throughout; *tell* is told of faults, see `hosts.faults`."""
+
+    def __init__(
+        self,
+        timing: Timing,
+        reader: ForegroundReader,
+        table: Table,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.faults = Faults(tell)
+        self.tracker = Tracker(timing)
+        self.attention = Attention()
+        self._order = Order()
+        self._inbox = Inbox(self._has)
+        self.conversation = Conversation()
+        self._reader = reader
+        self._table = table
+        self._screen = ScreenReader()
+        self._unchanged = 0
+        self._pgid = 0
+        self._identity = NOBODY
+        self._run: _Run | None = None
+        #: An agent that has ended, of which it is being looked up whether its status file is still there.
+        self._ended: _Run | None = None
+        self._title = ""
+        #: The title in words: without the glyphs and spinners that agents put into it.
+        self.clean_title = ""
+        self._title_at: float | None = None
+        #: What was last said of the pane itself.
+        self._said: Report | None = None
+
+    @property
+    def decision(self) -> Decision:
+        """What the pane shows."""
+        return self.tracker.decision
+
+    @property
+    def agent(self) -> Agent | None:
+        """The agent that holds the foreground."""
+        return self._run.identity.agent if self._run is not None else None
+
+    @property
+    def pid(self) -> int | None:
+        """The process in the foreground, as far as it is known."""
+        process = self._identity.process
+        return process.pid if process is not None else self._pgid or None
+
+    @property
+    def is_by_leader(self) -> bool:
+        """Whether the leader of the foreground alone tells who holds it: none of its children count, and no title."""
+        return not self._identity.wants_children and self._identity.doubtful is None
+
+    @property
+    def agent_pid(self) -> int | None:
+        """The process of the agent that holds the foreground, as far as it is known."""
+        process = self._run.identity.process if self._run is not None else None
+        return process.pid if process is not None else None
+
+    @property
+    def pace(self) -> Pace | None:
+        """How much is said and read, if that is not all of late."""
+        return self._inbox.pace
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether more was said than could be read at once: what is said now is read later."""
+        return bool(self._inbox)
+
+    # What the host sees --------------------------------------------------------------------------------------
+
+    @kept("the foreground")
+    def foreground(self, pgid: int, now: float) -> None:
+        """The process group *pgid* holds the foreground of the pane's terminal; 0 for none."""
+        if pgid != self._pgid:
+            self._reader.forget(self._pgid)
+            self._pgid = pgid
+        found = self._reader.look(pgid)
+        if found is not self._identity or found.doubtful is not None:
+            self._identity = found
+            self._changed_to(found.with_title(self._title), now)
+
+    def holder(self) -> Identity:
+        """Who holds the foreground, of the group that was last told of; read anew, for what a person has typed."""
+        return self._reader.anew(self._pgid).with_title(self._title)
+
+    @property
+    def prompt(self) -> Prompt | None:
+        """The prompt that waits on the screen as of the last look, for display and a person's own answer."""
+        return self._screen.prompt
+
+    def screen(self, read: Callable[[], Look], now: float) -> None:
+        """Look at the screen, if output or what it says would be evidence: only then is *read* called."""
+        tracker = self.tracker
+        wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
+        if not wants_screen:
+            if self.prompt is not None:
+                tracker.touch()
+            taken_back = self._screen.forget()
+            if taken_back is not None:
+                tracker.report(taken_back, now)
+        if not wants_output and not wants_screen:
+            return
+        self._take_look(read(), now, wants_output=wants_output, wants_screen=wants_screen)
+
+    @kept("the screen")
+    def _take_look(self, look: Look, now: float, *, wants_output: bool, wants_screen: bool) -> None:
+        tracker = self.tracker
+        change = self._screen.look(look)
+        self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
+        if change.is_output and wants_output:
+            tracker.output(now)
+        before = self.prompt
+        report = self._screen.read(look) if wants_screen else None
+        if self.prompt != before:
+            tracker.touch()  # it is told to others, whatever becomes of the status
+        if report is not None:
+            tracker.report(report, now)
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the screen has not changed of late: then it need not be looked at in every tick."""
+        return self._unchanged > CALM_LOOKS
+
+    def title(self, title: str, now: float) -> bool:
+        """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
+        return self._hear(Key("title"), functools.partial(self._titled, title), len(title), now)
+
+    def carrier(self, payload: str | None, now: float) -> bool:
+        """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
+        key = key_of(payload)
+        return key is None or self._hear(key, functools.partial(self._carried, payload), len(payload or ""), now)
+
+    def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
+        """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""
+        key = Key("start" if is_start else "end")
+        return self._hear(key, functools.partial(self._marked, is_start, exit_code), 0, now)
+
+    def notified(self, report: Report, now: float) -> bool:
+        """A notification of the program said what is in *report*."""
+        key = Key(("notified", report.source, report.id), report.id)
+        return self._hear(key, functools.partial(self._notified, report), len(report.message), now)
+
+    def _has(self, id_: str) -> bool:
+        return self.tracker.has(id_)
+
+    def _hear(self, key: Key, call: Call, size: int, now: float) -> bool:
+        if self._inbox.admits(now):
+            call(now)
+            return True
+        self._inbox.keep(key, call, size)
+        return False
+
+    @kept("a mark of the shell")
+    def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
+        if is_start:
+            self.tracker.command_start(now)
+        else:
+            self.tracker.command_end(exit_code, now)
+
+    @kept("a notification")
+    def _notified(self, report: Report, now: float) -> None:
+        self.tracker.report(report, now)
+
+    @kept("the title")
+    def _titled(self, title: str, now: float) -> None:
+        self._title, self._title_at = title, now
+        self.clean_title = clean_title(title)
+        if self._run is not None:
+            self._read_title(now)
+
+    @kept("the progress bar")
+    def progress(self, is_shown: bool, now: float) -> None:
+        """
+        Whether the pane has a progress bar (OSC 9;4) at this moment.
+
+        Of an agent that shows one while it works, its end is the end of a turn. That it is shown decides nothing: it
+        may well stay while the agent asks.
+        """
+        report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
+        if report is not None:
+            if is_shown:
+                self.tracker.stirs(now)
+            self.tracker.report(report, now)
+
+    @kept("the user variable")
+    def _carried(self, payload: str | None, now: float) -> None:
+        recipe = osc1338.decode_recipe(payload)
+        if recipe is not None:
+            self.conversation.armed(recipe.argv)
+            self.tracker.touch()  # it is told to others, whatever becomes of the status
+            return
+        said = osc1338.decode_variable(payload)
+        for report in self._order.admit(payload, said) if said is not None else ():
+            if not report.id:
+                self._said = report
+            self.conversation.heard(report)
+            self.tracker.report(report, now)
+
+    def recall(self, now: float) -> None:
+        """Agents are known that were not before: what was said and shown before that is the word of the one in here."""
+        if self._reader.look(self._pgid).with_title(self._title).agent is None:
+            return
+        if self._said is not None:
+            self.tracker.report(self._said, now)
+        self.foreground(self._pgid, now)
+        if self._said is not None:
+            self.conversation.heard(self._said)
+        self._read_title(now)
+
+    def look(self, visible: bool, now: float) -> None:
+        """Whether the pane is in front of a person."""
+        self.attention.shown(self.decision, now)
+        if self.attention.look(visible, now):
+            self.tracker.seen(now)
+            self.attention.shown(self.decision, now)
+            self.attention.seen_at = now
+
+    def tick(self, now: float) -> None:
+        """Let time pass, if anything depends on it."""
+        deadline = self.tracker.deadline()
+        if deadline is not None and now >= deadline:
+            self.tracker.tick(now)
+        self._inbox.count(now)
+        due = self._inbox.due()
+        if due is not None and now >= due:
+            self.tracker.together(self._inbox.take(now), now)
+
+    def deadline(self) -> float | None:
+        """The time of the next `tick` that could change something; None if none could."""
+        due, deadline = self._inbox.due(), self.tracker.deadline()
+        return deadline if due is None else due if deadline is None else min(due, deadline)
+
+    def close(self) -> None:
+        """The pane is gone."""
+        self._reader.forget(self._pgid)
+
+    # The agent's own files -----------------------------------------------------------------------------------
+
+    def wanted_files(self) -> Wanted | None:
+        """What to read for this pane at this tick."""
+        ended = self._ended
+        if ended is not None and ended.status_file is not None:
+            ended.missed += 1
+            if ended.missed >= EAGER_LOOKS:
+                self._ended = None
+            return Wanted(ended.status_file, None, ended.known, is_undecided=True)
+        run = self._run
+        if run is None or run.turns is None or run.status_file is None:
+            return None
+        run.missed = run.missed + 1 if run.known is None else 0
+        if run.missed > EAGER_LOOKS and run.missed % SELDOM:
+            return None
+        where = run.turns.transcript
+        path = _transcript(run.status_file, *where) if where is not None else None
+        return Wanted(run.status_file, path, run.known, run.turns.is_undecided)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether a turn or an agent is over, and a file has yet to tell how."""
+        if self._ended is not None:
+            return True
+        return self._run is not None and self._run.turns is not None and self._run.turns.is_undecided
+
+    @kept("the agent's own file")
+    def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float) -> None:
+        """The content of what `wanted_files` asked for; *path* is the status file's."""
+        if self._ended is not None and self._ended.status_file == path:
+            self._last_words(self._ended, is_removed=status_file is None, now=now)
+            return
+        run = self._run
+        process = run.identity.process if run is not None else None
+        if run is None or run.turns is None or process is None or run.status_file != path:
+            return  # another agent has come to the foreground since
+        known, run.known = run.known, status_file
+        if status_file is None:
+            # Only the absence of a file that was there is a goodbye.
+            if known is not None:
+                self.tracker.report(_goodbye(run), now)
+            return
+        if status_file == known and not run.turns.is_undecided:
+            return
+        reading = registry.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
+        try:
+            report = run.turns.read(reading, tail, now)
+        except Exception:
+            run.turns.give_up()
+            raise
+        if report is not None:
+            self.conversation.heard(report)
+            self.tracker.report(report, now)
+
+    # Who is in the foreground --------------------------------------------------------------------------------
+
+    def _changed_to(self, found: Identity, now: float) -> None:
+        before = self._run
+        process = found.process or found.leader
+        if before is not None and found.agent is not None and _same_run(before.identity, found):
+            before.identity = found
+            self._remember(found)
+            self._find_status_file(before)
+            return
+        if self._inbox and (before is not None or found.agent is not None or found.is_remote):
+            # It was said before.
+            self.tracker.together(self._inbox.take_last(now), now)
+        is_gone = before is None or not self._is_alive(before.identity)
+        # An agent that removed its status file left in peace; one that did not was killed.
+        self._ended, self.tracker.held_until = None, 0.0
+        if is_gone and before is not None and before.known is not None:
+            before.missed = 0
+            self._ended, self.tracker.held_until = before, now + LAST_WORDS_S
+        self._run = None
+        self.conversation.ended()
+        foreground: Foreground | None = None
+        if found.agent is not None and process is not None:
+            self._run = _Run(found, TitleReader(found.agent, now), progress=ProgressReader(found.agent))
+            self._remember(found)
+            self._find_status_file(self._run)
+            foreground = Foreground(found.agent.name, process.pid, speaks=_speaks(found.agent, process))
+        elif found.is_remote and process is not None:
+            foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
+        self._screen = ScreenReader(self.agent)
+        self.tracker.foreground(foreground, now, is_gone=is_gone)
+        if self._title_at is not None and now - self._title_at <= ADOPT_S:
+            self._read_title(now)
+
+    def _remember(self, found: Identity) -> None:
+        process = found.process or found.leader
+        self.conversation.began(found, self._table.cwd(process.pid) if process is not None else "")
+
+    def _is_alive(self, identity: Identity) -> bool:
+        process = identity.process
+        return process is not None and self._table.start(process.pid) == process.start
+
+    def _find_status_file(self, run: _Run) -> None:
+        agent, process = run.identity.agent, run.identity.process
+        if agent is None or process is None or agent.registry != "claude-sessions" or not run.identity.is_direct:
+            return
+        path = registry.sessions_file(process.pid, self._table.environ(process.pid), os.environ.get("HOME", ""))
+        if path is not None and run.status_file != Path(path):
+            run.status_file = Path(path)
+            run.turns = Turns(agent.name)
+
+    def _last_words(self, run: _Run, *, is_removed: bool, now: float) -> None:
+        """It is known now whether an agent that has ended took its status file with it."""
+        self._ended = None
+        self.tracker.held_until = 0.0
+        if is_removed:
+            self.tracker.report(_goodbye(run), now)
+        else:
+            self.tracker.tick(now)
+
+    def _read_title(self, now: float) -> None:
+        if self._run is not None:
+            report = self._run.titles.read(self._title, now)
+            if report is not None:
+                self.tracker.report(report, now)
+
+
+@functools.lru_cache(1024)
+def _transcript(status_file: Path, cwd: str, session: str) -> Path | None:
+    """The transcript of a session, asked for at every tick; None if its name is unusual."""
+    parts = transcript.path_parts(cwd, session)
+    return status_file.parents[1].joinpath(*parts) if parts is not None else None
+
+
+def _goodbye(run: _Run) -> Report:
+    agent = run.identity.agent
+    return Report(
+        source=Source.REGISTRY, status=None, agent=agent.name if agent is not None else "", rule="status file removed"
+    )
+
+
+def _speaks(agent: Agent, process: Process) -> bool:
+    """
+    Whether *process* is sure to be the agent that tells its status itself, and no script that is named like it.
+
+    By its status file, its title or a screen that shows when it is idle.
+    """
+    tells = agent.registry or agent.title_rules or any(rule.status is Status.IDLE for rule in agent.screen_rules)
+    program = base_name(process.exe)
+    return bool(tells) and (program in agent.processes or interpreter_name(program) in agent.interpreters)
+
+
+def _same_run(before: Identity, after: Identity) -> bool:
+    """Whether both are the same agent started by the same command: more of it may be known by now."""
+    return (
+        before.agent == after.agent
+        and before.leader is not None
+        and after.leader is not None
+        and (before.leader.pid, before.leader.start) == (after.leader.pid, after.leader.start)
+    )

@@ -1,0 +1,145 @@
+"""
+Evidence in a recording: what a host learns of a pane in another way than from its output, as JSON objects.
+
+Each has a `type`:
+
+* `foreground`: another program holds the foreground (`name` null: none of interest), see `tracker.Foreground`;
+* `report`: what a source beside the output said, such as an agent's status file, see `report.Report`;
+* `exit`: the command ended, with a `code` or of a `signal`.
+
+`encode` makes one, `decode` reads one. Nothing that was read is believed to be of a known type or length.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeAlias
+
+import attrs
+
+from tallylight.model.report import Progress, Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.tracker.tracker import Foreground
+from tallylight.wire import values
+from tallylight.wire.text import is_ascii_id, sanitise
+
+#: As in an agent file.
+_NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,63}", re.ASCII)
+#: The text fields of a report that are recorded, and the cells kept of each. No argument list: it is run, not shown.
+_TEXTS = {"rule": 256, "session": 256, "title": 256, "project": 128, "cwd": 1024, "worktree": 1024, "mode": 64}
+_TEXTS |= {"message": 512, "detail": 256}
+_MAX_WORD = 64
+_MOST = (1 << 63) - 1
+_SOURCES = {source.word: source for source in Source}
+
+
+@attrs.frozen
+class ForegroundChange:
+    """*foreground* holds the foreground now; *is_gone* tells whether the one before has ended."""
+
+    foreground: Foreground | None
+    is_gone: bool = True
+
+
+@attrs.frozen
+class Exit:
+    """The recorded command ended: with an exit code, or of a signal; both None if nobody knows how."""
+
+    code: int | None = None
+    signal: int | None = None
+
+
+#: A `Report` is one that a source beside the output made.
+Evidence: TypeAlias = ForegroundChange | Exit | Report
+
+
+class EvidenceError(ValueError):
+    """An object that is no evidence, and why."""
+
+
+def encode(evidence: Evidence) -> dict[str, object]:
+    """Write *evidence*."""
+    match evidence:
+        case Exit(code, signal):
+            return {"type": "exit", "code": code, "signal": signal}
+        case ForegroundChange(None, is_gone):
+            return {"type": "foreground", "name": None, "gone": is_gone}
+        case ForegroundChange(Foreground() as found, is_gone):
+            about = {"name": found.name, "instance": found.instance, "agent": found.is_agent, "speaks": found.speaks}
+            return {"type": "foreground", **about, "gone": is_gone}
+        case Report() as report:
+            return _report_fields(report)
+    raise TypeError(evidence)
+
+
+def decode(fields: object) -> Evidence | None:
+    """Read one object; None for a type that is not known here, `EvidenceError` for one that breaks its rules."""
+    if not isinstance(fields, dict):
+        raise EvidenceError("has evidence that is no JSON object")
+    match fields.get("type"):
+        case "exit":
+            return Exit(_integer(fields.get("code")), _integer(fields.get("signal")))
+        case "foreground":
+            return _foreground(fields)
+        case "report":
+            return _report(fields)
+    return None
+
+
+def _report_fields(report: Report) -> dict[str, object]:
+    fields: dict[str, object] = {"type": "report", "source": report.source.word, "status": report.status}
+    for name in ("id", "kind", "agent", *_TEXTS, "background"):
+        if value := getattr(report, name):
+            fields[name] = value
+    if report.progress is not None:
+        fields["progress"] = [report.progress.done, report.progress.total]
+    return fields
+
+
+def _foreground(fields: dict[str, Any]) -> ForegroundChange:
+    is_gone = fields.get("gone") is not False
+    name = fields.get("name")
+    if name is None:
+        return ForegroundChange(None, is_gone)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise EvidenceError("has a name in the foreground that names no program")
+    is_agent, speaks = fields.get("agent") is not False, fields.get("speaks") is True
+    return ForegroundChange(Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks), is_gone)
+
+
+def _report(fields: dict[str, Any]) -> Report:
+    source = fields.get("source")
+    if not isinstance(source, str) or source not in _SOURCES:
+        raise EvidenceError("has a report of no known source")
+    try:
+        status = None if fields.get("status") is None else Status(values.text(fields["status"], _MAX_WORD))
+        kind = None if fields.get("kind") is None else Kind(values.text(fields["kind"], _MAX_WORD))
+    except ValueError:
+        raise EvidenceError("has a report of no known status or kind") from None
+    agent = fields.get("agent")
+    report = Report(
+        source=_SOURCES[source],
+        status=status,
+        kind=kind,
+        id=_text(fields.get("id"), 1024),
+        agent=agent if isinstance(agent, str) and is_ascii_id(agent) else "",
+        progress=_progress(fields.get("progress")),
+        background=max(0, _integer(fields.get("background")) or 0),
+    )
+    texts: dict[str, Any] = {name: _text(fields.get(name), cells) for name, cells in _TEXTS.items()}
+    return attrs.evolve(report, **texts)
+
+
+def _progress(pair: object) -> Progress | None:
+    if not isinstance(pair, list) or len(pair) != 2:
+        return None
+    done, total = _integer(pair[0]), _integer(pair[1])
+    return Progress(done, total) if done is not None and total is not None and 0 <= done <= total > 0 else None
+
+
+def _text(value: object, cells: int) -> str:
+    return sanitise(value, cells=cells, graphemes=cells) if isinstance(value, str) else ""
+
+
+def _integer(value: object) -> int | None:
+    return values.integer(value, -_MOST, _MOST)

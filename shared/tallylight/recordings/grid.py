@@ -1,0 +1,299 @@
+"""
+The visible text of a screen, drawn from output: what a terminal would have told. https://vt100.net/docs/vt510-rm/
+
+For a recording, which has no terminal. Scanned output goes in, rows of text and the cursor come out, as `ScreenWatch`
+wants them. Text, cursor movement, erasing, inserting, scrolling, margins, tabs, line drawing and the alternate screen
+are carried out; colours and everything else that leaves the text alone are not. Rows are at most `MAX_ROWS`, columns
+`MAX_COLUMNS`, and numbers are cut to those, so that no sequence costs more than a screen.
+
+Where it departs from a terminal: nothing is wrapped anew at a new size; a character and the marks on it are one cell
+without the marks; an emoji of several characters takes the cells of all of them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import functools
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
+from tallylight.wire.scanner import Item, SequenceKind, Text
+
+_CONTROLS = re.compile("([\x00-\x1f\x7f-\x9f]+)")
+_CSI = re.compile(rb"([<=>?]?)([0-9;:]*)([ -/]*)([@-~])")
+_TAB = 8
+#: DEC's line drawing, `ESC ( 0`.
+_DRAWING = {ord(plain): line for plain, line in zip("jklmnqtuvwx", "┘┐┌└┼─├┤┴┬│", strict=True)}
+#: Modes of the alternate screen.
+_ALTERNATE = (47, 1047, 1049)
+
+
+class Grid:
+    """A screen of *columns* by *rows*. Rows and columns count from 0."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        self.columns = min(max(columns, 1), MAX_COLUMNS)
+        self.rows = min(max(rows, 1), MAX_ROWS)
+        self._reset()
+
+    def _reset(self) -> None:
+        self.cursor_row = self.cursor_column = 0
+        self.cursor_visible = True
+        self._lines = self._blank()
+        #: The screen that is not shown, and its cursor, while the alternate one is.
+        self._other: tuple[list[list[str]], tuple[int, int]] | None = None
+        self._saved = (0, 0)
+        self._top, self._bottom = 0, self.rows - 1
+        #: The cursor stands behind the last column: the next character wraps.
+        self._wraps = False
+        self._last = " "
+        self._is_drawing = False
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    @property
+    def lines(self) -> list[str]:
+        """The visible rows from the top."""
+        return ["".join(line).rstrip() for line in self._lines]
+
+    def resize(self, columns: int, rows: int) -> None:
+        """The screen has a new size. Rows are lost at the bottom where they are empty, else at the top."""
+        self.columns, self.rows = min(max(columns, 1), MAX_COLUMNS), min(max(rows, 1), MAX_ROWS)
+        above = max(0, self.cursor_row - self.rows + 1)
+        self._lines = self._fitted(self._lines, above)
+        if self._other is not None:
+            self._other = self._fitted(self._other[0], 0), self._other[1]
+        self._top, self._bottom = 0, self.rows - 1
+        self._move(self.cursor_row - above, self.cursor_column)
+
+    def _fitted(self, lines: list[list[str]], above: int) -> list[list[str]]:
+        kept = [(line + [" "] * self.columns)[: self.columns] for line in lines[above : above + self.rows]]
+        return kept + [[" "] * self.columns for _ in range(self.rows - len(kept))]
+
+    def draw(self, items: Iterable[Item]) -> None:
+        """Carry out what the program wrote."""
+        for item in items:
+            if isinstance(item, Text):
+                if item.drawn:
+                    self._text(item.raw)
+            elif item.kind is SequenceKind.CSI:
+                # Most are colours.
+                if not item.payload.endswith(b"m"):
+                    self._csi(item.payload)
+            elif item.kind is SequenceKind.ESC:
+                self._escape(item.payload)
+
+    # Text ----------------------------------------------------------------------------------------------------
+
+    def _text(self, raw: bytes) -> None:
+        for part in _CONTROLS.split(self._decoder.decode(raw)):
+            if not part:
+                continue
+            if part[0] < " " or "\x7f" <= part[0] <= "\x9f":
+                for control in part:
+                    self._control(control)
+            else:
+                self._print(part.translate(_DRAWING) if self._is_drawing else part)
+
+    def _control(self, control: str) -> None:
+        if control == "\r":
+            self.cursor_column = 0
+            self._wraps = False
+        elif control in "\n\v\f":
+            self._line_feed()
+        elif control == "\b":
+            self._move(self.cursor_row, self.cursor_column - 1)
+        elif control == "\t":
+            self._move(self.cursor_row, (self.cursor_column // _TAB + 1) * _TAB)
+
+    def _print(self, text: str) -> None:
+        if text.isascii() or (len(text) <= MAX_COLUMNS and _is_narrow(text)):
+            while text:
+                self._wrap(1)
+                room = self.columns - self.cursor_column
+                piece, text = text[:room], text[room:]
+                self._put(list(piece))
+        else:
+            for character in text:
+                wide = _width(character)
+                if wide:
+                    self._wrap(wide)
+                    self._put([character] if wide == 1 or self.columns < 2 else [character, ""])
+
+    def _wrap(self, wide: int) -> None:
+        if self._wraps or self.cursor_column + wide > self.columns > 1:
+            self.cursor_column = 0
+            self._line_feed()
+
+    def _put(self, cells: list[str]) -> None:
+        line, end = self._lines[self.cursor_row], self.cursor_column + len(cells)
+        # Half of a wide character is none.
+        if not line[self.cursor_column]:
+            line[self.cursor_column - 1] = " "
+        if end < self.columns and not line[end]:
+            line[end] = " "
+        line[self.cursor_column : end] = cells
+        self._last = cells[-1] or cells[0]
+        self._wraps = end >= self.columns
+        self.cursor_column = min(end, self.columns - 1)
+
+    # Movement ------------------------------------------------------------------------------------------------
+
+    def _move(self, row: int, column: int) -> None:
+        self.cursor_row = min(max(row, 0), self.rows - 1)
+        self.cursor_column = min(max(column, 0), self.columns - 1)
+        self._wraps = False
+
+    def _line_feed(self) -> None:
+        self._wraps = False
+        if self.cursor_row == self._bottom:
+            self._scroll(1)
+        elif self.cursor_row < self.rows - 1:
+            self.cursor_row += 1
+
+    def _scroll(self, count: int, top: int | None = None) -> None:
+        """Move the text between *top*, the margin's by default, and the lower margin up; down if *count* is below 0."""
+        first = self._top if top is None else top
+        size = self._bottom + 1 - first
+        count = max(-size, min(count, size))
+        for _ in range(abs(count)):
+            del self._lines[first if count > 0 else self._bottom]
+            self._lines.insert(self._bottom if count > 0 else first, [" "] * self.columns)
+
+    # Sequences -----------------------------------------------------------------------------------------------
+
+    def _escape(self, payload: bytes) -> None:
+        if payload == b"7":
+            self._saved = (self.cursor_row, self.cursor_column)
+        elif payload == b"8":
+            self._move(*self._saved)
+        elif payload in (b"D", b"E"):
+            self._line_feed()
+            self.cursor_column = 0 if payload == b"E" else self.cursor_column
+        elif payload == b"M":
+            if self.cursor_row == self._top:
+                self._scroll(-1)
+            else:
+                self._move(self.cursor_row - 1, self.cursor_column)
+        elif payload == b"c":
+            self._reset()
+        elif payload[:1] == b"(":
+            self._is_drawing = payload == b"(0"
+
+    def _csi(self, payload: bytes) -> None:
+        private, numbers, final = _parsed(payload)
+        if private:
+            if private == b"?" and final in ("h", "l"):
+                for mode in numbers:
+                    self._mode(mode, final == "h")
+            return
+        first = numbers[0] if numbers else 0
+        count = max(first, 1)
+        second = max(numbers[1], 1) if len(numbers) > 1 else 1
+        row, column = self.cursor_row, self.cursor_column
+        line = self._lines[row]
+        match final:
+            case "A":
+                self._move(max(row - count, self._top) if row >= self._top else row - count, column)
+            case "B" | "e":
+                self._move(min(row + count, self._bottom) if row <= self._bottom else row + count, column)
+            case "C" | "a":
+                self._move(row, column + count)
+            case "D":
+                self._move(row, column - count)
+            case "E":
+                self._move(row + count, 0)
+            case "F":
+                self._move(row - count, 0)
+            case "G" | "`":
+                self._move(row, count - 1)
+            case "H" | "f":
+                self._move(count - 1, second - 1)
+            case "d":
+                self._move(count - 1, column)
+            case "J":
+                self._erase_screen(first)
+            case "K":
+                self._erase_line(first)
+            case "L" | "M":
+                if self._top <= row <= self._bottom:
+                    self._scroll(count if final == "M" else -count, row)
+                    self._move(row, 0)
+            case "P":
+                self._lines[row] = (line[:column] + line[column + count :] + [" "] * count)[: self.columns]
+            case "@":
+                self._lines[row] = (line[:column] + [" "] * min(count, self.columns) + line[column:])[: self.columns]
+            case "X":
+                end = min(column + count, self.columns)
+                line[column:end] = [" "] * (end - column)
+            case "S" | "T":
+                self._scroll(count if final == "S" else -count)
+            case "b":
+                self._print(self._last * min(count, self.columns))
+            case "r":
+                bottom = min(numbers[1] if len(numbers) > 1 and numbers[1] else self.rows, self.rows) - 1
+                if count - 1 < bottom:
+                    self._top, self._bottom = count - 1, bottom
+                    self._move(0, 0)
+            case "s":
+                self._saved = (row, column)
+            case "u":
+                self._move(*self._saved)
+
+    def _mode(self, mode: int, is_on: bool) -> None:
+        if mode == 25:
+            self.cursor_visible = is_on
+        elif mode in _ALTERNATE and is_on != (self._other is not None):
+            if self._other is None:
+                self._other = self._lines, (self.cursor_row, self.cursor_column)
+                self._lines = self._blank()
+            else:
+                self._lines, cursor = self._other
+                self._other = None
+                if mode == 1049:
+                    self._move(*cursor)
+
+    def _erase_screen(self, what: int) -> None:
+        if what == 2:
+            self._lines = self._blank()
+        if what > 1:
+            return
+        self._erase_line(what)
+        rows = range(self.cursor_row + 1, self.rows) if what == 0 else range(self.cursor_row)
+        for row in rows:
+            self._lines[row] = [" "] * self.columns
+
+    def _erase_line(self, what: int) -> None:
+        line, column = self._lines[self.cursor_row], self.cursor_column
+        start, end = {0: (column, self.columns), 1: (0, column + 1), 2: (0, self.columns)}.get(what, (0, 0))
+        line[start:end] = [" "] * (end - start)
+
+    def _blank(self) -> list[list[str]]:
+        return [[" "] * self.columns for _ in range(self.rows)]
+
+
+@functools.lru_cache(maxsize=1024)
+def _parsed(payload: bytes) -> tuple[bytes, tuple[int, ...], str]:
+    """The private prefix, the numbers and the final byte of a CSI; no final byte for one that is not ours."""
+    match = _CSI.fullmatch(payload)
+    if match is None or match[3]:
+        return b"", (), ""
+    # Cut before int(): nobody has more rows or columns, and modes have four digits.
+    numbers = [int(word[:4] or b"0") for word in match[2].split(b";", 16)[:16] if b":" not in word]
+    return match[1], tuple(numbers), match[4].decode()
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_narrow(text: str) -> bool:
+    """Whether every character of *text* takes one cell. A redraw asks for the same few lines again and again."""
+    return all(map((1).__eq__, map(_width, text)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _width(character: str) -> int:
+    if character < "\u0300":
+        return 1
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1

@@ -1,0 +1,119 @@
+"""
+The keys that are free in a user's kitty, as kitty itself tells: it reads its configuration, in a process of its own.
+
+Nothing is guessed from the text of kitty.conf, with its includes, its `kitty_mod` and the defaults of each version.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tallylight.config import key_bindings
+from tallylight.files import directories, toml
+from tallylight.files.system import World
+from tallylight.model.errors import DecodeError, TallyError
+from tallylight.setup import environment
+from tallylight.setup.environment import Layout
+from tallylight.setup.kitty import Kitty
+from tallylight.wire import values
+
+#: Run by kitty's own Python: prints, as JSON, what `kitty_mod` is and what is on each key. The last argument is the
+#: folder of our kittens: what they are on is not taken.
+_PROBE = """
+def main():
+    import json, sys
+    from kitty import fast_data_types as f
+    from kitty.config import load_config
+    from kitty.options.utils import parse_shortcut
+
+    conf, ours, *candidates = sys.argv[1:]
+    opts = load_config("/etc/xdg/kitty/kitty.conf", conf)
+    names = {"ctrl": f.GLFW_MOD_CONTROL, "alt": f.GLFW_MOD_ALT, "super": f.GLFW_MOD_SUPER, "shift": f.GLFW_MOD_SHIFT}
+    taken = {}
+    for candidate in candidates:
+        first, *rest = [parse_shortcut(key).resolve_kitty_mod(opts.kitty_mod) for key in candidate.split(">")]
+        found = []
+        for d in opts.keyboard_modes[""].keymap.get(first, ()):
+            theirs = list(d.rest) if d.is_sequence else []
+            short = min(len(theirs), len(rest))
+            if theirs[:short] == rest[:short] and ours not in d.definition:
+                found.append(d.definition)
+        taken[candidate] = found
+    print(json.dumps({"mod": "+".join(name for name, bit in names.items() if opts.kitty_mod & bit), "taken": taken}))
+
+# kitty runs this inside a function, where a name of the top could not be seen from below.
+main()
+"""
+#: kitty takes a tenth of a second; a machine under load more.
+_TIMEOUT = 20.0
+#: Of what is on a key, in characters.
+_MAX_TEXT = 1000
+
+
+class Answer(NamedTuple):
+    """What kitty says: what `kitty_mod` stands for, and for each key what it does already."""
+
+    mod: str
+    taken: dict[str, list[str]]
+
+    def shown(self, key: str) -> str:
+        """*key* as a person presses it."""
+        return key.replace("kitty_mod", self.mod) if self.mod else key
+
+
+def ask(world: World, place: Layout, here: Kitty, also: tuple[str, ...] = ()) -> Answer | None:
+    """Ask kitty about all candidates and the keys *also*; None where there is no kitty, or it does not say."""
+    if here.program is None:
+        return None
+    asked = dict.fromkeys((*key_bindings.CANDIDATES, *also))
+    done = world.run([here.program, "+runpy", _PROBE, here.conf, place.kittens, *asked], timeout=_TIMEOUT)
+    lines = done.stdout.splitlines()
+    try:
+        found = values.load(lines[-1])
+    except (IndexError, DecodeError):
+        return None
+    taken = found.get("taken") if isinstance(found, dict) else None
+    if not isinstance(taken, dict) or not all(isinstance(on, list) for on in taken.values()):
+        return None
+    keys_taken = {key: [text for each in on if (text := values.text(each, _MAX_TEXT))] for key, on in taken.items()}
+    return Answer(values.text(found.get("mod"), _MAX_TEXT), keys_taken)
+
+
+def wishes(world: World) -> dict[str, str]:
+    """The person's own keys, of config.toml. What is wrong in there is for `tally doctor` to say."""
+    path = directories.config_file(world.env)
+    try:
+        table = toml.parse(directories.read_limited(path).decode("utf-8", "replace"), str(path))
+    except (OSError, TallyError):
+        return {}
+    return key_bindings.wanted(table.table("keys"))
+
+
+def plan(world: World, place: Layout, here: Kitty) -> tuple[list[key_bindings.Binding], Answer | None]:
+    """The bindings there are to be, and what kitty said to that."""
+    before = environment.present_keys(place)
+    wanted = wishes(world)
+    asked = tuple(key for key in (*wanted.values(), *(binding.key for binding in before)) if key)
+    answer = ask(world, place, here, asked)
+    was = {binding.action.name: binding.key for binding in before}
+    return key_bindings.choose(wanted, was, answer.taken if answer is not None else None), answer
+
+
+def rows(bindings: list[key_bindings.Binding], answer: Answer | None) -> list[tuple[str, str]]:
+    """What to press, and what it does."""
+    return [(answer.shown(b.key) if answer is not None else b.key, b.action.what) for b in bindings]
+
+
+def lacking(world: World, bindings: list[key_bindings.Binding]) -> list[str]:
+    """The names of the actions that are to have a key, and have none."""
+    wanted, bound = wishes(world), {binding.action.name for binding in bindings}
+    return [a.name for a in key_bindings.ACTIONS if a.name not in bound and wanted.get(a.name) != ""]
+
+
+def hidden(bindings: list[key_bindings.Binding], answer: Answer) -> list[tuple[key_bindings.Binding, tuple[str, str]]]:
+    """The bindings on a key that does something else too: the key as it is pressed, and that."""
+    return [
+        (binding, (answer.shown(binding.key), "; ".join(answer.taken[binding.key])))
+        for binding in bindings
+        if answer.taken.get(binding.key)
+    ]

@@ -1,0 +1,119 @@
+"""The panes of all living hosts, as the commands address and sort them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from tallylight.files import directories
+from tallylight.model.errors import TallyError
+from tallylight.snapshot import writer
+from tallylight.snapshot.rows import is_lit
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import SnapshotError
+from tallylight.tracker.rollup import urgency
+
+
+class NoPaneError(TallyError):
+    """There is no pane of the name *wanted*, or more than one."""
+
+    def __init__(self, wanted: str, problem: str) -> None:
+        super().__init__(problem)
+        self.wanted = wanted
+
+
+@attrs.frozen
+class Found:
+    """A pane and the host that shows it, by the host's name, `kitty-4711`."""
+
+    host: str
+    pane: Pane
+
+    @property
+    def address(self) -> str:
+        """What names this pane on the command line, among all hosts."""
+        return f"{self.host}:{self.pane.id}"
+
+    @property
+    def is_lit(self) -> bool:
+        """Whether there is anything to say: not for a plain command, nor for a shell at its prompt."""
+        return is_lit(self.pane)
+
+
+@attrs.frozen
+class Panes:
+    """
+    All panes, most urgent first, the names of the *hosts* they are from, and *problems* of files not read.
+
+    *machines*: of a fleet, each with whether it is there.
+    """
+
+    panes: tuple[Found, ...]
+    hosts: tuple[str, ...]
+    problems: tuple[SnapshotError, ...] = ()
+    machines: Mapping[str, bool] = attrs.field(factory=dict)
+
+
+def in_order(panes: Iterable[Found]) -> tuple[Found, ...]:
+    """*panes*, most urgent first."""
+    return tuple(sorted(panes, key=lambda found: (-urgency(found.pane.status), -found.pane.since, found.address)))
+
+
+def read_panes(environ: Mapping[str, str]) -> Panes:
+    """Read the snapshots of all living hosts."""
+    snapshots, problems = writer.read_snapshots(writer.directory(environ))
+    panes = [Found(host.name, pane) for host in snapshots for pane in host.panes]
+    return Panes(in_order(panes), tuple(host.name for host in snapshots), tuple(problems))
+
+
+def add_pane(parser: argparse.ArgumentParser) -> None:
+    """Let a command name a pane, as `pick` takes it."""
+    parser.add_argument(
+        "pane",
+        nargs="?",
+        default="",
+        metavar="PANE",
+        help="3 or kitty-4711:3, as `tally status` lists it; without it the pane this runs in, else the most urgent",
+    )
+
+
+def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
+    """
+    The host and the pane that this process runs in, as far as the variables of its terminal tell; empty if they do not.
+
+    WezTerm's host is a sidecar, whose pid stands in the lock that there is one of for each WezTerm.
+    """
+    if environ.get("TERM_PROGRAM") != "WezTerm" and environ.get("KITTY_PID"):
+        return f"kitty-{environ['KITTY_PID']}", environ.get("KITTY_WINDOW_ID", "")
+    gui = environ.get("WEZTERM_UNIX_SOCKET", "").rpartition("/gui-sock-")[2]
+    if not (gui.isascii() and gui.isdigit()):
+        return "", ""
+    try:
+        pid = directories.read_own(writer.directory(environ) / f"wezterm-{gui}.lock", 32).decode("ascii", "replace")
+    except (OSError, TallyError):
+        return "", ""
+    return (f"wezterm-{pid}", environ.get("WEZTERM_PANE", "")) if pid.isdigit() else ("", "")
+
+
+def pick(panes: Panes, wanted: str, environ: Mapping[str, str]) -> Found:
+    """
+    Find the pane that *wanted* names: `3`, or `kitty-4711:3`. Nothing: the pane we are in, else the most urgent.
+
+    A bare id that several hosts have means the one of the host we are in.
+    """
+    here, pane = own_place(environ)
+    if not wanted:
+        own = f"{here}:{pane}"
+        lit = [found for found in panes.panes if found.is_lit]
+        candidates = [found for found in panes.panes if found.address == own] or lit[:1] or list(panes.panes[:1])
+    else:
+        candidates = [found for found in panes.panes if wanted in (found.address, found.pane.id)]
+        if len(candidates) > 1:
+            candidates = [found for found in candidates if found.host == here] or candidates
+    if not candidates:
+        raise NoPaneError(wanted, f"there is no pane {wanted!r}; `tally status --all` lists them")
+    if len(candidates) > 1:
+        raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(found.address for found in candidates)}")
+    return candidates[0]

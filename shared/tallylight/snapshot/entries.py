@@ -1,0 +1,170 @@
+"""
+The parts of a pane in a snapshot: why it shows what it shows, its records, and its last conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from tallylight.model.report import Report
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.values import MAX_ID, Json, kind_of, number, path, status_of, text, words
+
+
+@attrs.frozen(kw_only=True)
+class ReasonEntry:
+    """Why a pane shows what it shows: *at* is seconds since the epoch, *changes* what would change it."""
+
+    source: str = ""
+    rule: str = ""
+    at: float = 0.0
+    changes: str = ""
+
+    @classmethod
+    def from_json(cls, value: object) -> ReasonEntry:
+        if not isinstance(value, dict):
+            return cls()
+        return cls(
+            source=text(value.get("source")),
+            rule=text(value.get("rule")),
+            at=number(value.get("at")),
+            changes=text(value.get("changes")),
+        )
+
+    def to_json(self) -> Json:
+        return {"source": text(self.source), "rule": text(self.rule), "at": self.at, "changes": text(self.changes)}
+
+
+@attrs.frozen(kw_only=True)
+class LosingEntry:
+    """A claim that was put aside, and *why*: the trust rule."""
+
+    source: str = ""
+    rule: str = ""
+    status: str = ""
+    at: float = 0.0
+    why: str = ""
+
+    @classmethod
+    def from_json(cls, value: Json) -> LosingEntry:
+        return cls(
+            source=text(value.get("source")),
+            rule=text(value.get("rule")),
+            status=text(value.get("status")),
+            at=number(value.get("at")),
+            why=text(value.get("why")),
+        )
+
+    def to_json(self) -> Json:
+        return {
+            "source": text(self.source),
+            "rule": text(self.rule),
+            "status": text(self.status),
+            "at": self.at,
+            "why": text(self.why),
+        }
+
+
+#: The fields of a report that a record carries when they are not empty.
+REPORT_TEXTS = ("session", "title", "project", "cwd", "worktree", "mode", "message", "detail")
+
+
+@attrs.frozen(kw_only=True)
+class RecordEntry:
+    """One record of a pane: `""` is the pane itself, `a/b` a child of `a`. *fields* are the report's, non-empty."""
+
+    id: str = ""
+    status: Status
+    kind: Kind | None = None
+    agent: str = ""
+    source: str = ""
+    rule: str = ""
+    at: float = 0.0
+    fields: Mapping[str, str] = attrs.field(factory=dict)
+
+    @classmethod
+    def of(cls, report: Report, status: Status, at: float) -> RecordEntry:
+        """Make the entry of a record that *report* describes and whose status is *status*."""
+        fields = {name: text(getattr(report, name)) for name in REPORT_TEXTS if getattr(report, name)}
+        if report.progress is not None:
+            fields["progress"] = f"{report.progress.done}/{report.progress.total}"
+        if report.background:
+            fields["background"] = str(report.background)
+        return cls(
+            id=report.id,
+            status=status,
+            kind=report.kind,
+            agent=report.agent,
+            source=report.source.word,
+            rule=report.rule,
+            at=at,
+            fields=fields,
+        )
+
+    @classmethod
+    def from_json(cls, value: Json) -> RecordEntry | None:
+        status = status_of(value.get("status"))
+        if status is None:
+            return None
+        names = (*REPORT_TEXTS, "progress", "background")
+        return cls(
+            id=text(value.get("id"), MAX_ID),
+            status=status,
+            kind=kind_of(value.get("kind")),
+            agent=text(value.get("agent")),
+            source=text(value.get("source")),
+            rule=text(value.get("rule")),
+            at=number(value.get("at")),
+            fields={name: text(value[name]) for name in names if text(value.get(name))},
+        )
+
+    def to_json(self) -> Json:
+        return {
+            "id": self.id[:MAX_ID],
+            "status": self.status.value,
+            "kind": self.kind.value if self.kind else None,
+            "agent": text(self.agent),
+            "source": self.source,
+            "rule": text(self.rule),
+            "at": self.at,
+            **{name: text(value) for name, value in self.fields.items()},
+        }
+
+
+@attrs.frozen(kw_only=True)
+class ConversationEntry:
+    """
+    The last conversation of a pane: of an *agent* whose process the host itself saw there, and which may be gone.
+
+    No output of a program makes one. *flags* are the dangerous ones its process had, *relayed* whether that ran behind
+    our relay.
+    """
+
+    agent: str = ""
+    session: str = ""
+    cwd: str = ""
+    flags: tuple[str, ...] = ()
+    relayed: bool = False
+
+    @classmethod
+    def from_json(cls, value: object) -> ConversationEntry:
+        if not isinstance(value, dict):
+            return cls()
+        return cls(
+            agent=text(value.get("agent")),
+            session=text(value.get("session")),
+            cwd=path(value.get("cwd")),
+            flags=words(value.get("flags")),
+            relayed=value.get("relayed") is True,
+        )
+
+    def to_json(self) -> Json:
+        return {
+            "agent": text(self.agent),
+            "session": text(self.session),
+            "cwd": path(self.cwd),
+            "flags": list(words(self.flags)),
+            "relayed": self.relayed,
+        }

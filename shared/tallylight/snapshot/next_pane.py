@@ -1,0 +1,84 @@
+"""
+Jump: to the next pane that needs a person, and after the last one back to where the person was.
+
+A journey begins where the person is at the first jump. Each jump goes to the neediest pane it has not been to; when
+there is none left it ends where it began. Whoever walks off on their own ends it too. A visit changes nothing about a
+pane: what waits still waits, and a pane that needs somebody anew is visited anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import attrs
+
+from tallylight.model.status import URGENCY, Status
+from tallylight.snapshot.rows import NEEDS, is_lit, is_snoozed, need
+from tallylight.snapshot.schema import Pane
+
+#: What one journey remembers; more visits than panes come only from panes that change meanwhile.
+MAX_VISITS = 1000
+
+#: `down` and `done` are alike: it is over, and nobody has looked.
+_RANK = {status: index for index, status in enumerate(URGENCY)} | {Status.DOWN: URGENCY.index(Status.DONE)}
+
+Visit = tuple[str, float]
+
+
+@attrs.frozen
+class Journey:
+    """Where it began, the panes it has been to, each with the time its status had begun, and its direction."""
+
+    origin: str
+    visits: tuple[Visit, ...]
+    is_backward: bool = False
+
+
+def stops(panes: Sequence[Pane], now: float, *, is_any: bool = False) -> list[Pane]:
+    """
+    The panes to visit, in order: waiting, oldest first; then error; then down and done. At *now*, in epoch seconds.
+
+    What was put off is left out. With *is_any* every agent is a stop, the neediest first.
+    """
+    if is_any:
+        return sorted((pane for pane in panes if is_lit(pane)), key=lambda pane: (*need(pane, now), pane.id))
+    needy = [pane for pane in panes if pane.status in NEEDS and not is_snoozed(pane, now)]
+    return sorted(needy, key=lambda pane: (_RANK[pane.status], pane.since, pane.id))
+
+
+def jump(
+    journey: Journey | None,
+    order: Sequence[Pane],
+    here: str,
+    *,
+    existing: Collection[str],
+    is_backward: bool = False,
+) -> tuple[Journey | None, str | None]:
+    """
+    Where to go from the pane *here*, and the journey from then on; None: nowhere, for there is nothing to visit.
+
+    *order* are the `stops`. Against its direction a journey goes back the way it came. A pane that does not
+    exist any more is passed over.
+    """
+    if journey is not None and (not journey.visits or journey.visits[-1][0] != here):
+        journey = None
+    if journey is not None and journey.is_backward is not is_backward:
+        return _back(journey, existing)
+    visited = set(journey.visits) if journey is not None else set()
+    for pane in reversed(order) if is_backward else order:
+        visit = (pane.id, pane.since)
+        if visit not in visited and pane.id != here:
+            visits = (*(journey.visits if journey is not None else ()), visit)[-MAX_VISITS:]
+            return Journey(journey.origin if journey is not None else here, visits, is_backward), pane.id
+    if journey is None or journey.origin == here:
+        return None, None
+    return None, journey.origin if journey.origin in existing else None
+
+
+def _back(journey: Journey, existing: Collection[str]) -> tuple[Journey | None, str | None]:
+    visits = journey.visits[:-1]
+    while visits and visits[-1][0] not in existing:
+        visits = visits[:-1]
+    if visits:
+        return attrs.evolve(journey, visits=visits), visits[-1][0]
+    return None, journey.origin if journey.origin in existing else None

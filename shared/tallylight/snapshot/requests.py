@@ -1,0 +1,205 @@
+"""
+Requests: what another process asks of a host, as small files in a directory that the host looks into.
+
+`<runtime directory>/tallylight/<host>-<pid>.requests/`, beside the host's snapshot and made by the host, holds one JSON
+file a request, put there by rename. At most `MAX_WAITING` files of `MAX_BYTES` each wait at a time; whatever is older
+than `MAX_AGE_S`, or not a request, is removed and forgotten. There is no answer: the snapshot tells.
+
+A request may only move a person's view or change the ledger. Nothing that types into a pane or starts a program will
+ever be one: that takes a key pressed in the terminal itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from tallylight.files import directories
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.writer import SnapshotError, checked_directory, directory, is_alive, read
+from tallylight.wire import values
+
+VERSION = 1
+#: `focus` PANE; `jump` with the options of `tally jump`; `snooze` PANE [MINUTES]; `unread` PANE; `seen` PANE.
+VERBS = ("focus", "jump", "snooze", "unread", "seen")
+MAX_WAITING = 64
+#: Of one file.
+MAX_BYTES = 4096
+#: Of one text in a request, in characters, and of its arguments.
+MAX_TEXT = 256
+MAX_ARGS = 8
+#: A host that was stopped for longer than this, in seconds, does not do then what was asked before.
+MAX_AGE_S = 10.0
+
+_HOST = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}\Z")
+_FOLDER = re.compile(r"\A([a-z]{1,16}-([0-9]{1,10}))\.requests\Z")
+_FILE = re.compile(r"\A[0-9]{1,20}-[0-9]{1,10}-[0-9]{1,10}\.json\Z")
+_count = itertools.count()
+
+
+class RequestError(TallyError):
+    """A request that cannot be put, and why."""
+
+
+@attrs.frozen
+class Request:
+    """One request: a verb of `VERBS`, the id of a pane of that host (may be empty for `jump`), and arguments."""
+
+    verb: str
+    pane: str = ""
+    args: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, value: object) -> Request | None:
+        """The request in *value*, or None if it is none."""
+        if not isinstance(value, dict) or value.get("version") != VERSION:
+            return None
+        verb, pane, args = value.get("verb"), value.get("pane"), value.get("args")
+        if verb not in VERBS or not isinstance(args, list) or len(args) > MAX_ARGS:
+            return None
+        if not all(values.exact(text, MAX_TEXT) is not None for text in (pane, *args)):
+            return None
+        return cls(str(verb), str(pane), tuple(args))
+
+    def to_json(self) -> dict[str, object]:
+        return {"version": VERSION, "verb": self.verb, "pane": self.pane, "args": list(self.args)}
+
+
+def folder_of(name: str, environ: Mapping[str, str]) -> Path:
+    """The directory of requests of the host *name*, `kitty-4711`."""
+    if not _HOST.match(name):
+        raise RequestError(f"{name[:40]!r} is not the name of a host; they are like kitty-4711")
+    return directory(environ) / f"{name}.requests"
+
+
+def send(name: str, request: Request, environ: Mapping[str, str] = os.environ) -> None:
+    """
+    Put *request* to the host *name*, `kitty-4711`.
+
+    `RequestError` if it takes none: it is gone, of an older version, or does not get round to what it was asked before.
+    """
+    if Request.from_json(request.to_json()) is None:
+        raise RequestError(f"{request.verb[:40]!r} cannot be asked of a host")
+    folder = folder_of(name, environ)
+    try:
+        if len(list(checked_directory(folder).iterdir())) >= MAX_WAITING:
+            raise RequestError(f"{name} does not answer; {MAX_WAITING} requests wait already")
+        path = folder / f"{time.time_ns()}-{os.getpid()}-{next(_count)}.json"
+        data = json.dumps(request.to_json(), separators=(",", ":")).encode("ascii")
+        directories.atomic_write(path, data, 0o600, durable=False)
+    except FileNotFoundError:
+        raise RequestError(f"{name} takes no requests; is it running, and of this version?") from None
+    except OSError as error:
+        raise RequestError(f"{folder}: {error.strerror or error}") from None
+    except SnapshotError as error:
+        raise RequestError(str(error)) from None
+
+
+class Spool:
+    """
+    The directory of requests to the host that is *host* and *pid*, and at the same time a broom for those of the dead.
+
+    Without a directory of this user alone, or when the disk fails, there are no requests and *error* says why: from
+    then on nothing is taken. The directories are looked at anew each time, and so is every file.
+    """
+
+    def __init__(self, host: str, pid: int | None = None, environ: Mapping[str, str] = os.environ) -> None:
+        self.path = folder_of(f"{host}-{os.getpid() if pid is None else pid}", environ)
+        self.error = ""
+        try:
+            parent = checked_directory(self.path.parent, create=True)
+            _sweep(parent)
+            # What waits in it was asked of an earlier process of the same number.
+            _remove(self.path)
+            checked_directory(self.path, create=True)
+        except (OSError, SnapshotError) as error:
+            self.error = str(error)
+
+    def is_empty(self) -> bool:
+        """Whether nothing waits: one look at a directory, cheap enough for every tick of a terminal."""
+        return not any(path.suffix == ".json" for path in self._paths())
+
+    def take(self) -> list[Request]:
+        """Take out all that waits, in the order in which it was put."""
+        taken: list[Request] = []
+        for path in sorted(self._paths()):
+            if _FILE.match(path.name) and len(taken) < MAX_WAITING:
+                request = _read(path)
+                if request is not None:
+                    taken.append(request)
+            elif not _is_old(path):
+                # Somebody is writing it just now.
+                continue
+            with contextlib.suppress(OSError):
+                path.unlink()
+        return taken
+
+    def close(self) -> None:
+        """The host goes away, and takes no more requests."""
+        if not self.error:
+            _remove(self.path)
+
+    def _paths(self) -> list[Path]:
+        """What lies in the directory; nothing from the moment on at which others could put anything there."""
+        if self.error:
+            return []
+        try:
+            checked_directory(self.path.parent)
+            return list(checked_directory(self.path).iterdir())
+        except SnapshotError as error:
+            self.error = str(error)
+        except OSError:
+            # Whoever cleans up has removed it: nobody can put anything there either.
+            pass
+        return []
+
+
+def _read(path: Path) -> Request | None:
+    try:
+        return Request.from_json(values.load(directories.read_own(path, MAX_BYTES, MAX_AGE_S)))
+    except (OSError, TallyError):
+        return None
+
+
+def _is_old(path: Path) -> bool:
+    try:
+        found = path.lstat()
+    except OSError:
+        return True
+    return not stat.S_ISREG(found.st_mode) or not -MAX_AGE_S <= time.time() - found.st_mtime <= MAX_AGE_S
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the directories of hosts that are gone."""
+    for entry in itertools.islice(parent.iterdir(), 4 * MAX_WAITING):
+        found = _FOLDER.match(entry.name)
+        if found is not None and not _is_alive(parent / f"{found[1]}.json", int(found[2])):
+            _remove(entry)
+
+
+def _is_alive(path: Path, pid: int) -> bool:
+    """Whether the host lives whose snapshot would be *path*. One that has shown nothing yet has not written any."""
+    try:
+        birth = read(path).birth
+    except (OSError, SnapshotError):
+        birth = ""
+    return is_alive(pid, birth)
+
+
+def _remove(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        # What is no directory goes too. `rmtree` would open it first, and wait for ever for the writer of a FIFO.
+        if stat.S_ISDIR(folder.lstat().st_mode):
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            folder.unlink()

@@ -1,0 +1,74 @@
+"""
+Rows: the panes of all hosts as a person looks for them, in the order of need.
+
+Times are seconds since the epoch, as in the snapshots the rows come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from tallylight.model.report import Source
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.tracker.rollup import urgency
+
+#: What a person has to deal with, in the order in which it is dealt with.
+NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
+
+
+def is_lit(pane: Pane) -> bool:
+    """Whether there is anything to say of *pane*: not for a plain command, nor for a shell at its prompt."""
+    if pane.status is Status.ACTIVE:
+        return False
+    return pane.status is not Status.IDLE or pane.reason.source != Source.SHELL.word
+
+
+def is_snoozed(pane: Pane, now: float) -> bool:
+    """Whether a person has put *pane* off until later than *now*."""
+    return pane.snoozed_until > now
+
+
+@attrs.frozen
+class Row:
+    """A pane of the host *host*, `kitty-4711`; *is_own*: of the terminal program that draws the list."""
+
+    host: str
+    pane: Pane
+    is_own: bool = False
+
+    @property
+    def address(self) -> str:
+        """What names this pane among all hosts, as in `tally status`."""
+        return f"{self.host}:{self.pane.id}"
+
+    def has(self, words: str) -> bool:
+        """Whether each word of *words* stands somewhere in what is known of the pane, in any case."""
+        pane = self.pane
+        told = (
+            self.address, pane.status, pane.kind or "", pane.agent, pane.project, pane.title, pane.message,
+            pane.question, pane.cwd, pane.host_title,
+        )  # fmt: skip
+        text = "\n".join(told).casefold()
+        return all(word in text for word in words.casefold().split())
+
+
+def build(snapshots: Iterable[Snapshot], own: str, now: float) -> tuple[Row, ...]:
+    """The rows of all panes with something to say, in order; *own* names the host that draws the list, or none."""
+    rows = [Row(host.name, pane, host.name == own) for host in snapshots for pane in host.panes if is_lit(pane)]
+    return tuple(sorted(rows, key=lambda row: (*need(row.pane, now), row.address)))
+
+
+def need(pane: Pane, now: float) -> tuple[float, float]:
+    """
+    A key to sort by: the neediest first.
+
+    Of what waits the oldest comes first, of everything else the youngest. What was put off stands below all that was
+    not, and above what needs nobody.
+    """
+    rank = float(-urgency(pane.status))
+    if is_snoozed(pane, now) and pane.status in NEEDS:
+        rank = -urgency(Status.DONE) + 0.5
+    return rank, pane.since if pane.status is Status.WAITING else -pane.since

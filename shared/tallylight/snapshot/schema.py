@@ -1,0 +1,182 @@
+"""
+The schema of a snapshot, version 1: values, and their way to JSON and back.
+
+`from_json` believes nothing: whatever has the wrong type becomes the field's default, every text and every list is
+cut to its cap, and only a pane without an id or with a status that does not exist is dropped. So a newer writer
+may add keys, and a broken one can show nonsense, but it cannot break a reader.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.entries import ConversationEntry as ConversationEntry
+from tallylight.snapshot.entries import LosingEntry as LosingEntry
+from tallylight.snapshot.entries import ReasonEntry as ReasonEntry
+from tallylight.snapshot.entries import RecordEntry as RecordEntry
+from tallylight.snapshot.values import MAX_ID, MAX_LIST, Json, count, kind_of, listed, number, path, text, words
+from tallylight.snapshot.values import status_of as status_of
+
+VERSION = 1
+#: Of the choices of one question.
+MAX_CHOICES = 16
+
+
+@attrs.frozen(kw_only=True)
+class Pane:
+    """What a host shows for one pane. Times are seconds since the epoch; texts are as the programs said them."""
+
+    id: str
+    status: Status
+    kind: Kind | None = None
+    tab: str = ""
+    os_window: str = ""
+    title: str = ""
+    agent: str = ""
+    project: str = ""
+    session: str = ""
+    message: str = ""
+    since: float = 0.0
+    seen: bool = False
+    pid: int | None = None
+    reason: ReasonEntry = attrs.field(factory=ReasonEntry)
+    records: tuple[RecordEntry, ...] = ()
+    losing: tuple[LosingEntry, ...] = ()
+    #: Where the agent works, as it said itself.
+    cwd: str = ""
+    #: How far it is: `3/7`.
+    progress: str = ""
+    #: How many background tasks or subagents still run.
+    background: int = 0
+    #: The question on its screen, one line; the answers it takes, each as the keys to type and their label; and what
+    #: tells this prompt from every other.
+    question: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    prompt: str = ""
+    #: Argument lists as the agent said them, to be filled in and checked at the gate.
+    resume: tuple[str, ...] = ()
+    fork: tuple[str, ...] = ()
+    #: The process that the host knows to be the agent; None if none is.
+    agent_pid: int | None = None
+    conversation: ConversationEntry = attrs.field(factory=ConversationEntry)
+    #: Until when a person has put it off; 0 if they have not.
+    snoozed_until: float = 0.0
+    #: A person marked it as not read.
+    unread: bool = False
+    #: Whether the agent has gone on since it last asked.
+    answered: bool = False
+    #: How long it waited for a person today, in seconds.
+    waited_s: float = 0.0
+    #: Whether a notification was shown for what it now needs.
+    notified: bool = False
+    #: Whether it is in front of a person.
+    visible: bool = False
+    #: How many reports, titles and marks a second its programs said and we read, while it is too much to read; else 0.
+    said_per_s: int = 0
+    read_per_s: int = 0
+    #: The name of the detached session or workspace it belongs to.
+    host_title: str = ""
+    #: The argument list that attaches a terminal to it, for a pane that is in none; empty where there is no such thing.
+    attach: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, value: Json) -> Pane | None:
+        status, name = status_of(value.get("status")), text(value.get("id"), MAX_ID)
+        if status is None or not name:
+            return None
+        return cls(
+            id=name,
+            status=status,
+            kind=kind_of(value.get("kind")),
+            pid=count(value.get("pid")),
+            agent_pid=count(value.get("agent_pid")),
+            **{name: count(value.get(name)) or 0 for name in _COUNTS},  # type: ignore[arg-type]
+            cwd=path(value.get("cwd")),
+            reason=ReasonEntry.from_json(value.get("reason")),
+            conversation=ConversationEntry.from_json(value.get("conversation")),
+            records=listed(value.get("records"), RecordEntry.from_json),
+            losing=listed(value.get("losing"), LosingEntry.from_json),
+            choices=_choices(value.get("choices")),
+            resume=words(value.get("resume")),
+            fork=words(value.get("fork")),
+            attach=words(value.get("attach")),
+            **{name: text(value.get(name)) for name in _TEXTS},  # type: ignore[arg-type]
+            **{name: number(value.get(name)) for name in _NUMBERS},  # type: ignore[arg-type]
+            **{name: value.get(name) is True for name in _FLAGS},  # type: ignore[arg-type]
+        )
+
+    def to_json(self) -> Json:
+        return {
+            "id": self.id[:MAX_ID],
+            "status": self.status.value,
+            "kind": self.kind.value if self.kind else None,
+            **{name: text(getattr(self, name)) for name in _TEXTS},
+            **{name: getattr(self, name) for name in (*_NUMBERS, *_COUNTS, *_FLAGS)},
+            "pid": self.pid,
+            "agent_pid": self.agent_pid,
+            "cwd": path(self.cwd),
+            "reason": self.reason.to_json(),
+            "conversation": self.conversation.to_json(),
+            "records": [record.to_json() for record in self.records[:MAX_LIST]],
+            "losing": [entry.to_json() for entry in self.losing[:MAX_LIST]],
+            "choices": [list(choice) for choice in self.choices[:MAX_CHOICES] if words(choice)],
+            "resume": list(words(self.resume)),
+            "fork": list(words(self.fork)),
+            "attach": list(words(self.attach)),
+        }
+
+
+_SAID = ("agent", "project", "session", "message", "progress", "question", "prompt")
+_TEXTS = ("tab", "os_window", "title", "host_title", *_SAID)
+_NUMBERS = ("since", "snoozed_until", "waited_s")
+_COUNTS = ("background", "said_per_s", "read_per_s")
+_FLAGS = ("seen", "unread", "answered", "notified", "visible")
+
+
+def _choices(value: object) -> tuple[tuple[str, str], ...]:
+    """The answers a question takes. One that is not whole is left out: half of its keys would be another answer."""
+    if not isinstance(value, list):
+        return ()
+    pairs = (words(entry) for entry in value[:MAX_CHOICES])
+    # What is no character is no key either.
+    return tuple((keys, label) for keys, label in (pair for pair in pairs if len(pair) == 2) if text(keys) == keys)
+
+
+@attrs.frozen(kw_only=True)
+class Snapshot:
+    """One host's state. *birth* names the writer's life more exactly than *pid* and *started* can."""
+
+    host: str
+    pid: int
+    started: float
+    birth: str = ""
+    written: float
+    panes: tuple[Pane, ...]
+
+    @property
+    def name(self) -> str:
+        """What a person calls this host on the command line: `kitty-4711`."""
+        return f"{self.host}-{self.pid}"
+
+    @classmethod
+    def from_json(cls, value: Json, max_panes: int) -> Snapshot:
+        return cls(
+            host=text(value.get("host"), 16),
+            pid=count(value.get("pid")) or 0,
+            started=number(value.get("started")),
+            birth=text(value.get("birth")),
+            written=number(value.get("written")),
+            panes=listed(value.get("panes"), Pane.from_json, max_panes),
+        )
+
+    def to_json(self) -> Json:
+        return {
+            "version": VERSION,
+            "host": self.host,
+            "pid": self.pid,
+            "started": self.started,
+            "birth": self.birth,
+            "written": self.written,
+            "panes": [pane.to_json() for pane in self.panes],
+        }

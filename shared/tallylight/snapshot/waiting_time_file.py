@@ -1,0 +1,105 @@
+"""
+The file of a ledger: what agents waited today in one host, kept beside its snapshot and longer than it.
+
+`<runtime directory>/tallylight/<host>-<pid>.waited`, one writer a file, written when a wait begins or ends. It stays
+when the host ends, for the day is not over, and goes when another host starts on another day.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from tallylight.files import directories
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.waiting_time import Ledger, Waited
+from tallylight.snapshot.writer import SnapshotError, checked_directory, directory, is_alive, read
+from tallylight.wire import values
+
+MAX_BYTES = 1024
+MAX_FILES = 256
+#: The seconds by which what a reader works out may be wrong: nobody counts them.
+SLACK_S = 2.0
+
+_NAME = re.compile(r"\A([a-z]{1,16}-([0-9]{1,10}))\.waited\Z")
+
+
+def today(clock: float) -> str:
+    """The local date at *clock*, as the ledger has it."""
+    # Not by `strftime`, which looks each time whether /etc/localtime has changed.
+    local = time.localtime(clock)
+    return f"{local.tm_year:04}-{local.tm_mon:02}-{local.tm_mday:02}"
+
+
+class WaitedFile:
+    """This process's file. Faults of the disk cost the sum, and nothing else."""
+
+    def __init__(self, host: str, environ: Mapping[str, str] = os.environ) -> None:
+        self.path = directory(environ) / f"{host}-{os.getpid()}.waited"
+        self._saved: Waited | None = None
+
+    def open(self, day: str) -> Ledger:
+        """The ledger to go on with: of an earlier run today by the same number, or a new one. Sweeps out other days."""
+        found = None
+        for path in _paths(self.path.parent):
+            waited = _read(path)
+            if path == self.path and waited is not None and waited.day == day:
+                found = waited
+            elif waited is None or waited.day < day:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+        return Ledger(day, found.waited_s if found is not None else 0.0)
+
+    def is_due(self, waited: Waited) -> bool:
+        """Whether *waited* says what a reader cannot work out from the file."""
+        saved = self._saved
+        if saved is None:
+            return bool(waited.waited_s or waited.waiting)
+        if (saved.day, saved.waiting) != (waited.day, waited.waiting):
+            return True
+        return abs(saved.at(waited.written) - waited.waited_s) > SLACK_S
+
+    def save(self, waited: Waited) -> None:
+        """Write it. `OSError` and `SnapshotError` if that fails."""
+        self._saved = waited
+        checked_directory(self.path.parent, create=True)
+        data = json.dumps(waited.to_json(), separators=(",", ":")).encode("ascii")
+        directories.atomic_write(self.path, data, 0o600, durable=False)
+
+
+def waited_today(environ: Mapping[str, str], clock: float) -> float:
+    """The seconds that agents have waited today, in all hosts that are and were."""
+    seconds = 0.0
+    for path in _paths(directory(environ)):
+        waited = _read(path)
+        if waited is not None and waited.day == today(clock):
+            seconds += waited.at(clock if waited.waiting and _lives(path) else waited.written)
+    return seconds
+
+
+def _lives(path: Path) -> bool:
+    found = _NAME.match(path.name)
+    try:
+        return found is not None and is_alive(int(found[2]), read(path.with_suffix(".json")).birth)
+    except (OSError, SnapshotError):
+        return False
+
+
+def _paths(folder: Path) -> list[Path]:
+    """The files of all hosts; none in a directory that others could have written to."""
+    try:
+        return sorted(path for path in checked_directory(folder).iterdir() if _NAME.match(path.name))[:MAX_FILES]
+    except (OSError, SnapshotError):
+        return []
+
+
+def _read(path: Path) -> Waited | None:
+    try:
+        return Waited.from_json(values.load(directories.read_own(path, MAX_BYTES)))
+    except (OSError, TallyError):
+        return None

@@ -1,0 +1,318 @@
+"""
+The snapshot: one host's whole current state as one JSON file, for every other process to read.
+
+One writer a file, so there is no lock, no socket and no daemon. A host publishes what it shows; the writer puts it
+on disk only when it changed, at most five times a second, by rename. Readers trust nothing in it: sizes are bounded,
+types are checked, and a file whose writer is dead is skipped. Text is sanitised again where it is drawn.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from tallylight.files import directories
+from tallylight.model.errors import DecodeError
+from tallylight.snapshot.schema import VERSION, Pane
+from tallylight.snapshot.schema import Snapshot as Snapshot
+from tallylight.wire import values
+
+#: Ten times the panes anyone has; a host that publishes more is broken, and readers pay for it.
+MAX_PANES = 1000
+#: Of one file. A pane of one agent is about 1 kB.
+MAX_BYTES = 4 * 1024 * 1024
+#: Seconds until the next try after the disk refused.
+RETRY = 5.0
+#: Of files in the directory that a reader looks at.
+MAX_FILES = 256
+
+_NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
+_LEFTOVER = re.compile(r"\A\.([a-z]{1,16})-([0-9]{1,10})\.json\.\w+\.new\Z")
+
+
+class SnapshotError(directories.FileError):
+    """A snapshot, or the directory of all snapshots, that cannot be used."""
+
+
+def directory(environ: Mapping[str, str]) -> Path:
+    """Name the directory of the snapshots: `$XDG_RUNTIME_DIR/tallylight`, else one of this user's below the tmp."""
+    runtime = environ.get("XDG_RUNTIME_DIR", "")
+    if runtime.startswith("/") and Path(runtime).is_dir():
+        return Path(runtime, "tallylight")
+    return Path(tempfile.gettempdir(), f"tallylight-{os.getuid()}")
+
+
+def checked_directory(path: Path, *, create: bool = False) -> Path:
+    """
+    Return *path* if it is a directory that only this user can change.
+
+    The fallback lies in a directory everyone may write to, where somebody else could have made it first.
+    """
+    if create:
+        try:
+            path.mkdir(mode=0o700, parents=False, exist_ok=True)
+        except FileExistsError:
+            raise SnapshotError(path, "is not a directory; remove it") from None
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode):
+        raise SnapshotError(path, "is not a directory; remove it")
+    if problem := directories.foreign(found):
+        raise SnapshotError(path, problem)
+    return path
+
+
+def birth_of(pid: int) -> str:
+    """
+    Name the life of process *pid*: boot, pid namespace and start; `""` if it is gone or there is no `/proc`.
+
+    The start in seconds since the epoch will not do: it is counted from the time of boot, which moves whenever
+    the clock is set.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        namespace = Path("/proc/self/ns/pid").readlink().name
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return f"{boot}/{namespace}/{int(fields[19])}"
+    except (OSError, ValueError, IndexError):
+        return ""
+
+
+def is_alive(pid: int, birth: str) -> bool:
+    """Tell whether the writer that was *pid* and *birth* still runs."""
+    here = birth_of(os.getpid()).rpartition("/")[0]
+    there = birth.rpartition("/")[0]
+    if here and there and here != there:
+        # Another boot is over. From another pid namespace (a container that shares the directory) we cannot tell.
+        return here.partition("/")[0] == there.partition("/")[0]
+    now = birth_of(pid)
+    if birth and now:
+        return birth == now
+    # Alive or not, what is not ours has not written our files.
+    return bool(_is_ours(pid))
+
+
+@attrs.define
+class Epoch:
+    """
+    Turns monotonic times into seconds since the epoch, by the wall clock *clock*.
+
+    The same time gives the same result until the clock is set, so that a pane that did not change is equal to what was
+    written before.
+    """
+
+    clock: Callable[[], float]
+    _offset: float | None = None
+
+    def __call__(self, at: float, now: float) -> float:
+        """The monotonic time *at*, when it is *now*."""
+        offset = self.clock() - now
+        if self._offset is None or abs(offset - self._offset) > 1:
+            self._offset = offset
+        return round(self._offset + at, 3)
+
+
+@attrs.define
+class SnapshotWriter:
+    """
+    Keeps one file up to date. `publish` what is shown, call `flush` at the latest when `due` says so.
+
+    *clock* is the wall clock, for the readers; the `now` of the methods is monotonic. Errors of the disk are
+    kept in *error* and never raised: a full disk may cost the bus, but not the lights.
+    """
+
+    path: Path
+    host: str
+    clock: Callable[[], float]
+    min_interval: float = 0.2
+    pid: int = attrs.field(factory=os.getpid)
+    started: float = 0.0
+    error: str = ""
+    _birth: str = attrs.field(init=False, default="")
+    _panes: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
+    _written: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
+    #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
+    _texts: dict[int, tuple[Pane, str]] = attrs.field(init=False, factory=dict)
+    _last: float | None = attrs.field(init=False, default=None)
+    epoch: Epoch = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.epoch = Epoch(self.clock)
+
+    @classmethod
+    def for_host(cls, host: str, environ: Mapping[str, str], clock: Callable[[], float]) -> SnapshotWriter:
+        """Make the writer of this process in the directory of all snapshots, and sweep what dead writers left."""
+        folder = directory(environ)
+        writer = cls(folder / f"{host}-{os.getpid()}.json", host, clock, started=clock())
+        try:
+            sweep(checked_directory(folder, create=True))
+        except (OSError, SnapshotError) as error:
+            writer.error = str(error)
+        return writer
+
+    def publish(self, panes: Sequence[Pane], now: float) -> None:
+        """Take what the host shows now; write it if it is another thing and the last writing is long enough ago."""
+        self._panes = tuple(panes[:MAX_PANES])
+        self.flush(now)
+
+    def due(self, now: float) -> float | None:
+        """Return the time at which `flush` has something to do, or None."""
+        if self._panes is None or self._panes == self._written:
+            return None
+        wait = max(RETRY, self.min_interval) if self.error else self.min_interval
+        return now if self._last is None else max(now, self._last + wait)
+
+    def flush(self, now: float) -> bool:
+        """Write what is pending, if it is due; tell whether it was written."""
+        due = self.due(now)
+        if due is None or due > now or self._panes is None:
+            return False
+        self._last = now
+        try:
+            self._write(self._panes)
+        except (OSError, SnapshotError) as error:
+            self.error = str(error)
+            return False
+        self.error = ""
+        self._written = self._panes
+        return True
+
+    def close(self) -> None:
+        """Remove the file: the host goes away."""
+        self._panes = self._written = None
+        self._texts = {}
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            self.error = str(error)
+
+    def _write(self, panes: tuple[Pane, ...]) -> None:
+        if not self._birth:
+            self._birth = birth_of(self.pid)
+        snapshot = Snapshot(
+            host=self.host,
+            pid=self.pid,
+            started=self.started,
+            birth=self._birth,
+            written=self.clock(),
+            panes=(),
+        )
+        self._texts = {id(pane): self._texts.get(id(pane)) or (pane, _dumps(pane.to_json())) for pane in panes}
+        # The list of panes stands last.
+        head = _dumps(snapshot.to_json()).removesuffix("]}")
+        data = f"{head}{','.join(self._texts[id(pane)][1] for pane in panes)}]}}".encode("ascii")
+        if len(data) > MAX_BYTES:
+            raise SnapshotError(self.path, f"{len(data)} bytes are too many for a snapshot")
+        checked_directory(self.path.parent, create=True)
+        directories.atomic_write(self.path, data, 0o600, durable=False)
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
+    """Read the snapshots of all living hosts, and what is wrong with the files that could not be read."""
+    snapshots: list[Snapshot] = []
+    problems: list[SnapshotError] = []
+    try:
+        names = stamps(folder)
+    except SnapshotError as error:
+        return [], [error]
+    for name in names:
+        try:
+            snapshot = read(folder / name)
+        except FileNotFoundError:
+            continue
+        except SnapshotError as error:
+            problems.append(error)
+            continue
+        if is_alive(snapshot.pid, snapshot.birth):
+            snapshots.append(snapshot)
+    return snapshots, problems
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """
+    The names of the snapshots in *folder*, each with what changes when it is written anew. No folder: none.
+
+    At most `MAX_FILES`. SnapshotError if the directory cannot be read or is not this user's alone.
+    """
+    found: dict[str, tuple[int, int, int]] = {}
+    try:
+        names = sorted(path.name for path in checked_directory(folder).iterdir() if _NAME.match(path.name))
+        for name in names[:MAX_FILES]:
+            with contextlib.suppress(FileNotFoundError):
+                status = (folder / name).lstat()
+                found[name] = status.st_mtime_ns, status.st_ino, status.st_size
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise SnapshotError(folder, error.strerror or str(error)) from None
+    return found
+
+
+def read(path: Path) -> Snapshot:
+    """Read one snapshot, of a living or a dead writer. SnapshotError says why not; FileNotFoundError: it is gone."""
+    try:
+        data = directories.read_own(path, MAX_BYTES)
+    except directories.FileError as error:
+        raise SnapshotError(error.path, error.problem) from None
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise SnapshotError(path, error.strerror or str(error)) from None
+    try:
+        found_json = values.load(data)
+    except DecodeError as error:
+        raise SnapshotError(path, error.detail) from None
+    if not isinstance(found_json, dict):
+        raise SnapshotError(path, "is not a JSON object")
+    if found_json.get("version") != VERSION:
+        raise SnapshotError(path, f"has version {found_json.get('version')!a:.20}, this program reads {VERSION}")
+    snapshot = Snapshot.from_json(found_json, MAX_PANES)
+    match = _NAME.match(path.name)
+    if match is None or (match[1], int(match[2])) != (snapshot.host, snapshot.pid):
+        raise SnapshotError(path, "is not what its name says")
+    return snapshot
+
+
+def sweep(folder: Path) -> list[Path]:
+    """Remove what dead writers left in *folder*, and nothing that is not a snapshot of this user."""
+    swept: list[Path] = []
+    for path in sorted(folder.iterdir())[: 4 * MAX_FILES]:
+        try:
+            if leftover := _LEFTOVER.match(path.name):
+                found = path.lstat()
+                # Half-written: there is nothing to read the writer's birth from, only the number of its process.
+                is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
+                dead = is_own and _is_ours(int(leftover[2])) is False
+            elif _NAME.match(path.name):
+                snapshot = read(path)
+                dead = not is_alive(snapshot.pid, snapshot.birth)
+            else:
+                continue
+            if dead:
+                path.unlink()
+                swept.append(path)
+        except (OSError, SnapshotError):
+            continue
+    return swept
+
+
+def _is_ours(pid: int) -> bool | None:
+    """Whether *pid* is a process of this user; False if there is none, None if it is somebody else's."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return None
+    return True

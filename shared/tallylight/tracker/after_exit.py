@@ -1,0 +1,59 @@
+"""
+The epitaph of an agent: what is left to say of it when it has left the foreground.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.model.decision import Decision
+from tallylight.model.report import Source
+from tallylight.model.status import Status
+from tallylight.tracker.claims import Claim
+
+#: A command's end this long after its agent vanished, in seconds, is taken to be that agent's end.
+LAST_WORDS_S = 2.0
+#: Exit codes by which a shell says that a signal killed the command: ABRT, BUS, FPE, KILL, SEGV.
+_KILLED = frozenset({134, 135, 136, 137, 139})
+
+_OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.PROTOCOL)
+
+
+def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:
+    """What a person has yet to learn of one that showed *last*, and left; None: nothing. One not *gone* was stopped."""
+    source = last.reason.source
+    if last.status is Status.WAITING and source is Source.HEURISTIC:
+        return None  # it was silent, no more than that: a program that has left is owed no answer
+    if not was_agent or not is_gone:
+        keep: Status | None = last.status if last.status in (Status.WAITING, Status.DONE) else None
+        rule = "it left the foreground" if is_gone else "it was stopped"
+    elif last.status is Status.WORKING:
+        keep = Status.DOWN if source in _OWN_WORDS else Status.DONE
+        rule = "it vanished in mid-turn" if keep is Status.DOWN else "it ended after its last output"
+    else:
+        keep = last.status if last.needs_person else None
+        rule = f"it ended while {last.status}"
+    if keep is None:
+        return None
+    report = attrs.evolve(last.report, source=source or Source.HEURISTIC, status=keep, rule=rule)
+    return Claim(report, at=now, changed=now)
+
+
+def corrected(epitaph: Claim, exit_code: int | None, now: float) -> Claim:
+    """*epitaph*, now that the shell tells how a command ended, if that command can have been the agent."""
+    if now - epitaph.at > LAST_WORDS_S:
+        return epitaph
+    if epitaph.status is Status.DOWN and exit_code == 0:
+        return _restated(epitaph, Status.DONE, "its command ended well")
+    if epitaph.status is Status.DONE and exit_code in _KILLED:
+        return _restated(epitaph, Status.DOWN, f"its command was killed (exit code {exit_code})")
+    return epitaph
+
+
+def taken_back(epitaph: Claim) -> Claim | None:
+    """What is left of *epitaph*, now that the agent is known to have taken its leave: what it said itself."""
+    return epitaph if epitaph.report.source is Source.PROTOCOL else None
+
+
+def _restated(claim: Claim, status: Status, rule: str) -> Claim:
+    return attrs.evolve(claim, report=attrs.evolve(claim.report, status=status, rule=rule))

@@ -1,0 +1,94 @@
+"""
+The records of a pane: what each source claims about the pane itself, and about each child below it.
+
+The pane's own record is `""` and always there; children have id paths such as `a/b`. At most `MAX_RECORDS` are kept:
+the child least recently heard of is dropped first. Nothing here takes longer the more was said before, and only the
+withdrawal of a record with others below it looks at all that are kept.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from tallylight.model.report import Report, Source
+from tallylight.tracker.claims import Claim
+
+#: What the OSC 7501 specification names as typical; it asks for 64 at least.
+MAX_RECORDS = 256
+
+
+class Records:
+    """All records of one pane, each with one claim a source at most."""
+
+    def __init__(self) -> None:
+        #: Counts what was newly said.
+        self.revision = 0
+        #: How many children are below another child.
+        self._nested = 0
+        self._claims: OrderedDict[str, dict[Source, Claim]] = OrderedDict({"": {}})
+
+    def __len__(self) -> int:
+        return len(self._claims)
+
+    def __getitem__(self, id_: str) -> dict[Source, Claim]:
+        return self._claims[id_]
+
+    @property
+    def own(self) -> dict[Source, Claim]:
+        """The claims about the pane itself."""
+        return self._claims[""]
+
+    @property
+    def children(self) -> Iterator[tuple[str, dict[Source, Claim]]]:
+        """Every child's id path, and the claims about it: at least one."""
+        return ((id_, claims) for id_, claims in self._claims.items() if id_)
+
+    @property
+    def every_claim(self) -> Iterator[Claim]:
+        """The claims about the pane and all children."""
+        return (claim for claims in self._claims.values() for claim in claims.values())
+
+    def has(self, id_: str) -> bool:
+        """Whether there is a child *id_*, or any below it."""
+        return id_ in self._claims or bool(self._below(id_))
+
+    def claim(self, report: Report, now: float) -> None:
+        """Take down what *report* says; it says something. The same status and kind go on from when they began."""
+        claims = self._claims.get(report.id)
+        if claims is None:
+            while len(self._claims) >= MAX_RECORDS:
+                self._drop(next(id_ for id_ in self._claims if id_))
+            claims = self._claims[report.id] = {}
+            self._nested += "/" in report.id
+        self._claims.move_to_end(report.id)
+        before = claims.get(report.source)
+        if before is None or before.report != report:
+            self.revision += 1
+        if before is not None and (before.report.status, before.report.kind) == (report.status, report.kind):
+            before.report, before.at = report, now
+        else:
+            claims[report.source] = Claim(report, at=now, changed=now)
+
+    def withdraw(self, id_: str, source: Source) -> None:
+        """*source* has nothing to say of the record *id_* any more, nor of those below it; all are below the pane's."""
+        for key in [*([id_] if id_ in self._claims else []), *self._below(id_)]:
+            self.revision += self._claims[key].pop(source, None) is not None
+            if key and not self._claims[key]:
+                self._drop(key)
+
+    def forget(self) -> None:
+        """Nothing is known of the pane and its children."""
+        self._claims = OrderedDict({"": {}})
+        self._nested = 0
+
+    def _below(self, id_: str) -> list[str]:
+        """The children below *id_*."""
+        if not id_:
+            return [key for key in self._claims if key]
+        prefix = f"{id_}/"
+        return [key for key in self._claims if key.startswith(prefix)] if self._nested else []
+
+    def _drop(self, id_: str) -> None:
+        del self._claims[id_]
+        self._nested -= "/" in id_

@@ -1,0 +1,436 @@
+"""
+The tracker: one pane's records, and what is shown for them by the trust rules.
+
+Reports, prompt marks, changes of the foreground, visible output and looks of a person go in, each with the
+time in monotonic seconds; `decision` comes out, with its reason. No clock is read and nothing is written.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+
+import attrs
+
+from tallylight.model.decision import Decision, Reason, what_would_change
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.tracker import after_exit
+from tallylight.tracker.claims import Claim, Timing, choose, expires, merged
+from tallylight.tracker.records import Records
+from tallylight.tracker.rollup import urgency
+from tallylight.tracker.startup import Start
+
+#: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
+#: a start hook is quicker than a poll.
+ADOPT_S = 2.0
+_FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.SCREEN)
+
+_POORER = (Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
+
+
+@attrs.frozen
+class Foreground:
+    """
+    Who holds the pane's foreground: an agent, or a carrier such as ssh through which an unseen agent may speak.
+
+    *instance* tells two runs of the same program apart (a process id will do). Guesses from output and silence
+    are made only where *is_agent*. One that *speaks* is known to tell its status itself once it is up: it is given
+    some time before what it draws is taken for work.
+    """
+
+    name: str
+    instance: int
+    is_agent: bool = True
+    speaks: bool = False
+
+
+class Tracker:
+    """One pane. Every method that takes *now* may change `decision`."""
+
+    def __init__(self, timing: Timing | None = None) -> None:
+        self.timing = timing or Timing()
+        self._records = Records()
+        self._foreground: Foreground | None = None
+        self._explicit = False
+        self._at_prompt = False
+        self._last_output: float | None = None
+        #: The start of the agent in the foreground, while that matters.
+        self._start: Start | None = None
+        #: A screen reading that differs from the present one and was read once.
+        self._doubt: tuple[Status | None, Kind | None] | None = None
+        #: What is left to say of an agent that is gone.
+        self._epitaph: Claim | None = None
+        #: Until then nothing is said of an agent that is gone: whether it took its leave is being looked up.
+        self.held_until = 0.0
+        self._now: float | None = None
+        self._deadlines: list[float] = []
+        self._changed_at: float | None = None
+        #: A change that the debounce holds back; it takes effect when the window closes.
+        self._pending: Decision | None = None
+        #: Whether there is more to come before it is decided.
+        self._is_told_more = False
+        nothing = Reason(None, "nothing known of this pane", 0.0, what_would_change(Status.ACTIVE, None))
+        self._shown = Decision(Status.ACTIVE, None, nothing, 0.0, Report(source=Source.SHELL, status=Status.ACTIVE))
+
+    # What is shown -------------------------------------------------------------------------------------------
+
+    @property
+    def decision(self) -> Decision:
+        """What the pane shows."""
+        return self._shown
+
+    def records(self, most: int | None = None) -> dict[str, Decision]:
+        """Every record that has something to say, *most* of them at most, by its id path; the pane's own is `""`."""
+        now = self._now if self._now is not None else 0.0
+        ids = itertools.islice(("", *(id_ for id_, _ in self._records.children)), most)
+        return {id_: self._decide(id_, now, []) for id_ in ids}
+
+    @property
+    def revision(self) -> int:
+        """Counts what was newly said, also of records that the pane's light does not show."""
+        return self._records.revision
+
+    def has(self, id_: str) -> bool:
+        """Whether there is a record *id_*, or any below it."""
+        return self._records.has(id_)
+
+    def touch(self) -> None:
+        """Count something that is told beside the records, such as the answers that a question takes."""
+        self._records.revision += 1
+
+    def deadline(self) -> float | None:
+        """The time of the next `tick` that could change something; None if none could."""
+        return min(self._deadlines, default=None)
+
+    @property
+    def wants_output(self) -> bool:
+        """
+        Whether visible output would be evidence here: only then need a host look for it.
+
+        An agent whose status file is read has no need of guesses.
+        """
+        claims = self._records.own
+        if Source.REGISTRY in claims:
+            return False
+        if self._foreground is not None and self._foreground.is_agent:
+            return True
+        return any(c.status is Status.WORKING for c in claims.values())
+
+    @property
+    def wants_screen(self) -> bool:
+        """
+        Whether what the screen says would be evidence here, or its question would be shown.
+
+        It has no vote beside an agent's own words; but what it asks stands nowhere else.
+        """
+        if self._foreground is None or not self._foreground.is_agent:
+            return False
+        if self._shown.status is Status.WAITING:
+            return True
+        return not self._explicit and Source.REGISTRY not in self._records.own
+
+    # What goes in --------------------------------------------------------------------------------------------
+
+    def report(self, report: Report, now: float) -> None:
+        """Take in what a source says. Titles, screens and status files count only for the agent in the foreground."""
+        now = self._advance(now)
+        source = report.source
+        if source in _FOREGROUND_ONLY and (self._foreground is None or not self._foreground.is_agent):
+            if source is Source.REGISTRY and report.status is None and self._epitaph is not None:
+                self._epitaph = after_exit.taken_back(self._epitaph)
+                self._settle(now)
+            return
+        if source is Source.PROTOCOL or (source is Source.REGISTRY and report.status is None):
+            # A goodbye is explicit too: a guess must not light what has just taken its leave.
+            self._explicit = True
+        if source is Source.PROTOCOL:
+            self._epitaph = None
+            self._at_prompt = False
+        if source is Source.SCREEN:
+            self._screen(report, now)
+        elif report.status is None:
+            self._records.withdraw(report.id, source)
+            if not report.id and source in (Source.REGISTRY, Source.PROTOCOL):
+                # What poorer sources said before is older than the goodbye.
+                for poorer in _POORER:
+                    self._records.withdraw("", poorer)
+        else:
+            self._claim(report, now)
+        self._settle(now)
+
+    def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:
+        """Make *calls*, each of which tells this tracker something at *now*, and decide once for all of them."""
+        self._is_told_more = True
+        try:
+            for call in calls:
+                call(now)
+        finally:
+            self._is_told_more = False
+            self._settle(self._advance(now))
+
+    def output(self, now: float) -> None:
+        """The agent wrote something visible that was not the echo of typing."""
+        now = self._advance(now)
+        self._last_output = now
+        if self._start is not None and self._start.drew is None:
+            self._start.drew = now
+        if self._foreground is not None and self._foreground.is_agent and not self._is_starting(now):
+            self._guess(Status.WORKING, None, "output", now)
+            # A notification raises attention and knows of no answer; that the agent goes on is one.
+            self._records.withdraw("", Source.NOTIFICATION)
+        self._settle(now)
+
+    def stirs(self, now: float) -> None:
+        """The agent showed by a sign that is no status, such as a progress bar, that it is up and does something."""
+        self._start = None
+        self.output(now)
+
+    def foreground(self, foreground: Foreground | None, now: float, *, is_gone: bool = True) -> None:
+        """
+        *foreground* holds the pane's foreground now; None for a shell or any plain command.
+
+        *is_gone* tells whether the one that held it before has ended: one that was merely stopped is not down.
+        """
+        now = self._advance(now)
+        if foreground == self._foreground:
+            return
+        if self._foreground is not None:
+            self._bury(now, is_gone=is_gone)
+        self._foreground = foreground
+        self._start = None
+        if foreground is not None:
+            self._epitaph = None
+            self._at_prompt = False
+            if foreground.is_agent:
+                self._welcome(now)
+        self._settle(now)
+
+    def prompt(self, now: float) -> None:
+        """The shell showed its prompt (OSC 133 A): whatever ran has ended."""
+        self._end_of_command(now)
+
+    def command_end(self, exit_code: int | None, now: float) -> None:
+        """A command of the shell ended (OSC 133 D)."""
+        if self._epitaph is not None:
+            self._epitaph = after_exit.corrected(self._epitaph, exit_code, self._advance(now))
+        self._end_of_command(now)
+
+    def command_start(self, now: float) -> None:
+        """A command of the shell started (OSC 133 C): a person typed, so everything older is old news."""
+        now = self._advance(now)
+        if self._foreground is not None:
+            return
+        self._forget()
+        self._at_prompt = False
+        self._epitaph = None
+        self._settle(now)
+
+    def seen(self, now: float) -> None:
+        """A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays."""
+        now = self._advance(now)
+        self._epitaph = None
+        for claim in self._records.every_claim:
+            if claim.report.status is Status.DONE:
+                claim.seen = True
+        self._settle(now)
+
+    def unseen(self, now: float) -> None:
+        """A person wants to come back to this: what was `done` before a look is `done` again."""
+        now = self._advance(now)
+        for claim in self._records.every_claim:
+            claim.seen = False
+        self._settle(now)
+
+    def tick(self, now: float) -> None:
+        """Let time pass: silence, decay, debounce."""
+        now = self._advance(now)
+        if self._start is not None and not self._is_starting(now):
+            self._start = None
+            if not self._records.own:
+                self._guess(Status.WORKING, None, "it came to the foreground", now)
+        guess = self._records.own.get(Source.HEURISTIC)
+        if guess is not None and guess.status is Status.WORKING:
+            since = self._last_output if self._last_output is not None else guess.at
+            if now - since >= self.timing.silence_s:
+                self._guess(Status.WAITING, Kind.INPUT, f"{self.timing.silence_s:g} s of silence", now)
+        self._settle(now)
+
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed in which neither the agents nor we could run (suspend, SIGSTOP): they do not count."""
+        for claim in self._records.every_claim:
+            claim.at += seconds
+            claim.changed += seconds
+        if self._last_output is not None:
+            self._last_output += seconds
+        if self._start is not None:
+            self._start.pause(seconds)
+
+    # How it is decided ---------------------------------------------------------------------------------------
+
+    def _advance(self, now: float) -> float:
+        if self._now is None:
+            self._now = now
+            self._shown = attrs.evolve(self._shown, since=now)
+        self._now = max(self._now, now)
+        return self._now
+
+    def _claim(self, report: Report, now: float) -> None:
+        if self._start is not None:
+            self._start.has_spoken = True
+        self._records.claim(report, now)
+
+    def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:
+        self._records.claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
+
+    def _screen(self, report: Report, now: float) -> None:
+        """A reading of the screen: the first one counts at once, a different one when it was read twice."""
+        present = self._records.own.get(Source.SCREEN)
+        reading = (report.status, report.kind)
+        is_new = present is not None and (present.report.status, present.report.kind) != reading
+        if is_new and self._doubt != reading:
+            self._doubt = reading
+            return
+        self._doubt = None
+        if report.status is not None:
+            self._claim(report, now)
+        else:
+            self._records.withdraw("", Source.SCREEN)
+        if present is not None and is_new and present.status is Status.WAITING:
+            # Whoever took the dialog away goes on; that it stood still before is no silence.
+            self._last_output = now
+            self._guess(Status.WORKING, None, "its dialog is gone", now)
+
+    def _welcome(self, now: float) -> None:
+        """A new agent came to the foreground: what was said before is not about it, but for its own first words."""
+        own = self._records.own.get(Source.PROTOCOL)
+        self._forget()
+        if own is not None and now - own.at <= ADOPT_S:
+            self._records.own[Source.PROTOCOL] = own
+            self._explicit = True
+        self._last_output = now
+        speaks = self._foreground is not None and self._foreground.speaks
+        self._start = Start(now, speaks, has_spoken=Source.PROTOCOL in self._records.own)
+        if not self._is_starting(now):
+            # It drew something, or it would not be there; without this, one that is silent would never wait.
+            self._guess(Status.WORKING, None, "it came to the foreground", now)
+
+    def _is_starting(self, now: float) -> bool:
+        """Whether the agent in the foreground may yet speak for itself."""
+        return self._start is not None and now < self._start.ends
+
+    def _bury(self, now: float, *, is_gone: bool) -> None:
+        """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""
+        last = self._shown if self._pending is None else self._pending
+        was_agent = self._foreground is not None and self._foreground.is_agent
+        self._forget()
+        self._epitaph = after_exit.write(last, now, was_agent=was_agent, is_gone=is_gone)
+
+    def _forget(self) -> None:
+        self._records.forget()
+        self._doubt = None
+        self._last_output = None
+        if self.timing.explicit_lasts == "agent":
+            self._explicit = False
+
+    def _end_of_command(self, now: float) -> None:
+        now = self._advance(now)
+        if self._foreground is not None:
+            return  # some agents draw prompt marks around their own messages
+        kept = {s: c for s, c in self._records.own.items() if c.status in (Status.DONE, Status.ERROR)}
+        self._forget()
+        self._records.own.update(kept)
+        self._at_prompt = True
+        self._settle(now)
+
+    def _decide(self, id_: str, now: float, deadlines: list[float]) -> Decision:
+        """Decide one record, and note in *deadlines* when that may come out differently."""
+        claims = self._records[id_]
+        explicit = self._explicit and not id_
+        choice = choose(claims, timing=self.timing, now=now, explicit=explicit, last_output=self._last_output)
+        if choice.deadline is not None:
+            deadlines.append(choice.deadline)
+        claim = choice.winner or (None if id_ or now < self.held_until else self._epitaph)
+        if claim is not None:
+            source: Source | None = claim.report.source
+            status, kind, at = claim.status, claim.report.kind, claim.at
+            rule = claim.report.rule or claim.report.source.word
+            if status is not claim.report.status:
+                rule = f"{rule}; seen"
+        elif not id_ and self._foreground is not None:
+            source, status, kind, at = Source.HEURISTIC, Status.IDLE, None, now
+            rule = "it is starting" if self._is_starting(now) else "nothing said or shown lately"
+            if not self._foreground.is_agent:
+                source, status, rule = None, Status.ACTIVE, f"{self._foreground.name} is in the foreground"
+        elif not id_ and self._at_prompt:
+            source, status, kind, rule, at = Source.SHELL, Status.IDLE, None, "shell at its prompt", now
+        else:
+            source, status, kind, rule, at = None, Status.ACTIVE, None, "nothing known of this pane", now
+        reason = Reason(source, rule, at, self._would_change(status, source))
+        changed = claim.changed if claim is not None else now
+        is_agent = self._foreground is not None and self._foreground.is_agent
+        report = merged(claims, claim, self._foreground.name if self._foreground is not None and is_agent else "")
+        if status is Status.WAITING:
+            kind = report.kind
+        return Decision(status, kind, reason, changed, report, choice.losing)
+
+    def _would_change(self, status: Status, source: Source | None) -> str:
+        t = self.timing
+        return what_would_change(status, source, silence_s=t.silence_s, stale_s=t.stale_s, fuse_s=t.fuse_s)
+
+    def _target(self, now: float) -> Decision:
+        self._deadlines = []
+        root = self._decide("", now, self._deadlines)
+        if len(self._records) == 1:
+            return root
+        # A flood may keep hundreds of them: only the one that is shown is decided in full.
+        children = [(*self._below(claims, now), id_) for id_, claims in self._records.children]
+        busy = sum(status in (Status.WORKING, Status.BACKGROUND) for status, _, _ in children)
+        if busy and root.status in (Status.DONE, Status.IDLE):
+            reason = attrs.evolve(
+                root.reason,
+                rule=f"{busy} of its subagents still run",
+                changes=what_would_change(Status.BACKGROUND, None),
+            )
+            report = attrs.evolve(root.report, status=Status.BACKGROUND, background=busy)
+            root = attrs.evolve(root, status=Status.BACKGROUND, kind=None, reason=reason, report=report)
+        asking = [child for child in children if child[0] in (Status.WAITING, Status.ERROR)]
+        urgent = max(asking, key=lambda child: (urgency(child[0]), child[1]), default=None)
+        if urgent is not None and urgency(urgent[0]) > urgency(root.status):
+            return attrs.evolve(self._decide(urgent[2], now, self._deadlines), losing=root.losing)
+        return root
+
+    def _below(self, claims: dict[Source, Claim], now: float) -> tuple[Status, float]:
+        """The status of a child, by its best source, and since when."""
+        claim = claims[max(claims)]
+        end = expires(claim, self.timing, self._last_output)
+        if end is None:
+            return claim.status, claim.changed
+        if now >= end:
+            return Status.IDLE, claim.changed
+        self._deadlines.append(end)
+        return claim.status, claim.changed
+
+    def _settle(self, now: float) -> None:
+        if self._is_told_more:
+            return
+        target = self._target(now)
+        guess = self._records.own.get(Source.HEURISTIC)
+        if guess is not None and guess.status is Status.WORKING and self._last_output is not None:
+            self._deadlines.append(self._last_output + self.timing.silence_s)
+        if self._start is not None and self._is_starting(now):
+            self._deadlines.append(self._start.ends)
+        if self._epitaph is not None and now < self.held_until:
+            self._deadlines.append(self.held_until)
+        shown = self._shown
+        self._pending = None
+        if (target.status, target.kind) == (shown.status, shown.kind):
+            self._shown = attrs.evolve(target, since=shown.since)
+            return
+        closes = None if self._changed_at is None else self._changed_at + self.timing.debounce_s
+        if closes is not None and now < closes:
+            self._pending = target
+            self._deadlines.append(closes)
+            return
+        self._changed_at = now
+        self._shown = attrs.evolve(target, since=now)

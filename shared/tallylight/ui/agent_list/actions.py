@@ -1,0 +1,146 @@
+"""
+Actions: what the list does to panes, and by which way.
+
+`Requests` reaches every host through its spool, and so can move a person's view and change the ledger. It also answers
+in detached sessions of tmux and GNU Screen, which it can look at and type into by itself. `Private` has a channel to
+the terminal that opened the list, too: there a pane of that very terminal can be answered, forked and resumed.
+"""
+
+from __future__ import annotations
+
+import functools
+import socket
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from tallylight.actions import answer as answers
+from tallylight.actions.answer import Question
+from tallylight.actions.gate import Refusal
+from tallylight.snapshot import requests
+from tallylight.snapshot.requests import Request, RequestError
+from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list.channel import CHANNEL, CHUNK, MAX_MESSAGE, Lines, TooLongError, encode, read_answer
+from tallylight.ui.agent_list.state import Answer
+
+if TYPE_CHECKING:
+    from tallylight.hosts.detached.sessions import Multiplexers
+
+#: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
+TIMEOUT_S = 30.0
+_ELSEWHERE = "only from the list that its own terminal opened"
+_SILENT = "the terminal does not answer"
+
+
+class Actions(Protocol):
+    """Each method returns nothing when it is done, else what to tell the person."""
+
+    def start(self, verb: str, row: Row) -> str:
+        """`go` to a pane, `fork` or `resume` its conversation: when that is done the list ends."""
+
+    def look(self, row: Row) -> Question | str:
+        """Read a question off the screen of its pane."""
+
+    def answer(self, answer: Answer) -> str:
+        """Answer a question; what to tell the person, also when it is done."""
+
+    def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
+        """Put a request to the row's host."""
+
+
+class Requests:
+    """The way that every host knows: a request in its spool."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+
+    def start(self, verb: str, row: Row) -> str:
+        return self.ask(row, "focus", ()) if verb == "go" else f"{verb} {_ELSEWHERE}"
+
+    @functools.cached_property
+    def _sessions(self) -> Multiplexers:
+        # Not needed to open the list.
+        from tallylight.hosts.detached.sessions import Multiplexers
+
+        return Multiplexers(self._environ)
+
+    def look(self, row: Row) -> Question | str:
+        typist = self._sessions.at(row.host, row.pane)
+        if isinstance(typist, Refusal):
+            return f"answers to {row.address} go {_ELSEWHERE}"
+        found = answers.ask(typist)
+        return found if isinstance(found, Question) else found.text
+
+    def answer(self, answer: Answer) -> str:
+        typist = self._sessions.at(answer.row.host, answer.row.pane)
+        if isinstance(typist, Refusal):
+            return f"answers to {answer.row.address} go {_ELSEWHERE}"
+        return answers.answer(typist, answer.question.answer(answer.number)).text
+
+    def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
+        try:
+            requests.send(row.host, Request(verb, row.pane.id, args), self._environ)
+        except RequestError as error:
+            return str(error)
+        return ""
+
+
+class Private(Requests):
+    """
+    The private channel to the terminal that opened the list: a pair of connected sockets, this end inherited.
+
+    What goes over it, `listing.channel` says.
+    """
+
+    def __init__(self, environ: Mapping[str, str], channel: socket.socket) -> None:
+        super().__init__(environ)
+        self._channel = channel
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Private | None:
+        """The channel that *environ* names, if a terminal opened this list."""
+        number = environ.get(CHANNEL, "")
+        if not (number.isascii() and number.isdigit() and len(number) < 6):
+            return None
+        try:
+            channel = socket.socket(fileno=int(number))
+            channel.set_inheritable(False)
+            channel.settimeout(TIMEOUT_S)
+        except OSError:
+            return None
+        return cls(environ, channel)
+
+    def start(self, verb: str, row: Row) -> str:
+        if row.is_own:
+            return self._said(verb, row.pane.id)
+        if verb == "go" and row.pane.attach:
+            return self._said("attach", *row.pane.attach)
+        return super().start(verb, row)
+
+    def look(self, row: Row) -> Question | str:
+        if not row.is_own:
+            return super().look(row)
+        reply = self._call("look", row.pane.id)
+        return _SILENT if reply is None else reply
+
+    def answer(self, answer: Answer) -> str:
+        if not answer.row.is_own:
+            return super().answer(answer)
+        given = answer.question.answer(answer.number)
+        return self._said("answer", given.pane, str(given.pid), str(given.start), given.fingerprint, str(given.number))
+
+    def _said(self, *words: str) -> str:
+        reply = self._call(*words)
+        return reply if isinstance(reply, str) else _SILENT
+
+    def _call(self, *words: str) -> str | Question | None:
+        """Have the terminal do it, and return its answer."""
+        lines = Lines(MAX_MESSAGE)
+        try:
+            self._channel.sendall(encode(words))
+            while chunk := self._channel.recv(CHUNK):
+                if found := lines.feed(chunk):
+                    return read_answer(found[0])
+        except (OSError, TooLongError):
+            # An answer that comes late must not be taken for that to the next question.
+            self._channel.close()
+        return None

@@ -1,0 +1,126 @@
+"""
+The private channel between a terminal and the list that it opened: lines of JSON over a pair of connected sockets.
+
+The list asks with a list of words; the terminal answers with an object: *said*, what to tell the person, nothing when
+all is done; or *question*, what a look found. Both sides read line by line, of any length up to `MAX_MESSAGE`; what is
+longer is refused in words, and never cut.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import attrs
+
+from tallylight.actions.answer import Choice, Question
+from tallylight.model.errors import DecodeError
+from tallylight.wire import values
+
+#: The variables of a list that a terminal opened: the descriptor of its channel to there, and the row that was selected
+#: in the first picture.
+CHANNEL, SELECTED = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED"
+#: Of one message, in bytes. A screen of 500 rows by 1000 columns fits.
+MAX_MESSAGE = 4 * 1024 * 1024
+#: Of a message from the list, which holds a few words.
+MAX_WORDS = 16 * 1024
+#: Of one read or write, in bytes.
+CHUNK = 64 * 1024
+TOO_LONG = "there is more on that screen than the list can be told; Enter goes there"
+
+
+class TooLongError(ValueError):
+    """A line that is longer than it may be."""
+
+
+class Lines:
+    """The lines of a stream of bytes, of at most *limit* bytes each."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take bytes, and return the lines that are whole; `TooLongError` for one that is too long."""
+        *whole, rest = data.split(b"\n")
+        lines: list[bytes] = []
+        for line in whole:
+            lines.append(b"".join([*self._parts, line]))
+            self._parts, self._size = [], 0
+        self._parts.append(rest)
+        self._size += len(rest)
+        if self._size > self._limit or any(len(line) > self._limit for line in lines):
+            raise TooLongError
+        return lines
+
+
+def encode(message: object) -> bytes:
+    """*message* as a line; `TooLongError` if that is too long."""
+    line = json.dumps(message).encode("ascii") + b"\n"
+    if len(line) > MAX_MESSAGE:
+        raise TooLongError
+    return line
+
+
+def read_words(line: bytes) -> list[str]:
+    """The words that a list asks with; none if it is something else."""
+    try:
+        words = values.load(line)
+    except DecodeError:
+        return []
+    if not isinstance(words, list) or not all(values.exact(word, MAX_WORDS) is not None for word in words):
+        return []
+    return words
+
+
+def answer_to(said: str | Question) -> bytes:
+    """What the terminal answers; in words, where a question is too long."""
+    if isinstance(said, str):
+        return encode({"said": said})
+    try:
+        return encode({"question": attrs.asdict(said)})
+    except TooLongError:
+        return encode({"said": TOO_LONG})
+
+
+def read_answer(line: bytes) -> str | Question | None:
+    """What `answer_to` made; None if it is something else."""
+    try:
+        value = values.load(line)
+    except DecodeError:
+        return None
+    if not isinstance(value, dict):
+        return None
+    said = value.get("said")
+    return said if isinstance(said, str) else _question(value.get("question"))
+
+
+def _question(value: object) -> Question | None:
+    if not isinstance(value, dict):
+        return None
+    texts = {name: value.get(name) for name in ("pane", "agent", "fingerprint", "prompt", "question")}
+    counts = {name: value.get(name) for name in ("pid", "start", "first")}
+    context, choices = value.get("context"), value.get("choices")
+    if not all(isinstance(text, str) for text in texts.values()) or not texts["fingerprint"]:
+        return None
+    if not all(isinstance(count, int) and not isinstance(count, bool) and count >= 0 for count in counts.values()):
+        return None
+    if not isinstance(context, list) or not _are_texts(context) or not isinstance(choices, list):
+        return None
+    found = [_choice(number, choice) for number, choice in enumerate(choices, 1)]
+    whole = tuple(choice for choice in found if choice is not None)
+    if len(whole) < len(found):
+        return None
+    return Question(**texts, **counts, context=tuple(context), choices=whole)  # type: ignore[arg-type]
+
+
+def _choice(number: int, value: object) -> Choice | None:
+    if not isinstance(value, dict) or value.get("number") != number:
+        return None
+    label, keys = value.get("label"), value.get("keys")
+    return Choice(number, label, keys) if isinstance(label, str) and isinstance(keys, str) else None
+
+
+def _are_texts(values: Sequence[object]) -> bool:
+    return all(isinstance(value, str) for value in values)

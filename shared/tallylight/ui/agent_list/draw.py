@@ -1,0 +1,264 @@
+"""
+Draw: a state as lines of styled text, for any surface; `ansi` makes them sequences.
+
+Everything that a program said goes through `clean`. A line has at most as many cells as the screen has columns, and
+there are as many lines as the screen has.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.model import lights
+from tallylight.model.status import Status
+from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
+from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list.state import ROOMY, Mode, State, areas
+from tallylight.ui.layout import GAP, age, clean, pad, status_words
+from tallylight.wire.text import sanitise, width
+
+#: From this many columns on the agent's name has a column and there are bars; from that many the status is written out.
+MIDDLING = 56
+WIDE = 80
+#: Cells of a progress bar, where there is room for one.
+BAR = 6
+
+
+@attrs.frozen
+class Span:
+    """
+    Text of one look. *chip* is drawn on the colour of that status, in black or white, whatever the theme.
+
+    Dim is for lines alone: what is dim on white can hardly be read.
+    """
+
+    text: str
+    chip: Status | None = None
+    is_bold: bool = False
+    is_dim: bool = False
+    is_reverse: bool = False
+
+
+Line = tuple[Span, ...]
+
+
+def draw(state: State) -> list[Line]:
+    """All lines of the screen."""
+    parts = areas(state)
+    if state.mode is Mode.TEXT:
+        texts = state.text[state.scroll : state.scroll + parts.rows]
+        lines = [_head_of_text(state)] + [(Span(clean(text, state.columns)),) for text in texts]
+        lines += [()] * (parts.rows - len(texts))
+        lines.append((Span(clean("up, down: scroll   any other key: back", state.columns)),))
+    else:
+        lines = [_head(state), *_rows(state, parts.rows), *_details(state, parts.details), _foot(state)]
+    return [_clipped(line, state.columns) for line in lines[: state.lines]]
+
+
+def _clipped(line: Line, columns: int) -> Line:
+    """The line as far as the screen is wide; a screen narrower than a mark and a name is no reason to fail."""
+    if sum(width(span.text) for span in line) <= columns:
+        return line
+    spans: list[Span] = []
+    for span in line:
+        spans.append(attrs.evolve(span, text=sanitise(span.text, cells=columns)))
+        columns -= width(spans[-1].text)
+    return tuple(spans)
+
+
+# The head --------------------------------------------------------------------------------------------------------
+
+
+def _head(state: State) -> Line:
+    if state.mode is Mode.FILTER or state.filter:
+        cursor = "▏" if state.mode is Mode.FILTER else ""
+        found = f"{len(state.shown)} of {len(state.rows)}"
+        room = max(3, state.columns - len(found) - 2)
+        typed = state.filter
+        while width(typed) > room - 2:
+            # What was typed last is what a person looks at.
+            typed = typed[1:]
+        return (Span(pad(clean(f"/{typed}{cursor}", room), room), is_bold=True), Span(f"  {found}"[: state.columns]))
+    counts = dict.fromkeys(NEEDS, 0)
+    for row in state.rows:
+        if row.pane.status in counts and not is_snoozed(row.pane, state.now):
+            counts[row.pane.status] += 1
+    told = [f"{count} {status}" for status, count in counts.items() if count]
+    total = f"{len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}"
+    return (Span(clean(", ".join([total, *told]), state.columns), is_bold=True),)
+
+
+def _head_of_text(state: State) -> Line:
+    row, title = state.row, state.title
+    if title == "why" and row is not None:
+        title = f"why {row.address} is {status_words(row.pane.status, row.pane.kind)}"
+    return (Span(clean(title, state.columns), is_bold=True),)
+
+
+# The rows --------------------------------------------------------------------------------------------------------
+
+
+def _rows(state: State, height: int) -> list[Line]:
+    if not state.shown:
+        text = "no agent matches" if state.rows else "no agent runs in any pane"
+        return ([(), (Span(clean(f"  {text}", state.columns)),)] + [()] * height)[:height]
+    several = len({row.host for row in state.rows}) > 1
+    columns = [_fields(row, state, with_host=several) for row in state.shown]
+    widths = [max(map(width, column)) for column in zip(*columns, strict=True)]
+    lines: list[Line] = []
+    window = slice(state.top, state.top + height)
+    for row, fields in zip(state.shown[window], columns[window], strict=True):
+        text = GAP.join(pad(field, cells) for field, cells in zip(fields, widths, strict=True) if cells)
+        lines.append(_row(row, f"{text}{GAP}{_says(row.pane, state)}", state))
+    return lines + [()] * (height - len(lines))
+
+
+def _row(row: Row, text: str, state: State) -> Line:
+    pane = row.pane
+    is_selected, snoozed = row.address == state.selected, is_snoozed(pane, state.now)
+    room = max(1, state.columns - 5)
+    return (
+        Span("▸" if is_selected else " "),
+        Span(
+            f" {lights.mark(pane.status, pane.kind)} ",
+            chip=None if snoozed else pane.status,
+            is_bold=pane.status in NEEDS and not snoozed,
+        ),
+        Span(" "),
+        Span(
+            pad(clean(text, room), room),
+            is_bold=pane.unread,
+            is_reverse=is_selected,
+        ),
+    )
+
+
+def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
+    """What stands in columns. On a narrow screen only the name and the age, so that the question has room."""
+    pane = row.pane
+    name = pane.project or pane.title or pane.agent or row.address
+    return [
+        (pane.kind or pane.status) if state.columns >= WIDE else "",
+        clean(pane.agent, 14) if state.columns >= MIDDLING else "",
+        clean(pane.host_title or row.host, 16) if with_host and state.columns >= WIDE else "",
+        clean(name, min(24, max(6, state.columns * 3 // 10))),
+        f"{age(state.now - pane.since) if pane.since else '':>3}",
+    ]
+
+
+def _says(pane: Pane, state: State) -> str:
+    """The one line that tells most: the question, else the last message, else the title."""
+    asked = pane.question if pane.status is Status.WAITING else ""
+    said = clean(asked or pane.message or (pane.title if pane.title != pane.project else ""))
+    before = []
+    if is_snoozed(pane, state.now):
+        before.append(f"snoozed {age(pane.snoozed_until - state.now)}")
+    if pane.background and pane.status is Status.BACKGROUND:
+        before.append(f"{pane.background} in the background")
+    if bar := _bar(pane.progress, with_bar=state.columns >= MIDDLING):
+        before.append(bar)
+    return GAP.join([*before, said])
+
+
+def _bar(progress: str, *, with_bar: bool) -> str:
+    """A bar for `3/7`; nothing for what is no such thing."""
+    done, _, total = progress.partition("/")
+    if not (done.isascii() and done.isdigit() and total.isascii() and total.isdigit()) or len(progress) > 15:
+        return ""
+    if int(total) < 1:
+        return ""
+    full = min(BAR, int(done) * BAR // int(total))
+    bar = f"{'━' * full}{'─' * (BAR - full)} " if with_bar else ""
+    return f"{bar}{min(int(done), int(total))}/{int(total)}"
+
+
+# The details -----------------------------------------------------------------------------------------------------
+
+
+def _details(state: State, height: int) -> list[Line]:
+    row = state.row
+    if height < 1:
+        return []
+    if row is None:
+        return [()] * height
+    if state.asking is not None:
+        return (_question(state, height) + [()] * height)[:height]
+    lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= ROOMY else []
+    pane = row.pane
+    facts = [pane.question if pane.status is Status.WAITING else "", pane.message, _who(row, state.now)]
+    facts += [pane.title, pane.cwd]
+    seen: set[str] = {pane.project}
+    for fact in facts:
+        if fact and fact not in seen:
+            seen.add(fact)
+            lines.append((Span(clean(fact, state.columns)),))
+    return (lines + [()] * height)[:height]
+
+
+def _question(state: State, height: int) -> list[Line]:
+    """The part of the question that there is room for, below a line that says how much of it stands above."""
+    shown = state.asking
+    assert shown is not None
+    lines: list[Line] = []
+    if height >= ROOMY:
+        said = f"── … {shown.top} more above " if shown.top else ""
+        lines.append((Span(clean(said, state.columns)), Span("─" * (state.columns - len(said)), is_dim=True)))
+    for line in shown.lines[shown.window.start : shown.window.stop]:
+        number = str(line.number) if line.number else ""
+        lines.append((Span(number, is_bold=True), Span(line.text.removeprefix(number))))
+    return lines
+
+
+def _who(row: Row, now: float) -> str:
+    pane = row.pane
+    words = [status_words(pane.status, pane.kind), pane.agent, pane.project, row.address]
+    if is_snoozed(pane, now):
+        words.append(f"snoozed for {age(pane.snoozed_until - now)}")
+    # The host adds a wait when it is over.
+    if pane.waited_s >= 1:
+        waits_now = max(0.0, now - pane.since) if pane.status is Status.WAITING and pane.since else 0.0
+        words.append(f"waited {age(pane.waited_s + waits_now)} today")
+    return ", ".join(word for word in words if word)
+
+
+# The foot --------------------------------------------------------------------------------------------------------
+
+_HINTS = {
+    Mode.LIST: (
+        "? help",
+        "Enter go",
+        "a answer",
+        "/ filter",
+        "s snooze",
+        "w why",
+        "f fork",
+        "r resume",
+        "u unread",
+        "q",
+    ),
+    Mode.FILTER: ("type to filter", "Enter keep", "Esc all"),
+}
+
+
+def _foot(state: State) -> Line:
+    if state.message:
+        return (Span(clean(state.message, state.columns), is_bold=True),)
+    hints = ""
+    for hint in _HINTS.get(state.mode) or _answering(state):
+        longer = f"{hints}   {hint}" if hints else hint
+        if len(longer) > state.columns:
+            break
+        hints = longer
+    return (Span(hints),)
+
+
+def _answering(state: State) -> tuple[str, ...]:
+    """What to press while a question is shown, and how much of it is not."""
+    shown = state.asking
+    if shown is None or not shown.height:
+        return ("too small a window to show it", "Esc leave")
+    below = len(shown.lines) - shown.window.stop
+    more = (f"… {below} more below",) if below else ()
+    if shown.unread:
+        return (f"… {shown.unread} to read: scroll", *more, "then a number answers", "Esc leave")
+    return (*more, "a number answers", "Esc leave")

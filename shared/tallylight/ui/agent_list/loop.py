@@ -1,0 +1,141 @@
+"""
+The loop of the list: waits for a key or for a snapshot to change, and draws what has changed.
+
+A key is drawn at once, a changed snapshot within `POLL_S` of its writing; ages go on once a second. An idle list costs
+a look at one directory in each `POLL_S`, a closed one nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from tallylight.snapshot import rows
+from tallylight.snapshot.feed import Hosts
+from tallylight.snapshot.rows import Row
+from tallylight.ui import ansi
+from tallylight.ui.agent_list import draw, state
+from tallylight.ui.agent_list.actions import Actions
+from tallylight.ui.agent_list.state import State
+from tallylight.ui.keys import Decoder
+from tallylight.ui.terminal import Terminal
+
+POLL_S = 0.05
+#: How long, in seconds, a lone ESC may wait for the rest of a sequence.
+ESCAPE_S = 0.05
+#: How often ages are drawn anew.
+CLOCK_S = 1.0
+#: How long, in seconds, to wait for a file that is older than the picture: twice as long as a host may keep it back.
+PATIENCE_S = 0.5
+
+#: Makes the explanation of a row, at most so many columns wide, at this time.
+Explain = Callable[[Row, int, float], list[str]]
+
+
+def run(
+    terminal: Terminal,
+    feed: Hosts,
+    actions: Actions,
+    explain: Explain,
+    *,
+    own: str = "",
+    selected: str = "",
+    depth: ansi.Depth = ansi.Depth.FULL,
+) -> None:
+    """
+    Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
+
+    *selected* is the address of the row that is selected in a picture that is there already. That picture may be newer
+    than the host's file: it stays, and keys wait, until the row comes, or for `PATIENCE_S`.
+    """
+    shown = _List(terminal, feed, actions, explain, own, depth)
+    shown.state = State(selected=selected)
+    end = time.monotonic() + PATIENCE_S
+    while selected and not shown.refresh(time.monotonic()) and time.monotonic() < end:
+        time.sleep(POLL_S / 2)
+    with terminal.opened():
+        shown.run()
+
+
+class _List:
+    def __init__(
+        self, terminal: Terminal, feed: Hosts, actions: Actions, explain: Explain, own: str, depth: ansi.Depth
+    ) -> None:
+        self.state = State()
+        self._terminal, self._feed, self._actions, self._explain = terminal, feed, actions, explain
+        self._own, self._depth = own, depth
+        self._screen = ansi.Screen()
+        self._decoder = Decoder()
+        self._is_open = True
+        self._is_drawn = False
+        self._refreshed_at = float("-inf")
+
+    def refresh(self, now: float) -> bool:
+        """Take in what the hosts show, if it changed; tell whether the row that was to be selected is among it."""
+        if self._feed.poll(now) or now - self._refreshed_at >= CLOCK_S:
+            self._refreshed_at, wall, wanted = now, time.time(), self.state.selected
+            found = rows.build(self._feed.snapshots, self._own, wall)
+            if self._is_drawn or any(row.address == wanted for row in found):
+                self.state = state.refreshed(self.state, found, wall)
+                return True
+        return False
+
+    def run(self) -> None:
+        self._is_drawn, self._refreshed_at = True, float("-inf")
+        while self._is_open:
+            self._resize()
+            self.refresh(time.monotonic())
+            lines = [ansi.sgr(line, self._depth) for line in draw.draw(self.state)]
+            if written := self._screen.update(lines):
+                self._terminal.write(written)
+            self.state = state.drawn(self.state)
+            read = self._terminal.read(ESCAPE_S if self._decoder.is_pending else POLL_S)
+            if read is None:
+                return
+            events = self._decoder.feed(read) if read else self._decoder.flush()
+            for event in events:
+                if self._is_open:
+                    self.state, effects = state.press(self.state, event)
+                    for effect in effects:
+                        self._carry_out(effect)
+
+    def _resize(self) -> None:
+        size = self._terminal.size()
+        if size != (self.state.columns, self.state.lines):
+            self._screen.clear()
+            self.state = state.resized(self.state, *size)
+
+    def _carry_out(self, effect: state.Effect) -> None:
+        match effect:
+            case state.Quit():
+                self._is_open = False
+            case state.Go(row):
+                self._leave(self._actions.start("go", row))
+            case state.Fork(row):
+                self._leave(self._actions.start("fork", row))
+            case state.Resume(row):
+                self._leave(self._actions.start("resume", row))
+            case state.Ask(row, verb, args):
+                self._tell(self._actions.ask(row, verb, args))
+            case state.Look(row):
+                found = self._actions.look(row)
+                if isinstance(found, str):
+                    self._tell(found)
+                elif found.choices:
+                    self.state = state.asked(self.state, row, found)
+                else:
+                    self._tell("it asks for words, and not for a choice; Enter goes there")
+            case state.Answer():
+                self._tell(self._actions.answer(effect))
+            case state.Why(row):
+                text = self._explain(row, self.state.columns, time.time())
+                self.state = state.explained(self.state, "why", tuple(text))
+
+    def _leave(self, problem: str) -> None:
+        if problem:
+            self._tell(problem)
+        else:
+            self._is_open = False
+
+    def _tell(self, message: str) -> None:
+        self.state = state.told(self.state, message)

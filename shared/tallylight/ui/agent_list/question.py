@@ -1,0 +1,121 @@
+"""
+Asking: a question as the list shows it, all of it, wrapped and scrolled; and whether the person has seen it all.
+
+What is asked and its choices are one text of `Line`s. Its end is shown first. A choice can be pressed once every line
+from the dialog's beginning on has been drawn: what could not be shown cannot be agreed to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from tallylight.actions.answer import Choice, Question
+from tallylight.ui.layout import chop, clean
+from tallylight.wire.text import sanitise
+
+#: Only so many choices have a key of their own.
+MAX_CHOICES = 9
+#: Of a label, in cells, as long as the question's own.
+_LABEL = 8000
+#: How far the lines of a choice are indented: a number and two blanks.
+_INDENT = 3
+#: How a person sees keys that draw nothing.
+_KEY_NAMES = {"\r": "⏎", "\n": "⏎", "\x1b": "Esc", "\t": "Tab", " ": "Space", "\x7f": "Backspace",
+              "\x1b[A": "Up", "\x1b[B": "Down", "\x1b[C": "Right", "\x1b[D": "Left", "\x1b[Z": "Shift+Tab"}  # fmt: skip
+_LONGEST = max(map(len, _KEY_NAMES))
+
+
+@attrs.frozen
+class Line:
+    """A line of the text; *number* is that of the choice which begins in it, else 0."""
+
+    text: str
+    number: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Asking:
+    """*question* as *lines* of so many *columns*, of which *height* are drawn from *top* on."""
+
+    question: Question
+    columns: int
+    height: int
+    lines: tuple[Line, ...]
+    #: The line with which the dialog begins.
+    first: int
+    top: int = 0
+    #: The lines that were drawn.
+    seen: frozenset[int] = frozenset()
+
+    @property
+    def window(self) -> range:
+        """The lines to draw."""
+        return range(self.top, min(self.top + self.height, len(self.lines)))
+
+    @property
+    def unread(self) -> int:
+        """How many lines of the dialog were not drawn yet."""
+        return len(self.lines) - self.first - sum(number >= self.first for number in self.seen)
+
+
+def opened(question: Question, columns: int) -> Asking:
+    """*question* on a screen of so many *columns*, before anything of it is drawn."""
+    lines: list[Line] = []
+    first = 0
+    for number, row in enumerate(question.context or (question.question,)):
+        if number == question.first:
+            first = len(lines)
+        lines += [Line(text) for text in chop(sanitise(row, cells=_LABEL, graphemes=_LABEL), columns)]
+    for choice in question.choices:
+        lines += _choice(choice, columns)
+    return Asking(question=question, columns=columns, height=0, lines=tuple(lines), first=first)
+
+
+def _choice(choice: Choice, columns: int) -> Iterator[Line]:
+    types = f"types {keys_named(choice.keys)}" if choice.keys else "keys not known"
+    if choice.number > MAX_CHOICES:
+        types += ", no key here"
+    texts = chop(f"{sanitise(choice.label, cells=_LABEL, graphemes=_LABEL)}  {types}", max(1, columns - _INDENT))
+    for position, text in enumerate(texts):
+        mark = f"{choice.number:<{_INDENT}}" if not position else " " * _INDENT
+        yield Line(mark + text, 0 if position else choice.number)
+
+
+def sized(asking: Asking, columns: int, height: int) -> Asking:
+    """The same on so many *columns*, of which *height* lines are drawn; on others nothing of it has been seen."""
+    if columns != asking.columns:
+        asking = opened(asking.question, columns)
+    if height == asking.height:
+        return asking
+    # The end first, and where the person has scrolled to after that.
+    at_end = asking.top + asking.height >= len(asking.lines)
+    asking = attrs.evolve(asking, height=height)
+    return scrolled(asking, len(asking.lines) if at_end or not asking.seen else 0)
+
+
+def scrolled(asking: Asking, step: int) -> Asking:
+    """So many lines further down, or up."""
+    last = max(0, len(asking.lines) - asking.height)
+    return attrs.evolve(asking, top=max(0, min(asking.top + step, last)))
+
+
+def drawn(asking: Asking) -> Asking:
+    """What is to be drawn was drawn."""
+    seen = asking.seen.union(asking.window)
+    return asking if seen == asking.seen else attrs.evolve(asking, seen=seen)
+
+
+def keys_named(keys: str) -> str:
+    """*keys* as a person reads what will be typed: `y ⏎`."""
+    words: list[str] = []
+    while keys:
+        known = next((keys[:n] for n in range(min(_LONGEST, len(keys)), 0, -1) if keys[:n] in _KEY_NAMES), "")
+        words.append(_KEY_NAMES.get(known) or (_ctrl(keys[0]) if keys[0] < " " else clean(keys[0], 4)))
+        keys = keys[len(known) or 1 :]
+    return " ".join(words)
+
+
+def _ctrl(key: str) -> str:
+    return f"ctrl+{chr(ord(key) ^ 0x40).lower()}"

@@ -1,0 +1,80 @@
+"""
+Ansi: lines of styled text as SGR sequences (ECMA-48), and of a screen only what has changed.
+
+The default foreground and background are the theme's, whichever it is. Where there is colour, it is a background with
+black or white on it, so that both are known and stand out from each other.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+
+from tallylight.model import lights
+from tallylight.model.status import Status
+from tallylight.ui.agent_list.draw import Line, Span
+
+#: Synchronised output: the terminal shows nothing of what comes between the two until all of it is there.
+BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
+
+
+class Depth(enum.Enum):
+    """How many colours there are."""
+
+    NONE = 0
+    CUBE = 8
+    FULL = 24
+
+
+def sgr(line: Line, depth: Depth) -> str:
+    """A line as text and SGR sequences."""
+    return "".join([_span(span, depth) for span in line])
+
+
+def _span(span: Span, depth: Depth) -> str:
+    codes: list[str] = []
+    if span.is_bold:
+        codes.append("1")
+    if span.is_dim:
+        codes.append("2")
+    if span.is_reverse:
+        codes.append("7")
+    if span.chip is not None and depth is not Depth.NONE:
+        codes += _chip(span.chip, depth)
+    return f"\x1b[{';'.join(codes)}m{span.text}\x1b[0m" if codes else span.text
+
+
+def _chip(status: Status, depth: Depth) -> list[str]:
+    colour = lights.COLOURS.get(status)
+    if colour is None:
+        return []
+    return [_colour(48, colour, depth), _colour(38, lights.readable_on(colour), depth)]
+
+
+def _colour(code: int, rgb: lights.RGB, depth: Depth) -> str:
+    # Semicolons: more terminals know them than the standard's colons.
+    return f"{code};2;{rgb[0]};{rgb[1]};{rgb[2]}" if depth is Depth.FULL else f"{code};5;{lights.nearest(rgb)}"
+
+
+class Screen:
+    """What stands on a screen, line by line."""
+
+    def __init__(self) -> None:
+        self._shown: list[str] = []
+
+    def clear(self) -> None:
+        """Nothing of what was drawn is there any more."""
+        self._shown = []
+
+    def update(self, lines: Sequence[str]) -> str:
+        """What to write so that the screen shows *lines*; nothing if it does."""
+        out: list[str] = []
+        if not self._shown or len(lines) < len(self._shown):
+            out.append("\x1b[0m\x1b[2J")
+            self._shown = []
+        for number, line in enumerate(lines):
+            if number >= len(self._shown) or self._shown[number] != line:
+                # Erased first: behind a full line the cursor still stands on its last cell.
+                out.append(f"\x1b[{number + 1};1H\x1b[K{line}")
+        self._shown = list(lines)
+        return f"{BEGIN}{''.join(out)}{END}" if out else ""

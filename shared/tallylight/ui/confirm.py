@@ -1,0 +1,111 @@
+"""
+Asking a person on a terminal: an offer is drawn, keys are read, until it is taken or left.
+
+It takes the terminal for itself (raw, alternate screen) and gives it back as it was, whatever happens. A key is what
+one read brings, so that an Escape is told from a sequence that begins with one; nothing that is pasted can confirm,
+because it comes with more around it. Neither can a key that was pressed before the page was there: what was typed is
+thrown away when the page is drawn, and again whenever it has changed, by a key or with the size of the window.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import termios
+import tty
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from tallylight.actions.fork_page import Act, Line, Offer
+from tallylight.actions.view import View
+
+#: How long, in seconds, the rest of an escape sequence may take.
+REST_S = 0.05
+#: How often, in seconds, the size of the window is looked at.
+SIZE_S = 0.25
+_KEYS = {
+    b"\r": "enter",
+    b"\n": "enter",
+    b"\x1b": "escape",
+    **dict.fromkeys((b"\x1b[A", b"\x1bOA"), "up"),
+    **dict.fromkeys((b"\x1b[B", b"\x1bOB"), "down"),
+    b"\x1b[5~": "pageup",
+    b"\x1b[6~": "pagedown",
+}
+_STYLES = {"title": "1", "key": "1", "dim": "2", "bad": "31"}
+_ENTER_SCREEN, _LEAVE_SCREEN = b"\x1b[?1049h\x1b[?25l\x1b[?2004h", b"\x1b[?2004l\x1b[?25h\x1b[?1049l"
+
+
+def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Offer], None]) -> bool:
+    """
+    Show *offer* on the terminal *fd* until a person has decided; True if it is to be done.
+
+    *prepare* is called before each drawing, to find out what the page lacks.
+    """
+    with raw(fd):
+        _write(fd, f"\x1b]2;{offer.title}\x07".encode())
+        view = View(offer)
+        while True:
+            prepare(offer)
+            size = _size(fd)
+            lines, is_new = view.draw(*size)
+            if is_new:
+                termios.tcflush(fd, termios.TCIFLUSH)
+            _write(fd, drawing(lines, has_colour=not environ.get("NO_COLOR")))
+            while _size(fd) == size and not select.select([fd], [], [], SIZE_S)[0]:
+                pass
+            if _size(fd) != size:
+                continue  # a key that was pressed now belongs to another page
+            key = read_key(fd)
+            act = view.key(key) if key is not None else Act.LEAVE
+            if act is not Act.STAY:
+                return act is Act.GO
+
+
+@contextlib.contextmanager
+def raw(fd: int) -> Iterator[None]:
+    """The terminal *fd*, key by key and on a screen of its own."""
+    before = termios.tcgetattr(fd)
+    try:
+        tty.setraw(fd)
+        _write(fd, _ENTER_SCREEN)
+        yield
+    finally:
+        _write(fd, _LEAVE_SCREEN)
+        termios.tcsetattr(fd, termios.TCSAFLUSH, before)
+
+
+def drawing(lines: Sequence[Line], *, has_colour: bool) -> bytes:
+    """The bytes that draw *lines*, one a row of the screen."""
+    parts = ["\x1b[H\x1b[2J"]
+    for row, line in enumerate(lines):
+        parts.append(f"\x1b[{row + 1};1H")
+        for style, text in line:
+            code = _STYLES.get(style, "") if has_colour or style != "bad" else "1"
+            parts.append(f"\x1b[{code}m{text}\x1b[m" if code else text)
+    return "".join(parts).encode("utf-8", "replace")
+
+
+def read_key(fd: int) -> str | None:
+    """One key: a character or a name, `""` for one that means nothing here; None at the end of input."""
+    data = os.read(fd, 4096)
+    if not data:
+        return None
+    # An Escape may begin a sequence, and a line's end may be the last of what is pasted: more follows at once.
+    if data in (b"\x1b", b"\r", b"\n") and select.select([fd], [], [], REST_S)[0]:
+        data += os.read(fd, 4096)
+    text = _KEYS.get(data) or data.decode("utf-8", "replace")
+    return text if len(text) == 1 or data in _KEYS else ""
+
+
+def _size(fd: int) -> tuple[int, int]:
+    try:
+        size = os.get_terminal_size(fd)
+    except OSError:
+        return 80, 24
+    return size.columns or 80, size.lines or 24
+
+
+def _write(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]

@@ -1,0 +1,94 @@
+"""
+Layout: text fitted to cells, ages worded, statuses worded; for every surface made of text.
+
+Everything that comes out of a snapshot was written by programs in tabs. `clean` is the only way for such text to a
+terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tallylight.model.status import Kind, Status
+from tallylight.wire.text import sanitise, width
+
+#: Wider than any line we draw: for pipes and files, which have no width.
+UNBOUNDED = 10_000
+GAP = "  "
+
+
+def clean(text: str, cells: int = 256) -> str:
+    """Make untrusted *text* harmless and at most *cells* wide, with an ellipsis where it was cut."""
+    # Snapshots cap every text, so that this is not an invitation to sanitise a megabyte.
+    whole = sanitise(text, cells=UNBOUNDED, graphemes=UNBOUNDED)
+    if width(whole) <= cells:
+        return whole
+    return sanitise(whole, cells=cells - 1, graphemes=cells - 1).rstrip() + "…" if cells > 1 else "…"[:cells]
+
+
+def wrap(text: str, cells: int) -> list[str]:
+    """Break clean *text* at its spaces into lines of at most *cells*; a word that is wider by itself is left whole."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and width(lines[-1]) + 1 + width(word) <= cells:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def chop(text: str, cells: int) -> list[str]:
+    """Break clean *text* wherever a line of *cells* is full; nothing of it is left out, blanks neither."""
+    if width(text) <= cells:
+        return [text]
+    lines: list[str] = []
+    while text:
+        head = sanitise(text, cells=cells, graphemes=cells)
+        # A character that is wider than the line, or that nothing stands before, has a line of its own.
+        head = head if head and text.startswith(head) else text[:1]
+        lines.append(head)
+        text = text[len(head) :]
+    return lines
+
+
+def pad(text: str, cells: int) -> str:
+    """Fill *text* with spaces to *cells*."""
+    return text + " " * (cells - width(text))
+
+
+def fit(rows: Sequence[Sequence[str]], columns: int, shrink: Mapping[int, int]) -> list[list[str]]:
+    """
+    Pad the cells of a table to the widths of its columns, so that a line with gaps has at most *columns* cells.
+
+    *shrink* names the columns that may give way, in order, and how narrow each may become; one that would be
+    narrower still is left empty. An empty column takes no room.
+    """
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+
+    def excess() -> int:
+        kept = [cells for cells in widths if cells]
+        return sum(kept) + len(GAP) * (len(kept) - 1) - columns
+
+    for index, least in shrink.items():
+        if (over := excess()) > 0 and widths[index]:
+            widths[index] = widths[index] - over if widths[index] - over >= least else 0
+    return [[pad(clean(cell, cells), cells) for cell, cells in zip(row, widths, strict=True)] for row in rows]
+
+
+def age(seconds: float) -> str:
+    """Word a time span in at most four cells: `5s`, `12m`, `3h`, `9d`."""
+    seconds = max(0, int(seconds))
+    for unit, length in (("d", 86400), ("h", 3600), ("m", 60)):
+        if seconds >= length:
+            return f"{min(seconds // length, 999)}{unit}"
+    return f"{seconds}s"
+
+
+def ago(at: float, now: float) -> str:
+    """Word how long ago *at* was; a time nobody knows is 0."""
+    return f"{age(now - at)} ago" if at else "at an unknown time"
+
+
+def status_words(status: Status, kind: Kind | None) -> str:
+    """Word a status with its kind: `waiting (permission)`."""
+    return f"{status.value} ({kind.value})" if kind else status.value

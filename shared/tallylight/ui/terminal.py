@@ -1,0 +1,91 @@
+"""
+Terminal: the list's own screen of a terminal, its size, and bytes in and out.
+
+Whatever happens, the terminal is left as it was found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import termios
+import tty
+from collections.abc import Iterator, Mapping
+
+from tallylight.ui.ansi import Depth
+from tallylight.ui.keys import DISABLE, ENABLE
+
+_ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}"
+_LEAVE = f"{DISABLE}\x1b[?25h\x1b[?1049l"
+#: Of one read, in bytes.
+_CHUNK = 4096
+
+
+class Terminal:
+    """A terminal that is read from *fd_in* and written to at *fd_out*, while `opened`."""
+
+    def __init__(self, fd_in: int, fd_out: int) -> None:
+        self._in, self._out = fd_in, fd_out
+        self._woken, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else _pipe()
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        """Take the whole screen, and keys as they are pressed, until the end of this context."""
+        before = termios.tcgetattr(self._in)
+        old_handler = signal.signal(signal.SIGWINCH, lambda *_: None)
+        old_wake = signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        try:
+            tty.setraw(self._in, termios.TCSADRAIN)
+            self.write(_ENTER)
+            yield
+        finally:
+            signal.set_wakeup_fd(old_wake)
+            signal.signal(signal.SIGWINCH, old_handler)
+            with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
+                self.write(_LEAVE)
+                termios.tcsetattr(self._in, termios.TCSADRAIN, before)
+
+    def size(self) -> tuple[int, int]:
+        """Columns and lines."""
+        try:
+            columns, lines = os.get_terminal_size(self._out)
+        except OSError:
+            columns, lines = 0, 0
+        return columns or 80, lines or 24
+
+    def read(self, timeout: float) -> bytes | None:
+        """What was typed within *timeout* seconds, or nothing; None when the terminal is gone. A resize wakes it."""
+        ready, _, _ = select.select([self._in, self._woken], [], [], timeout)
+        if self._woken in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._woken, _CHUNK)
+        if self._in not in ready:
+            return b""
+        try:
+            return os.read(self._in, _CHUNK) or None
+        except OSError:
+            return None
+
+    def write(self, text: str) -> None:
+        """Write all of *text*."""
+        data = text.encode("utf-8", "replace")
+        while data:
+            data = data[os.write(self._out, data) :]
+
+
+def _pipe() -> tuple[int, int]:
+    ends = os.pipe()
+    for end in ends:
+        os.set_blocking(end, False)
+    return ends
+
+
+def depth(environ: Mapping[str, str]) -> Depth:
+    """How many colours to use. NO_COLOR (https://no-color.org) is obeyed."""
+    term = environ.get("TERM", "")
+    if environ.get("NO_COLOR") or term in ("", "dumb"):
+        return Depth.NONE
+    full = environ.get("COLORTERM") in ("truecolor", "24bit") or term in ("xterm-kitty", "wezterm")
+    return Depth.FULL if full else Depth.CUBE

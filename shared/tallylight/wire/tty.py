@@ -1,0 +1,201 @@
+"""
+The terminal to write to, and one bounded write to it.
+
+A hook of an agent often has no terminal of its own: no controlling terminal, pipes on all three descriptors.
+What it says must still reach the tab of its agent, so the search goes from `/dev/tty` through the ancestors.
+Nothing here blocks for longer than its *timeout*, and nothing becomes anyone's controlling terminal. `tally
+emit` pays for every import of this module at every event of an agent, so what is dear is imported where it is
+needed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from time import monotonic, sleep
+
+from tallylight.model.errors import TallyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    #: pid -> its parent's pid, its user and the devices that lead to its terminal, best first; None if it is gone.
+    Reader = Callable[[int], "tuple[int, int, list[str]] | None"]
+
+#: A chain of processes longer than this is a loop in what we read (pids are reused while we walk).
+MAX_ANCESTORS = 64
+#: O_NONBLOCK: a terminal stopped with ctrl-S or a full pty must not hold up an agent's hook.
+_FLAGS = os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class TerminalStuckError(TallyError):
+    """The terminal took only *written* of *size* bytes before the time was up: stopped with ctrl-S, or not read."""
+
+    def __init__(self, written: int, size: int) -> None:
+        super().__init__(f"the terminal took {written} of {size} bytes and is stuck; press ctrl-Q if it is stopped")
+        self.written = written
+        self.size = size
+
+
+def open_terminal(
+    environ: Mapping[str, str], *, device: str = "/dev/tty", parent: int | None = None, read: Reader | None = None
+) -> int | None:
+    """
+    Open the terminal that shows this process, or return None: there is none.
+
+    *device* if it opens, else the terminal of the nearest ancestor that has one, starting at *parent*, else the
+    terminal of the process `CLAUDE_PID` names. That one comes last, because a detached daemon hands its first
+    client's environment to all the others.
+    """
+    try:
+        return _checked(os.open(device, _FLAGS))
+    except OSError:
+        pass
+    for candidate in _candidates(environ, os.getppid() if parent is None else parent, read or read_process):
+        try:
+            return _checked(os.open(candidate, _FLAGS))
+        except OSError:
+            continue
+    return None
+
+
+def _checked(fd: int) -> int:
+    """Return *fd* if it is a terminal of this user; raise OSError, and close it, if not."""
+    if os.isatty(fd):
+        return fd
+    os.close(fd)
+    raise OSError("not a terminal")
+
+
+def _candidates(environ: Mapping[str, str], pid: int, read: Reader) -> Iterator[str]:
+    for _ in range(MAX_ANCESTORS):
+        process = read(pid) if pid > 1 else None
+        if process is None:
+            break
+        pid, _owner, devices = process
+        yield from devices
+    claude = environ.get("CLAUDE_PID", "")
+    if claude.isascii() and claude.isdigit() and len(claude) < 11:
+        process = read(int(claude))
+        # The variable may have outlived its process, and the number may be another program's by now.
+        if process is not None and process[1] == os.getuid() and _is_claude(int(claude)):
+            yield from process[2]
+
+
+def _is_claude(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123 - pathlib costs more than the whole command
+            return b"claude" in file.read(4096)
+    except OSError:
+        return not os.path.exists("/proc/self/cmdline")  # noqa: PTH110 - as above
+
+
+def read_process(pid: int) -> tuple[int, int, list[str]] | None:
+    """Read *pid* from `/proc` where there is one, else from `ps`."""
+    if os.path.exists("/proc/self/stat"):  # noqa: PTH110
+        return read_proc(pid)
+    return read_ps(pid)
+
+
+def read_proc(pid: int) -> tuple[int, int, list[str]] | None:
+    """Read *pid* from `/proc`: its parent, its user and its terminal's devices."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            fields = file.read(4096).rpartition(b")")[2].split()
+        # Behind the name: state, ppid, pgrp, session, tty_nr.
+        parent, number = int(fields[1]), int(fields[4])
+        owner = os.stat(f"/proc/{pid}").st_uid  # noqa: PTH116
+    except (OSError, ValueError, IndexError):
+        return None
+    if number == 0:
+        return parent, owner, []
+    # tty_nr is signed and its minor is split around the major; see proc(5).
+    number &= 0xFFFFFFFF
+    major, minor = (number >> 8) & 0xFFF, (number & 0xFF) | ((number >> 12) & 0xFFF00)
+    # An open descriptor of the process leads to the right device even where a container has a /dev/pts of its
+    # own, in which /dev/pts/3 is somebody else.
+    paths = [f"/proc/{pid}/fd/{fd}" for fd in (0, 1, 2)]
+    if 136 <= major <= 143:
+        paths.append(f"/dev/pts/{minor + ((major - 136) << 8)}")
+    return parent, owner, [path for path in paths if _is_device(path, major, minor)]
+
+
+def _is_device(path: str, major: int, minor: int) -> bool:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return False
+    return stat.S_ISCHR(found.st_mode) and (os.major(found.st_rdev), os.minor(found.st_rdev)) == (major, minor)
+
+
+def read_ps(pid: int) -> tuple[int, int, list[str]] | None:
+    """Read *pid* from `ps`, for systems without `/proc`."""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            ["ps", "-o", "ppid=", "-o", "uid=", "-o", "tty=", "-p", str(pid)],
+            capture_output=True,
+            timeout=1,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        )
+        parent, owner, name = done.stdout.decode("ascii").split()
+        return int(parent), int(owner), [] if name.startswith(("?", "-")) else [f"/dev/{name.removeprefix('/dev/')}"]
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+
+
+def multiplexer(environ: Mapping[str, str]) -> str:
+    """
+    Name what stands between this process and the terminal: `tmux`, `screen` or nothing.
+
+    The variables alone do not tell: a kitty or WezTerm that was started from inside a multiplexer hands them
+    on to every one of its panes. Its own TERM or TERM_PROGRAM gives it away.
+    """
+    term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
+    inside = term.startswith(("tmux", "screen"))
+    if environ.get("TMUX") and (inside or program == "tmux" or (term != "xterm-kitty" and program != "WezTerm")):
+        return "tmux"
+    # Screen sets no TERM_PROGRAM, so that of the terminal around it says nothing here.
+    if environ.get("STY") and (inside or term != "xterm-kitty"):
+        return "screen"
+    return ""
+
+
+def wrap(data: bytes, environ: Mapping[str, str]) -> bytes:
+    """Put whole sequences into the envelope of the multiplexer we are in, if we are in one."""
+    kind = multiplexer(environ)
+    if not kind:
+        return data
+    from tallylight.wire import envelope
+
+    return envelope.tmux_wrap(data) if kind == "tmux" else envelope.screen_wrap(data)
+
+
+def write(fd: int, data: bytes, *, timeout: float = 1.0) -> None:
+    """
+    Write *data* to the terminal *fd*, in one write(2) if the terminal takes it.
+
+    One write, because the agent draws on the same terminal, and the kernel keeps single writes whole.
+    """
+    _ignore_background_stop()
+    sent, end = 0, monotonic() + timeout
+    while sent < len(data):
+        try:
+            sent += os.write(fd, data[sent:])
+        except BlockingIOError:
+            left = end - monotonic()
+            if left <= 0:
+                raise TerminalStuckError(sent, len(data)) from None
+            # Not select(2), whose module is dear to load: this is the rare case.
+            sleep(min(0.005, left))
+
+
+def _ignore_background_stop() -> None:
+    """Keep `stty tostop` from suspending us, for ever, when we run in the background."""
+    # The module behind `signal`, which would pull in enum.
+    import _signal  # type: ignore[import-not-found, unused-ignore]
+
+    _signal.signal(_signal.SIGTTOU, _signal.SIG_IGN)

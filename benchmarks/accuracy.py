@@ -28,9 +28,9 @@ from typing import NamedTuple
 from benchmarks import published, scoring
 
 from tallylight.agents.agent import Agents
+from tallylight.agents.agent_files import load_agents
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
-from tallylight.files.directories import load_agents
 from tallylight.model.report import Source
 from tallylight.recordings.asciicast import Event, Header, Mark, Output, Resize
 from tallylight.recordings.decoder import Problem, decode

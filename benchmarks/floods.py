@@ -30,9 +30,9 @@ from benchmarks.timing import CHUNK, RECORDING, best
 from tests.host.test_pane import CLAUDE, HandTable
 
 from tallylight import wire
+from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files import directories
 from tallylight.pane.pane import Pane
 from tallylight.relay.core import RelayCore
 from tallylight.tracker.claims import Timing
@@ -165,7 +165,7 @@ def relay(data: bytes) -> RelayCore:
 
 @functools.cache
 def _agents() -> Agents:
-    return directories.load_agents({"HOME": "/nowhere"})[0]
+    return agent_files.load_agents({"HOME": "/nowhere"})[0]
 
 
 class Host:

@@ -19,13 +19,13 @@ from typing import Any
 import attrs
 
 from tallylight.actions.answer import Question
-from tallylight.agents import agent
+from tallylight.agents import agent, agent_files
 from tallylight.cli import emit, hook, status, why
 from tallylight.cli.output import Output
 from tallylight.config import settings
 from tallylight.evidence import registry, turn
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files import directories, receipt, toml
+from tallylight.files import receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables
 from tallylight.hooks import receipt as hooks_book
 from tallylight.hooks import state as hooks_state
@@ -171,7 +171,7 @@ def read_waited(document: bytes, folder: Path) -> object:
 # The agents' own ------------------------------------------------------------------------------------------------
 
 
-_AGENTS = directories.load_agents({"HOME": "/nonexistent"})[0]
+_AGENTS = agent_files.load_agents({"HOME": "/nonexistent"})[0]
 SESSION: dict[str, Any] = {
     "pid": CLAUDE.pid,
     "procStart": str(CLAUDE.start),

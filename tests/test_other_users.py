@@ -17,7 +17,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.hosts.wezterm import sidecar
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.status import Status
@@ -253,7 +253,7 @@ def test_a_spool_does_not_come_back(folder: Path) -> None:
 
 def test_nothing_can_be_exchanged_after_the_look(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read is what was looked at, and not what somebody put into its place in between."""
-    path, look = folder / "x", directories.foreign
+    path, look = folder / "x", read_write.foreign
     path.write_text("looked at")
 
     def exchange(found: os.stat_result, *, is_closed: bool = False) -> str:
@@ -262,7 +262,7 @@ def test_nothing_can_be_exchanged_after_the_look(folder: Path, monkeypatch: pyte
             (folder / "other").replace(path)
         return look(found, is_closed=is_closed)
 
-    monkeypatch.setattr(directories, "foreign", exchange)
+    monkeypatch.setattr(read_write, "foreign", exchange)
 
-    assert directories.read_own(path, 100) == b"looked at"
+    assert read_write.read_own(path, 100) == b"looked at"
     assert path.read_text() == "put there"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tallylight.agents.agent import Agent, Agents
+from tallylight.agents.agent_files import load_agents
 from tallylight.evidence.process import Process
-from tallylight.files.directories import load_agents
 
 ID = "0f9c1c60-1111-4222-8333-444455556666"
 

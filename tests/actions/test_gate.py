@@ -17,13 +17,13 @@ from tallylight.actions.gate import (
     check_program,
     check_said,
     check_said_program,
-    dangerous_flags,
     fill,
     id_problem,
     is_denied,
     value_problem,
 )
 from tallylight.agents.agent import Agent, Template
+from tallylight.agents.options import dangerous_flags
 from tallylight.evidence.process import Process
 from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, process
 

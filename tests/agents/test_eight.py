@@ -17,7 +17,7 @@ import pytest
 from benchmarks.accuracy import name_of
 from benchmarks.accuracy import read as read_recording
 
-from tallylight.files.directories import load_agents
+from tallylight.agents.agent_files import load_agents
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents, load_agents, parse_agent
-from tallylight.files import directories
 from tallylight.model.errors import DataFileError
 from tallylight.model.status import Kind, Status
 from tests.tables import each
 
-PACKAGED = directories.packaged_agents()
+PACKAGED = agent_files.packaged_agents()
 GOOD = 'name = "x"\nprocesses = ["x"]\n'
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tallylight.cli import doctor, setup
+from tallylight.model.finding import Finding, Health
 from tallylight.model.status import Status
-from tallylight.setup.checks import Finding, Health
 from tallylight.snapshot.schema import Pane, RecordEntry
 from tallylight.snapshot.writer import Snapshot, SnapshotError
 from tests.install.fakes import FakeWorld, make_world, tree

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tallylight.agents import agent_files
 from tallylight.cli.main import main
 from tallylight.files import directories
 from tallylight.model.report import Report, Source
@@ -35,7 +36,7 @@ def write(path: Path, *events: tuple[float, What], header: Header | None = None)
 
 def told(*events: tuple[float, What], relay: bool = True, without: Sequence[Source] = ()) -> list[tuple[float, str]]:
     """Replay *events*; return each change of the light and when it was."""
-    agents, _ = directories.load_agents({"HOME": "/nowhere"})
+    agents, _ = agent_files.load_agents({"HOME": "/nowhere"})
     replay = Replay(Header(), agents, relay=RelayCore() if relay else None, without=without)
     found: list[tuple[float, str]] = []
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tallylight.agents import agent_files
 from tallylight.agents.agent import Agent, Agents, load_agents
-from tallylight.files import directories
 
-AGENTS: Agents = load_agents(directories.packaged_agents())[0]
+AGENTS: Agents = load_agents(agent_files.packaged_agents())[0]
 
 
 def agent(name: str) -> Agent:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tallylight.agents import agent
-from tallylight.files import directories
+from tallylight.agents import agent, agent_files
 from tallylight.hooks import compact
 
 TABLES = Path(compact.__file__).with_name("tables.py")
@@ -13,7 +12,7 @@ TABLES = Path(compact.__file__).with_name("tables.py")
 
 def text() -> str:
     """What the module should be: made from the agent files of this checkout."""
-    found, errors = agent.load_agents(directories.packaged_agents())
+    found, errors = agent.load_agents(agent_files.packaged_agents())
     if errors:
         raise errors[0]
     return compact.module_text(found)

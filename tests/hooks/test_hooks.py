@@ -222,7 +222,7 @@ def test_a_file_that_may_not_be_written(world: FakeWorld, monkeypatch: pytest.Mo
         raise PermissionError(13, "Permission denied")
 
     before = contents(world)
-    monkeypatch.setattr("tallylight.files.directories.rewrite", refuse)
+    monkeypatch.setattr("tallylight.files.read_write.rewrite", refuse)
 
     assert run(world, "install", "claude", "codex", "--yes") == 1
     assert contents(world) == before

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallylight.agents import agent as agents
-from tallylight.files import directories
+from tallylight.agents import agent_files
 from tallylight.hooks import compact, mapping, payload, tables
 from tallylight.wire import osc1338, pairs
 from tests.hooks.tables import text
 from tests.strategies import at_most
 from tests.tables import each
 
-AGENTS = agents.load_agents(directories.packaged_agents())[0]
+AGENTS = agents.load_agents(agent_files.packaged_agents())[0]
 
 
 def said(agent: str, event: str, /, **members: Any) -> dict[str, str]:

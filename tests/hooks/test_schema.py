@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tallylight.agents import agent as agents
+from tallylight.agents import agent_files
 from tallylight.agents.agent import parse_agent
-from tallylight.files import directories
 from tallylight.model.errors import DataFileError
 from tests.tables import each
 
@@ -43,7 +43,7 @@ def test_no_table_is_no_hooks() -> None:
 
 def test_every_packaged_agent_says_something_of_hooks() -> None:
     """Each has hooks, or the reason why not."""
-    found, errors = agents.load_agents(directories.packaged_agents())
+    found, errors = agents.load_agents(agent_files.packaged_agents())
     assert not errors
     for agent in found:
         assert agent.hooks is not None, agent.name

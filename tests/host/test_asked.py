@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files import directories
 from tallylight.model.status import Status
 from tallylight.pane.marks import MAX_MINUTES, carry_out
 from tallylight.pane.pane import Pane
@@ -19,7 +19,7 @@ from tests.host.test_pane import HandTable
 @pytest.fixture
 def pane(tmp_path: Path) -> Pane:
     table = HandTable(str(tmp_path))
-    agents, _ = directories.load_agents({"HOME": table.home})
+    agents, _ = agent_files.load_agents({"HOME": table.home})
     return Pane(Timing(), ForegroundReader(agents, table), table)
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import attrs
 import pytest
 
+from tallylight.agents import agent_files
 from tallylight.evidence import turn
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.titles import TitleReader
-from tallylight.files import directories
 from tallylight.hosts.polling.host import Poller
 from tallylight.hosts.wezterm import sidecar
 from tallylight.hosts.wezterm.source import WezTermSource
@@ -34,7 +34,7 @@ class Desk:
     told: list[str] = attrs.field(factory=list)
 
     def pane(self, pgid: int = CLAUDE.pid) -> Pane:
-        agents, _ = directories.load_agents({"HOME": self.table.home})
+        agents, _ = agent_files.load_agents({"HOME": self.table.home})
         made = Pane(Timing(), ForegroundReader(agents, self.table), self.table, self.told.append)
         made.foreground(pgid, 0.0)
         return made
@@ -123,7 +123,7 @@ def test_a_fault_in_one_pane_of_a_feed_costs_no_other(tmp_path: Path, monkeypatc
         return _raise() if value == "state=error" else decode(value)
 
     monkeypatch.setattr(panes.osc1338, "decode_variable", picky)
-    agents, _ = directories.load_agents(environ)
+    agents, _ = agent_files.load_agents(environ)
     own: dict[str, Pane] = {
         id_: Pane(Timing(), ForegroundReader(agents, table), table, lambda line: told.append(line)) for id_ in "12"
     }

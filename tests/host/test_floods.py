@@ -9,8 +9,8 @@ from benchmarks.floods import SHAPES, Host, flood
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files import directories
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane.pane import Pane
@@ -20,7 +20,7 @@ from tallylight.tracker.tracker import Tracker
 from tests.helpers import is_linear
 from tests.host.test_pane import CLAUDE, SHELL, HandTable
 
-AGENTS = directories.load_agents({"HOME": "/nowhere"})[0]
+AGENTS = agent_files.load_agents({"HOME": "/nowhere"})[0]
 WAITING = "state=waiting;kind=permission"
 
 

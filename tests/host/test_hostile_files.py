@@ -13,7 +13,9 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.files import directories, receipt, user_file
+from tallylight.agents import agent_files
+from tallylight.config import config_file
+from tallylight.files import receipt, user_file
 from tallylight.hooks import receipt as hooks_book
 from tallylight.model.errors import TallyError
 from tallylight.pane.file_request import Wanted
@@ -103,9 +105,9 @@ PLACES = {
     "status file": Place("s.json", lambda folder: Wanted(folder / "s.json", None, None, False).read()),
     "transcript": Place("p/x/s.jsonl", lambda folder: Wanted(folder / "s", folder / "p/x/s.jsonl", b"", True).read()),
     "moved transcript": Place("p/y/s.jsonl", lambda f: Wanted(f / "s", f / "p/x/s.jsonl", b"", True).read()),
-    "config": Place("tallylight/config.toml", lambda folder: directories.load_config(_env(folder))),
-    "agent file": Place("tallylight/agents/x.toml", lambda folder: directories.load_agents(_env(folder))),
-    "agents": Place("tallylight/agents", lambda folder: directories.load_agents(_env(folder))),
+    "config": Place("tallylight/config.toml", lambda folder: config_file.load_config(_env(folder))),
+    "agent file": Place("tallylight/agents/x.toml", lambda folder: agent_files.load_agents(_env(folder))),
+    "agents": Place("tallylight/agents", lambda folder: agent_files.load_agents(_env(folder))),
     "snapshot": Place("tallylight/kitty-7.json", _snapshots),
     "snapshot of the dead": Place("tallylight/kitty-7.json", _writer),
     "half a snapshot": Place("tallylight/.kitty-7.json.abc.new", _writer),

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files import directories
 from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.worker import Worker
 from tallylight.model.status import Status
@@ -26,7 +26,7 @@ def pane(tmp_path: Path) -> Pane:
     """A pane with Claude in it, which is busy by its status file."""
     status_file(str(tmp_path), status="busy")
     table = HandTable(str(tmp_path))
-    agents, _ = directories.load_agents({"HOME": table.home})
+    agents, _ = agent_files.load_agents({"HOME": table.home})
     pane = Pane(Timing(), ForegroundReader(agents, table), table)
     pane.foreground(CLAUDE.pid, time.monotonic() - 10)
     return pane

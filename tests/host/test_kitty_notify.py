@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 import pytest
 
+from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files import directories
 from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
 from tallylight.pane.pane import Pane
 from tallylight.tracker.claims import Timing
@@ -105,7 +105,7 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     table = HandTable(str(tmp_path))
-    agents, _ = directories.load_agents({"HOME": table.home})
+    agents, _ = agent_files.load_agents({"HOME": table.home})
     panes = {id_: Pane(Timing(), ForegroundReader(agents, table), table) for id_ in (1, 2)}
     panes[1].foreground(AIDER.pid, 0)
     manager = Manager()

@@ -8,9 +8,9 @@ from pathlib import Path
 import attrs
 import pytest
 
+from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files import directories
 from tallylight.model.status import Status
 from tallylight.pane.pane import EAGER_LOOKS, LAST_WORDS_S, Look, Pane
 from tallylight.tracker.attention import DWELL_S
@@ -72,7 +72,7 @@ def table(tmp_path: Path) -> HandTable:
 
 @pytest.fixture
 def pane(table: HandTable) -> Pane:
-    agents, problems = directories.load_agents({"HOME": table.home})
+    agents, problems = agent_files.load_agents({"HOME": table.home})
     assert not problems
     return Pane(Timing(), ForegroundReader(agents, table), table)
 

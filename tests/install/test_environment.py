@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.files import directories
+from tallylight.files import directories, install_paths
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies, environment
 from tallylight.setup.environment import Source
@@ -95,7 +95,7 @@ def test_kitty_conf_names_the_watcher_by_its_whole_path(home: Path, source: Sour
 def test_changed_source_makes_a_new_release_and_keeps_one_old(home: Path, source: Source) -> None:
     """An update is linked whole; the release before it stays for a kitty that runs, the one before that goes."""
     world = make_world(home)
-    place = environment.layout(world)
+    place = install_paths.layout(world)
     names = []
     for text in ("1", "2", "3"):
         (source.kittens / "tally_watcher.py").write_text(text)
@@ -141,15 +141,15 @@ def test_package_that_does_not_import_is_not_linked(home: Path, source: Source) 
 
     with pytest.raises(TallyError, match="does not import"):
         install(world, source)
-    assert environment.layout(world).lib.readlink() == Path("releases", first, "lib")
-    assert [path.name for path in environment.layout(world).releases.iterdir()] == [first]
+    assert install_paths.layout(world).lib.readlink() == Path("releases", first, "lib")
+    assert [path.name for path in install_paths.layout(world).releases.iterdir()] == [first]
 
 
 def test_code_that_runs_from_a_release_does_not_build_one(home: Path, source: Source) -> None:
     """`tally setup` of the installed command repairs the wiring of what is there."""
     world = make_world(home)
     name = install(world, source).release
-    place = environment.layout(world)
+    place = install_paths.layout(world)
     private = Source((place.lib / "tallylight").resolve(), place.kittens.resolve())
 
     state = environment.look(world, private, PYTHON)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.files import directories
+from tallylight.agents import agent_files
+from tallylight.config import config_file
+from tallylight.files import directories, read_write
 from tallylight.model.errors import TallyError
 
 
@@ -17,9 +19,9 @@ def test_reading_stops_at_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"x" * 100)
 
-    assert len(directories.read_limited(path, 100)) == 100
+    assert len(read_write.read_limited(path, 100)) == 100
     with pytest.raises(TallyError, match="larger than 99"):
-        directories.read_limited(path, 99)
+        read_write.read_limited(path, 99)
 
 
 def test_reading_a_fifo_does_not_hang(tmp_path: Path) -> None:
@@ -28,7 +30,7 @@ def test_reading_a_fifo_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(path)
 
     with pytest.raises(TallyError, match="not a regular file"):
-        directories.read_limited(path)
+        read_write.read_limited(path)
 
 
 def test_writing_replaces_a_link_and_not_what_is_behind_it(tmp_path: Path) -> None:
@@ -38,7 +40,7 @@ def test_writing_replaces_a_link_and_not_what_is_behind_it(tmp_path: Path) -> No
     path = tmp_path / "file"
     path.symlink_to(other)
 
-    directories.atomic_write(path, b"ours", 0o600)
+    read_write.atomic_write(path, b"ours", 0o600)
 
     assert (other.read_bytes(), path.read_bytes()) == (b"theirs", b"ours")
     assert path.lstat().st_mode & 0o777 == 0o600
@@ -50,7 +52,7 @@ def test_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     path.mkdir(parents=True)
 
     with pytest.raises(OSError, match="directory"):
-        directories.atomic_write(path, b"x")
+        read_write.atomic_write(path, b"x")
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -81,18 +83,18 @@ def test_relative_xdg_variable_is_ignored(value: str, found: str) -> None:
 
 def test_packaged_agents_are_all_valid(tmp_path: Path) -> None:
     """Every agent file that we ship is read without an error."""
-    agents, errors = directories.load_agents({"HOME": str(tmp_path)})
+    agents, errors = agent_files.load_agents({"HOME": str(tmp_path)})
 
     assert errors == []
-    assert len(agents) == len(directories.packaged_agents()) > 0
+    assert len(agents) == len(agent_files.packaged_agents()) > 0
 
 
 def test_missing_configuration_is_no_error(tmp_path: Path) -> None:
     """Without a file every setting has its default and there is nothing to tell."""
-    assert directories.load_config({"HOME": str(tmp_path)})[1] == []
+    assert config_file.load_config({"HOME": str(tmp_path)})[1] == []
 
 
-@pytest.mark.parametrize("content", [b"x = [", b"\xff\xfe = 1", b"x" * (directories.READ_LIMIT + 1), None])
+@pytest.mark.parametrize("content", [b"x = [", b"\xff\xfe = 1", b"x" * (read_write.READ_LIMIT + 1), None])
 def test_unusable_configuration_is_told_and_has_defaults(tmp_path: Path, content: bytes | None) -> None:
     """Not TOML, not UTF-8, far too big, or a directory: one message with the path, and the defaults."""
     path = tmp_path / ".config/tallylight/config.toml"
@@ -102,8 +104,8 @@ def test_unusable_configuration_is_told_and_has_defaults(tmp_path: Path, content
     else:
         path.write_bytes(content)
 
-    config, errors = directories.load_config({"HOME": str(tmp_path)})
+    config, errors = config_file.load_config({"HOME": str(tmp_path)})
 
-    assert config == directories.load_config({"HOME": str(tmp_path / "empty")})[0]
+    assert config == config_file.load_config({"HOME": str(tmp_path / "empty")})[0]
     assert len(errors) == 1
     assert str(path) in str(errors[0])

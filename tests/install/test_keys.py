@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tallylight.cli.setup import main
+from tallylight.model.finding import Finding, Health
 from tallylight.setup import checks
-from tallylight.setup.checks import Finding, Health
 from tests.install.fakes import FakeWorld, make_world
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tallylight.files import directories, receipt, user_file
+from tallylight.files import read_write, receipt, user_file
 from tallylight.hooks import receipt as hooks_book
 from tallylight.model.errors import TallyError
 from tests.install.fakes import tree
@@ -97,7 +97,7 @@ def test_what_cannot_be_taken_back_costs_the_rest_nothing(home: Path, monkeypatc
         (path.parent / "another's").touch()
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(directories, "rewrite", rewrite)
+    monkeypatch.setattr(read_write, "rewrite", rewrite)
     with pytest.raises(OSError, match="No space"):
         change(home, home / "a/file", backup=b"old")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tallylight.actions.answer import Choice, Question
+from tallylight.actions.panes import Panes
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
@@ -76,3 +77,8 @@ def pressed(start: State, *keys: str | Event) -> tuple[State, Effects]:
         start, more = state.press(start, Key(key) if isinstance(key, str) else key)
         effects += more
     return start, effects
+
+
+def no_sessions() -> Panes:
+    """For a list that reaches no detached session."""
+    raise AssertionError("the list asked for detached sessions")

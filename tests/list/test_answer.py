@@ -12,6 +12,7 @@ import attrs
 import pytest
 
 from tallylight.actions.answer import Question
+from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.ui.agent_list import channel
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.actions import Private, Requests
@@ -21,7 +22,7 @@ from tallylight.ui.agent_list.state import Answer
 from tallylight.wire.text import width
 from tests.actions.desk import Desk, seen
 from tests.list.panes import asking as asks
-from tests.list.panes import question_of, rows_of
+from tests.list.panes import no_sessions, question_of, rows_of
 
 
 def question(name: str = "claude/permission-bash-120") -> Question:
@@ -82,7 +83,7 @@ def test_lines_come_in_any_pieces() -> None:
 def test_the_list_reads_a_long_answer_in_pieces() -> None:
     """A question of a megabyte is read to its end, and the next one is the next one's."""
     near, far = socket.socketpair()
-    private = Private.of({CHANNEL: str(far.detach())})
+    private = Private.of({CHANNEL: str(far.detach())}, no_sessions)
     long = attrs.evolve(question(), context=("x" * 1000,) * 1000)
     row = rows_of(asks(3))[0]
     asked: list[bytes] = []
@@ -114,7 +115,7 @@ def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
     """A pane of another terminal is neither looked at nor answered, whatever it says about itself."""
     other = attrs.evolve(rows_of(asks(1))[0], is_own=False)
     evil = attrs.evolve(other, host="sessions-1", pane=attrs.evolve(other.pane, attach=("bash", "-c", "id")))
-    actions = Requests({"XDG_RUNTIME_DIR": str(tmp_path)})
+    actions = Requests({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda: Multiplexers({}))
 
     for row in (other, evil):
         assert "only from the list that its own terminal opened" in str(actions.look(row))

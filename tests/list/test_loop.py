@@ -20,7 +20,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui.agent_list.actions import Private
 from tallylight.ui.agent_list.channel import CHANNEL
-from tests.list.panes import asking, pane, rows_of
+from tests.list.panes import asking, no_sessions, pane, rows_of
 from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher
 
@@ -209,7 +209,7 @@ def test_without_a_terminal_there_is_no_list(tmp_path: Path, host: Host) -> None
 def test_the_channel_carries_words_and_an_answer() -> None:
     """What a key asks for goes over the descriptor as a list of words, and its answer is what the person is told."""
     near, far = socket.socketpair()
-    channel = Private.of({CHANNEL: str(far.detach())})
+    channel = Private.of({CHANNEL: str(far.detach())}, no_sessions)
     assert channel is not None
     near.send(b'{"said": "that pane is gone"}\n')
 
@@ -221,14 +221,14 @@ def test_the_channel_carries_words_and_an_answer() -> None:
 @each("value", ["", "x", "-1", "0x3", "999999999", "54321", "²"])
 def test_a_descriptor_that_is_none_is_no_channel(value: str) -> None:
     """A variable that names no socket of ours leaves the list with what every list can do."""
-    assert Private.of({CHANNEL: value}) is None
+    assert Private.of({CHANNEL: value}, no_sessions) is None
 
 
 def test_a_terminal_that_is_gone_is_said() -> None:
     """When nobody is at the other end any more, the person is told, and nothing hangs."""
 
     near, far = socket.socketpair()
-    channel = Private.of({CHANNEL: str(far.detach())})
+    channel = Private.of({CHANNEL: str(far.detach())}, no_sessions)
     near.close()
 
     assert channel is not None and channel.start("go", rows_of(asking(3))[0]) == "the terminal does not answer"

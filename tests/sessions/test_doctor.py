@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from tallylight.files.system import World
-from tallylight.setup.checks import Health
+from tallylight.model.finding import Health
 from tallylight.setup.sessions import findings
 from tallylight.snapshot.schema import Snapshot
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
-from tallylight.files import directories
 from tallylight.hosts.gnu_screen.hardcopy import decode
 from tallylight.model.status import Kind, Status
 from tallylight.pane.pane import Look, Pane
@@ -47,7 +47,7 @@ class Window:
         self.keeps_text = keeps_text
         self.now = 0.0
         table = HandTable(str(home))
-        agents, problems = directories.load_agents({"HOME": str(home)})
+        agents, problems = agent_files.load_agents({"HOME": str(home)})
         assert not problems
         self.pane = Pane(Timing(), ForegroundReader(agents, table), table)
 

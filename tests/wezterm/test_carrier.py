@@ -18,9 +18,9 @@ from tests.tables import each
 from tests.wezterm.fake import Fake
 
 FAKE = Fake()
-CARRIER = FAKE.require("tallylight.carrier")
-TEXT = FAKE.require("tallylight.text")
-WORDS = FAKE.require("tallylight.words")
+CARRIER = FAKE.require("tallylight.wire.carrier")
+TEXT = FAKE.require("tallylight.wire.text")
+WORDS = FAKE.require("tallylight.model.status")
 FIELDS = ("agent", "project", "session", "title", "cwd", "worktree", "mode", "message", "detail")
 
 

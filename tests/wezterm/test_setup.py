@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tallylight.cli.setup import main
+from tallylight.model.finding import Health
 from tallylight.setup import wezterm
-from tallylight.setup.checks import Health
 from tests.install.fakes import FakeWorld, make_world, tree
 from tests.wezterm.fake import Fake
 

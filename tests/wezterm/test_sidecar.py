@@ -200,7 +200,7 @@ def test_requests(desk: Desk) -> None:
 
 def test_fork(desk: Desk) -> None:
     """The real `tally fork --json` gives what Lua reads: a plan for an agent, a refusal in words for a shell."""
-    forks = Fake().require("tallylight.forks")
+    forks = Fake().require("tallylight.hosts.fork")
     name = Path(desk.sidecar["snapshot"]).stem
     shell, agent = desk.spawn(), desk.spawn()
     desk.send(agent, "codex\r")

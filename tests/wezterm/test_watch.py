@@ -111,7 +111,7 @@ def test_a_flood_of_records(bench: Bench) -> None:
     for number in range(300):
         bench.fake.set_var(bench.panes[1], "tally", f"state=working;id=r{number}")
         bench.fake.pump()
-    heard = bench.fake.lua.eval("function(panes, id) return panes end")(bench.fake.require("tallylight.panes"), 0)
+    heard = bench.fake.lua.eval("function(panes, id) return panes end")(bench.fake.require("tallylight.pane.panes"), 0)
     assert heard.MAX_RECORDS == 64
     bench.say(bench.panes[1], "state=clear")
     assert bench.light(bench.panes[1]) == ""
@@ -398,7 +398,7 @@ def test_handlers_of_others_run(bench: Bench) -> None:
 def test_a_fault_is_one_line(bench: Bench) -> None:
     """A fault of ours costs one line in the log, however often it happens, and no handler of others."""
     bench.config(
-        before="require('tallylight.toasts').show = function() error('oops') end",
+        before="require('tallylight.ui.toasts').show = function() error('oops') end",
         after="wezterm.on('update-status', function() wezterm.GLOBAL.ran = true end)",
     )
     for _ in range(5):

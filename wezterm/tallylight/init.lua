@@ -7,11 +7,11 @@
 --- a GUI: `apply_to_config` only registers handlers and appends keys, once in each Lua state.
 
 local wezterm = require('wezterm')
-local actions = require('tallylight.actions')
-local forks = require('tallylight.forks')
-local options = require('tallylight.options')
-local titles = require('tallylight.titles')
-local watch = require('tallylight.watch')
+local actions = require('tallylight.hosts.keys')
+local forks = require('tallylight.hosts.fork')
+local options = require('tallylight.config.options')
+local titles = require('tallylight.ui.titles')
+local watch = require('tallylight.hosts.events')
 
 local M = {}
 

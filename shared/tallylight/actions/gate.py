@@ -13,7 +13,6 @@ and can neither loosen what the agent may do nor tell it to do something.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Collection, Mapping, Sequence
 
@@ -21,6 +20,7 @@ import attrs
 
 from tallylight.actions.shape import Mismatch, is_option, match
 from tallylight.agents.agent import Agent, Template
+from tallylight.agents.options import dangerous_flags
 from tallylight.evidence.commands import REMOTE, interpreter_name, unwrap
 from tallylight.evidence.process import Process, base_name
 
@@ -165,23 +165,6 @@ def check_dangerous(words: Sequence[str], agent: Agent, flags: Sequence[str]) ->
         if flag not in flags:
             return Refusal("dangerous", f"{_shown(flag)} is dangerous, and the agent that runs here does not have it")
     return None
-
-
-def dangerous_flags(words: Sequence[str], agent: Agent) -> tuple[str, ...]:
-    """Which of its dangerous options an agent was given: `--mode=yolo` also as two words, `-y` also in `-xy`."""
-    found: list[str] = []
-    for word, after in itertools.pairwise((*words, "")):
-        for flag in agent.dangerous:
-            name, equals, value = flag.partition("=")
-            is_short = len(flag) == 2 and flag[0] == "-" and word[:1] == "-" and word[1:2] != "-"
-            if (
-                word == flag
-                or (not equals and word.startswith(f"{flag}="))
-                or (equals and word == name and after == value)
-                or (is_short and flag[1] in word[1:])
-            ):
-                found.append(flag)
-    return tuple(dict.fromkeys(found))
 
 
 def check_said(

@@ -1,6 +1,4 @@
-"""
-The panes that the server can reach: an interface, which `tallylight.hosts` has for tmux and GNU Screen.
-"""
+"""The panes that can be looked at and typed into from here: an interface, which `hosts.detached` implements."""
 
 from __future__ import annotations
 

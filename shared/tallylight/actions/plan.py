@@ -24,11 +24,11 @@ from tallylight.actions.gate import (
     check_program,
     check_said,
     check_said_program,
-    dangerous_flags,
     fill,
     is_denied,
 )
 from tallylight.agents.agent import Agent, Agents, Template
+from tallylight.agents.options import dangerous_flags
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process
 from tallylight.snapshot.schema import ConversationEntry

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 
+from tallylight.actions.panes import Panes
 from tallylight.cli.fleet import Elsewhere, FleetFeed
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
@@ -35,12 +36,18 @@ def main(argv: list[str], verb: str = "agents") -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise NoTerminalError
     environ = dict(os.environ)
+
+    def detached() -> Panes:
+        from tallylight.hosts.detached.sessions import Multiplexers
+
+        return Multiplexers(environ)
+
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno()),
         FleetFeed() if options.broker else Feed(directory(environ)),
-        Elsewhere() if options.broker else Private.of(environ) or Requests(environ),
+        Elsewhere() if options.broker else Private.of(environ, detached) or Requests(environ, detached),
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),

@@ -19,12 +19,12 @@ from typing import Protocol
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean
 from tallylight.evidence import process_table
-from tallylight.files import directories, receipt
+from tallylight.files import directories, install_paths, receipt
 from tallylight.files.system import World
 from tallylight.hooks import state
 from tallylight.model.errors import TallyError
-from tallylight.setup import checks, environment, sessions, wezterm
-from tallylight.setup.checks import Finding, Health
+from tallylight.model.finding import Finding, Health
+from tallylight.setup import checks, sessions, wezterm
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui.layout import wrap
@@ -157,7 +157,7 @@ def _times(world: World) -> tuple[float | None, float | None]:
     """When the release in use was linked, and when kitty.conf was last wired."""
     linked = wired = None
     with contextlib.suppress(OSError):
-        linked = environment.layout(world).lib.lstat().st_mtime
+        linked = install_paths.layout(world).lib.lstat().st_mtime
     with contextlib.suppress(TallyError):
         wired = max(
             (entry.at for entry in receipt.load(directories.state_dir(world.env)).entries.values()), default=linked

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DONE, FAILED, USAGE = 0, 1, 2
 
-#: `tallylight.model.status` has these as enums, which cost more to import than the rest of the command. A test compares.
+#: `model.status` has these as enums, which cost more to import than the rest of the command. A test compares them.
 STATUSES = ("active", "working", "waiting", "done", "idle", "error", "background", "clear")
 KINDS = ("permission", "question", "input", "auth")
 

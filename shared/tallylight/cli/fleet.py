@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from tallylight.cli.output import clean
+from tallylight.config import config_file
 from tallylight.files import directories, extras
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, Panes, in_order
@@ -29,7 +30,7 @@ PATIENCE_S = 6.0
 
 def configured(command: str) -> Fleet:
     """The fleet of the configuration, whose mistakes *command* tells; `TallyError` if it names no broker."""
-    config, problems = directories.load_config(os.environ)
+    config, problems = config_file.load_config(os.environ)
     for problem in problems:
         sys.stderr.write(f"{command}: {problem}\n")
     if not config.fleet.broker:
@@ -104,7 +105,7 @@ class FleetFeed:
 
 
 class Elsewhere:
-    """What the list can do to panes of other machines: show them. See `listing.actions.Actions`."""
+    """What the list can do to panes of other machines: show them. See `ui.agent_list.actions.Actions`."""
 
     def start(self, verb: str, row: Row) -> str:  # noqa: ARG002 - the protocol has it
         return self._words(row)

@@ -22,9 +22,9 @@ from tallylight.actions.fork_page import Offer, Place, command_line, sentence
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
 from tallylight.actions.worktrees import Base
+from tallylight.agents import agent_files
 from tallylight.cli.output import Output, clean
 from tallylight.cli.status import JSON_VERSION, nothing
-from tallylight.files import directories
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.ui.confirm import ask
@@ -41,7 +41,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
     options = _parser(verb).parse_args(argv)
     panes = read_panes(os.environ)
-    agents, problems = directories.load_agents(os.environ)
+    agents, problems = agent_files.load_agents(os.environ)
     for problem in (*panes.problems, *problems):
         sys.stderr.write(f"tally {verb}: {clean(str(problem))}\n")
     if not panes.panes and not options.pane:
@@ -137,7 +137,7 @@ def _ask(offer: Offer, found: Found) -> int:
         return 1
     plan = offer.found
     assert isinstance(plan, Plan)
-    agents, _ = directories.load_agents(os.environ)
+    agents, _ = agent_files.load_agents(os.environ)
     again = fork.act(offer.verb, found.pane, agents)
     if isinstance(again, Refusal) or not again.is_same(plan):
         raise TallyError("nothing was started: what runs in that pane changed in the meantime")

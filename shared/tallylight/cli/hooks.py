@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tallylight.agents import agent_files
 from tallylight.cli.output import clean
 from tallylight.files import directories
 from tallylight.files.system import World
@@ -56,7 +57,7 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
 def targets(world: World) -> dict[str, Target]:
     """The agents that come with us, and those of the user's own files."""
     known = install.packaged()
-    agents, _ = directories.load_agents(world.env)
+    agents, _ = agent_files.load_agents(world.env)
     own = {str(path.stem) for path in (directories.config_dir(world.env) / "agents").glob("*.toml")}
     for agent in agents:
         if agent.hooks is None:

@@ -17,11 +17,11 @@ from collections.abc import Iterator
 
 import attrs
 
+from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli.output import Output, clean, pad, status_words
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
-from tallylight.files import directories
 from tallylight.model import lights
 from tallylight.model.decision import Decision
 from tallylight.model.errors import TallyError
@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("file", metavar="FILE", help="what `tally record` or asciinema (asciicast v2) wrote")
     parser.add_argument("--json", action="store_true", help="one JSON object a decision")
     options = parser.parse_args(argv)
-    agents, errors = directories.load_agents(os.environ)
+    agents, errors = agent_files.load_agents(os.environ)
     for error in errors:
         sys.stderr.write(f"tally replay: {clean(str(error))}\n")
     problems = _Problems(options.file)

@@ -61,13 +61,13 @@ def main(argv: list[str]) -> int:
 
 def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
     """The core for *command* in this terminal, or in the multiplexer this terminal is one of."""
+    from tallylight.agents import agent_files
     from tallylight.evidence.foreground import identify
     from tallylight.evidence.process import Process
-    from tallylight.files import directories
     from tallylight.relay.core import RelayCore
     from tallylight.wire import tty
 
-    agents, _ = directories.load_agents(os.environ)  # what is wrong with a user's file is the host's to say
+    agents, _ = agent_files.load_agents(os.environ)  # what is wrong with a user's file is the host's to say
     agent = identify([Process(os.getpid(), argv=tuple(command))], agents).agent
     environ = dict(os.environ)
     multiplexer = tty.multiplexer(environ)

@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-from tallylight.files import directories, extras
+from tallylight.files import directories, extras, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 from tallylight.snapshot.feed import Feed
@@ -112,7 +112,7 @@ def _write(path: Path, token: str) -> None:
     """Put the token of this run where this person's programs find it; `TallyError` if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        directories.atomic_write(path, token.encode() + b"\n", 0o600)
+        read_write.atomic_write(path, token.encode() + b"\n", 0o600)
     except OSError as error:
         raise TallyError(f"{path}: {error.strerror or error}; the token could not be written there") from None
 
@@ -120,7 +120,7 @@ def _write(path: Path, token: str) -> None:
 def _remove(path: Path, token: str) -> None:
     """Take it away again, unless a server that was started later has put its own there."""
     with contextlib.suppress(OSError, TallyError):
-        if directories.read_limited(path, 4096).strip() == token.encode():
+        if read_write.read_limited(path, 4096).strip() == token.encode():
             path.unlink()
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import tallylight
 from tallylight.config.key_bindings import Binding
-from tallylight.files import directories, extras, managed_block
+from tallylight.files import directories, extras, install_paths, managed_block
 from tallylight.files.system import World
 from tallylight.hooks import install, remove
 from tallylight.model.errors import TallyError
@@ -78,8 +78,8 @@ def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
     source = environment.running_source()
     python = environment.base_python()
     here = kitty.look(world)
-    bindings, answer = free_keys.plan(world, environment.layout(world), here)
-    was = environment.present_keys(environment.layout(world))
+    bindings, answer = free_keys.plan(world, install_paths.layout(world), here)
+    was = environment.present_keys(install_paths.layout(world))
     state = environment.look(world, source, python, bindings)
     edit = kitty_conf.plan(world, here.conf) if here.is_here else None
     beside = wezterm.look(world)
@@ -129,7 +129,7 @@ def _refusal(world: World, *, yes: bool, dry_run: bool) -> int | None:
 
 
 def _show(world: World, state: environment.State, edit: kitty_conf.Edit | None) -> None:
-    place = environment.layout(world)
+    place = install_paths.layout(world)
     world.say(f"tallylight {tallylight.__version__} will")
     if state.build:
         world.say(f"  install itself, attrs and psutil into {world.short(place.data)}")
@@ -170,7 +170,7 @@ def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.Stat
         world.say("              they need no wiring; `tally hooks install` lets them tell their status themselves")
     for line in wezterm.lines(world, wezterm.look(world)):
         world.say(line)
-    place = environment.layout(world)
+    place = install_paths.layout(world)
     if state.foreign_command:
         world.say(f"  command     {world.short(place.launcher)}")
         world.say(f"              {world.short(place.command)} is not ours and was left alone")
@@ -184,7 +184,7 @@ def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.Stat
 
 def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
     steps = kitty_conf.plan_undo(world, kitty.find_conf(world))
-    place = environment.layout(world)
+    place = install_paths.layout(world)
     taken, problems = remove.plan_removal(world, install.packaged())
     for problem in problems:
         world.say(str(problem))
@@ -242,6 +242,6 @@ def _told(world: World, step: kitty_conf.Undone) -> str:
 
 
 def _tell_how_to_remove_the_rest(world: World) -> None:
-    place = environment.layout(world)
+    place = install_paths.layout(world)
     if place.data.exists():
         world.say(f"{world.short(place.data)} stays; `tally setup --uninstall` removes it too.")

@@ -13,10 +13,10 @@ import re
 import sys
 from importlib import resources
 
+from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli.output import clean
 from tallylight.evidence.commands import SHELLS, interpreter_name
-from tallylight.files import directories
 
 TEMPLATES = {"bash": "bash.sh", "zsh": "zsh.zsh", "fish": "fish.fish"}
 #: What stands in a template where the names go.
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("shell", choices=TEMPLATES)
     options = parser.parse_args(argv)
-    agents, errors = directories.load_agents(os.environ)
+    agents, errors = agent_files.load_agents(os.environ)
     for error in errors:
         sys.stderr.write(f"tally shell-init: {clean(str(error))}\n")
     sys.stdout.write(render(options.shell, names(agents)))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.model.errors import DataFileError, TallyError
 from tallylight.wire import values
 
@@ -95,7 +95,7 @@ def save_rows(path: Path, entries: Iterable[Entry], folders: Sequence[Path]) -> 
     if rows:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"version": VERSION, "files": rows}, indent=2)
-        directories.atomic_write(path, text.encode() + b"\n", 0o600)
+        read_write.atomic_write(path, text.encode() + b"\n", 0o600)
         return
     path.unlink(missing_ok=True)
     for folder in folders:
@@ -110,7 +110,7 @@ def load_rows(path: Path, read: Callable[[Any], T], *, use: str, remedy: str) ->
     A `TallyError` says what another version is to be used for (*use*), and what to do about a damaged file (*remedy*).
     """
     try:
-        data = directories.read_limited(path, _LIMIT)
+        data = read_write.read_limited(path, _LIMIT)
     except FileNotFoundError:
         return []
     except OSError as error:

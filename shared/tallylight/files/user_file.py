@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.model.errors import DataFileError
 
 
@@ -27,7 +27,7 @@ class Book(Protocol):
 def read(path: Path) -> bytes | None:
     """A user's file, or None if there is none. A file that cannot be used is a `DataFileError`."""
     try:
-        return directories.read_limited(path, 16 << 20)
+        return read_write.read_limited(path, 16 << 20)
     except FileNotFoundError:
         return None
     except NotADirectoryError:
@@ -50,10 +50,10 @@ def change(
     try:
         if copy is not None and backup is not None:
             copy.parent.mkdir(parents=True, exist_ok=True)
-            directories.atomic_write(copy, backup, 0o600)
+            read_write.atomic_write(copy, backup, 0o600)
         _make_parents(Path(os.path.realpath(path)), made)
         entered(str(copy or ""), tuple(map(str, made))).save()
-        directories.rewrite(path, data)
+        read_write.rewrite(path, data)
     except OSError:
         undoing = [folder.rmdir for folder in reversed(made)] + ([copy.unlink] if copy is not None else [])
         # Each by itself: the receipt is taken back, whatever else cannot be.

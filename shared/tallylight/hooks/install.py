@@ -16,12 +16,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tallylight.files import directories, managed_block, user_file
+from tallylight.files import directories, install_paths, managed_block, read_write, user_file
 from tallylight.files.receipt import checksum
 from tallylight.files.system import World
 from tallylight.hooks import json_edit, receipt, tables
 from tallylight.model.errors import DataFileError, TallyError
-from tallylight.setup import environment
 
 #: The first words of a plugin of ours.
 _PLUGIN = "// Written by `tally hooks install`"
@@ -88,7 +87,7 @@ def packaged() -> dict[str, Target]:
 
 def command(world: World) -> Path:
     """The `tally` that hooks are to run."""
-    place = environment.layout(world)
+    place = install_paths.layout(world)
     if os.access(place.launcher, os.X_OK):
         return place.launcher
     found = world.which("tally")
@@ -241,7 +240,7 @@ def keep_table(world: World, target: Target) -> None:
             path.unlink(missing_ok=True)
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        directories.atomic_write(path, json.dumps(target.table).encode(), 0o600)
+        read_write.atomic_write(path, json.dumps(target.table).encode(), 0o600)
     except OSError as error:
         raise TallyError(f"cannot change {world.short(path)}: {error.strerror or error}") from None
 

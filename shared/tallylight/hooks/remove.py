@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tallylight.files import directories, managed_block, user_file
+from tallylight.files import directories, managed_block, read_write, user_file
 from tallylight.files.receipt import checksum
 from tallylight.files.system import World
 from tallylight.hooks import json_edit, receipt
@@ -89,14 +89,14 @@ def undo(world: World, edit: Edit) -> str:
             if edit.is_edited:
                 kept = book.backup_of(edit.path)
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                directories.atomic_write(kept, edit.before, 0o600)
+                read_write.atomic_write(kept, edit.before, 0o600)
                 told = f"{name} removed; it was edited since we wrote it, and that version is {kept}"
             Path(os.path.realpath(edit.path)).unlink()
             for folder in reversed(entry.made if entry is not None else ()):
                 with contextlib.suppress(OSError):
                     Path(folder).rmdir()
         elif edit.after is not None:
-            directories.rewrite(edit.path, edit.after)
+            read_write.rewrite(edit.path, edit.after)
             told = f"{name}: our hooks are out, everything else was left alone."
             if entry is not None and checksum(edit.after) == entry.pristine:
                 told = f"{name} is again what it was, byte for byte."

@@ -11,13 +11,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tallylight.files import managed_block, toml, user_file
+from tallylight.files import install_paths, managed_block, toml, user_file
 from tallylight.files.system import World
 from tallylight.hooks import install, jsonc
 from tallylight.hooks.install import Target
 from tallylight.model.errors import TallyError
-from tallylight.setup import environment
-from tallylight.setup.checks import Finding, Health
+from tallylight.model.finding import Finding, Health
 from tallylight.wire import values
 
 
@@ -115,7 +114,7 @@ def is_here(world: World, target: Target) -> bool:
 
 def findings(world: World, targets: Mapping[str, Target]) -> Iterator[Finding]:
     """A line for each agent that is here or has hooks of ours, for `tally doctor`."""
-    if not environment.layout(world).launcher.exists() and world.which("tally") is None:
+    if not install_paths.layout(world).launcher.exists() and world.which("tally") is None:
         return  # what is wrong with the installation is told by its own check
     for target in targets.values():
         found = standing(world, target)

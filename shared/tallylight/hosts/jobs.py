@@ -29,6 +29,8 @@ PATIENCE_S = 3.0
 #: What a pipe holds, so that giving it never waits. https://man7.org/linux/man-pages/man7/pipe.7.html
 MAX_GIVEN = 16 * 1024
 MAX_OUTPUT = 4 * 1024 * 1024
+#: What has failed is left alone for so long, in seconds, doubled each time up to the last.
+RETRY_S, RETRY_MAX_S = 1.0, 60.0
 
 
 class StuckError(Exception):
@@ -177,3 +179,8 @@ class Jobs:
     def _delivered(self, key: Hashable, done: Callable[[object], None], result: object) -> None:
         self._busy.discard(key)
         done(result)
+
+
+def backoff(failures: int) -> float:
+    """For how long, in seconds, to leave alone what has failed so many times in a row."""
+    return min(RETRY_MAX_S, RETRY_S * 2.0 ** min(failures - 1, 10))

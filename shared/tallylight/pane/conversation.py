@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.gate import dangerous_flags
+from tallylight.agents.options import dangerous_flags
 from tallylight.evidence.commands import is_relayed
 from tallylight.evidence.foreground import Identity
 from tallylight.model.report import Report, Source

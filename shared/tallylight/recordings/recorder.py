@@ -16,15 +16,16 @@ from collections.abc import Callable
 
 import attrs
 
-from tallylight.cli.output import clean
+from tallylight.agents import agent_files
+from tallylight.config import config_file
 from tallylight.evidence import process_table
-from tallylight.files import directories
 from tallylight.model.report import Report, Source
 from tallylight.pane.pane import Pane
 from tallylight.recordings.asciicast import Encoder, Event, Header, Input, Output, Resize, What
 from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.relay import shell
 from tallylight.tracker.tracker import Foreground, Tracker
+from tallylight.ui.layout import clean
 from tallylight.wire.title import TITLE_LIMIT
 
 #: How often, in seconds, the foreground and the agent's files are looked at, and how soon again where a turn has just
@@ -99,10 +100,10 @@ class Recorder:
         self._size = os.get_terminal_size(outer)
         self._due = time.monotonic()
         self._is_over = False
-        agents, _ = directories.load_agents(os.environ)
+        agents, _ = agent_files.load_agents(os.environ)
         table = process_table.table()
         self._pane = Pane(
-            directories.load_config(os.environ)[0].timing, process_table.ForegroundReader(agents, table), table
+            config_file.load_config(os.environ)[0].timing, process_table.ForegroundReader(agents, table), table
         )
         self._pane.tracker = _Witness(sink.write)
 

@@ -7,7 +7,8 @@ are right is `tally doctor`'s business.
 
 from __future__ import annotations
 
-from tallylight.files import directories, toml
+from tallylight.agents import agent_files
+from tallylight.files import toml
 from tallylight.files.system import World
 from tallylight.model.errors import DataFileError
 
@@ -15,7 +16,7 @@ from tallylight.model.errors import DataFileError
 def installed_agents(world: World) -> list[str]:
     """The names of the known agents whose program is on PATH."""
     try:
-        packaged = directories.packaged_agents()
+        packaged = agent_files.packaged_agents()
     except OSError:
         return []
     return [name for name, text in packaged if any(world.which(program) for program in _programs(name, text))]

@@ -6,47 +6,25 @@ Each check takes the world and yields findings; a finding that is not ok says wh
 
 from __future__ import annotations
 
-import enum
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import tallylight
-from tallylight.files import directories, managed_block, user_file
+from tallylight.agents import agent_files
+from tallylight.config import config_file
+from tallylight.files import directories, install_paths, managed_block, user_file
 from tallylight.files.system import World
 from tallylight.model.errors import TallyError
+from tallylight.model.finding import Finding, Health
 from tallylight.setup import environment, free_keys, kitty, kitty_conf
 
 SETUP = "run `tally setup`"
 
 
-class Health(enum.StrEnum):
-    OK = "ok"
-    MISSING = "missing"
-    STALE = "stale"
-    DUPLICATE = "duplicate"
-    BROKEN = "broken"
-    #: It could not be tried here. No fault.
-    SKIPPED = "skipped"
-
-
-class Finding(NamedTuple):
-    """One thing looked at. *remedy* is what to do; empty if it is ok."""
-
-    what: str
-    health: Health
-    text: str
-    remedy: str = ""
-
-    @property
-    def is_fault(self) -> bool:
-        return self.health not in (Health.OK, Health.SKIPPED)
-
-
 def installation(world: World) -> Iterator[Finding]:
     """The private environment, the packages in it, the command."""
-    place = environment.layout(world)
+    place = install_paths.layout(world)
     name = world.short(place.data)
     if not place.lib.exists():
         text = f"{name} has no installation"
@@ -81,7 +59,7 @@ def installation(world: World) -> Iterator[Finding]:
         yield Finding("command", Health.OK, world.short(place.command))
 
 
-def _packages(world: World, place: environment.Layout) -> Iterator[Finding]:
+def _packages(world: World, place: install_paths.Layout) -> Iterator[Finding]:
     code = "import sys; sys.path.insert(0, sys.argv[1]); import importlib; importlib.import_module(sys.argv[2])"
     for name in ("attrs", "psutil"):
         done = world.run([environment.base_python(), "-IS", "-c", code, place.lib, name], timeout=30)
@@ -118,7 +96,7 @@ def terminal(world: World) -> Iterator[Finding]:
 
 def _keys(world: World, here: kitty.Kitty) -> Iterator[Finding]:
     """The key bindings, and what else is on those keys by now."""
-    place = environment.layout(world)
+    place = install_paths.layout(world)
     bound = environment.present_keys(place)
     if not bound:
         return
@@ -136,7 +114,7 @@ def _keys(world: World, here: kitty.Kitty) -> Iterator[Finding]:
 
 def _kitty_conf(world: World, conf: Path) -> Finding:
     what, name = "kitty.conf", world.short(conf)
-    ours = environment.layout(world).kitty_conf
+    ours = install_paths.layout(world).kitty_conf
     try:
         data = user_file.read(conf)
         edit = kitty_conf.plan(world, conf)
@@ -162,7 +140,7 @@ def _kitty_conf(world: World, conf: Path) -> Finding:
 def settings(world: World) -> Iterator[Finding]:
     """The configuration and the agent files."""
     path = directories.config_file(world.env)
-    config, errors = directories.load_config(world.env)
+    config, errors = config_file.load_config(world.env)
     for error in errors:
         yield Finding("config.toml", Health.BROKEN, str(error), "correct it; until then its default is used")
     if not errors:
@@ -172,7 +150,7 @@ def settings(world: World) -> Iterator[Finding]:
     if program and world.which(program) is None:
         text = f"notify.command: {program} is not there, or cannot be run"
         yield Finding("config.toml", Health.BROKEN, text, "correct it; until then nothing is told")
-    agents, errors = directories.load_agents(world.env)
+    agents, errors = agent_files.load_agents(world.env)
     for error in errors:
         yield Finding("agents", Health.BROKEN, str(error), "correct it; until then this file is left out")
     if not errors:

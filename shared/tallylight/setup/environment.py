@@ -27,7 +27,8 @@ from typing import NamedTuple
 
 import tallylight
 from tallylight.config import key_bindings
-from tallylight.files import directories, extras, managed_block
+from tallylight.files import directories, extras, managed_block, read_write
+from tallylight.files.install_paths import Layout, layout
 from tallylight.files.system import World
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies
@@ -38,45 +39,6 @@ _FORMAT = "1"
 _LEFT_OUT = {"__pycache__", "_kittens", "_wezterm"}
 #: Linux cuts a `#!` line at 255 bytes, and older kernels at 127.
 _MAX_SHEBANG = 120
-
-
-class Layout(NamedTuple):
-    """Where everything of ours lies."""
-
-    data: Path
-    command: Path
-
-    @property
-    def releases(self) -> Path:
-        return self.data / "releases"
-
-    @property
-    def lib(self) -> Path:
-        return self.data / "lib"
-
-    @property
-    def kittens(self) -> Path:
-        return self.data / "kittens"
-
-    @property
-    def wezterm(self) -> Path:
-        return self.data / "wezterm"
-
-    @property
-    def watcher(self) -> Path:
-        return self.kittens / "tally_watcher.py"
-
-    @property
-    def kitty_conf(self) -> Path:
-        return self.data / "kitty.conf"
-
-    @property
-    def launcher(self) -> Path:
-        return self.data / "bin" / "tally"
-
-
-def layout(world: World) -> Layout:
-    return Layout(directories.data_dir(world.env), world.home / ".local" / "bin" / "tally")
 
 
 class Source(NamedTuple):
@@ -159,7 +121,7 @@ def kitty_conf_text(place: Layout, bindings: Sequence[key_bindings.Binding] = ()
 def present_keys(place: Layout) -> list[key_bindings.Binding]:
     """The key bindings of an earlier setup."""
     try:
-        return key_bindings.read(directories.read_limited(place.kitty_conf).decode("utf-8", "replace"))
+        return key_bindings.read(read_write.read_limited(place.kitty_conf).decode("utf-8", "replace"))
     except (OSError, TallyError):
         return []
 
@@ -242,7 +204,7 @@ def _is_our_link(path: Path) -> bool:
 
 def _holds(path: Path, data: bytes) -> bool:
     try:
-        return directories.read_limited(path) == data
+        return read_write.read_limited(path) == data
     except (OSError, TallyError):
         return False
 
@@ -261,7 +223,7 @@ def apply(world: World, source: Source, python: Path, state: State) -> bool:
         for path, data, mode in _written(place, python, state.bindings):
             if path in state.stale:
                 path.parent.mkdir(exist_ok=True)
-                directories.atomic_write(path, data, mode)
+                read_write.atomic_write(path, data, mode)
         if place.command in state.stale:
             place.command.parent.mkdir(parents=True, exist_ok=True)
             _relink(place.command, str(place.launcher))

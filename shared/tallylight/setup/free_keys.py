@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tallylight.config import key_bindings
-from tallylight.files import directories, toml
+from tallylight.files import directories, read_write, toml
+from tallylight.files.install_paths import Layout
 from tallylight.files.system import World
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.setup import environment
-from tallylight.setup.environment import Layout
 from tallylight.setup.kitty import Kitty
 from tallylight.wire import values
 
@@ -83,7 +83,7 @@ def wishes(world: World) -> dict[str, str]:
     """The person's own keys, of config.toml. What is wrong in there is for `tally doctor` to say."""
     path = directories.config_file(world.env)
     try:
-        table = toml.parse(directories.read_limited(path).decode("utf-8", "replace"), str(path))
+        table = toml.parse(read_write.read_limited(path).decode("utf-8", "replace"), str(path))
     except (OSError, TallyError):
         return {}
     return key_bindings.wanted(table.table("keys"))

@@ -13,10 +13,9 @@ import dataclasses
 import os
 from pathlib import Path
 
-from tallylight.files import directories, managed_block, receipt, user_file
+from tallylight.files import directories, install_paths, managed_block, read_write, receipt, user_file
 from tallylight.files.system import World
 from tallylight.model.errors import TallyError
-from tallylight.setup import environment
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Edit:
 
 def plan(world: World, conf: Path) -> Edit | None:
     """The edit that wires *conf*, or None if it is wired."""
-    ours = environment.layout(world).kitty_conf
+    ours = install_paths.layout(world).kitty_conf
     problem = managed_block.path_problem(str(ours))
     if problem:
         raise TallyError(f"kitty cannot include {world.short(ours)}: {problem}; set XDG_DATA_HOME to another directory")
@@ -66,7 +65,7 @@ def apply(world: World, edit: Edit) -> None:
     try:
         user_file.change(edit.path, edit.after, book, backup=edit.before if old is None else None, entered=entered)
     except OSError as error:
-        line = managed_block.include_line(str(environment.layout(world).kitty_conf))
+        line = managed_block.include_line(str(install_paths.layout(world).kitty_conf))
         raise TallyError(
             f"cannot change {world.short(edit.path)}: {error.strerror or error}; it is as it was. "
             f"If another program manages it, add this line there:\n  {line}"
@@ -116,7 +115,7 @@ def undo(world: World, step: Undone) -> None:
                 with contextlib.suppress(OSError):
                     Path(folder).rmdir()
         elif step.after != step.before:
-            directories.rewrite(step.path, step.after)
+            read_write.rewrite(step.path, step.after)
         if step.entry is not None:
             if step.entry.backup and step.is_pristine:
                 Path(step.entry.backup).unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tallylight.files.system import World
-from tallylight.setup.checks import Finding, Health
+from tallylight.model.finding import Finding, Health
 from tallylight.snapshot.schema import Snapshot
 from tallylight.wire.text import sanitise
 

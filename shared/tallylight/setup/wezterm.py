@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tallylight.files import directories
+from tallylight.files import directories, install_paths, read_write
 from tallylight.files.system import World
 from tallylight.model.errors import TallyError
-from tallylight.setup import environment
-from tallylight.setup.checks import SETUP, Finding, Health
+from tallylight.model.finding import Finding, Health
+from tallylight.setup.checks import SETUP
 from tallylight.wire import values
 
 #: What a person puts into `wezterm.lua`, before it returns its configuration.
@@ -59,7 +59,7 @@ class WezTerm(NamedTuple):
         if self.config is None:
             return False
         try:
-            text = directories.read_limited(self.config, _READ_LIMIT).decode("utf-8", "replace")
+            text = read_write.read_limited(self.config, _READ_LIMIT).decode("utf-8", "replace")
         except (OSError, TallyError):
             return False
         return bool(_USES.search(_COMMENT.sub("", text)))
@@ -74,7 +74,7 @@ def look(world: World) -> WezTerm:
         program=world.which("wezterm") or world.which("wezterm-gui") or _app(world),
         config=next((place for place in places if place.is_file()), None),
         link=folder / "tallylight",
-        target=environment.layout(world).wezterm / "tallylight",
+        target=install_paths.layout(world).wezterm / "tallylight",
     )
 
 
@@ -114,7 +114,7 @@ def apply(world: World, here: WezTerm) -> None:
         if made:
             note = _note(world)
             note.parent.mkdir(parents=True, exist_ok=True)
-            directories.atomic_write(note, json.dumps({"version": 1, "made": made}).encode())
+            read_write.atomic_write(note, json.dumps({"version": 1, "made": made}).encode())
             here.link.parent.mkdir(parents=True)
         if _is_ours(here.link):
             here.link.unlink()
@@ -157,7 +157,7 @@ def _note(world: World) -> Path:
 def _made(note: Path) -> Sequence[str]:
     """The directories we made, innermost first."""
     try:
-        found = values.load(directories.read_limited(note))
+        found = values.load(read_write.read_limited(note))
     except (OSError, TallyError):
         return []
     made = found.get("made") if isinstance(found, dict) else None

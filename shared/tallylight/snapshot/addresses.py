@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 from tallylight.snapshot.rows import is_lit
@@ -91,7 +91,7 @@ def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
     if not (gui.isascii() and gui.isdigit()):
         return "", ""
     try:
-        pid = directories.read_own(writer.directory(environ) / f"wezterm-{gui}.lock", 32).decode("ascii", "replace")
+        pid = read_write.read_own(writer.directory(environ) / f"wezterm-{gui}.lock", 32).decode("ascii", "replace")
     except (OSError, TallyError):
         return "", ""
     return (f"wezterm-{pid}", environ.get("WEZTERM_PANE", "")) if pid.isdigit() else ("", "")

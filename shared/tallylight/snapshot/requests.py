@@ -24,7 +24,7 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory, is_alive, read
 from tallylight.wire import values
@@ -96,7 +96,7 @@ def send(name: str, request: Request, environ: Mapping[str, str] = os.environ) -
             raise RequestError(f"{name} does not answer; {MAX_WAITING} requests wait already")
         path = folder / f"{time.time_ns()}-{os.getpid()}-{next(_count)}.json"
         data = json.dumps(request.to_json(), separators=(",", ":")).encode("ascii")
-        directories.atomic_write(path, data, 0o600, durable=False)
+        read_write.atomic_write(path, data, 0o600, durable=False)
     except FileNotFoundError:
         raise RequestError(f"{name} takes no requests; is it running, and of this version?") from None
     except OSError as error:
@@ -166,7 +166,7 @@ class Spool:
 
 def _read(path: Path) -> Request | None:
     try:
-        return Request.from_json(values.load(directories.read_own(path, MAX_BYTES, MAX_AGE_S)))
+        return Request.from_json(values.load(read_write.read_own(path, MAX_BYTES, MAX_AGE_S)))
     except (OSError, TallyError):
         return None
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.waiting_time import Ledger, Waited
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory, is_alive, read
@@ -69,7 +69,7 @@ class WaitedFile:
         self._saved = waited
         checked_directory(self.path.parent, create=True)
         data = json.dumps(waited.to_json(), separators=(",", ":")).encode("ascii")
-        directories.atomic_write(self.path, data, 0o600, durable=False)
+        read_write.atomic_write(self.path, data, 0o600, durable=False)
 
 
 def waited_today(environ: Mapping[str, str], clock: float) -> float:
@@ -100,6 +100,6 @@ def _paths(folder: Path) -> list[Path]:
 
 def _read(path: Path) -> Waited | None:
     try:
-        return Waited.from_json(values.load(directories.read_own(path, MAX_BYTES)))
+        return Waited.from_json(values.load(read_write.read_own(path, MAX_BYTES)))
     except (OSError, TallyError):
         return None

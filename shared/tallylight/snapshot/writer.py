@@ -19,7 +19,7 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.model.errors import DecodeError
 from tallylight.snapshot.schema import VERSION, Pane
 from tallylight.snapshot.schema import Snapshot as Snapshot
@@ -38,7 +38,7 @@ _NAME = re.compile(r"\A([a-z]{1,16})-([0-9]{1,10})\.json\Z")
 _LEFTOVER = re.compile(r"\A\.([a-z]{1,16})-([0-9]{1,10})\.json\.\w+\.new\Z")
 
 
-class SnapshotError(directories.FileError):
+class SnapshotError(read_write.FileError):
     """A snapshot, or the directory of all snapshots, that cannot be used."""
 
 
@@ -64,7 +64,7 @@ def checked_directory(path: Path, *, create: bool = False) -> Path:
     found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise SnapshotError(path, "is not a directory; remove it")
-    if problem := directories.foreign(found):
+    if problem := read_write.foreign(found):
         raise SnapshotError(path, problem)
     return path
 
@@ -211,7 +211,7 @@ class SnapshotWriter:
         if len(data) > MAX_BYTES:
             raise SnapshotError(self.path, f"{len(data)} bytes are too many for a snapshot")
         checked_directory(self.path.parent, create=True)
-        directories.atomic_write(self.path, data, 0o600, durable=False)
+        read_write.atomic_write(self.path, data, 0o600, durable=False)
 
 
 def _dumps(value: object) -> str:
@@ -262,8 +262,8 @@ def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
 def read(path: Path) -> Snapshot:
     """Read one snapshot, of a living or a dead writer. SnapshotError says why not; FileNotFoundError: it is gone."""
     try:
-        data = directories.read_own(path, MAX_BYTES)
-    except directories.FileError as error:
+        data = read_write.read_own(path, MAX_BYTES)
+    except read_write.FileError as error:
         raise SnapshotError(error.path, error.problem) from None
     except FileNotFoundError:
         raise

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from tallylight.actions.answer import Typist
 from tallylight.actions.gate import Refusal
-from tallylight.files import directories
+from tallylight.agents import agent_files
 from tallylight.hosts.detached.pane import (
     Holders,
     ScreenPane,
@@ -43,7 +43,7 @@ class Multiplexers:
 
     @functools.cached_property
     def _holders(self) -> Holders:
-        return Holders(directories.load_agents(self._environ)[0])
+        return Holders(agent_files.load_agents(self._environ)[0])
 
     def can_type(self, host: str, pane: Pane) -> bool:
         """Whether *pane* is one of ours."""

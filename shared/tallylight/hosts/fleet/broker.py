@@ -21,7 +21,7 @@ from paho.mqtt import client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 
 from tallylight.config.fleet import Fleet
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.hosts.fleet.messages import MAX_BYTES, Message
 from tallylight.hosts.fleet.mirror import Mirror
 from tallylight.model.errors import TallyError
@@ -228,6 +228,6 @@ def _password(fleet: Fleet) -> str | None:
     try:
         if path.stat().st_mode & 0o077:
             raise BrokerError(f"{path}: can be read by others; chmod 600 it")
-        return os.fsdecode(directories.read_limited(path, MAX_PASSWORD_BYTES)).rstrip("\r\n")
+        return os.fsdecode(read_write.read_limited(path, MAX_PASSWORD_BYTES)).rstrip("\r\n")
     except OSError as error:
         raise BrokerError(f"password_file of [fleet]: {path}: {error.strerror}") from None

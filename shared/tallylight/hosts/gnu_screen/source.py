@@ -23,7 +23,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.evidence import process_table
-from tallylight.files import directories as files
+from tallylight.files import read_write
 from tallylight.hosts.gnu_screen import hardcopy, session_list
 from tallylight.hosts.gnu_screen.session_list import Session, State
 from tallylight.hosts.jobs import StuckError, run
@@ -209,7 +209,7 @@ class ScreenSource:
             if time.monotonic() > end:
                 raise StuckError("screen")
             time.sleep(0.01)
-        data = files.read_limited(path, _MAX_BYTES)
+        data = read_write.read_limited(path, _MAX_BYTES)
         before = self._copies.get(path.name)
         if before is None or data != before.data:
             before = self._copy(session, command, path, end)
@@ -229,7 +229,7 @@ class ScreenSource:
             # What is asked is answered after what was ordered: the file is whole by then.
             answer = run([*command, "-Q", "info"], self._env)
             info = session_list.read_info(answer.output) if answer is not None else None
-        data = self._whole(path, end) if info is None else files.read_limited(path, _MAX_BYTES)
+        data = self._whole(path, end) if info is None else read_write.read_limited(path, _MAX_BYTES)
         rows = hardcopy.decode(data, keeps_text=self._is_text_kept())
         if info is None:
             look = Look(rows, cursor_row=len(rows) - 1, cursor_column=0, columns=_width(rows), cursor_visible=False)
@@ -241,7 +241,7 @@ class ScreenSource:
         """The file once it does not grow any more."""
         data = b""
         while time.monotonic() < end:
-            before, data = data, files.read_limited(path, _MAX_BYTES)
+            before, data = data, read_write.read_limited(path, _MAX_BYTES)
             if data and data == before:
                 break
             time.sleep(0.01)

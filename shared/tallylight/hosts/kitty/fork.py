@@ -23,10 +23,10 @@ from tallylight.actions.fork_page import Offer, Place, sentence
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
 from tallylight.actions.plan import plan as plan_of
+from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
 from tallylight.evidence.process_table import Table
-from tallylight.files import directories
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
@@ -51,7 +51,7 @@ def main(args: Sequence[str]) -> Json | None:
     """Ask the person; what is to be started, or nothing."""
     options = _options(args)
     verb = Verb.RESUME if options.resume else Verb.FORK
-    agents, _ = directories.load_agents(os.environ)
+    agents, _ = agent_files.load_agents(os.environ)
     root = int(os.environ.get("KITTY_CHILD_PID", "0"))
     found = plan(verb, agents, root)
     offer = Offer(verb, found, Place(options.location), wants_worktree=options.worktree and verb is Verb.FORK)
@@ -235,7 +235,7 @@ def _look(asked: _Asked, scene: _Scene) -> _Found | Refusal:
     """Plan it afresh, on the worker: the agents' files, the directories and the program are on a disk."""
     if not Path(asked.cwd).is_dir():
         return _changed()
-    agents, _ = directories.load_agents(os.environ)
+    agents, _ = agent_files.load_agents(os.environ)
     found = fork.act(asked.verb, scene.pane, agents, root=scene.root, pgid=scene.pgid)
     if isinstance(found, Refusal):
         return found

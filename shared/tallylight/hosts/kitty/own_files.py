@@ -13,7 +13,7 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.hosts.polling.screens import backoff
+from tallylight.hosts.jobs import backoff
 from tallylight.hosts.worker import Worker
 from tallylight.pane.file_request import Wanted
 from tallylight.pane.pane import Pane

@@ -12,9 +12,10 @@ import os
 import attrs
 
 from tallylight.actions import fork
+from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
+from tallylight.config import config_file
 from tallylight.config.settings import Config
-from tallylight.files import directories
 
 
 @attrs.frozen
@@ -29,6 +30,6 @@ class Settings:
 
 def read() -> Settings:
     """Read all of it."""
-    config, problems = directories.load_config(os.environ)
-    agents, more = directories.load_agents(os.environ)
+    config, problems = config_file.load_config(os.environ)
+    agents, more = agent_files.load_agents(os.environ)
     return Settings(config, agents, fork.own_command(), tuple(map(str, (*problems, *more))))

@@ -26,13 +26,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
+from tallylight.agents import agent_files
+from tallylight.config import config_file
 from tallylight.evidence import process_table
-from tallylight.files import directories
-from tallylight.hosts.jobs import Jobs
+from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.polling.own_files import AgentFiles
 from tallylight.hosts.polling.polled_pane import Held
 from tallylight.hosts.polling.run_times import Runtimes
-from tallylight.hosts.polling.screens import Screens, backoff
+from tallylight.hosts.polling.screens import Screens
 from tallylight.hosts.polling.source import Sight as Sight
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.model.decision import Decision
@@ -85,8 +86,8 @@ class Poller:
         table: process_table.Table | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.config, problems = directories.load_config(environ)
-        agents, more = directories.load_agents(environ)
+        self.config, problems = config_file.load_config(environ)
+        agents, more = agent_files.load_agents(environ)
         #: What is wrong at the moment, by what it is about.
         self.problems: dict[str, str] = {str(n): str(error) for n, error in enumerate((*problems, *more))}
         self._clock = clock

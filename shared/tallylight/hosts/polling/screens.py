@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 
-from tallylight.hosts.jobs import Jobs
+from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.polling.polled_pane import Held
 from tallylight.hosts.polling.source import Together
 from tallylight.pane.pane import Look
@@ -21,8 +21,6 @@ CALM_EVERY = 2
 READS_A_SECOND, TOGETHER_A_SECOND = 5, 12
 #: A screen that its source calls still is read all the same after so many seconds.
 STILL_S = 10.0
-#: After a failure a source or a screen is left alone for so long, doubled each time up to the last.
-RETRY_S, RETRY_MAX_S = 1.0, 60.0
 
 
 class _UnreadError(Exception):
@@ -118,8 +116,3 @@ class Screens:
             else:
                 # It was not its turn.
                 held.read_at = 0.0
-
-
-def backoff(failures: int) -> float:
-    """For how long, in seconds, to leave alone what has failed so many times in a row."""
-    return min(RETRY_MAX_S, RETRY_S * 2.0 ** min(failures - 1, 10))

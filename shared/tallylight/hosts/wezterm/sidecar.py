@@ -21,7 +21,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.evidence import process_table
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.hosts.polling.host import Poller
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import TallyError
@@ -145,7 +145,7 @@ def holder(place: Place) -> int:
     end = time.monotonic() + HOLDER_S
     while time.monotonic() < end:
         with contextlib.suppress(OSError, TallyError):
-            if (said := directories.read_own(place.lock, 32)).isdigit() and len(said) < 11:
+            if (said := read_write.read_own(place.lock, 32)).isdigit() and len(said) < 11:
                 return int(said)
         time.sleep(0.01)
     return 0

@@ -19,7 +19,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.evidence import process_table
-from tallylight.files import directories
+from tallylight.files import read_write
 from tallylight.hosts.jobs import Ran, run
 from tallylight.hosts.polling.host import Poller, Sight
 from tallylight.hosts.wezterm import pane_list
@@ -159,7 +159,7 @@ class WezTermSource:
         if stamp != self._feed_stamp:
             self._feed_stamp = stamp
             try:
-                feed = pane_list.read_feed(directories.read_own(self._feed_path, _MAX_BYTES))
+                feed = pane_list.read_feed(read_write.read_own(self._feed_path, _MAX_BYTES))
             except (OSError, TallyError):
                 feed = None
             if feed is None:

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 import functools
 import socket
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from tallylight.actions import answer as answers
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
+from tallylight.actions.panes import Panes
 from tallylight.snapshot import requests
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.channel import CHANNEL, CHUNK, MAX_MESSAGE, Lines, TooLongError, encode, read_answer
 from tallylight.ui.agent_list.state import Answer
-
-if TYPE_CHECKING:
-    from tallylight.hosts.detached.sessions import Multiplexers
 
 #: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
 TIMEOUT_S = 30.0
@@ -48,20 +46,18 @@ class Actions(Protocol):
 
 
 class Requests:
-    """The way that every host knows: a request in its spool."""
+    """The way that every host knows: a request in its spool. *detached* makes what reaches detached sessions."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes]) -> None:
         self._environ = environ
+        self._detached = detached
 
     def start(self, verb: str, row: Row) -> str:
         return self.ask(row, "focus", ()) if verb == "go" else f"{verb} {_ELSEWHERE}"
 
     @functools.cached_property
-    def _sessions(self) -> Multiplexers:
-        # Not needed to open the list.
-        from tallylight.hosts.detached.sessions import Multiplexers
-
-        return Multiplexers(self._environ)
+    def _sessions(self) -> Panes:
+        return self._detached()  # not needed to open the list
 
     def look(self, row: Row) -> Question | str:
         typist = self._sessions.at(row.host, row.pane)
@@ -88,15 +84,15 @@ class Private(Requests):
     """
     The private channel to the terminal that opened the list: a pair of connected sockets, this end inherited.
 
-    What goes over it, `listing.channel` says.
+    What goes over it, `channel` says.
     """
 
-    def __init__(self, environ: Mapping[str, str], channel: socket.socket) -> None:
-        super().__init__(environ)
+    def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes], channel: socket.socket) -> None:
+        super().__init__(environ, detached)
         self._channel = channel
 
     @classmethod
-    def of(cls, environ: Mapping[str, str]) -> Private | None:
+    def of(cls, environ: Mapping[str, str], detached: Callable[[], Panes]) -> Private | None:
         """The channel that *environ* names, if a terminal opened this list."""
         number = environ.get(CHANNEL, "")
         if not (number.isascii() and number.isdigit() and len(number) < 6):
@@ -107,7 +103,7 @@ class Private(Requests):
             channel.settimeout(TIMEOUT_S)
         except OSError:
             return None
-        return cls(environ, channel)
+        return cls(environ, detached, channel)
 
     def start(self, verb: str, row: Row) -> str:
         if row.is_own:

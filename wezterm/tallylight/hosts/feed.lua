@@ -3,8 +3,8 @@
 --- asynchronous events only.
 
 local wezterm = require('wezterm')
-local panes = require('tallylight.panes')
-local text = require('tallylight.text')
+local panes = require('tallylight.pane.panes')
+local text = require('tallylight.wire.text')
 
 local M = {}
 

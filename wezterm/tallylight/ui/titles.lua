@@ -8,8 +8,8 @@
 --- before everything else, and the others have a blank before them there, which keeps the title's colours its own.
 
 local wezterm = require('wezterm')
-local panes = require('tallylight.panes')
-local words = require('tallylight.words')
+local panes = require('tallylight.pane.panes')
+local words = require('tallylight.model.status')
 
 local M = {}
 
@@ -123,7 +123,7 @@ function M.default_title(tab)
     title = pane and pane.title or ''
   end
   -- In one line and without control characters, as everything a program may have set.
-  title = require('tallylight.text').sanitise(title)
+  title = require('tallylight.wire.text').sanitise(title)
   if M.look.index then
     title = string.format('%d: %s', tab.tab_index + (M.look.zero_based and 0 or 1), title)
   end

@@ -4,8 +4,8 @@
 --- log, and the lights show what the `tally` variables say.
 
 local wezterm = require('wezterm')
-local panes = require('tallylight.panes')
-local snapshot = require('tallylight.snapshot')
+local panes = require('tallylight.pane.panes')
+local snapshot = require('tallylight.snapshot.reader')
 
 local M = {}
 

@@ -9,7 +9,7 @@ local M = {}
 ---@field mods string
 
 ---@class tallylight.Options
----@field title 'auto'|'own'|'manual'|false # who draws tab titles: see titles.lua
+---@field title 'auto'|'own'|'manual'|false # who draws tab titles: see ui/titles.lua
 ---@field style 'stripe'|'icon'|'colour'
 ---@field mark boolean # whether a stripe comes with a mark, so that colour is not the only difference
 ---@field pulse boolean # whether a waiting light pulses; takes the left status over, which has to change for it

@@ -4,8 +4,8 @@
 --- program printed becomes a command here.
 
 local wezterm = require('wezterm')
-local sidecar = require('tallylight.sidecar')
-local text = require('tallylight.text')
+local sidecar = require('tallylight.hosts.sidecar')
+local text = require('tallylight.wire.text')
 
 local M = {}
 

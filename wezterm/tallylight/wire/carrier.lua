@@ -3,8 +3,8 @@
 ---
 --- Pure. A value is untrusted: any program that can print to a pane can set it.
 
-local text = require('tallylight.text')
-local words = require('tallylight.words')
+local text = require('tallylight.wire.text')
+local words = require('tallylight.model.status')
 
 ---@class tallylight.Report
 ---@field status tallylight.Status|'clear'

@@ -4,8 +4,8 @@
 --- that is another one. Nothing in the file is believed: types are checked, sizes bounded, texts sanitised.
 
 local wezterm = require('wezterm')
-local text = require('tallylight.text')
-local words = require('tallylight.words')
+local text = require('tallylight.wire.text')
+local words = require('tallylight.model.status')
 
 local M = {}
 

@@ -5,11 +5,11 @@
 --- leaves a little memory behind until the next reload, which is WezTerm's way with `call_after`.
 
 local wezterm = require('wezterm')
-local feed = require('tallylight.feed')
-local panes = require('tallylight.panes')
-local sidecar = require('tallylight.sidecar')
-local titles = require('tallylight.titles')
-local toasts = require('tallylight.toasts')
+local feed = require('tallylight.hosts.feed')
+local panes = require('tallylight.pane.panes')
+local sidecar = require('tallylight.hosts.sidecar')
+local titles = require('tallylight.ui.titles')
+local toasts = require('tallylight.ui.toasts')
 
 local M = {}
 

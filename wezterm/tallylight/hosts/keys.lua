@@ -1,14 +1,14 @@
---- What a person does at a key: jump to the pane that waits, list the agents; fork and resume are in forks.lua.
+--- What a person does at a key: jump to the pane that waits, list the agents; fork and resume are in hosts/fork.lua.
 ---
 --- Each action is an event of our own with one handler, which `act.EmitEvent` emits: an `action_callback` would add a
 --- handler for ever at each use.
 
 local wezterm = require('wezterm')
-local forks = require('tallylight.forks')
-local panes = require('tallylight.panes')
-local text = require('tallylight.text')
-local watch = require('tallylight.watch')
-local words = require('tallylight.words')
+local forks = require('tallylight.hosts.fork')
+local panes = require('tallylight.pane.panes')
+local text = require('tallylight.wire.text')
+local watch = require('tallylight.hosts.events')
+local words = require('tallylight.model.status')
 
 local M = {}
 

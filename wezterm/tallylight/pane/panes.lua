@@ -4,8 +4,8 @@
 --- speak, the sidecar is right, because it has heard the variable too and weighs it against everything else; but not
 --- before it has: a word it has not answered yet is shown at once.
 
-local carrier = require('tallylight.carrier')
-local words = require('tallylight.words')
+local carrier = require('tallylight.wire.carrier')
+local words = require('tallylight.model.status')
 
 ---@class tallylight.State
 ---@field status tallylight.Status

@@ -1,0 +1,49 @@
+"""Load the agent files: those of this package, and the user's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import resources
+
+from tallylight.files.directories import NAME, config_dir
+from tallylight.files.read_write import read_text
+from tallylight.model.errors import TallyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tallylight.agents.agent import Agents
+
+
+#: A user's agents directory is listed so far and no further.
+MAX_AGENT_FILES = 200
+
+
+def packaged_agents() -> list[tuple[str, str]]:
+    """The agent files of this package: name without ending, and text."""
+    found = [entry for entry in resources.files(NAME).joinpath("agents").iterdir() if entry.name.endswith(".toml")]
+    return sorted((entry.name.removesuffix(".toml"), entry.read_text("utf-8")) for entry in found)
+
+
+def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[TallyError]]:
+    """The agents of this package and of the user, and what is wrong with their files. A bad file costs itself."""
+    from tallylight.agents import agent
+
+    errors: list[TallyError] = []
+    users = []
+    try:
+        paths = sorted((config_dir(env) / "agents").glob("*.toml"))
+    except OSError:
+        paths = []
+    if len(paths) > MAX_AGENT_FILES:
+        errors.append(TallyError(f"{paths[0].parent}: only the first {MAX_AGENT_FILES} files are read"))
+    for path in paths[:MAX_AGENT_FILES]:
+        try:
+            users.append((str(path), read_text(path)))
+        except FileNotFoundError:
+            errors.append(TallyError(f"{path}: leads nowhere"))
+        except TallyError as error:
+            errors.append(error)
+    packaged = [(f"{NAME}/agents/{name}.toml", text) for name, text in packaged_agents()]
+    found, more = agent.load_agents(packaged, users)
+    return found, [*errors, *more]

@@ -1,0 +1,29 @@
+"""Load the user's configuration from its file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from tallylight.files.directories import config_file
+from tallylight.files.read_write import read_text
+from tallylight.model.errors import TallyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tallylight.config.settings import Config
+
+
+def load_config(env: Mapping[str, str] = os.environ) -> tuple[Config, list[TallyError]]:
+    """The user's configuration, and what is wrong with it. What cannot be used has its default; no file is no error."""
+    from tallylight.config.settings import Config, load
+
+    path = config_file(env)
+    try:
+        text = read_text(path)
+    except FileNotFoundError:
+        return Config(), []
+    except TallyError as error:
+        return Config(), [error]
+    config, errors = load(text, str(path))
+    return config, list(errors)

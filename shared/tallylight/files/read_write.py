@@ -1,0 +1,170 @@
+"""
+Reading and writing files: reading is bounded, writing is by rename.
+
+A reader sees the old file or the new one, and a failure leaves the old one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import tempfile
+import time
+from pathlib import Path
+
+from tallylight.model.errors import TallyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+
+#: No configuration or agent file comes near it; a file that does is not read on.
+READ_LIMIT = 1 << 20
+
+
+class FileError(TallyError):
+    """A file or a directory that is not used: *path* and *problem*."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
+        self.problem = problem
+
+
+def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
+    """
+    The bytes of a regular file of at most *limit* bytes; OSError if it cannot be read, `FileError` if it is too big.
+
+    A FIFO or a device is refused: opening one could hang a terminal.
+    """
+    # O_NONBLOCK: a FIFO is opened at once, whether anybody writes to it or not.
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise FileError(path, "is not a regular file")
+        return _bounded(path, file, limit)
+
+
+def read_own(path: Path, limit: int, max_age_s: float | None = None) -> bytes:
+    """
+    As `read_limited`, but only what nobody else can have written: for files in directories that others might share.
+
+    The directory and the file must be this user's, neither may be a link, and no other user may be able to change them.
+    Both are looked at through their descriptors, so that neither can be exchanged between the look and the reading.
+    With *max_age_s*, a file changed longer ago than that, in seconds, or as far in the future, is refused too.
+    """
+    parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        folder = os.fstat(parent)
+        if problem := foreign(folder):
+            raise FileError(path.parent, problem)
+        fd = os.open(path.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise FileError(path, "is not a regular file") from None
+        raise
+    finally:
+        os.close(parent)
+    with os.fdopen(fd, "rb") as file:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise FileError(path, "is not a regular file")
+        # Where others cannot enter they cannot write either: what a program makes there may have any mode.
+        if problem := foreign(found, is_closed=not folder.st_mode & 0o011):
+            raise FileError(path, problem)
+        if max_age_s is not None and abs(time.time() - found.st_mtime) > max_age_s:
+            raise FileError(path, f"was not written within {max_age_s:g} seconds")
+        return _bounded(path, file, limit)
+
+
+def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
+    """
+    What makes a file or directory one that somebody else can have filled; nothing if it is this user's alone.
+
+    *is_closed*: nobody else gets to it, whatever its own mode allows.
+    """
+    if found.st_uid != os.getuid():
+        return f"belongs to the user {found.st_uid}, so other users can change it; remove it"
+    return "can be changed by other users; remove it" if found.st_mode & 0o022 and not is_closed else ""
+
+
+def _bounded(path: Path, file: BinaryIO, limit: int) -> bytes:
+    data = file.read(limit + 1)
+    if len(data) > limit:
+        raise FileError(path, f"is larger than {limit} bytes; nothing of ours is, so it is not read")
+    return data
+
+
+def atomic_write(path: Path, data: bytes, mode: int = 0o644, *, durable: bool = True) -> None:
+    """
+    Put *data* into *path* by rename: a reader sees the old file or the new one, and a failure leaves the old one.
+
+    *durable* waits until the bytes are on the disk; the snapshot, written many times a second, does not.
+    """
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".new")
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(fd, mode)
+            if durable:
+                os.fsync(fd)
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def read_text(path: Path) -> str:
+    """The text of *path*. Bytes that are not UTF-8 become replacement characters, which no key or name allows."""
+    try:
+        return read_limited(path).decode("utf-8", "replace")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise TallyError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def rewrite(path: Path, data: bytes) -> None:
+    """
+    Change a file that is the user's: follow links to it, keep its mode, its owner and its other names.
+
+    By rename where that keeps everything. A file with a second hard link, or of another owner, or in a directory
+    that may not be written to, is written in place: renaming would take its place, not change it.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        info = target.stat()
+    except FileNotFoundError:
+        atomic_write(target, data)
+        return
+    if info.st_nlink == 1 and info.st_uid == os.geteuid():
+        try:
+            atomic_write(target, data, stat.S_IMODE(info.st_mode))
+            return
+        except OSError as error:
+            # EBUSY: the file itself is a mount point, as in a container.
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY):
+                raise
+    # Unbuffered: bytes that could not be written must not be tried again when it is closed.
+    with target.open("r+b", buffering=0) as file:
+        before = file.read()
+        try:
+            _overwrite(file, data)
+        except OSError:
+            # A full disk: the old bytes still have their place.
+            _overwrite(file, before)
+            raise
+
+
+def _overwrite(file: BinaryIO, data: bytes) -> None:
+    file.seek(0)
+    rest = data
+    while rest:
+        rest = rest[file.write(rest) :]
+    file.truncate()
+    os.fsync(file.fileno())

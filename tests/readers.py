@@ -190,11 +190,11 @@ def read_session(document: bytes, folder: Path) -> object:
     faults: list[str] = []
     pane = HostPane(Timing(), ForegroundReader(_AGENTS, table), table, faults.append)
     pane.foreground(CLAUDE.pid, 0.0)
-    wanted = pane.wanted_files()
+    wanted = pane.file_request()
     assert wanted is not None
     for number, content in enumerate((document, json.dumps({**SESSION, "status": "idle"}).encode(), document)):
         pane.files(wanted.status_file, content, ENDING, 1.0 + number)
-        pane.wanted_files()
+        pane.file_request()
     assert not faults, faults
     _use_report(pane.decision)
     return registry.decode(document.decode("utf-8", "replace"), pid=CLAUDE.pid, start=CLAUDE.start)
@@ -524,7 +524,7 @@ keepalive_s = 20
 EVENT = {"timestamp": "2026-11-21T00:00:00Z", "isSidechain": False}
 READERS = {
     "snapshot": Reader(
-        modules=("snapshot",),
+        modules=("snapshot.writer",),
         example={
             **Snapshot(host="kitty", pid=os.getpid(), started=NOW, written=NOW, panes=()).to_json(),
             "birth": writer.birth_of(os.getpid()),
@@ -534,10 +534,10 @@ READERS = {
         read=read_snapshot,
     ),
     "request": Reader(
-        modules=("requests",), example=Request("snooze", "3", ("5",)).to_json(), read=read_request
+        modules=("snapshot.requests",), example=Request("snooze", "3", ("5",)).to_json(), read=read_request
     ),
     "sum of waiting": Reader(
-        modules=("hosts.waited",),
+        modules=("snapshot.waiting_time_file",),
         example={
             "version": 1, "day": waiting_time_file.today(NOW), "waited_s": 50.0, "waiting": 1, "written": NOW
         },
@@ -561,7 +561,7 @@ READERS = {
         modules=("evidence.transcript",), example=json.loads(ENDING), read=read_transcript
     ),
     "hook payload": Reader(
-        modules=("hooking.payload",),
+        modules=("hooks.payload",),
         example={
             "hook_event_name": "Stop", "session_id": "s", "cwd": "/w", "permission_mode": "default",
             "agent_id": "a", "agent_type": "t", "tool_name": "Bash",
@@ -573,26 +573,26 @@ READERS = {
         read=read_payload,
     ),
     "hook table": Reader(
-        modules=("hooking.payload",),
+        modules=("hooks.payload",),
         example={"version": 1, "names": ["claude"], "events": {"Stop": [[[], "idle", "", [], False, False, False]]}},
         read=read_hook_table,
     ),
     "settings of an agent": Reader(
-        modules=("hooking.jsonc", "hooking.surgery"),
+        modules=("hooks.jsonc", "hooks.json_edit"),
         example={"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}, "a": {"b": 1}, "n": 5},
         read=read_settings, errors=(TallyError,),
     ),
     "a needed setting, JSON": Reader(
-        modules=("setup.hooks_state",), example={"hooks": True, "a": {"b": "x"}, "n": 5}, read=read_need
+        modules=("hooks.state",), example={"hooks": True, "a": {"b": "x"}, "n": 5}, read=read_need
     ),
     "a needed setting, TOML": Reader(
-        modules=("setup.hooks_state",), example='hooks = true\nn = 5\n[a]\nb = "x"\n', read=read_need_toml, form="toml"
+        modules=("hooks.state",), example='hooks = true\nn = 5\n[a]\nb = "x"\n', read=read_need_toml, form="toml"
     ),
     "fleet: pane": Reader(
-        modules=("fleet.messages",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message
+        modules=("hosts.fleet.messages",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message
     ),
     "fleet: machine": Reader(
-        modules=("fleet.messages",), example={"version": 1, "online": True, "at": NOW}, read=read_machine_message
+        modules=("hosts.fleet.messages",), example={"version": 1, "online": True, "at": NOW}, read=read_machine_message
     ),
     "OSC 777 of an agent": Reader(
         modules=("wire.cli_agent",),
@@ -604,7 +604,7 @@ READERS = {
         read=read_cli_agent, errors=(DecodeError,),
     ),
     "WezTerm's feed": Reader(
-        modules=("multiplexers.wezterm_list",),
+        modules=("hosts.wezterm.pane_list",),
         example={
             "version": 1, "life": "a", "front": "1,2",
             "panes": {"1": {"title": "✳ x", "is_local": True, "said": [{"n": 1, "value": "state=waiting;message=m"}]}},
@@ -612,7 +612,7 @@ READERS = {
         read=read_wezterm_feed,
     ),
     "WezTerm's list": Reader(
-        modules=("multiplexers.wezterm_list",),
+        modules=("hosts.wezterm.pane_list",),
         example=[
             {
                 "window_id": 0, "tab_id": 1, "pane_id": 2, "workspace": "w", "title": "t", "tty_name": "/dev/pts/3",
@@ -622,7 +622,7 @@ READERS = {
         read=read_wezterm_list,
     ),
     "answer of a terminal": Reader(
-        modules=("listing.channel",),
+        modules=("ui.agent_list.channel",),
         example={
             "question": {
                 "pane": "3", "agent": "claude", "pid": 7, "start": 8, "fingerprint": "f", "prompt": "p",
@@ -631,17 +631,17 @@ READERS = {
         },
         read=read_reply,
     ),
-    "words of the list": Reader(modules=("listing.channel",), example=["answer", "3"], read=read_list_words),
+    "words of the list": Reader(modules=("ui.agent_list.channel",), example=["answer", "3"], read=read_list_words),
     "receipt": Reader(
-        modules=("setup.receipt",), example={"version": 1, "files": [ENTRY]}, read=read_receipt, errors=(TallyError,)
+        modules=("files.receipt",), example={"version": 1, "files": [ENTRY]}, read=read_receipt, errors=(TallyError,)
     ),
     "receipt of hooks": Reader(
-        modules=("setup.receipt",),
+        modules=("files.receipt",),
         example={"version": 1, "files": [{**ENTRY, "agent": "claude", "written": "00", "pieces": ["x"]}]},
         read=read_book, errors=(TallyError,),
     ),
     "keys of kitty": Reader(
-        modules=("setup.keys",), example={"mod": "ctrl+shift", "taken": {"kitty_mod+y": ["copy"]}}, read=read_kitty_keys
+        modules=("setup.free_keys",), example={"mod": "ctrl+shift", "taken": {"kitty_mod+y": ["copy"]}}, read=read_kitty_keys
     ),
     "note of WezTerm's setup": Reader(
         modules=("setup.wezterm",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_wezterm_note
@@ -659,7 +659,7 @@ READERS = {
         read=read_pip_index, errors=(dependencies.NoWayError, OSError),
     ),
     "recording: header": Reader(
-        modules=("recording_decoder",),
+        modules=("recordings.decoder",),
         example={
             "version": 2, "width": 80, "height": 24, "timestamp": 1_763_690_000, "started": NOW, "command": "c",
             "title": "t", "env": {"TERM": "x"},
@@ -667,13 +667,13 @@ READERS = {
         read=read_recording_header, errors=(RecordingError,),
     ),
     "recording: output": Reader(
-        modules=("recording_decoder",), example=[1.5, "o", "text"], read=read_recording_event
+        modules=("recordings.decoder",), example=[1.5, "o", "text"], read=read_recording_event
     ),
     "recording: size": Reader(
-        modules=("recording_decoder",), example=[1.5, "r", "80x24"], read=read_recording_event
+        modules=("recordings.decoder",), example=[1.5, "r", "80x24"], read=read_recording_event
     ),
     "recording: report": Reader(
-        modules=("recording_decoder",),
+        modules=("recordings.decoder",),
         example={
             "type": "report", "source": "registry", "status": "waiting", "kind": "question", "id": "a",
             "agent": "claude", "rule": "r", "title": "t", "cwd": "/w", "progress": [3, 7], "background": 2,
@@ -681,19 +681,19 @@ READERS = {
         read=read_recorded,
     ),
     "recording: foreground": Reader(
-        modules=("recording_decoder",),
+        modules=("recordings.decoder",),
         example={"type": "foreground", "name": "claude", "instance": 5, "agent": True, "speaks": True, "gone": True},
         read=read_recorded,
     ),
     "recording: exit": Reader(
-        modules=("recording_decoder",), example={"type": "exit", "code": 1, "signal": None}, read=read_recorded
+        modules=("recordings.decoder",), example={"type": "exit", "code": 1, "signal": None}, read=read_recorded
     ),
     "recording: bytes": Reader(
-        modules=("recording_decoder",), example={"type": "raw", "base64": "YQ=="}, read=read_recorded
+        modules=("recordings.decoder",), example={"type": "raw", "base64": "YQ=="}, read=read_recorded
     ),
-    "configuration": Reader(modules=("config",), example=CONFIG, read=read_config, form="toml"),
+    "configuration": Reader(modules=("config.settings",), example=CONFIG, read=read_config, form="toml"),
     "agent file": Reader(
-        modules=("agents", "agents.hooks"), example=AGENT, read=read_agent_file, errors=(DataFileError,), form="toml"
+        modules=("agents.agent", "agents.hooks"), example=AGENT, read=read_agent_file, errors=(DataFileError,), form="toml"
     ),
     "agent file, for setup": Reader(
         modules=("setup.agents",), example=AGENT, read=read_agent_programs, form="toml"

@@ -106,7 +106,7 @@ PLACES = {
         lambda folder: folder / f"kitty-{PID}.waited",
         _waited_text,
         lambda folder: (
-            waiting_time_file.WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(folder.parent)})
+            waiting_time_file.WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(folder.parent)})
             .open(waiting_time_file.today(time.time()))
             .gone_s
         ),

@@ -19,11 +19,11 @@ SHARED = Path(__file__).parents[1] / "shared" / "tallylight"
 #: The modules that call a parser, and which: everybody else reads through them.
 PARSERS = {
     "wire.values": {"json.JSONDecoder"},
-    "datafile": {"tomllib.loads"},
+    "files.toml": {"tomllib.loads"},
     # One word at a time, at a place of its own in the text.
-    "hooking.jsonc": {"json.loads"},
+    "hooks.jsonc": {"json.loads"},
     # As far as it is whole, and without loading `json`.
-    "hooking.payload": {"make_scanner"},
+    "hooks.payload": {"make_scanner"},
 }
 _MARK = "\x01here\x01"
 _DIGITS, _LONG, _MARKS = "9" * 5000, "x" * 70_000, "\u0301" * 5000
@@ -145,15 +145,15 @@ def test_every_reader_is_in_the_table() -> None:
     assert covered - reading - set(PARSERS) == set(), "they read nothing any more"
     for name, calls in found.items():
         own = {call for call in calls if call.startswith(("json.", "tomllib.", "make_scanner"))}
-        assert own <= PARSERS.get(name, set()), f"{name} has to go through wire.values or datafile"
+        assert own <= PARSERS.get(name, set()), f"{name} has to go through wire.values or files.toml"
 
 
 def _readers(tree: ast.Module) -> set[str]:
     """What a module calls to read a document."""
-    names = {"values.load", "datafile.load", "datafile.parse", "jsonc.parse", "make_scanner"}
+    names = {"values.load", "toml.load", "toml.parse", "jsonc.parse", "make_scanner"}
     names |= {f"{module}.{call}" for module in ("json", "tomllib") for call in ("loads", "load")} | {"json.JSONDecoder"}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and f"{node.module}".endswith(("wire.values", "datafile", "hooking.jsonc")):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}".endswith(("wire.values", "files.toml", "hooks.jsonc")):
             names |= {alias.name for alias in node.names if alias.name in ("load", "parse")}
     called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return called & names

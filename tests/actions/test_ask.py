@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import attrs
 import pytest
 
-from tallylight.actions.fork_page import Offer
+from tallylight.actions.fork_page import ForkPage
 from tallylight.ui import confirm as ask
 from tests.actions.test_offer import offer
 
@@ -30,8 +30,8 @@ class Desk:
     _thread: threading.Thread | None = None
     _shown: bytes = b""
 
-    def ask(self, page: Offer) -> None:
-        def prepare(_: Offer) -> None:
+    def ask(self, page: ForkPage) -> None:
+        def prepare(_: ForkPage) -> None:
             self.before(len(self.prepared))
             self.prepared.append(1)
 

@@ -1,4 +1,4 @@
-"""Forking in the world: what a snapshot says is looked at afresh in the process table, and the program is found."""
+"""Forking: what a snapshot says is looked at afresh in the process table, and the program is found."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.actions.fork_page import Act, Offer, Place, command_line
+from tallylight.actions.fork_page import Act, ForkPage, Place, command_line
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.wire.text import width
@@ -29,7 +29,7 @@ class Worktree:
     notes: tuple[str, ...] = ()
 
 
-def offer(*, verb: Verb = Verb.FORK, **changes: Any) -> Offer:
+def offer(*, verb: Verb = Verb.FORK, **changes: Any) -> ForkPage:
     """A page for a fork of Claude."""
     plan = Plan(
         verb=verb,
@@ -42,10 +42,10 @@ def offer(*, verb: Verb = Verb.FORK, **changes: Any) -> Offer:
         title="⎇ api",
         pid=20,
     )
-    return Offer(verb, attrs.evolve(plan, **changes))
+    return ForkPage(verb, attrs.evolve(plan, **changes))
 
 
-def text(page: Offer, columns: int = 80) -> str:
+def text(page: ForkPage, columns: int = 80) -> str:
     """What the page shows."""
     lines = [*page.body(columns), *page.keys(columns)]
     return "\n".join("".join(piece for _, piece in line) for line in lines)
@@ -141,7 +141,7 @@ def test_a_resumed_conversation_has_no_worktree() -> None:
 @pytest.mark.parametrize("key", ["enter", "escape", "x", "w", ""])
 def test_a_refusal_can_only_be_left(key: str) -> None:
     """The page of a refusal says why and by which rule, and every key leaves it."""
-    page = Offer(Verb.FORK, Refusal("remote", "in the foreground is ssh"))
+    page = ForkPage(Verb.FORK, Refusal("remote", "in the foreground is ssh"))
 
     assert "In the foreground is ssh." in text(page)
     assert "rule: remote; nothing was started" in text(page)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.actions.fork_page import Act, Line, Offer
+from tallylight.actions.fork_page import Act, ForkPage, Line
 from tallylight.actions.gate import Refusal
 from tallylight.actions.view import View
 from tallylight.wire.text import width
@@ -110,7 +110,7 @@ def test_a_resize_or_other_words_begin_anew() -> None:
         assert view.key("enter") is Act.STAY
 
 
-def choose(page: Offer) -> None:
+def choose(page: ForkPage) -> None:
     page.wants_worktree = True
     page.worktree = Worktree()
 
@@ -161,11 +161,11 @@ def test_one_column_shows_nothing() -> None:
 
 def test_a_refusal_is_scrolled_and_left() -> None:
     """A long reason can be read to its end; every other key leaves."""
-    view = View(Offer(offer().verb, Refusal("remote", "x " * 300)))
+    view = View(ForkPage(offer().verb, Refusal("remote", "x " * 300)))
     drawn(view, 40, 5)
     assert view.key("down") is Act.STAY
     assert view.key("enter") is Act.LEAVE
-    short = View(Offer(offer().verb, Refusal("remote", "x")))
+    short = View(ForkPage(offer().verb, Refusal("remote", "x")))
     drawn(short, 80, 24)
     assert short.key("down") is Act.LEAVE
 

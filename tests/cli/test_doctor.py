@@ -15,7 +15,7 @@ from tallylight.model.finding import Finding, Health
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane, RecordEntry
 from tallylight.snapshot.writer import Snapshot, SnapshotError
-from tests.install.fakes import FakeWorld, make_world, tree
+from tests.install.fakes import FakeSystem, make_system, tree
 
 #: Long before and long after anything a test installs.
 BEFORE, AFTER = 0.0, 1e12
@@ -55,49 +55,49 @@ class FakeWire:
 
 
 @pytest.fixture
-def world(home: Path) -> FakeWorld:
+def system(home: Path) -> FakeSystem:
     """A machine on which `tally setup` has run."""
-    world = make_world(home)
+    system = make_system(home)
     place = home / ".local/bin"
-    world = dataclasses.replace(world, env={**world.env, "PATH": f"{world.env['PATH']}:{place}"})
-    assert setup.main(["--yes"], world) == 0
-    world.said.clear()
-    return world
+    system = dataclasses.replace(system, env={**system.env, "PATH": f"{system.env['PATH']}:{place}"})
+    assert setup.main(["--yes"], system) == 0
+    system.said.clear()
+    return system
 
 
-def findings(world: FakeWorld, wire: FakeWire | None = None, **env: str) -> dict[str, Finding]:
+def findings(system: FakeSystem, wire: FakeWire | None = None, **env: str) -> dict[str, Finding]:
     """What is not in order, by name; every fault has a remedy."""
-    world = dataclasses.replace(world, env={**world.env, **env})
-    found = {finding.what: finding for finding in doctor.examine(world, wire or FakeWire())}
+    system = dataclasses.replace(system, env={**system.env, **env})
+    found = {finding.what: finding for finding in doctor.examine(system, wire or FakeWire())}
     for finding in found.values():
         assert bool(finding.remedy) == finding.is_fault
     return found
 
 
-def test_set_up_machine_is_well(world: FakeWorld, home: Path) -> None:
+def test_set_up_machine_is_well(system: FakeSystem, home: Path) -> None:
     """After setup there is nothing to mend, and looking wrote nothing."""
     before = tree(home)
 
-    assert doctor.main([], world, FakeWire()) == 0
-    assert "All is well." in world.text
+    assert doctor.main([], system, FakeWire()) == 0
+    assert "All is well." in system.text
     assert tree(home) == before
 
 
 def test_bare_machine_is_told_what_is_missing(home: Path) -> None:
     """Before setup the installation and the include are missing, and each line says what to run."""
-    world = make_world(home)
+    system = make_system(home)
 
-    assert doctor.main([], world, FakeWire()) == 1
-    assert "missing    installation" in world.text
-    assert "missing    kitty.conf" in world.text
-    assert "tally setup" in world.text
+    assert doctor.main([], system, FakeWire()) == 1
+    assert "missing    installation" in system.text
+    assert "missing    kitty.conf" in system.text
+    assert "tally setup" in system.text
 
 
-def test_json_carries_a_version_and_the_same_findings(world: FakeWorld) -> None:
+def test_json_carries_a_version_and_the_same_findings(system: FakeSystem) -> None:
     """--json is one object with a version, a verdict, and a row for each finding."""
-    assert doctor.main(["--json"], world, FakeWire()) == 0
+    assert doctor.main(["--json"], system, FakeWire()) == 0
 
-    told = json.loads(world.text)
+    told = json.loads(system.text)
     assert (told["version"], told["ok"]) == (1, True)
     assert {"what", "health", "text", "remedy"} == set(told["findings"][0])
 
@@ -113,30 +113,30 @@ def test_json_carries_a_version_and_the_same_findings(world: FakeWorld) -> None:
         (lambda text: text.splitlines()[1] + "\n", Health.OK),
     ],
 )
-def test_each_fault_of_kitty_conf_has_its_name(world: FakeWorld, home: Path, edit, health: Health) -> None:  # type: ignore[no-untyped-def]
+def test_each_fault_of_kitty_conf_has_its_name(system: FakeSystem, home: Path, edit, health: Health) -> None:  # type: ignore[no-untyped-def]
     """No block, an old one, two, half of one: told apart. An include by hand is fine."""
     conf = home / ".config/kitty/kitty.conf"
     conf.write_text(edit(conf.read_text()))
 
-    assert findings(world)["kitty.conf"].health is health
+    assert findings(system)["kitty.conf"].health is health
 
 
-def test_include_of_a_file_that_is_gone_is_broken(world: FakeWorld, home: Path) -> None:
+def test_include_of_a_file_that_is_gone_is_broken(system: FakeSystem, home: Path) -> None:
     """The block alone is not enough: what it includes has to be there."""
     (home / ".local/share/tallylight/kitty.conf").unlink()
 
-    assert findings(world)["kitty.conf"].health is Health.BROKEN
-    assert findings(world)["installation"].health is Health.BROKEN
+    assert findings(system)["kitty.conf"].health is Health.BROKEN
+    assert findings(system)["installation"].health is Health.BROKEN
 
 
-def test_damaged_installation_is_stale(world: FakeWorld, home: Path) -> None:
+def test_damaged_installation_is_stale(system: FakeSystem, home: Path) -> None:
     """A file of the release that was changed is noticed."""
     (home / ".local/share/tallylight/lib/tallylight/model/status.py").write_text("")
 
-    assert findings(world)["installation"].health is Health.STALE
+    assert findings(system)["installation"].health is Health.STALE
 
 
-def test_attrs_that_does_not_import_is_broken(world: FakeWorld, home: Path) -> None:
+def test_attrs_that_does_not_import_is_broken(system: FakeSystem, home: Path) -> None:
     """The packages are tried as kitty would, not looked for."""
     place = home / ".local/share/tallylight/lib/attrs"
     # Put aside, not written into: it may be a link to the attrs that these tests run with.
@@ -144,7 +144,7 @@ def test_attrs_that_does_not_import_is_broken(world: FakeWorld, home: Path) -> N
     place.mkdir()
     (place / "__init__.py").write_text("syntax error")
 
-    assert findings(world)["attrs"].health is Health.BROKEN
+    assert findings(system)["attrs"].health is Health.BROKEN
 
 
 @pytest.mark.parametrize(
@@ -156,34 +156,34 @@ def test_attrs_that_does_not_import_is_broken(world: FakeWorld, home: Path) -> N
         ("command not found", Health.BROKEN),
     ],
 )
-def test_version_of_kitty_is_judged(world: FakeWorld, version: str, health: Health) -> None:
+def test_version_of_kitty_is_judged(system: FakeSystem, version: str, health: Health) -> None:
     """Older than the oldest tested is stale; newer is fine, and told."""
-    assert findings(dataclasses.replace(world, kitty=version))["kitty"].health is health
+    assert findings(dataclasses.replace(system, kitty=version))["kitty"].health is health
 
 
-def test_other_tally_on_the_path_is_told(world: FakeWorld, home: Path) -> None:
+def test_other_tally_on_the_path_is_told(system: FakeSystem, home: Path) -> None:
     """Another program named tally that comes first is a duplicate; no tally on PATH is missing."""
     other = home.parent / "other"
     other.mkdir()
     (other / "tally").write_text("#!/bin/sh\n")
     (other / "tally").chmod(0o755)
 
-    assert findings(world, PATH=f"{other}:{world.env['PATH']}")["command"].health is Health.DUPLICATE
-    assert findings(world, PATH="/nowhere")["command"].health is Health.MISSING
+    assert findings(system, PATH=f"{other}:{system.env['PATH']}")["command"].health is Health.DUPLICATE
+    assert findings(system, PATH="/nowhere")["command"].health is Health.MISSING
 
 
-def test_fault_in_the_configuration_has_file_and_line(world: FakeWorld, home: Path) -> None:
+def test_fault_in_the_configuration_has_file_and_line(system: FakeSystem, home: Path) -> None:
     """A wrong key is named with its file and its line."""
     config = home / ".config/tallylight/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('# mine\nsilence_s = "four"\n')
 
-    finding = findings(world)["config.toml"]
+    finding = findings(system)["config.toml"]
     assert finding.health is Health.BROKEN
     assert f"{config}:2" in finding.text
 
 
-def test_unusable_agent_files_are_told(world: FakeWorld, home: Path) -> None:
+def test_unusable_agent_files_are_told(system: FakeSystem, home: Path) -> None:
     """An agent file that is not TOML, or leads nowhere, or is no file at all."""
     folder = home / ".config/tallylight/agents"
     folder.mkdir(parents=True)
@@ -191,7 +191,7 @@ def test_unusable_agent_files_are_told(world: FakeWorld, home: Path) -> None:
     (folder / "b.toml").symlink_to("nowhere")
     (folder / "c.toml").mkdir()
 
-    told = [f.text for f in doctor.examine(world, FakeWire()) if f.what == "agents" and f.health is Health.BROKEN]
+    told = [f.text for f in doctor.examine(system, FakeWire()) if f.what == "agents" and f.health is Health.BROKEN]
     assert [next(name for name in ("a.toml:1", "b.toml", "c.toml") if name in text) for text in sorted(told)] == [
         "a.toml:1",
         "b.toml",
@@ -199,11 +199,11 @@ def test_unusable_agent_files_are_told(world: FakeWorld, home: Path) -> None:
     ]
 
 
-def test_light_that_arrives_is_told_with_its_pane(world: FakeWorld) -> None:
+def test_light_that_arrives_is_told_with_its_pane(system: FakeSystem) -> None:
     """The report is found in the snapshot, its pane named, and it is withdrawn again."""
     wire = FakeWire(kitty=77)
 
-    finding = findings(world, wire, KITTY_PID="77")["light"]
+    finding = findings(system, wire, KITTY_PID="77")["light"]
 
     assert finding.health is Health.OK
     assert "kitty-77:3" in finding.text
@@ -211,53 +211,53 @@ def test_light_that_arrives_is_told_with_its_pane(world: FakeWorld) -> None:
     assert len({fields["id"] for fields in wire.sent}) == 1
 
 
-def test_light_that_does_not_arrive_is_broken_and_withdrawn(world: FakeWorld) -> None:
+def test_light_that_does_not_arrive_is_broken_and_withdrawn(system: FakeSystem) -> None:
     """After two seconds of looking, in a kitty of ours, the way is broken; nothing is left behind."""
     wire = FakeWire(kitty=77, delay=1000)
 
-    finding = findings(world, wire, KITTY_PID="77")["light"]
+    finding = findings(system, wire, KITTY_PID="77")["light"]
 
     assert finding.health is Health.BROKEN
     assert wire.slept == pytest.approx(doctor.ARRIVES_S, abs=0.06)
     assert wire.sent[-1]["state"] == "clear"
 
 
-def test_light_from_elsewhere_is_no_fault(world: FakeWorld) -> None:
+def test_light_from_elsewhere_is_no_fault(system: FakeSystem) -> None:
     """Outside of kitty, or without any terminal, not arriving says nothing about the wiring."""
-    assert findings(world, FakeWire(kitty=77, delay=1000))["light"].health is Health.SKIPPED
-    assert findings(world, FakeWire(kitty=77, has_terminal=False))["light"].health is Health.SKIPPED
+    assert findings(system, FakeWire(kitty=77, delay=1000))["light"].health is Health.SKIPPED
+    assert findings(system, FakeWire(kitty=77, has_terminal=False))["light"].health is Health.SKIPPED
 
 
-def test_kitty_from_before_is_stale(world: FakeWorld) -> None:
+def test_kitty_from_before_is_stale(system: FakeSystem) -> None:
     """A kitty that was started before setup wants a restart, one that came after it and is silent is broken."""
     early = FakeWire(started_at=BEFORE)
     late = FakeWire(started_at=AFTER)
 
-    assert findings(world, early, KITTY_PID="77")["this kitty"].health is Health.STALE
-    assert findings(world, late, KITTY_PID="77")["this kitty"].health is Health.BROKEN
+    assert findings(system, early, KITTY_PID="77")["this kitty"].health is Health.STALE
+    assert findings(system, late, KITTY_PID="77")["this kitty"].health is Health.BROKEN
 
 
-def test_kitty_that_runs_an_older_release_is_stale(world: FakeWorld) -> None:
+def test_kitty_that_runs_an_older_release_is_stale(system: FakeSystem) -> None:
     """After an update a kitty that runs goes on with what it has loaded, and that is told."""
-    assert findings(world, FakeWire(kitty=77, started_at=BEFORE), KITTY_PID="77")["this kitty"].health is Health.STALE
-    assert findings(world, FakeWire(kitty=77, started_at=AFTER), KITTY_PID="77")["this kitty"].health is Health.OK
+    assert findings(system, FakeWire(kitty=77, started_at=BEFORE), KITTY_PID="77")["this kitty"].health is Health.STALE
+    assert findings(system, FakeWire(kitty=77, started_at=AFTER), KITTY_PID="77")["this kitty"].health is Health.OK
 
 
-def test_snapshot_that_cannot_be_read_is_told(world: FakeWorld, home: Path) -> None:
+def test_snapshot_that_cannot_be_read_is_told(system: FakeSystem, home: Path) -> None:
     """A damaged snapshot is named."""
     wire = FakeWire(problems=[SnapshotError(home / "kitty-1.json", "is not JSON")])
 
-    assert findings(world, wire)["snapshots"].health is Health.BROKEN
+    assert findings(system, wire)["snapshots"].health is Health.BROKEN
 
 
 @pytest.mark.parametrize(
     ("shown", "code", "health"),
     [("off", 0, Health.BROKEN), ("on", 0, Health.OK), ("all", 0, Health.OK), ("", 1, Health.SKIPPED)],
 )
-def test_tmux_passthrough_is_judged(world: FakeWorld, shown: str, code: int, health: Health) -> None:
+def test_tmux_passthrough_is_judged(system: FakeSystem, shown: str, code: int, health: Health) -> None:
     """With passthrough off no light leaves tmux: how to turn it on is the remedy, and none is sent."""
 
-    class WithTmux(FakeWorld):
+    class WithTmux(FakeSystem):
         def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
             if command[0] != "tmux":
                 return super().run(command, timeout)
@@ -265,7 +265,7 @@ def test_tmux_passthrough_is_judged(world: FakeWorld, shown: str, code: int, hea
             return subprocess.CompletedProcess([], code, answer, "")
 
     wire = FakeWire(kitty=77)
-    found = findings(WithTmux(**vars(world)), wire, TMUX="/tmp/tmux-0/default,1,0", TERM="tmux-256color")
+    found = findings(WithTmux(**vars(system)), wire, TMUX="/tmp/tmux-0/default,1,0", TERM="tmux-256color")
 
     assert found["tmux"].health is health
     assert bool(wire.sent) == (health is not Health.BROKEN)
@@ -273,38 +273,38 @@ def test_tmux_passthrough_is_judged(world: FakeWorld, shown: str, code: int, hea
         assert "tmux set -g allow-passthrough on" in found["tmux"].remedy
 
 
-def test_control_characters_of_a_file_do_not_reach_the_terminal(world: FakeWorld, home: Path) -> None:
+def test_control_characters_of_a_file_do_not_reach_the_terminal(system: FakeSystem, home: Path) -> None:
     """What a broken file holds is quoted harmlessly."""
     config = home / ".config/tallylight/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('"\\u001b]0;x\\u0007" = 1\n')
 
-    doctor.main([], world, FakeWire())
+    doctor.main([], system, FakeWire())
 
-    assert not any(ord(char) < 32 and char != "\n" for char in world.text)
+    assert not any(ord(char) < 32 and char != "\n" for char in system.text)
 
 
-def test_a_notify_command_that_is_not_there(world: FakeWorld, home: Path) -> None:
+def test_a_notify_command_that_is_not_there(system: FakeSystem, home: Path) -> None:
     """A person who would be told nothing hears of it here."""
     config = home / ".config/tallylight/config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text('[notify]\ncommand = ["/no/such/program", "-x"]\n')
-    assert findings(world)["config.toml"].health is Health.BROKEN
+    assert findings(system)["config.toml"].health is Health.BROKEN
     config.write_text('[notify]\ncommand = ["/bin/sh", "-x"]\n')
-    assert findings(world)["config.toml"].health is Health.OK
+    assert findings(system)["config.toml"].health is Health.OK
 
 
-def test_sessions_that_nobody_looks_after_are_told(world: FakeWorld) -> None:
+def test_sessions_that_nobody_looks_after_are_told(system: FakeSystem) -> None:
     """Where there are detached sessions doctor says how they get a light, too; that is no fault."""
 
-    class WithScreen(FakeWorld):
+    class WithScreen(FakeSystem):
         def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
             if command[0] != "screen":
                 return super().run(command, timeout)
             listed = "There is a screen on:\n\t7.build\t(Detached)\n1 Socket in /run/screen/S-me.\n"
             return subprocess.CompletedProcess([], 0, listed, "")
 
-    found = findings(WithScreen(**vars(world)), FakeWire())["sessions"]
+    found = findings(WithScreen(**vars(system)), FakeWire())["sessions"]
     assert (found.health, "tally host sessions" in found.text) == (Health.SKIPPED, True)
 
 

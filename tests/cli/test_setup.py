@@ -14,7 +14,7 @@ import pytest
 from tallylight.cli.setup import main
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies
-from tests.install.fakes import FakeWorld, make_world, tree
+from tests.install.fakes import FakeSystem, make_system, tree
 from tests.terminal import SHARED, Terminal
 
 #: A configuration of 200 lines that somebody has lived with for years.
@@ -41,9 +41,9 @@ def include_of(home: Path) -> str:
     return f"include {home}/.local/share/tallylight/kitty.conf"
 
 
-def setup(world: FakeWorld, *argv: str) -> int:
-    world.said.clear()
-    return main(argv, world)
+def setup(system: FakeSystem, *argv: str) -> int:
+    system.said.clear()
+    return main(argv, system)
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
@@ -54,19 +54,19 @@ def test_setup_and_undo_give_the_same_bytes(home: Path, conf: Path, end: bytes, 
     pristine = end.join(line.encode() for line in LINES) + (end if final else b"")
     conf.write_bytes(pristine)
     conf.chmod(mode)
-    world = make_world(home)
+    system = make_system(home)
 
-    assert setup(world, "--yes") == 0
+    assert setup(system, "--yes") == 0
     wired = conf.read_bytes()
     assert wired.startswith(pristine)
     assert include_of(home).encode() in wired
     assert wired.count(b"\r\n") == (wired.count(b"\n") if end == b"\r\n" else 0)
     assert conf.stat().st_mode & 0o7777 == mode
 
-    assert setup(world, "--undo", "--yes") == 0
+    assert setup(system, "--undo", "--yes") == 0
     assert conf.read_bytes() == pristine
     assert conf.stat().st_mode & 0o7777 == mode
-    assert "byte for byte" in world.text
+    assert "byte for byte" in system.text
     assert not (home / ".local" / "state" / "tallylight").exists()
 
 
@@ -77,13 +77,13 @@ def test_link_into_a_dotfiles_repository_is_followed(home: Path, conf: Path) -> 
     pristine = conf.read_bytes()
     conf.rename(real)
     conf.symlink_to("../../dotfiles/kitty.conf")
-    world = make_world(home)
+    system = make_system(home)
 
-    setup(world, "--yes")
+    setup(system, "--yes")
     assert conf.is_symlink()
     assert include_of(home).encode() in real.read_bytes()
 
-    setup(world, "--undo", "--yes")
+    setup(system, "--undo", "--yes")
     assert conf.is_symlink()
     assert real.read_bytes() == pristine
 
@@ -93,7 +93,7 @@ def test_second_name_of_the_file_stays_its_name(home: Path, conf: Path) -> None:
     other = home / "kitty-copy.conf"
     os.link(conf, other)
 
-    setup(make_world(home), "--yes")
+    setup(make_system(home), "--yes")
 
     assert other.samefile(conf)
     assert include_of(home) in other.read_text()
@@ -101,62 +101,62 @@ def test_second_name_of_the_file_stays_its_name(home: Path, conf: Path) -> None:
 
 def test_setup_twice_changes_nothing(home: Path, conf: Path) -> None:
     """The second run writes nothing at all: no byte, no mode, no time of change in the whole home."""
-    setup(make_world(home), "--yes")
+    setup(make_system(home), "--yes")
     before = tree(home)
-    world = make_world(home)
+    system = make_system(home)
 
-    assert setup(world, "--yes") == 0
+    assert setup(system, "--yes") == 0
     assert tree(home) == before
-    assert "nothing changed" in world.text
+    assert "nothing changed" in system.text
 
 
 def test_dry_run_shows_the_diff_and_writes_nothing(home: Path, conf: Path) -> None:
     """With --dry-run the diff is on the screen and the home is as it was."""
     before = tree(home)
-    world = make_world(home, answer=True)
+    system = make_system(home, answer=True)
 
-    assert setup(world, "--dry-run") == 0
+    assert setup(system, "--dry-run") == 0
     assert tree(home) == before
-    assert f"+{include_of(home)}" in world.text.splitlines()
+    assert f"+{include_of(home)}" in system.text.splitlines()
 
 
 @pytest.mark.parametrize(("answer", "told"), [(None, "--yes"), (False, "Nothing was changed.")])
 def test_without_a_yes_nothing_is_written(home: Path, conf: Path, answer: bool | None, told: str) -> None:
     """Nobody to ask, or a no: the diff is shown, nothing is done, and the exit code says so."""
     before = tree(home)
-    world = make_world(home, answer=answer)
+    system = make_system(home, answer=answer)
 
-    assert setup(world) == 1
+    assert setup(system) == 1
     assert tree(home) == before
-    assert "# BEGIN_TALLYLIGHT" in world.text
-    assert told in world.said[-1]
+    assert "# BEGIN_TALLYLIGHT" in system.text
+    assert told in system.said[-1]
 
 
 def test_a_yes_from_the_person_is_enough(home: Path, conf: Path) -> None:
     """Answering yes wires kitty."""
-    assert setup(make_world(home, answer=True)) == 0
+    assert setup(make_system(home, answer=True)) == 0
     assert include_of(home) in conf.read_text()
 
 
 def test_missing_kitty_conf_is_made_and_unmade(home: Path) -> None:
     """A kitty without a configuration gets one, and undo takes away the file and the directories made for it."""
-    world = make_world(home)
+    system = make_system(home)
 
-    setup(world, "--yes")
+    setup(system, "--yes")
     assert include_of(home) in (home / ".config/kitty/kitty.conf").read_text()
 
-    setup(world, "--undo", "--yes")
+    setup(system, "--undo", "--yes")
     assert not (home / ".config").exists()
 
 
 def test_kitty_conf_we_made_stays_if_somebody_wrote_into_it(home: Path) -> None:
     """Undo removes our lines from a file that we made, and keeps the file for what was added."""
-    world = make_world(home)
-    setup(world, "--yes")
+    system = make_system(home)
+    setup(system, "--yes")
     conf = home / ".config/kitty/kitty.conf"
     conf.write_text(conf.read_text() + "font_size 14\n")
 
-    setup(world, "--undo", "--yes")
+    setup(system, "--undo", "--yes")
 
     assert conf.read_text() == "font_size 14\n"
 
@@ -166,61 +166,61 @@ def test_link_that_leads_nowhere_yet_is_followed(home: Path) -> None:
     conf = home / ".config/kitty/kitty.conf"
     conf.parent.mkdir(parents=True)
     conf.symlink_to(home / "kitty.conf")
-    world = make_world(home)
+    system = make_system(home)
 
-    setup(world, "--yes")
+    setup(system, "--yes")
     assert include_of(home) in (home / "kitty.conf").read_text()
 
-    setup(world, "--undo", "--yes")
+    setup(system, "--undo", "--yes")
     assert conf.is_symlink()
     assert not (home / "kitty.conf").exists()
 
 
 def test_no_kitty_means_no_kitty_conf(home: Path) -> None:
     """Where there is no kitty, none of its files is made, and it is said."""
-    world = make_world(home, kitty=False)
+    system = make_system(home, kitty=False)
 
-    assert setup(world, "--yes") == 0
+    assert setup(system, "--yes") == 0
     assert not (home / ".config").exists()
-    assert "not found" in world.text
+    assert "not found" in system.text
 
 
 def test_wezterms_lua_is_left_alone(home: Path, conf: Path) -> None:
     """WezTerm is named if it is there, and its configuration is not written."""
-    world = make_world(home)
-    program = Path(world.env["PATH"]) / "wezterm"
+    system = make_system(home)
+    program = Path(system.env["PATH"]) / "wezterm"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     lua = home / ".wezterm.lua"
     lua.write_text("return {}\n")
 
-    assert setup(world, "--yes") == 0
-    assert "WezTerm" in world.text
+    assert setup(system, "--yes") == 0
+    assert "WezTerm" in system.text
     assert lua.read_text() == "return {}\n"
 
 
 def test_agents_on_the_path_are_listed(home: Path, conf: Path) -> None:
     """What was found is said by the names of the agent files."""
-    world = make_world(home)
-    program = Path(world.env["PATH"]) / "claude"
+    system = make_system(home)
+    program = Path(system.env["PATH"]) / "claude"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
 
-    setup(world, "--yes")
+    setup(system, "--yes")
 
-    assert "  agents      claude" in world.text.splitlines()
+    assert "  agents      claude" in system.text.splitlines()
 
 
 def test_block_of_a_moved_install_is_repaired(home: Path, conf: Path) -> None:
     """An include of a data directory that is no longer ours is replaced where it stands, not doubled."""
     old = "# BEGIN_TALLYLIGHT\ninclude /old/share/tallylight/kitty.conf\n# END_TALLYLIGHT\n"
     conf.write_text(f"a 1\n{old}b 2\n")
-    world = make_world(home)
+    system = make_system(home)
 
-    setup(world, "--yes")
+    setup(system, "--yes")
     assert conf.read_text() == f"a 1\n# BEGIN_TALLYLIGHT\n{include_of(home)}\n# END_TALLYLIGHT\nb 2\n"
 
-    setup(world, "--undo", "--yes")
+    setup(system, "--undo", "--yes")
     assert conf.read_text() == "a 1\nb 2\n"
 
 
@@ -229,33 +229,33 @@ def test_include_written_by_hand_is_enough(home: Path, conf: Path) -> None:
     conf.write_text(f"a 1\n{include_of(home)}\n")
     before = conf.read_bytes()
 
-    setup(make_world(home), "--yes")
+    setup(make_system(home), "--yes")
 
     assert conf.read_bytes() == before
 
 
 def test_what_was_edited_since_is_left_alone(home: Path, conf: Path) -> None:
     """Undo takes our lines out of an edited file, keeps the edits, and says where the old file is."""
-    world = make_world(home)
+    system = make_system(home)
     pristine = conf.read_bytes()
-    setup(world, "--yes")
+    setup(system, "--yes")
     conf.write_bytes(conf.read_bytes().replace(b"powerline", b"slant") + b"font_size 14\n")
 
-    assert setup(world, "--undo", "--yes") == 0
+    assert setup(system, "--undo", "--yes") == 0
     assert conf.read_bytes() == pristine.replace(b"powerline", b"slant") + b"font_size 14\n"
-    assert "edited since" in world.text
+    assert "edited since" in system.text
     [backup] = (home / ".local/state/tallylight/backup").iterdir()
-    assert str(backup) in world.text
+    assert str(backup) in system.text
     assert backup.read_bytes() == pristine
 
 
 def test_backup_is_made_once(home: Path, conf: Path) -> None:
     """A second setup of an edited file keeps the copy of the file as it was before us."""
-    world = make_world(home)
+    system = make_system(home)
     pristine = conf.read_bytes()
-    setup(world, "--yes")
+    setup(system, "--yes")
     conf.write_text("font_size 14\n")
-    setup(world, "--yes")
+    setup(system, "--yes")
 
     [backup] = (home / ".local/state/tallylight/backup").iterdir()
     assert backup.read_bytes() == pristine
@@ -263,23 +263,23 @@ def test_backup_is_made_once(home: Path, conf: Path) -> None:
 
 def test_undo_of_a_file_that_is_gone(home: Path, conf: Path) -> None:
     """A kitty.conf that was deleted since is not made again."""
-    world = make_world(home)
-    setup(world, "--yes")
+    system = make_system(home)
+    setup(system, "--yes")
     conf.unlink()
 
-    assert setup(world, "--undo", "--yes") == 0
+    assert setup(system, "--undo", "--yes") == 0
     assert not conf.exists()
-    assert "is gone" in world.text
+    assert "is gone" in system.text
 
 
 def test_undo_without_a_receipt(home: Path, conf: Path) -> None:
     """With the receipt lost, our lines are still found and taken out."""
-    world = make_world(home)
+    system = make_system(home)
     pristine = conf.read_bytes()
-    setup(world, "--yes")
+    setup(system, "--yes")
     (home / ".local/state/tallylight/receipt.json").unlink()
 
-    assert setup(world, "--undo", "--yes") == 0
+    assert setup(system, "--undo", "--yes") == 0
     assert conf.read_bytes() == pristine
 
 
@@ -288,27 +288,27 @@ def test_undo_without_a_receipt(home: Path, conf: Path) -> None:
 )
 def test_damaged_receipt_is_told_and_nothing_is_touched(home: Path, conf: Path, text: str) -> None:
     """A receipt that cannot be read stops undo with its path, before anything is written."""
-    world = make_world(home)
-    setup(world, "--yes")
+    system = make_system(home)
+    setup(system, "--yes")
     receipt = home / ".local/state/tallylight/receipt.json"
     receipt.write_text(text)
     before = tree(home)
 
     with pytest.raises(TallyError, match=r"receipt\.json"):
-        setup(world, "--undo", "--yes")
+        setup(system, "--undo", "--yes")
     assert tree(home) == before
 
 
 def test_undo_twice_finds_nothing(home: Path, conf: Path) -> None:
     """The second undo changes nothing and says so."""
-    world = make_world(home)
-    setup(world, "--yes")
-    setup(world, "--undo", "--yes")
+    system = make_system(home)
+    setup(system, "--yes")
+    setup(system, "--undo", "--yes")
     before = tree(home)
 
-    assert setup(world, "--undo", "--yes") == 0
+    assert setup(system, "--undo", "--yes") == 0
     assert tree(home) == before
-    assert "nothing changed" in world.text
+    assert "nothing changed" in system.text
 
 
 def test_uninstall_leaves_the_home_as_it_was(home: Path, conf: Path) -> None:
@@ -318,10 +318,10 @@ def test_uninstall_leaves_the_home_as_it_was(home: Path, conf: Path) -> None:
         return {name: entry[2] for name, entry in tree(home).items() if entry[2] is not None}
 
     before = regular()
-    world = make_world(home)
-    setup(world, "--yes")
+    system = make_system(home)
+    setup(system, "--yes")
 
-    assert setup(world, "--uninstall", "--yes") == 0
+    assert setup(system, "--uninstall", "--yes") == 0
     assert regular() == before
     assert not (home / ".local/share/tallylight").exists()
 
@@ -331,11 +331,11 @@ def test_foreign_tally_is_left_alone(home: Path, conf: Path) -> None:
     other = home / ".local/bin/tally"
     other.parent.mkdir(parents=True)
     other.write_text("#!/bin/sh\n")
-    world = make_world(home)
+    system = make_system(home)
 
-    assert setup(world, "--yes") == 0
-    assert "is not ours" in world.text
-    assert setup(world, "--uninstall", "--yes") == 0
+    assert setup(system, "--yes") == 0
+    assert "is not ours" in system.text
+    assert setup(system, "--uninstall", "--yes") == 0
     assert other.read_text() == "#!/bin/sh\n"
 
 
@@ -348,7 +348,7 @@ def test_failing_installer_leaves_nothing_half_done(
     monkeypatch.setattr(dependencies, "fetch_pip", functools.partial(dependencies.fetch_pip, index=index))
 
     with pytest.raises(TallyError) as caught:
-        setup(make_world(home, pip_works=False), "--yes")
+        setup(make_system(home, pip_works=False), "--yes")
     tried = [line.split(": ")[:2] for line in str(caught.value).splitlines() if line.startswith("  ")]
     assert tried == [
         ["  pip", "ERROR"],
@@ -366,9 +366,9 @@ def test_full_disk_leaves_kitty_conf_as_it_was(home: Path, conf: Path, linked: b
     """A kitty.conf that cannot be written, by rename or in place, is as before, and no receipt claims otherwise."""
     if linked:
         os.link(conf, home / "other name")
-    world = make_world(home)
-    setup(world, "--yes")
-    setup(world, "--undo", "--yes")
+    system = make_system(home)
+    setup(system, "--yes")
+    setup(system, "--undo", "--yes")
     before = {name: entry[2] for name, entry in tree(home).items()}
     # The file is longer than any that this process may write: the nearest thing to a full disk.
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -377,7 +377,7 @@ def test_full_disk_leaves_kitty_conf_as_it_was(home: Path, conf: Path, linked: b
     resource.setrlimit(resource.RLIMIT_FSIZE, (conf.stat().st_size + 10, limit[1]))
     try:
         with pytest.raises(TallyError, match="it is as it was"):
-            setup(world, "--yes")
+            setup(system, "--yes")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
 
@@ -392,7 +392,7 @@ def test_data_directory_that_is_a_file_is_told(home: Path, conf: Path) -> None:
     before = tree(home)
 
     with pytest.raises(TallyError, match="cannot install into"):
-        setup(make_world(home), "--yes")
+        setup(make_system(home), "--yes")
     assert tree(home) == before
 
 
@@ -402,14 +402,14 @@ def test_kitty_conf_that_cannot_be_read_is_told(home: Path) -> None:
     before = tree(home)
 
     with pytest.raises(TallyError, match=r"kitty\.conf"):
-        setup(make_world(home), "--yes")
+        setup(make_system(home), "--yes")
     assert tree(home) == before
 
 
 def test_path_that_kitty_cannot_read_is_refused(home: Path, conf: Path) -> None:
     """A data directory with a line break in its name could never be included."""
     with pytest.raises(TallyError, match="XDG_DATA_HOME"):
-        setup(make_world(home, XDG_DATA_HOME=f"{home}/a\nb"), "--yes")
+        setup(make_system(home, XDG_DATA_HOME=f"{home}/a\nb"), "--yes")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can be in another's home")
@@ -418,8 +418,8 @@ def test_another_users_home_is_refused(home: Path, conf: Path) -> None:
     os.chown(home, 12345, 12345)
 
     with pytest.raises(TallyError, match="without sudo"):
-        setup(make_world(home, answer=True))
-    assert setup(make_world(home), "--yes") == 0
+        setup(make_system(home, answer=True))
+    assert setup(make_system(home), "--yes") == 0
 
 
 @pytest.mark.parametrize(
@@ -439,7 +439,7 @@ def test_kitty_conf_is_looked_for_as_kitty_does(home: Path, env: dict[str, str],
         (home / folder).mkdir(parents=True)
         (home / folder / "kitty.conf").write_text("a 1\n")
 
-    setup(make_world(home, **{key: value.format(home=home) for key, value in env.items()}), "--yes")
+    setup(make_system(home, **{key: value.format(home=home) for key, value in env.items()}), "--yes")
 
     assert include_of(home) in (home / found / "kitty.conf").read_text()
 
@@ -447,10 +447,10 @@ def test_kitty_conf_is_looked_for_as_kitty_does(home: Path, env: dict[str, str],
 _ASKS = f"""
 import select, sys
 sys.path.insert(0, {str(SHARED)!r})
-from tallylight.files.system import World
+from tallylight.files.system import System
 print("ready", flush=True)
 select.select([sys.stdin], [], [])
-print("answer", World().ask("Go ahead?"), flush=True)
+print("answer", System().ask("Go ahead?"), flush=True)
 """
 
 

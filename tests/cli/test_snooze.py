@@ -16,7 +16,7 @@ from tallylight.cli.status import duration
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time import Waited
-from tallylight.snapshot.waiting_time_file import WaitedFile, today
+from tallylight.snapshot.waiting_time_file import WaitingTimeFile, today
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.tables import each
 
@@ -160,7 +160,7 @@ def test_durations(seconds: float, words: str) -> None:
 
 
 def waited(runtime: Path, host: str, seconds: float, **more: object) -> None:
-    WaitedFile(host, {"XDG_RUNTIME_DIR": str(runtime)}).save(
+    WaitingTimeFile(host, {"XDG_RUNTIME_DIR": str(runtime)}).save(
         attrs.evolve(Waited(day=today(NOW), waited_s=seconds, written=NOW), **more)
     )
 
@@ -199,7 +199,7 @@ def test_a_new_host_sweeps_other_days(runtime: Path) -> None:
     waited(runtime, "tmux", 60, day="1970-01-01")
     (runtime / "tallylight" / f"wezterm-{os.getpid()}.waited").write_text("{")
 
-    ledger = WaitedFile("kitty", environ).open(today(NOW))
+    ledger = WaitingTimeFile("kitty", environ).open(today(NOW))
 
     assert (ledger.day, ledger.gone_s) == (today(NOW), 600)
     names = {path.name.partition("-")[0] for path in (runtime / "tallylight").glob("*.waited")}
@@ -217,7 +217,7 @@ def test_a_file_that_cannot_be_removed_costs_nothing(runtime: Path, monkeypatch:
     waited(runtime, "tmux", 60, day="1970-01-01")
     monkeypatch.setattr(Path, "unlink", refuse)
 
-    assert WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 600
+    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 600
 
 
 def test_what_others_may_write_is_not_read(runtime: Path) -> None:
@@ -227,13 +227,13 @@ def test_what_others_may_write_is_not_read(runtime: Path) -> None:
     waited(runtime, "tmux", 60, day="1970-01-01")
     (runtime / "tallylight").chmod(0o777)
 
-    assert WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 0
+    assert WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)}).open(today(NOW)).gone_s == 0
     assert len(list((runtime / "tallylight").glob("*.waited"))) == 2
 
 
 def test_a_wait_is_written_when_it_begins_and_ends(runtime: Path) -> None:
     """While it lasts, nothing needs to be written; nor before anything ever waited."""
-    file = WaitedFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)})
+    file = WaitingTimeFile("kitty", {"XDG_RUNTIME_DIR": str(runtime)})
     begun = Waited(day="d", waited_s=10, waiting=1, written=1000)
     assert not file.is_due(Waited(day="d", written=999))
     assert file.is_due(begun)

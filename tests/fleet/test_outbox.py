@@ -111,7 +111,7 @@ class Broker(RuleBasedStateMachine):
         super().__init__()
         self.outbox = Outbox("t", "atlas")
         self.panes: dict[str, Status] = {}
-        self.held: dict[str, bytes] = {}
+        self.polled: dict[str, bytes] = {}
         self.wire: list[tuple[str, bytes]] = []
         self.is_up = False
         self.show()
@@ -131,8 +131,8 @@ class Broker(RuleBasedStateMachine):
     def broker_comes(self, forgets: bool) -> None:
         if not self.is_up:
             self.is_up = True
-            self.held = {} if forgets else self.held
-            for topic, payload in self.held.items():
+            self.polled = {} if forgets else self.polled
+            for topic, payload in self.polled.items():
                 self.outbox.found(topic, payload)
 
     @rule(delivered=st.integers(0, 5))
@@ -157,21 +157,21 @@ class Broker(RuleBasedStateMachine):
 
     def store(self, topic: str, payload: bytes) -> None:
         if payload:
-            self.held[topic] = payload
+            self.polled[topic] = payload
         else:
-            self.held.pop(topic, None)
+            self.polled.pop(topic, None)
 
     @invariant()
     def ends_with_the_truth(self) -> None:
         """From here, a broker that stays is told all: a late reader sees exactly what the machine shows."""
         twin = Broker()
-        twin.outbox, twin.held, twin.wire = copy.deepcopy((self.outbox, self.held, self.wire))
+        twin.outbox, twin.polled, twin.wire = copy.deepcopy((self.outbox, self.polled, self.wire))
         twin.is_up = self.is_up
         twin.broker_comes(forgets=False)
         for _ in range(20):
             twin.broker_works(count=10)
         mirror = Mirror("t")
-        for topic, payload in twin.held.items():
+        for topic, payload in twin.polled.items():
             mirror.take(topic, payload)
         assert {pane.id: pane.status for _, _, pane in mirror.panes()} == self.panes
         assert twin.outbox.is_empty

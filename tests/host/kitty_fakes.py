@@ -13,10 +13,10 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight import hosts
+from tallylight.hosts import kitty as package
 
 #: Our modules that import kitty's, by which they are made anew for each test.
-_OURS = ("kitty", "kitty_host", "kitty_rollup", "kitty_tabs", "kitty_windows")
+_OURS = ("watcher", "host", "rollup", "tabs", "windows")
 
 
 class ProgressState(enum.Enum):
@@ -163,5 +163,5 @@ def kitty(monkeypatch: pytest.MonkeyPatch) -> Iterator[Kitty]:
 
 def _forget() -> None:
     for name in _OURS:
-        sys.modules.pop(f"tallylight.hosts.{name}", None)
-        vars(hosts).pop(name, None)
+        sys.modules.pop(f"tallylight.hosts.kitty.{name}", None)
+        vars(package).pop(name, None)

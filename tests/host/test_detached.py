@@ -18,7 +18,7 @@ from tallylight.actions.say import Interrupt, Say
 from tallylight.hosts.detached import pane as detached
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.gnu_screen.source import ScreenSource
-from tallylight.hosts.polling.source import Sight
+from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.source import TmuxSource
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
@@ -74,7 +74,7 @@ class Room:
 
     folder: Path
     environ: dict[str, str]
-    sight: Sight
+    sight: SourcePane
     multiplexers: Multiplexers
 
     def pane(self, status: Status = Status.WAITING) -> Pane:
@@ -127,7 +127,7 @@ def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
     )
     subprocess.run([*how, *command], env=environ, check=True)
     source = TmuxSource(environ, shows_lights=False) if is_tmux else ScreenSource(environ)
-    found: list[Sight] = []
+    found: list[SourcePane] = []
 
     def is_there() -> bool:
         found[:] = [sight for sight in source.look() or () if sight.read or sight.together]

@@ -15,7 +15,7 @@ from tallylight.agents import agent_files
 from tallylight.evidence import turn
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.titles import TitleReader
-from tallylight.hosts.polling.host import Poller
+from tallylight.hosts.polling.host import PollingHost
 from tallylight.hosts.wezterm import sidecar
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.status import Status
@@ -114,7 +114,7 @@ def test_a_fault_in_one_pane_of_a_feed_costs_no_other(tmp_path: Path, monkeypatc
     table = HandTable(str(tmp_path))
     feed = tmp_path / "feed.json"
     source = WezTermSource(environ, 1, "wezterm", feed, table)
-    poller = Poller("wezterm", [], environ, table=table)
+    poller = PollingHost("wezterm", [], environ, table=table)
     heard: list[str] = []
     decode = panes.osc1338.decode_variable
 

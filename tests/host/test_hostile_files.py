@@ -18,7 +18,7 @@ from tallylight.config import config_file
 from tallylight.files import receipt, user_file
 from tallylight.hooks import receipt as hooks_book
 from tallylight.model.errors import TallyError
-from tallylight.pane.file_request import Wanted
+from tallylight.pane.file_request import FileRequest
 from tallylight.snapshot import requests, waiting_time_file
 from tallylight.snapshot import writer as snapshot
 
@@ -97,14 +97,16 @@ def _writer(folder: Path) -> None:
 
 
 def _waited(folder: Path) -> None:
-    assert waiting_time_file.WaitedFile("kitty", _env(folder)).open("2026-01-02").gone_s == 0
+    assert waiting_time_file.WaitingTimeFile("kitty", _env(folder)).open("2026-01-02").gone_s == 0
     assert waiting_time_file.waited_today(_env(folder), 0.0) == 0
 
 
 PLACES = {
-    "status file": Place("s.json", lambda folder: Wanted(folder / "s.json", None, None, False).read()),
-    "transcript": Place("p/x/s.jsonl", lambda folder: Wanted(folder / "s", folder / "p/x/s.jsonl", b"", True).read()),
-    "moved transcript": Place("p/y/s.jsonl", lambda f: Wanted(f / "s", f / "p/x/s.jsonl", b"", True).read()),
+    "status file": Place("s.json", lambda folder: FileRequest(folder / "s.json", None, None, False).read()),
+    "transcript": Place(
+        "p/x/s.jsonl", lambda folder: FileRequest(folder / "s", folder / "p/x/s.jsonl", b"", True).read()
+    ),
+    "moved transcript": Place("p/y/s.jsonl", lambda f: FileRequest(f / "s", f / "p/x/s.jsonl", b"", True).read()),
     "config": Place("tallylight/config.toml", lambda folder: config_file.load_config(_env(folder))),
     "agent file": Place("tallylight/agents/x.toml", lambda folder: agent_files.load_agents(_env(folder))),
     "agents": Place("tallylight/agents", lambda folder: agent_files.load_agents(_env(folder))),
@@ -171,7 +173,7 @@ def test_a_pipe_keeps_what_is_in_it(tmp_path: Path) -> None:
     both = os.open(path, os.O_RDWR | os.O_NONBLOCK)
     try:
         os.write(both, b"theirs")
-        assert Wanted(path, None, None, is_undecided=False).read() == (b"", b"")
+        assert FileRequest(path, None, None, is_undecided=False).read() == (b"", b"")
         assert os.read(both, 10) == b"theirs"
     finally:
         os.close(both)
@@ -183,5 +185,5 @@ def test_what_cannot_be_read_is_no_goodbye(tmp_path: Path, made: Callable[[Path]
     path = tmp_path / "s.json"
     made(path)
 
-    assert Wanted(path, None, b"{}", is_undecided=False).read()[0] is not None
-    assert Wanted(tmp_path / "none", None, b"{}", is_undecided=False).read()[0] is None
+    assert FileRequest(path, None, b"{}", is_undecided=False).read()[0] is not None
+    assert FileRequest(tmp_path / "none", None, b"{}", is_undecided=False).read()[0] is None

@@ -79,7 +79,7 @@ def pane(table: HandTable) -> Pane:
 
 def read_files(pane: Pane, now: float) -> None:
     """What a host's worker does for a pane."""
-    wanted = pane.wanted_files()
+    wanted = pane.file_request()
     if wanted is not None:
         pane.files(wanted.status_file, *wanted.read(), now)
 
@@ -267,7 +267,7 @@ def test_last_words_are_not_asked_for_for_ever(pane: Pane, table: HandTable) -> 
         claude = table.processes.pop(CLAUDE.pid)
         pane.foreground(SHELL.pid, 1)
         table.processes[CLAUDE.pid] = claude
-    asked = [pane.wanted_files() is not None for _ in range(2 * EAGER_LOOKS)]
+    asked = [pane.file_request() is not None for _ in range(2 * EAGER_LOOKS)]
     assert sum(asked) == EAGER_LOOKS and not pane.is_undecided
 
     pane.foreground(AIDER.pid, 5)
@@ -305,7 +305,7 @@ def test_a_stopped_agent_is_no_crash(pane: Pane, table: HandTable) -> None:
 def test_a_missing_status_file_is_looked_for_less_and_less(pane: Pane) -> None:
     """An agent without one costs next to nothing after ten seconds, and is found all the same if it comes."""
     pane.foreground(CLAUDE.pid, 0)
-    asked = [pane.wanted_files() is not None for _ in range(EAGER_LOOKS + 80)]
+    asked = [pane.file_request() is not None for _ in range(EAGER_LOOKS + 80)]
 
     assert all(asked[:EAGER_LOOKS])
     assert sum(asked[EAGER_LOOKS:]) == 10
@@ -315,7 +315,7 @@ def test_a_file_that_was_read_for_another_agent_is_dropped(pane: Pane, table: Ha
     """What a slow disk brings after the foreground has changed is about nobody."""
     status_file(table.home, status="busy")
     pane.foreground(CLAUDE.pid, 0)
-    wanted = pane.wanted_files()
+    wanted = pane.file_request()
     assert wanted is not None
     pane.foreground(AIDER.pid, 1)
 

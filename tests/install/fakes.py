@@ -12,15 +12,15 @@ from pathlib import Path
 import attr
 import attrs
 
-from tallylight.files.system import World
+from tallylight.files.system import System
 
 #: What went well, by the command and all that it read.
 _TRIED: dict[tuple[str | bytes, ...], subprocess.CompletedProcess[str]] = {}
 
 
 @dataclasses.dataclass(frozen=True)
-class FakeWorld(World):
-    """A world whose pip links attrs, or fails, and whose kitty tells its version. Everything said is kept."""
+class FakeSystem(System):
+    """A system whose pip links attrs, or fails, and whose kitty tells its version. Everything said is kept."""
 
     said: list[str] = dataclasses.field(default_factory=list)
     pip_works: bool = True
@@ -61,10 +61,10 @@ class FakeWorld(World):
         return "\n".join(self.said)
 
 
-def make_world(
+def make_system(
     home: Path, *, answer: bool | None = None, kitty: bool = True, pip_works: bool = True, **env: str
-) -> FakeWorld:
-    """A world whose home is *home*, with a kitty on PATH if wanted, and a person who always says *answer*."""
+) -> FakeSystem:
+    """A system whose home is *home*, with a kitty on PATH if wanted, and a person who always says *answer*."""
     programs = home.parent / "programs"
     programs.mkdir(exist_ok=True)
     program = programs / "kitty"
@@ -73,7 +73,7 @@ def make_world(
         program.write_text("#!/bin/sh\n")
         program.chmod(0o755)
     said: list[str] = []
-    return FakeWorld(
+    return FakeSystem(
         env={"HOME": str(home), "PATH": str(programs), **env},
         say=said.append,
         ask=lambda _question: answer,

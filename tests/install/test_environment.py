@@ -15,7 +15,7 @@ from tallylight.files import directories, install_paths
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies, environment
 from tallylight.setup.environment import Source
-from tests.install.fakes import FakeWorld, make_world, tree
+from tests.install.fakes import FakeSystem, make_system, tree
 
 PYTHON = Path(sys.executable)
 
@@ -45,26 +45,26 @@ def source(tmp_path: Path) -> Source:
     return Source(package, kittens)
 
 
-def install(world: FakeWorld, source: Source, python: Path = PYTHON) -> environment.State:
-    state = environment.look(world, source, python)
-    environment.apply(world, source, python, state)
+def install(system: FakeSystem, source: Source, python: Path = PYTHON) -> environment.State:
+    state = environment.look(system, source, python)
+    environment.apply(system, source, python, state)
     return state
 
 
 def test_installed_once_is_current(home: Path, source: Source) -> None:
     """After an installation there is nothing to do, and looking writes nothing."""
-    world = make_world(home)
-    assert not environment.look(world, source, PYTHON).is_current
-    install(world, source)
+    system = make_system(home)
+    assert not environment.look(system, source, PYTHON).is_current
+    install(system, source)
     before = tree(home)
 
-    assert environment.look(world, source, PYTHON).is_current
+    assert environment.look(system, source, PYTHON).is_current
     assert tree(home) == before
 
 
 def test_command_runs_through_its_link(home: Path, source: Source) -> None:
     """~/.local/bin/tally runs the installed package, isolated from the user's own Python set-up."""
-    install(make_world(home), source)
+    install(make_system(home), source)
 
     done = subprocess.run(
         [home / ".local/bin/tally", "a b", "c"], env={"PYTHONPATH": "/nowhere"}, capture_output=True, text=True
@@ -77,7 +77,7 @@ def test_command_runs_with_a_python_whose_path_has_spaces(home: Path, source: So
     python = tmp_path / ("a long 'path' with " + "x" * 150) / "python3"
     python.parent.mkdir()
     python.symlink_to(PYTHON)
-    install(make_world(home), source, python)
+    install(make_system(home), source, python)
 
     done = subprocess.run([home / ".local/bin/tally", "a 'b"], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ('["a \'b"] 1\n', "")
@@ -85,7 +85,7 @@ def test_command_runs_with_a_python_whose_path_has_spaces(home: Path, source: So
 
 def test_kitty_conf_names_the_watcher_by_its_whole_path(home: Path, source: Source) -> None:
     """kitty looks for a relative watcher in its own directory, and expands a single dollar."""
-    install(make_world(home), source)
+    install(make_system(home), source)
 
     lines = (home / ".local/share/tallylight/kitty.conf").read_text().splitlines()
     data = str(home).replace("$", "$$")
@@ -94,12 +94,12 @@ def test_kitty_conf_names_the_watcher_by_its_whole_path(home: Path, source: Sour
 
 def test_changed_source_makes_a_new_release_and_keeps_one_old(home: Path, source: Source) -> None:
     """An update is linked whole; the release before it stays for a kitty that runs, the one before that goes."""
-    world = make_world(home)
-    place = install_paths.layout(world)
+    system = make_system(home)
+    place = install_paths.layout(system)
     names = []
     for text in ("1", "2", "3"):
         (source.kittens / "tally_watcher.py").write_text(text)
-        names.append(install(world, source).release)
+        names.append(install(system, source).release)
 
     assert place.watcher.read_text() == "3"
     assert sorted(path.name for path in place.releases.iterdir()) == sorted(names[1:])
@@ -108,83 +108,83 @@ def test_changed_source_makes_a_new_release_and_keeps_one_old(home: Path, source
 @pytest.mark.parametrize("damage", ["lib/tallylight/model/status.py", "kittens/tally_watcher.py"])
 def test_damaged_release_is_built_again(home: Path, source: Source, damage: str) -> None:
     """A file that is missing from the release in use is noticed and put back."""
-    world = make_world(home)
-    install(world, source)
+    system = make_system(home)
+    install(system, source)
     lost = home / ".local/share/tallylight" / damage
     lost.unlink()
 
-    assert environment.look(world, source, PYTHON).build
-    install(world, source)
+    assert environment.look(system, source, PYTHON).build
+    install(system, source)
     assert lost.exists()
-    assert environment.look(world, source, PYTHON).is_current
+    assert environment.look(system, source, PYTHON).is_current
 
 
 @pytest.mark.parametrize("lost", ["lib", "kittens", "kitty.conf", "bin/tally"])
 def test_lost_link_or_file_is_put_back(home: Path, source: Source, lost: str) -> None:
     """What points at the release is repaired without building it again."""
-    world = make_world(home)
-    install(world, source)
+    system = make_system(home)
+    install(system, source)
     path = home / ".local/share/tallylight" / lost
     path.unlink()
 
-    state = environment.look(world, source, PYTHON)
+    state = environment.look(system, source, PYTHON)
     assert (state.build, state.stale) == (False, (path,))
-    install(world, source)
-    assert environment.look(world, source, PYTHON).is_current
+    install(system, source)
+    assert environment.look(system, source, PYTHON).is_current
 
 
 def test_package_that_does_not_import_is_not_linked(home: Path, source: Source) -> None:
     """A build is tried before it is used: what was installed before stays in use."""
-    world = make_world(home)
-    first = install(world, source).release
+    system = make_system(home)
+    first = install(system, source).release
     (source.package / "model" / "status.py").write_text("this is not python\n")
 
     with pytest.raises(TallyError, match="does not import"):
-        install(world, source)
-    assert install_paths.layout(world).lib.readlink() == Path("releases", first, "lib")
-    assert [path.name for path in install_paths.layout(world).releases.iterdir()] == [first]
+        install(system, source)
+    assert install_paths.layout(system).lib.readlink() == Path("releases", first, "lib")
+    assert [path.name for path in install_paths.layout(system).releases.iterdir()] == [first]
 
 
 def test_code_that_runs_from_a_release_does_not_build_one(home: Path, source: Source) -> None:
     """`tally setup` of the installed command repairs the wiring of what is there."""
-    world = make_world(home)
-    name = install(world, source).release
-    place = install_paths.layout(world)
+    system = make_system(home)
+    name = install(system, source).release
+    place = install_paths.layout(system)
     private = Source((place.lib / "tallylight").resolve(), place.kittens.resolve())
 
-    state = environment.look(world, private, PYTHON)
+    state = environment.look(system, private, PYTHON)
     assert (state.release, state.is_current) == (name, True)
 
 
 def test_remove_leaves_nothing(home: Path, source: Source) -> None:
     """The data directory, the link and the server's token are gone; a second removal finds nothing."""
-    world = make_world(home)
-    install(world, source)
-    token = directories.serve_token(world.env)
+    system = make_system(home)
+    install(system, source)
+    token = directories.serve_token(system.env)
     token.parent.mkdir(parents=True, exist_ok=True)
     token.write_text("0" * 64)
 
-    assert len(environment.remove(world)) == 3
+    assert len(environment.remove(system)) == 3
     assert not token.parent.exists()
     assert not (home / ".local/share/tallylight").exists()
     assert not (home / ".local/bin/tally").is_symlink()
-    assert environment.remove(world) == []
+    assert environment.remove(system) == []
 
 
 def test_machine_without_psutil_wheels_is_served(home: Path, source: Source) -> None:
     """Where psutil cannot be had, attrs alone is installed and that is told."""
 
-    class Picky(FakeWorld):
+    class Picky(FakeSystem):
         def run(self, command, timeout=10.0):  # type: ignore[no-untyped-def]
             if "psutil>=5.9" in command:
                 return subprocess.CompletedProcess([], 1, "", "ERROR: no wheel of psutil")
             return super().run(command, timeout)
 
-    plain = make_world(home)
-    world = Picky(**vars(plain))
+    plain = make_system(home)
+    system = Picky(**vars(plain))
 
-    state = environment.look(world, source, PYTHON)
-    assert environment.apply(world, source, PYTHON, state) is False
+    state = environment.look(system, source, PYTHON)
+    assert environment.apply(system, source, PYTHON, state) is False
     assert (home / ".local/share/tallylight/lib/attrs").is_dir()
 
 

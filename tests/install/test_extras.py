@@ -11,7 +11,7 @@ import pytest
 
 from tallylight.cli import setup
 from tallylight.files import extras
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies, environment
 
@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+def system(tmp_path: Path) -> System:
+    return System(env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
 
 
 def test_both_lists_are_one() -> None:
@@ -29,11 +29,11 @@ def test_both_lists_are_one() -> None:
     assert {name: tuple(found) for name, found in table["project"]["optional-dependencies"].items()} == extras.EXTRAS
 
 
-def test_an_extra_is_put_in_whole_or_not_at_all(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_extra_is_put_in_whole_or_not_at_all(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new one takes the place of the old; when it cannot be had the old one stays, and nothing half done is left."""
     text = "1"
 
-    def install(_world: World, _python: Path, target: Path, required: Sequence[str], wanted: Sequence[str]) -> bool:
+    def install(_world: System, _python: Path, target: Path, required: Sequence[str], wanted: Sequence[str]) -> bool:
         assert (tuple(required), tuple(wanted)) == (extras.EXTRAS["fleet"], ())
         target.mkdir()
         (target / "paho.py").write_text(text)
@@ -43,27 +43,27 @@ def test_an_extra_is_put_in_whole_or_not_at_all(world: World, monkeypatch: pytes
 
     monkeypatch.setattr(dependencies, "install", install)
     for text in ("1", "2"):
-        folder = environment.add_extra(world, Path(sys.executable), "fleet")
+        folder = environment.add_extra(system, Path(sys.executable), "fleet")
         assert (folder / "paho.py").read_text() == text
     text = "3"
     with pytest.raises(TallyError, match="no network"):
-        environment.add_extra(world, Path(sys.executable), "fleet")
+        environment.add_extra(system, Path(sys.executable), "fleet")
     assert (folder / "paho.py").read_text() == "2"
     assert [path.name for path in folder.parent.iterdir()] == ["fleet"]
-    environment.remove(world)
+    environment.remove(system)
     assert not folder.parent.exists()
 
 
 def test_a_dry_run_fetches_nothing(
-    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    system: System, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`--with serve --dry-run` names the packages and leaves the home as it is."""
     monkeypatch.setattr(dependencies, "install", lambda *_: pytest.fail("it was fetched"))
 
-    assert setup.main(["--with", "serve", "--dry-run"], world) == 0
+    assert setup.main(["--with", "serve", "--dry-run"], system) == 0
 
     assert "uvicorn" in capsys.readouterr().out
-    assert not (world.home / ".local").exists()
+    assert not (system.home / ".local").exists()
 
 
 def test_it_is_found_only_when_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

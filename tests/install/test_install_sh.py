@@ -206,8 +206,8 @@ def test_python_without_pip_and_venv_is_served(checkout: Path, programs: Path, h
     # The command's Python is the one behind the stub, so setup itself is told to use the stub.
     code = (
         "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]);"
-        "from tallylight.setup import dependencies; from tallylight.files.system import World;"
-        "print(dependencies.install(World(), Path(sys.argv[2]), Path(sys.argv[3])))"
+        "from tallylight.setup import dependencies; from tallylight.files.system import System;"
+        "print(dependencies.install(System(), Path(sys.argv[2]), Path(sys.argv[3])))"
     )
     kept = {key: value for key, value in os.environ.items() if key.startswith(("PIP_", "SSL_", "HTTP", "http"))}
     done = subprocess.run(

@@ -13,12 +13,12 @@ import pytest
 from tallylight.cli.setup import main
 from tallylight.model.finding import Finding, Health
 from tallylight.setup import checks
-from tests.install.fakes import FakeWorld, make_world
+from tests.install.fakes import FakeSystem, make_system
 
 
 @dataclasses.dataclass(frozen=True)
-class KeyWorld(FakeWorld):
-    """A world whose kitty tells what is on its keys."""
+class KeySystem(FakeSystem):
+    """A system whose kitty tells what is on its keys."""
 
     taken: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
 
@@ -30,12 +30,12 @@ class KeyWorld(FakeWorld):
         return super().run(command, timeout)
 
 
-def world(home: Path, **taken: str) -> KeyWorld:
+def system(home: Path, **taken: str) -> KeySystem:
     (home / ".config/kitty").mkdir(parents=True, exist_ok=True)
     (home / ".config/kitty/kitty.conf").touch()
-    plain = make_world(home)
+    plain = make_system(home)
     fields = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain)}
-    return KeyWorld(**fields, taken={f"kitty_mod+{key.replace('_', '>')}": [what] for key, what in taken.items()})
+    return KeySystem(**fields, taken={f"kitty_mod+{key.replace('_', '>')}": [what] for key, what in taken.items()})
 
 
 @pytest.fixture
@@ -51,19 +51,19 @@ def bound(home: Path) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("map ")]
 
 
-def setup(world: KeyWorld, *argv: str) -> str:
-    world.said.clear()
-    assert main(argv, world) == 0
-    return world.text
+def setup(system: KeySystem, *argv: str) -> str:
+    system.said.clear()
+    assert main(argv, system) == 0
+    return system.text
 
 
-def doctor(world: KeyWorld) -> list[Finding]:
-    return [finding for finding in checks.terminal(world) if finding.what == "keys"]
+def doctor(system: KeySystem) -> list[Finding]:
+    return [finding for finding in checks.terminal(system) if finding.what == "keys"]
 
 
 def test_keys_are_shown_written_and_listed(home: Path) -> None:
     """What will be bound is told before anything is done, stands in our file alone, and is listed afterwards."""
-    it = world(home)
+    it = system(home)
     told = setup(it, "--dry-run")
     assert "ctrl+shift+y" in told and not (home / ".local/share/tallylight").exists()
     told = setup(it, "--yes")
@@ -81,7 +81,7 @@ def test_keys_are_shown_written_and_listed(home: Path) -> None:
 
 def test_a_second_setup_changes_nothing(home: Path) -> None:
     """With its keys bound, there is nothing to do."""
-    it = world(home)
+    it = system(home)
     setup(it, "--yes")
 
     assert "nothing changed" in setup(it)
@@ -89,8 +89,8 @@ def test_a_second_setup_changes_nothing(home: Path) -> None:
 
 def test_a_key_that_was_taken_since_is_found_and_moved(home: Path) -> None:
     """doctor names what is on the same key, and setup takes another one."""
-    setup(world(home), "--yes")
-    it = world(home, y="new_tab")
+    setup(system(home), "--yes")
+    it = system(home, y="new_tab")
     _, finding = doctor(it)
     assert finding.health is Health.DUPLICATE and "ctrl+shift+y is for jump, and for `new_tab`" in finding.text
     setup(it, "--yes")
@@ -104,7 +104,7 @@ def test_a_persons_own_keys(home: Path) -> None:
     config = home / ".config/tallylight/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('[keys]\njump = "kitty_mod+t"\nfork = ""\n')
-    it = world(home, t="new_tab")
+    it = system(home, t="new_tab")
     setup(it, "--yes")
 
     assert bound(home)[0].startswith("map kitty_mod+t kitten ")
@@ -118,7 +118,7 @@ def test_what_finds_no_free_key_is_named(home: Path) -> None:
     config.parent.mkdir(parents=True)
     config.write_text('[keys]\nresume = ""\n')
     taken = dict.fromkeys(("i", "a_a", "alt+a", "a_s", "alt+s", "a_z"), "new_tab")
-    text = setup(world(home, **taken), "--yes")
+    text = setup(system(home, **taken), "--yes")
 
     assert "no free key for agents, snooze: name some in [keys]" in text
     assert "of ~/.config/tallylight/config.toml, then run this again" in text
@@ -127,19 +127,19 @@ def test_what_finds_no_free_key_is_named(home: Path) -> None:
 
 def test_without_an_answer_the_keys_stay(home: Path) -> None:
     """A kitty that cannot be asked gets no new keys, and keeps those it has."""
-    plain = make_world(home)
+    plain = make_system(home)
     (home / ".config/kitty").mkdir(parents=True)
     (home / ".config/kitty/kitty.conf").touch()
     assert main(["--yes"], plain) == 0
     assert bound(home) == [] and "none bound" in plain.text and "kitty did not tell" in plain.text
-    setup(world(home), "--yes")
+    setup(system(home), "--yes")
     before = bound(home)
     assert main([], plain) == 0 and bound(home) == before != []
 
 
 def test_undo_takes_the_keys_along(home: Path) -> None:
     """Without our include there are no keys of ours."""
-    it = world(home)
+    it = system(home)
     setup(it, "--yes")
     setup(it, "--undo", "--yes")
 

@@ -17,10 +17,10 @@ import json, sys
 sys.path.insert(0, {lib!r})
 from tallylight.config import key_bindings as lines
 from tallylight.setup import environment, keys, kitty
-from tallylight.files.system import World
-world = World()
-place = environment.layout(world)
-bindings, answer = keys.plan(world, place, kitty.look(world))
+from tallylight.files.system import System
+system = System()
+place = environment.layout(system)
+bindings, answer = keys.plan(system, place, kitty.look(system))
 hidden = keys.hidden(bindings, answer) if answer else None
 print(json.dumps({{
     "lines": lines.text(bindings, str(place.kittens)),

@@ -15,7 +15,7 @@ from tallylight.actions.answer import Typist
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.gnu_screen.source import ScreenSource
-from tallylight.hosts.polling.host import Sight
+from tallylight.hosts.polling.host import SourcePane
 from tallylight.hosts.tmux.source import TmuxSource
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
@@ -60,7 +60,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture(params=["tmux", "screen"])
-def sights(request: pytest.FixtureRequest, environ: dict[str, str], tmp_path: Path) -> Iterator[dict[str, Sight]]:
+def sights(request: pytest.FixtureRequest, environ: dict[str, str], tmp_path: Path) -> Iterator[dict[str, SourcePane]]:
     """Two sessions of one multiplexer, `AUT` and `AUTHX`, in each of which a listener runs."""
     kind = request.param
     for name in ("AUT", "AUTHX"):
@@ -68,7 +68,7 @@ def sights(request: pytest.FixtureRequest, environ: dict[str, str], tmp_path: Pa
         how = ["tmux", "new-session", "-d", "-s", name] if kind == "tmux" else ["screen", "-U", "-dmS", name]
         subprocess.run([*how, *listener], env=environ, check=True)
     source = TmuxSource(environ, shows_lights=False) if kind == "tmux" else ScreenSource(environ)
-    found: dict[str, Sight] = {}
+    found: dict[str, SourcePane] = {}
 
     def are_there() -> bool:
         # A window whose program has only just begun cannot be read yet.
@@ -89,18 +89,18 @@ def sights(request: pytest.FixtureRequest, environ: dict[str, str], tmp_path: Pa
             subprocess.run(["screen", "-S", name, "-X", "quit"], env=environ, check=False, stdout=subprocess.DEVNULL)
 
 
-def pane(sight: Sight) -> Pane:
+def pane(sight: SourcePane) -> Pane:
     return Pane(id=sight.id, status=Status.WAITING, agent="claude", attach=sight.attach)
 
 
-def reached(multiplexers: Multiplexers, sight: Sight) -> Typist:
+def reached(multiplexers: Multiplexers, sight: SourcePane) -> Typist:
     """What types into that pane."""
     found = multiplexers.at(HOST, pane(sight))
     assert not isinstance(found, Refusal)
     return found
 
 
-def test_text_arrives_as_it_is(environ: dict[str, str], sights: dict[str, Sight], tmp_path: Path) -> None:
+def test_text_arrives_as_it_is(environ: dict[str, str], sights: dict[str, SourcePane], tmp_path: Path) -> None:
     """What a command language could take for its own is typed unchanged, and the session beside it gets nothing."""
     typist = Multiplexers(environ)
     assert typist.can_type(HOST, pane(sights["AUT"]))
@@ -115,13 +115,13 @@ def test_text_arrives_as_it_is(environ: dict[str, str], sights: dict[str, Sight]
     assert (tmp_path / "AUTHX").read_bytes() == b""
 
 
-def test_a_screen_is_read(environ: dict[str, str], sights: dict[str, Sight], tmp_path: Path) -> None:
+def test_a_screen_is_read(environ: dict[str, str], sights: dict[str, SourcePane], tmp_path: Path) -> None:
     """The rows of the right session come back, without the empty ones below."""
     lines = Multiplexers(environ).read(HOST, pane(sights["AUTHX"]))
     assert "".join(lines).replace(" ", "").endswith("/AUTHX")
 
 
-def test_a_session_that_is_gone_says_so(environ: dict[str, str], sights: dict[str, Sight]) -> None:
+def test_a_session_that_is_gone_says_so(environ: dict[str, str], sights: dict[str, SourcePane]) -> None:
     """After its end a session can be neither read nor typed into."""
     gone = pane(sights["AUT"])
     subprocess.run(["tmux", "kill-session", "-t", "=AUT"], env=environ, check=False, stderr=subprocess.DEVNULL)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.agents.conftest import claude_program as claude_program
 from tests.kitty.roots import SUITES, open_room, root_of
-from tests.sessions.polling import HandSource, World
+from tests.sessions.polling import HandSource, System
 from tests.sessions.yard import Yard
 
 #: For a test that is to hold with every version: Debian 12's, 13's and sid's.
@@ -23,16 +23,16 @@ everywhere = pytest.mark.parametrize("yard", ["here", *SUITES], indirect=True)
 
 @pytest.fixture
 def source() -> HandSource:
-    """What the polling host of `world` asks."""
+    """What the polling host of `system` asks."""
     return HandSource()
 
 
 @pytest.fixture
-def world(tmp_path: Path, source: HandSource) -> Iterator[World]:
+def system(tmp_path: Path, source: HandSource) -> Iterator[System]:
     """A polling host made by hand."""
-    world = World(tmp_path, source)
-    yield world
-    world.poller.close()
+    system = System(tmp_path, source)
+    yield system
+    system.poller.close()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.hosts.polling.host import Poller, Sight
+from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.snapshot import writer
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -20,18 +20,18 @@ from tests.host.test_pane import HandTable
 class HandSource:
     """A source that shows what it is given, or raises it."""
 
-    sights: Sequence[Sight] | Exception | None = ()
+    source_panes: Sequence[SourcePane] | Exception | None = ()
     every: float = 1.0
     looks: int = 0
     told: list[Mapping[str, PaneEntry]] = attrs.Factory(list)
     asked: list[Request] = attrs.Factory(list)
     is_closed: bool = False
 
-    def look(self) -> Sequence[Sight] | None:
+    def look(self) -> Sequence[SourcePane] | None:
         self.looks += 1
-        if isinstance(self.sights, Exception):
-            raise self.sights
-        return self.sights
+        if isinstance(self.source_panes, Exception):
+            raise self.source_panes
+        return self.source_panes
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
         self.told.append(entries)
@@ -43,7 +43,7 @@ class HandSource:
         self.is_closed = True
 
 
-class World:
+class System:
     """A poller with a hand-made table and clock; `steps` lets its time pass, and its threads finish."""
 
     def __init__(self, home: Path, *sources: HandSource) -> None:
@@ -51,7 +51,7 @@ class World:
         self.home = home
         self.table = HandTable(str(home))
         self.environ = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
-        self.poller = Poller("sessions", sources, self.environ, table=self.table, clock=lambda: self.now)
+        self.poller = PollingHost("sessions", sources, self.environ, table=self.table, clock=lambda: self.now)
         self.path = home / "tallylight" / f"sessions-{os.getpid()}.json"
 
     def steps(self, seconds: float, every: float = 0.25) -> None:

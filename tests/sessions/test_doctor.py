@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.finding import Health
 from tallylight.setup.sessions import findings
 from tallylight.snapshot.schema import Snapshot
@@ -30,10 +30,10 @@ class Answers:
     servers: dict[str, str | None] = attrs.Factory(dict)
     asked: list[Sequence[str]] = attrs.Factory(list)
 
-    def world(self) -> World:
+    def system(self) -> System:
         answers = self
 
-        class Told(World):
+        class Told(System):
             def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
                 words = [str(word) for word in command]
                 answers.asked.append(words)
@@ -69,7 +69,7 @@ def answers(tmp_path: Path) -> Iterator[Answers]:
 
 def test_no_sessions(answers: Answers) -> None:
     """Where there is no session there is nothing to say."""
-    assert list(findings(answers.world(), [])) == []
+    assert list(findings(answers.system(), [])) == []
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_no_sessions(answers: Answers) -> None:
 def test_nobody_looks_after_them(answers: Answers, screens: str, servers: dict[str, str | None], named: str) -> None:
     """Sessions without a host are named, with the command that would look after them, and are no fault."""
     answers.screens, answers.servers = screens, servers
-    found = next(iter(findings(answers.world(), [])))
+    found = next(iter(findings(answers.system(), [])))
 
     assert (found.what, found.health, found.is_fault) == ("sessions", Health.SKIPPED, False)
     assert named in found.text
@@ -88,7 +88,7 @@ def test_nobody_looks_after_them(answers: Answers, screens: str, servers: dict[s
 def test_somebody_does(answers: Answers) -> None:
     """A living host of sessions is named."""
     answers.screens = SCREENS
-    (found,) = findings(answers.world(), [HOST])
+    (found,) = findings(answers.system(), [HOST])
 
     assert (found.health, found.text) == (Health.OK, "looked after by sessions-7")
 
@@ -96,7 +96,7 @@ def test_somebody_does(answers: Answers) -> None:
 def test_what_tmux_lets_through(answers: Answers) -> None:
     """Each server that answers has a finding; an old one that has no such option has none."""
     answers.servers = {"a": "off", "b": "on", "c": ""}
-    found = [one for one in findings(answers.world(), [HOST]) if one.what == "tmux server"]
+    found = [one for one in findings(answers.system(), [HOST]) if one.what == "tmux server"]
 
     assert [(one.text.partition(":")[0], one.health) for one in found] == [("a", Health.SKIPPED), ("b", Health.OK)]
     assert "with `on`" in found[0].text
@@ -105,7 +105,7 @@ def test_what_tmux_lets_through(answers: Answers) -> None:
 def test_only_sockets_are_asked_and_no_server_is_started(answers: Answers) -> None:
     """Only what is a socket is asked, and only with commands that start nothing and change nothing."""
     answers.servers = {"a": "on"}
-    list(findings(answers.world(), []))
+    list(findings(answers.system(), []))
 
     asked = {words[3] for words in answers.asked if words[0] == "tmux"}
     assert asked == {"list-sessions", "show-options"}

@@ -89,11 +89,11 @@ def test_a_look_without_a_change_asks_nothing(stage: Stage) -> None:
     assert stage.asked() == []
 
     stage.list("Attached")
-    sights = stage.source.look()
+    source_panes = stage.source.look()
     assert stage.asked() == ["-ls"]
-    assert sights is not None
-    assert sights[0].attach == ("screen", "-x", "4711.work", "-p", "0")
-    assert sights[0].visible
+    assert source_panes is not None
+    assert source_panes[0].attach == ("screen", "-x", "4711.work", "-p", "0")
+    assert source_panes[0].visible
 
 
 def test_a_session_that_comes_during_the_first_list(stage: Stage) -> None:
@@ -109,10 +109,10 @@ def test_a_session_that_comes_during_the_first_list(stage: Stage) -> None:
 
 def test_a_screen(stage: Stage) -> None:
     """A detached session is addressed by its whole name, and asked for its cursor after its text."""
-    (sight,) = stage.source.look() or ()
+    (source_pane,) = stage.source.look() or ()
     stage.asked()
-    assert sight.read is not None
-    look = sight.read()
+    assert source_pane.read is not None
+    look = source_pane.read()
 
     assert look is not None
     assert (look.lines, look.cursor_row, look.cursor_column, look.columns) == (["a", "bc", "", ""], 1, 2, 20)
@@ -127,22 +127,22 @@ def test_a_screen(stage: Stage) -> None:
 
 def test_an_unchanged_screen_is_not_asked_about(stage: Stage) -> None:
     """The second time the text is the same, nothing but the text is asked for."""
-    (sight,) = stage.source.look() or ()
-    assert sight.read is not None
-    first = sight.read()
+    (source_pane,) = stage.source.look() or ()
+    assert source_pane.read is not None
+    first = source_pane.read()
     stage.asked()
 
-    assert sight.read() == first
+    assert source_pane.read() == first
     assert len(stage.asked()) == 1
 
 
 def test_who_is_attached_is_not_disturbed(stage: Stage) -> None:
     """No question is put to an attached session: the answer would be drawn on its display."""
     stage.list("Attached")
-    (sight,) = stage.source.look() or ()
+    (source_pane,) = stage.source.look() or ()
     stage.asked()
-    assert sight.read is not None
-    look = sight.read()
+    assert source_pane.read is not None
+    look = source_pane.read()
 
     assert look is not None
     assert not look.cursor_visible
@@ -152,14 +152,14 @@ def test_who_is_attached_is_not_disturbed(stage: Stage) -> None:
 def test_a_session_that_hangs(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     """No file within the time means a session that hangs; none, and no socket either, one that is gone."""
     monkeypatch.setattr("tallylight.hosts.gnu_screen.source.WRITTEN_S", 0.1)
-    (sight,) = stage.source.look() or ()
-    assert sight.read is not None
+    (source_pane,) = stage.source.look() or ()
+    assert source_pane.read is not None
     (stage.home / "stuck").touch()
 
     with pytest.raises(StuckError):
-        sight.read()
+        source_pane.read()
     stage.socket.unlink()
-    assert sight.read() is None
+    assert source_pane.read() is None
 
 
 def test_no_screen_here(stage: Stage) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.wezterm import api
-from tests.wezterm.fake import Fake, Pane, Tab, Window, World
+from tests.wezterm.fake import Fake, Pane, System, Tab, Window
 
 CONFIG = """
 local wezterm = require 'wezterm'
@@ -27,10 +27,10 @@ class Bench:
     def __init__(self, profile: str, folder: Path) -> None:
         self.profile = profile
         self.folder = folder
-        self.world = World()
-        self.window: Window = self.world.window(focused=True)
-        self.tabs: list[Tab] = [self.world.tab(self.window), self.world.tab(self.window)]
-        self.panes: list[Pane] = [self.world.pane(tab) for tab in self.tabs]
+        self.system = System()
+        self.window: Window = self.system.window(focused=True)
+        self.tabs: list[Tab] = [self.system.tab(self.window), self.system.tab(self.window)]
+        self.panes: list[Pane] = [self.system.pane(tab) for tab in self.tabs]
         self.answers: dict[str, Any] = {}
         self.has_tally = True
         self.sidecar = 99
@@ -39,7 +39,7 @@ class Bench:
     def start(self, **more: Any) -> Fake:
         """A new Lua state in the same world, as a reload makes."""
         now = self.fake.now if hasattr(self, "fake") else None
-        self.fake = Fake(self.profile, self.world, run=self._run, **more)
+        self.fake = Fake(self.profile, self.system, run=self._run, **more)
         self.fake.now = now or self.fake.now
         self.fake.living_pids.add(99)
         return self.fake

@@ -71,7 +71,7 @@ class Window:
     performed: list[Any] = attrs.Factory(list)
 
 
-class World:
+class System:
     """What outlives a reload."""
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Fake:
     def __init__(
         self,
         profile: str = "stable",
-        world: World | None = None,
+        system: System | None = None,
         *,
         has_gui: bool = True,
         path: str = "",
@@ -134,7 +134,7 @@ class Fake:
     ) -> None:
         assert profile in api.PROFILES
         self.profile = profile
-        self.world = world or World()
+        self.system = system or System()
         self.now = 1_700_000_000
         self.log: list[tuple[str, str]] = []
         self.handlers: dict[str, list[Any]] = {}
@@ -205,7 +205,7 @@ class Fake:
                     "values": self._table(values),
                     "functions": self._table(functions),
                     "call": self._dispatch("wezterm"),
-                    "store": self._table({"get": self.world.globals.get, "set": self.world.globals.__setitem__}),
+                    "store": self._table({"get": self.system.globals.get, "set": self.system.globals.__setitem__}),
                     "config_keys": self._table(dict.fromkeys(api.CONFIG_KEYS, True)),
                     "absent": self._table(dict.fromkeys(absent, True)),
                 }
@@ -330,17 +330,17 @@ class Fake:
 
     def _found(self, class_: str, id_: int) -> Any:
         if class_ == "Pane":
-            pane = self.world.panes().get(id_)
+            pane = self.system.panes().get(id_)
             if pane is None:
                 raise LuaError(f"pane id {id_} not found in mux")
             return pane
         if class_ == "MuxTab":
-            for window in self.world.windows:
+            for window in self.system.windows:
                 for tab in window.tabs:
                     if tab.id == id_:
                         return tab
             raise LuaError(f"tab id {id_} not found in mux")
-        for window in self.world.windows:
+        for window in self.system.windows:
             if window.id == id_:
                 return window
         raise LuaError(f"window id {id_} not found in mux")
@@ -349,18 +349,18 @@ class Fake:
         return _Objects(class_, [each.id for each in found])
 
     def mux_all_windows(self) -> Any:
-        return self._objects("MuxWindow", self.world.windows)
+        return self._objects("MuxWindow", self.system.windows)
 
     def mux_get_active_workspace(self) -> str:
-        return self.world.workspace
+        return self.system.workspace
 
     def mux_set_active_workspace(self, name: str) -> None:
-        if name not in {window.workspace for window in self.world.windows}:
+        if name not in {window.workspace for window in self.system.windows}:
             raise LuaError(f"{name} is not an existing workspace")
-        self.world.workspace = name
+        self.system.workspace = name
 
     def _shown(self) -> list[Window]:
-        return [window for window in self.world.windows if window.workspace == self.world.workspace]
+        return [window for window in self.system.windows if window.workspace == self.system.workspace]
 
     def gui_gui_windows(self) -> Any:
         return self._objects("GuiWin", self._shown())
@@ -419,7 +419,7 @@ class Fake:
         if options.get("direction", "Right") not in api.DIRECTIONS:
             raise LuaError(f"{options['direction']} is no direction")
         pane.split.append(options)
-        return _Object("Pane", self.world.pane(pane.tab).id)
+        return _Object("Pane", self.system.pane(pane.tab).id)
 
     def guiwin_window_id(self, window: Window) -> int:
         return window.id
@@ -428,7 +428,7 @@ class Fake:
         return window.is_focused
 
     def guiwin_focus(self, window: Window) -> None:
-        for each in self.world.windows:
+        for each in self.system.windows:
             each.is_focused = each is window
 
     def guiwin_active_tab(self, window: Window) -> Any:

@@ -38,7 +38,7 @@ def test_jump(bench: Bench) -> None:
     """To the pane that has waited longest, then to the next, and round again; across tabs, with a zoom undone."""
     bench.config()
     here, there = bench.panes
-    beside = bench.world.pane(bench.tabs[1])
+    beside = bench.system.pane(bench.tabs[1])
     bench.say(beside, "state=waiting")
     bench.say(there, "state=waiting")
     bench.say(here, "state=error")
@@ -55,12 +55,12 @@ def test_jump(bench: Bench) -> None:
 def test_jump_to_another_workspace(bench: Bench) -> None:
     """The workspace is changed, and the window comes to the front."""
     bench.config()
-    other = bench.world.window("other")
-    pane = bench.world.pane(bench.world.tab(other))
+    other = bench.system.window("other")
+    pane = bench.system.pane(bench.system.tab(other))
     bench.say(pane, "state=waiting")
     bench.tick()
     bench.fake.press("tallylight.jump", bench.panes[0])
-    assert bench.world.workspace == "other"
+    assert bench.system.workspace == "other"
     assert pane.activated == 1 and other.is_focused
     assert bench.fake.errors() == []
 
@@ -100,7 +100,7 @@ def test_list_left(bench: Bench) -> None:
     for chosen in (None, str(bench.panes[1].id)):
         bench.fake.press("tallylight.list", bench.panes[0])
         if chosen:
-            bench.world.close(bench.panes[1])
+            bench.system.close(bench.panes[1])
         bench.fake.choose(bench.window, bench.panes[0], chosen)
         assert bench.window.active == 0
     assert bench.fake.errors() == []
@@ -205,9 +205,9 @@ def test_a_fault_is_told(bench: Bench) -> None:
     bench.config()
     bench.tick()
     bench.answers["fork"] = (True, '{"version": 1, "argv": ["x"]}')
-    pane = bench.world.pane(bench.tabs[0])
+    pane = bench.system.pane(bench.tabs[0])
     closing = iter([pane])
-    bench.fake.paused = lambda: bench.world.close(p) if (p := next(closing, None)) else None
+    bench.fake.paused = lambda: bench.system.close(p) if (p := next(closing, None)) else None
     # While `tally` is asked the pane goes.
     bench.fake.press("tallylight.fork", pane)
     assert bench.window.toasts == [("tallylight", "fork failed; the log tells why")]

@@ -70,7 +70,7 @@ def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monke
     for value in [*VALUES, "victim", str(victim), "wezterm-1.json", "wezterm-1.feed.json"]:
         victim.write_text("kept")
         bench.start()
-        bench.world.globals["tallylight_sidecar"] = "{}"
+        bench.system.globals["tallylight_sidecar"] = "{}"
         answer = {
             "version": 1,
             "pid": 99,
@@ -103,7 +103,7 @@ def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
         kept += [json.dumps({key: value}) for key in keys]
     for text in kept:
         bench.start()
-        bench.world.globals[name] = text
+        bench.system.globals[name] = text
         bench.config()
         bench.say(bench.panes[1], "state=waiting;tool=claude")
         assert not use(bench), text[:80]

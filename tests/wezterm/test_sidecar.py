@@ -16,7 +16,7 @@ from tallylight.snapshot import requests
 from tests.kitty.test_fake_agent import _AGENT, _SERVER
 from tests.wezterm.conftest import light_of
 from tests.wezterm.desk import Desk, is_running
-from tests.wezterm.fake import Fake, World
+from tests.wezterm.fake import Fake, System
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.programs]
 
@@ -118,12 +118,12 @@ def test_the_whole_way_round(desk: Desk) -> None:
     pane = desk.spawn()
     desk.send(pane, "codex\r")
     desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
-    world = World()
-    window = world.window()
-    tab = world.tab(window)
-    lua_pane = world.pane(tab)
+    system = System()
+    window = system.window()
+    tab = system.tab(window)
+    lua_pane = system.pane(tab)
     lua_pane.id = pane
-    fake = Fake("nightly", world, run=lambda argv: (True, json.dumps(desk.sidecar), ""))
+    fake = Fake("nightly", system, run=lambda argv: (True, json.dumps(desk.sidecar), ""))
     fake.living_pids.add(desk.sidecar["pid"])
     fake.evaluate(
         "local w = require 'wezterm'\nlocal config = w.config_builder()\n"

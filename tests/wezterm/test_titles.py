@@ -66,7 +66,7 @@ def test_the_most_urgent_pane(bench: Bench) -> None:
     """Of the panes of a tab the most urgent is shown, and of the records of a pane, too."""
     bench.config()
     tab = bench.tabs[1]
-    other = bench.world.pane(tab)
+    other = bench.system.pane(tab)
     bench.say(bench.panes[1], "state=working")
     assert bench.light(other) == "▌●"
     bench.say(other, "state=error")
@@ -80,7 +80,7 @@ def test_the_most_urgent_pane(bench: Bench) -> None:
 def test_zoom_shows_the_pane_that_is_zoomed(bench: Bench) -> None:
     """WezTerm lists only the zoomed pane of a tab; the light is that pane's, and all of them again after it."""
     bench.config()
-    other = bench.world.pane(bench.tabs[1])
+    other = bench.system.pane(bench.tabs[1])
     bench.say(other, WAITING)
     bench.tabs[1].is_zoomed = True
     assert bench.light(other) == ""
@@ -108,9 +108,9 @@ def test_mux_pane(bench: Bench) -> None:
 def test_dead_pane(bench: Bench) -> None:
     """A pane that closes takes its light along, and no handler fails over it."""
     bench.config()
-    other = bench.world.pane(bench.tabs[1])
+    other = bench.system.pane(bench.tabs[1])
     bench.say(other, WAITING)
-    bench.world.close(other)
+    bench.system.close(other)
     bench.tick()
     assert bench.light(bench.panes[1]) == ""
     assert bench.fake.errors() == []
@@ -119,7 +119,7 @@ def test_dead_pane(bench: Bench) -> None:
 def test_another_workspace(bench: Bench) -> None:
     """Of a window no GUI shows WezTerm emits nothing; its variables are found all the same."""
     bench.config()
-    hidden = bench.world.pane(bench.world.tab(bench.world.window("other")))
+    hidden = bench.system.pane(bench.system.tab(bench.system.window("other")))
     bench.say(hidden, WAITING)
     bench.tick()
     assert bench.window.toasts == [("claude needs you: web", "waiting")]
@@ -254,7 +254,7 @@ def test_narrow(bench: Bench) -> None:
 def test_budget(bench: Bench) -> None:
     """A title costs no process, no file, no clock: each pane's variables once, the panes once, nothing dear at all."""
     bench.config()
-    others = [bench.world.pane(bench.tabs[1]) for _ in range(9)]
+    others = [bench.system.pane(bench.tabs[1]) for _ in range(9)]
     for pane in others:
         bench.say(pane, WAITING)
     before = bench.fake.counts

@@ -134,8 +134,8 @@ def test_reattach(bench: Bench) -> None:
     bench.say(bench.panes[1], WAITING)
     # The client's pane is a new one, with nothing in it.
     tab = bench.tabs[1]
-    bench.world.close(bench.panes[1])
-    pane = bench.world.pane(tab, domain="unix")
+    bench.system.close(bench.panes[1])
+    pane = bench.system.pane(tab, domain="unix")
     bench.tick()
     assert bench.light(pane) == ""
     bench.say(pane, WAITING + ";beat=1")
@@ -391,7 +391,7 @@ def test_handlers_of_others_run(bench: Bench) -> None:
     own = "wezterm.on('update-status', function(window) window:set_right_status('clock') {} end)"
     bench.config(before=own.format(calls.format("a")), after=own.format(calls.format("b")))
     bench.tick()
-    assert bench.world.globals["a"] == bench.world.globals["b"] == 1
+    assert bench.system.globals["a"] == bench.system.globals["b"] == 1
     assert (bench.window.right_status, bench.window.left_status) == ("clock", "")
 
 
@@ -404,12 +404,12 @@ def test_a_fault_is_one_line(bench: Bench) -> None:
     for _ in range(5):
         bench.tick()
     assert len(bench.fake.errors()) == 1 and "oops" in bench.fake.errors()[0]
-    assert bench.world.globals["ran"] is True
+    assert bench.system.globals["ran"] is True
 
 
 def test_the_memory_of_toasts_is_json(bench: Bench) -> None:
     """What is kept in GLOBAL is text, because WezTerm's lists there cannot be changed."""
     bench.config()
     bench.say(bench.panes[1], WAITING)
-    assert all(isinstance(value, str) for value in bench.world.globals.values())
-    assert json.loads(bench.world.globals["tallylight_told"])[str(bench.panes[1].id)].startswith("waiting ")
+    assert all(isinstance(value, str) for value in bench.system.globals.values())
+    assert json.loads(bench.system.globals["tallylight_told"])[str(bench.panes[1].id)].startswith("waiting ")

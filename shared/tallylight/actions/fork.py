@@ -1,5 +1,5 @@
 """
-Forking and resuming in the world: a pane of a snapshot and the process table become a plan that can be run.
+Fork and resume: a pane of a snapshot and the process table become a plan that can be run.
 
 `plan_fork` and `plan_resume` look afresh: whatever a snapshot says, the process must be there at this moment. The
 program is looked for by the agent's own name in the `PATH` of its running process (of the pane's shell, if the agent is
@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 
 from tallylight.actions import worktrees
-from tallylight.actions.fork_page import Offer
+from tallylight.actions.fork_page import ForkPage
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Scene, Verb, plan
 from tallylight.actions.worktrees import Base
@@ -137,7 +137,7 @@ def worktree_of(plan_: Plan) -> Base | Refusal:
     return worktrees.inspect(plan_.cwd)
 
 
-def complete(offer: Offer) -> None:
+def complete(offer: ForkPage) -> None:
     """Find out what the page of *offer* lacks: the worktree, once a person wants one."""
     if offer.wants_worktree and offer.worktree is None and isinstance(offer.found, Plan):
         offer.worktree = worktree_of(offer.found)

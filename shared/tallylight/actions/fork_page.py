@@ -75,7 +75,7 @@ class Worktree(Protocol):
 
 
 @attrs.define
-class Offer:
+class ForkPage:
     """
     One page. *wants_worktree* is what the person chose; whoever shows the page finds out about it and sets *worktree*
     to what it would be, or to why there can be none.

@@ -63,7 +63,7 @@ class Method(enum.StrEnum):
 @attrs.frozen(kw_only=True)
 class Plan:
     """
-    What would run. `argv[0]` is the agent's name until the world has found the program of that name; *display* is
+    What would run. `argv[0]` is the agent's name until the program of that name has been found; *display* is
     what people call the agent.
 
     *pid* and *start* are the process that was identified, None for an agent that is gone. *relayed*: that one ran

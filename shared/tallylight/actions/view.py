@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.fork_page import Act, Line, Offer, fitted, wrapped
+from tallylight.actions.fork_page import Act, ForkPage, Line, fitted, wrapped
 
 _NOT_YET = "Read on with ↓ or space: not all of this was shown."
 
@@ -18,7 +18,7 @@ _NOT_YET = "Read on with ↓ or space: not all of this was shown."
 class View:
     """One window with the page of *offer*."""
 
-    offer: Offer
+    offer: ForkPage
     _body: list[Line] = attrs.Factory(list)
     _size: tuple[int, int] = (0, 0)
     _top: int = 0
@@ -53,7 +53,7 @@ class View:
         return [*body[self._top : bottom], *foot], is_new
 
     def key(self, key: str) -> Act:
-        """Take one key, by its name: those of an `Offer`, and `up`, `down`, `pageup`, `pagedown`."""
+        """Take one key, by its name: those of an `ForkPage`, and `up`, `down`, `pageup`, `pagedown`."""
         self._says_not_yet = False
         step = {"up": -1, "down": 1, "pageup": -max(1, self._height), "pagedown": max(1, self._height)}
         by = step.get("pagedown" if key == " " else key)

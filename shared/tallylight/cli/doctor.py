@@ -20,7 +20,7 @@ from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, receipt
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.hooks import state
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
@@ -76,27 +76,27 @@ class RealWire:
         return process_table.table().start_time(pid)
 
 
-def main(argv: Sequence[str], world: World | None = None, wire: Wire | None = None) -> int:
+def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = None) -> int:
     """Run every check; 1 if something is wrong."""
     parser = argparse.ArgumentParser(
         prog="tally doctor", description="Check that everything is wired and that a light arrives.", allow_abbrev=False
     )
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_args(list(argv))
-    world = world or World()
-    wire = wire or RealWire(world.env)
-    columns = Output.to(sys.stdout, world.env).columns
+    system = system or System()
+    wire = wire or RealWire(system.env)
+    columns = Output.to(sys.stdout, system.env).columns
     found = []
-    for finding in examine(world, wire):
+    for finding in examine(system, wire):
         found.append(finding)
         if not options.json:
-            world.say(_line(finding, columns))
+            system.say(_line(finding, columns))
     faults = sum(finding.is_fault for finding in found)
     if options.json:
         rows = [finding._asdict() for finding in found]
-        world.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
+        system.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
     else:
-        world.say(f"\n{faults} to mend." if faults else "\nAll is well.")
+        system.say(f"\n{faults} to mend." if faults else "\nAll is well.")
     return 1 if faults else 0
 
 
@@ -109,39 +109,39 @@ def _line(finding: Finding, columns: int) -> str:
     return "\n".join(lines)
 
 
-def examine(world: World, wire: Wire) -> Iterator[Finding]:
+def examine(system: System, wire: Wire) -> Iterator[Finding]:
     """Every finding, in the order in which a fault explains the ones after it."""
-    yield from checks.installation(world)
-    yield from checks.terminal(world)
-    yield from wezterm.findings(world, [host.name for host in wire.snapshots()[0] if host.host == "wezterm"])
-    yield from checks.settings(world)
-    yield from state.findings(world, hooks.targets(world))
-    passthrough = _multiplexer(world)
+    yield from checks.installation(system)
+    yield from checks.terminal(system)
+    yield from wezterm.findings(system, [host.name for host in wire.snapshots()[0] if host.host == "wezterm"])
+    yield from checks.settings(system)
+    yield from state.findings(system, hooks.targets(system))
+    passthrough = _multiplexer(system)
     # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
-    light = list(_light(world, wire, blocked=any(finding.is_fault for finding in passthrough)))
-    yield from _bus(world, wire)
-    yield from sessions.findings(world, wire.snapshots()[0])
+    light = list(_light(system, wire, blocked=any(finding.is_fault for finding in passthrough)))
+    yield from _bus(system, wire)
+    yield from sessions.findings(system, wire.snapshots()[0])
     yield from passthrough
     yield from light
 
 
-def _bus(world: World, wire: Wire) -> Iterator[Finding]:
+def _bus(system: System, wire: Wire) -> Iterator[Finding]:
     """The directory of snapshots, and the kittys that write into it."""
-    folder = writer.directory(world.env)
+    folder = writer.directory(system.env)
     living, problems = wire.snapshots()
     for problem in problems:
         yield Finding("snapshots", Health.BROKEN, str(problem), "remove it; it is written again")
     if not problems:
         hosts = ", ".join(f"{host.host} {host.pid}" for host in living) or "nobody writes there now"
-        yield Finding("snapshots", Health.OK, f"{world.short(folder)}: {hosts}")
-    pid = _kitty_pid(world)
+        yield Finding("snapshots", Health.OK, f"{system.short(folder)}: {hosts}")
+    pid = _kitty_pid(system)
     if pid is not None:
-        yield _this_kitty(world, wire, pid, next((host for host in living if host.pid == pid), None))
+        yield _this_kitty(system, wire, pid, next((host for host in living if host.pid == pid), None))
 
 
-def _this_kitty(world: World, wire: Wire, pid: int, host: Snapshot | None) -> Finding:
+def _this_kitty(system: System, wire: Wire, pid: int, host: Snapshot | None) -> Finding:
     what = "this kitty"
-    linked, wired = _times(world)
+    linked, wired = _times(system)
     if host is not None:
         if linked is not None and host.started < linked:
             return Finding(what, Health.STALE, f"kitty {pid} runs what was installed before", "restart kitty")
@@ -153,51 +153,51 @@ def _this_kitty(world: World, wire: Wire, pid: int, host: Snapshot | None) -> Fi
     return Finding(what, Health.BROKEN, text, "start `kitty` from another terminal and read what it prints")
 
 
-def _times(world: World) -> tuple[float | None, float | None]:
+def _times(system: System) -> tuple[float | None, float | None]:
     """When the release in use was linked, and when kitty.conf was last wired."""
     linked = wired = None
     with contextlib.suppress(OSError):
-        linked = install_paths.layout(world).lib.lstat().st_mtime
+        linked = install_paths.layout(system).lib.lstat().st_mtime
     with contextlib.suppress(TallyError):
         wired = max(
-            (entry.at for entry in receipt.load(directories.state_dir(world.env)).entries.values()), default=linked
+            (entry.at for entry in receipt.load(directories.state_dir(system.env)).entries.values()), default=linked
         )
     return linked, wired
 
 
-def _kitty_pid(world: World) -> int | None:
+def _kitty_pid(system: System) -> int | None:
     """The kitty this process is in, on this machine."""
-    pid = world.env.get("KITTY_PID", "")
+    pid = system.env.get("KITTY_PID", "")
     return int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 11 else None
 
 
-def _multiplexer(world: World) -> list[Finding]:
-    kind = tty.multiplexer(world.env)
+def _multiplexer(system: System) -> list[Finding]:
+    kind = tty.multiplexer(system.env)
     if kind == "screen":
         return [Finding("GNU Screen", Health.OK, "passes our sequences on")]
     if kind != "tmux":
         return []
-    done = world.run(["tmux", "show-options", "-gv", "allow-passthrough"], timeout=5)
+    done = system.run(["tmux", "show-options", "-gv", "allow-passthrough"], timeout=5)
     # A pane may have a value of its own.
-    pane = world.run(["tmux", "show-options", "-pv", "allow-passthrough"], timeout=5).stdout.strip()
+    pane = system.run(["tmux", "show-options", "-pv", "allow-passthrough"], timeout=5).stdout.strip()
     value = pane or done.stdout.strip()
     if value in ("on", "all"):
         return [Finding("tmux", Health.OK, f"allow-passthrough is {value}")]
     if done.returncode != 0:
         # Before 3.3 there was no such option, and everything was let through.
-        version = world.run(["tmux", "-V"], timeout=5).stdout.strip() or "tmux"
+        version = system.run(["tmux", "-V"], timeout=5).stdout.strip() or "tmux"
         return [Finding("tmux", Health.SKIPPED, f"{clean(version, 40)} has no allow-passthrough")]
     remedy = "run `tmux set -g allow-passthrough on`, and put `set -g allow-passthrough on` into ~/.tmux.conf"
     return [Finding("tmux", Health.BROKEN, "allow-passthrough is off: no light leaves tmux", remedy)]
 
 
-def _light(world: World, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
+def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
     """Send a report from here and look for it in a snapshot."""
     if blocked:
         yield Finding("light", Health.SKIPPED, "not sent: tmux would drop it")
         return
     living, _ = wire.snapshots()
-    if not living and _kitty_pid(world) is None:
+    if not living and _kitty_pid(system) is None:
         yield Finding("light", Health.SKIPPED, "not sent: no terminal on this machine runs tallylight yet")
         return
     record = {"id": f"doctor-{os.getpid()}"}
@@ -216,7 +216,7 @@ def _light(world: World, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
         return
     if where:
         yield Finding("light", Health.OK, f"sent from here, arrived in {where} after {took:.1f} s")
-    elif _kitty_pid(world) is None and not tty.multiplexer(world.env):
+    elif _kitty_pid(system) is None and not tty.multiplexer(system.env):
         yield Finding("light", Health.SKIPPED, "sent, and seen nowhere: this terminal is not a kitty of this machine")
     else:
         remedy = "restart kitty; if that does not help, start it from another terminal and read what it prints"

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 import attrs
 
 from tallylight.actions import fork, worktrees
-from tallylight.actions.fork_page import Offer, Place, command_line, sentence
+from tallylight.actions.fork_page import ForkPage, Place, command_line, sentence
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
 from tallylight.actions.worktrees import Base
@@ -64,7 +64,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     if options.dry_run or command is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
         describe(Output.to(sys.stdout, os.environ), plan, base, is_here=command is not None or options.dry_run)
         return 0
-    offer = Offer(verb, here, Place(options.location), wants_worktree=base is not None, worktree=base)
+    offer = ForkPage(verb, here, Place(options.location), wants_worktree=base is not None, worktree=base)
     return _ask(offer, found)
 
 
@@ -131,7 +131,7 @@ def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str,
     return [kitten, "@", "launch", *where, *same, f"--title={plan.title}", f"--cwd={plan.cwd}", *plan.argv]
 
 
-def _ask(offer: Offer, found: Found) -> int:
+def _ask(offer: ForkPage, found: Found) -> int:
     """Show the page; start what it shows if that is agreed to."""
     if not ask(offer, sys.stdin.fileno(), os.environ, fork.complete):
         return 1

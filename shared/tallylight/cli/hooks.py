@@ -16,7 +16,7 @@ from typing import Any
 from tallylight.agents import agent_files
 from tallylight.cli.output import clean
 from tallylight.files import directories
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.hooks import compact, install, remove, state
 from tallylight.hooks.install import Edit, Target
 from tallylight.model.errors import TallyError
@@ -26,7 +26,7 @@ DONE, FAILED, USAGE = 0, 1, 2
 VERSION = 1
 
 
-def main(argv: Sequence[str], world: World | None = None) -> int:
+def main(argv: Sequence[str], system: System | None = None) -> int:
     """Run `tally hooks` with these arguments."""
     parser = argparse.ArgumentParser(
         prog="tally hooks",
@@ -39,26 +39,26 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="show what would be done and do nothing")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     options = parser.parse_intermixed_args(list(argv))
-    world = world or World()
-    known = targets(world)
+    system = system or System()
+    known = targets(system)
     for name in options.agents:
         if name not in known:
             can = ", ".join(sorted(name for name, target in known.items() if target.form))
             sys.stderr.write(f"tally hooks: nothing is known of hooks of {clean(name, 40)!r}; known are {can}\n")
             return USAGE
     if options.verb == "status":
-        return _status(world, known, options.agents, as_json=options.json)
-    run = _Run(world, yes=options.yes, dry_run=options.dry_run, as_json=options.json)
+        return _status(system, known, options.agents, as_json=options.json)
+    run = _Run(system, yes=options.yes, dry_run=options.dry_run, as_json=options.json)
     if options.verb == "install":
         return _install(run, known, options.agents)
     return _remove(run, known, options.agents)
 
 
-def targets(world: World) -> dict[str, Target]:
+def targets(system: System) -> dict[str, Target]:
     """The agents that come with us, and those of the user's own files."""
     known = install.packaged()
-    agents, _ = agent_files.load_agents(world.env)
-    own = {str(path.stem) for path in (directories.config_dir(world.env) / "agents").glob("*.toml")}
+    agents, _ = agent_files.load_agents(system.env)
+    own = {str(path.stem) for path in (directories.config_dir(system.env) / "agents").glob("*.toml")}
     for agent in agents:
         if agent.hooks is None:
             continue
@@ -72,8 +72,8 @@ def targets(world: World) -> dict[str, Target]:
 class _Run:
     """One run of install or remove: what it shows and how it asks."""
 
-    def __init__(self, world: World, *, yes: bool, dry_run: bool, as_json: bool) -> None:
-        self.world, self.yes, self.dry_run, self.as_json = world, yes, dry_run, as_json
+    def __init__(self, system: System, *, yes: bool, dry_run: bool, as_json: bool) -> None:
+        self.system, self.yes, self.dry_run, self.as_json = system, yes, dry_run, as_json
         self.told: list[str] = []
         self.changes: list[dict[str, Any]] = []
         self.problems: list[str] = []
@@ -81,7 +81,7 @@ class _Run:
     def say(self, text: str) -> None:
         self.told.append(text)
         if not self.as_json:
-            self.world.say(text)
+            self.system.say(text)
 
     def fail(self, error: TallyError) -> None:
         self.problems.append(str(error))
@@ -90,7 +90,7 @@ class _Run:
     def do(self, planned: list[Edit], act: Callable[[Edit], str]) -> int:
         """Show the plan, ask, and do it."""
         for edit in planned:
-            name = self.world.short(edit.path)
+            name = self.system.short(edit.path)
             text = edit.diff(name)
             self.changes.append({"agent": edit.agent, "path": str(edit.path), "diff": text, "done": False})
             if edit.before is None and edit.after is None:
@@ -114,11 +114,11 @@ class _Run:
                     code = FAILED
         if self.as_json:
             ok = {"version": VERSION, "ok": code == DONE, "changes": self.changes, "problems": self.problems}
-            self.world.say(json.dumps(ok, indent=2))
+            self.system.say(json.dumps(ok, indent=2))
         return code
 
     def _is_wanted(self) -> bool:
-        answer = self.yes or (None if self.as_json else self.world.ask("\nGo ahead?"))
+        answer = self.yes or (None if self.as_json else self.system.ask("\nGo ahead?"))
         if not answer:
             hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
             self.say(f"Nothing was changed.{hint}")
@@ -126,17 +126,17 @@ class _Run:
 
 
 def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
-    world = run.world
+    system = run.system
     chosen = [known[name] for name in dict.fromkeys(names)]
     if not names:
-        chosen = [target for target in known.values() if target.form and state.is_here(world, target)]
+        chosen = [target for target in known.values() if target.form and state.is_here(system, target)]
         if not chosen:
             run.say("No agent that can have hooks was found on PATH; name one to install its hooks anyway.")
     planned: list[Edit] = []
     right: list[Target] = []
     for target in chosen:
         try:
-            edits = install.plan_install(world, target)
+            edits = install.plan_install(system, target)
         except TallyError as error:
             run.fail(error)
             continue
@@ -146,50 +146,50 @@ def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> in
         right.append(target)
 
     def act(edit: Edit) -> str:
-        install.apply(world, edit)
-        install.keep_table(world, known[edit.agent])
-        return f"{world.short(edit.path)} {'made' if edit.before is None else 'changed'}."
+        install.apply(system, edit)
+        install.keep_table(system, known[edit.agent])
+        return f"{system.short(edit.path)} {'made' if edit.before is None else 'changed'}."
 
     code = run.do(planned, act)
     changed = {change["agent"] for change in run.changes if change["done"]}
     for target in right:
         if target.agent in changed and not run.as_json:
-            _tell_more(world, target)
+            _tell_more(system, target)
     return code
 
 
-def _tell_more(world: World, target: Target) -> None:
+def _tell_more(system: System, target: Target) -> None:
     """What a person has to know or do before the hooks work."""
     if target.place["note"]:
-        world.say(f"  {target.place['note']}")
-    found = state.standing(world, target)
+        system.say(f"  {target.place['note']}")
+    found = state.standing(system, target)
     if found.remedy:
-        world.say(f"  But: {found.text}.\n  → {found.remedy}")
-    world.say(f"  {target.place['display']} that already runs has to be started again.")
+        system.say(f"  But: {found.text}.\n  → {found.remedy}")
+    system.say(f"  {target.place['display']} that already runs has to be started again.")
 
 
 def _remove(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
-    world = run.world
-    planned, problems = remove.plan_removal(world, known, names)
+    system = run.system
+    planned, problems = remove.plan_removal(system, known, names)
     for error in problems:
         run.fail(error)
     if not planned and not run.problems:
         run.say("None of our hooks is installed there; nothing changed.")
-    return run.do(planned, lambda edit: remove.undo(world, edit))
+    return run.do(planned, lambda edit: remove.undo(system, edit))
 
 
-def _status(world: World, known: Mapping[str, Target], names: Sequence[str], *, as_json: bool) -> int:
-    rows = [state.standing(world, target) for name, target in known.items() if not names or name in names]
+def _status(system: System, known: Mapping[str, Target], names: Sequence[str], *, as_json: bool) -> int:
+    rows = [state.standing(system, target) for name, target in known.items() if not names or name in names]
     if as_json:
-        found = [row._asdict() | {"path": _path(world, known[row.agent])} for row in rows]
-        world.say(json.dumps({"version": VERSION, "agents": found}, indent=2))
+        found = [row._asdict() | {"path": _path(system, known[row.agent])} for row in rows]
+        system.say(json.dumps({"version": VERSION, "agents": found}, indent=2))
         return DONE
     for row in rows:
-        world.say(f"{row.agent:<13} {row.state.value:<14} {clean(row.text, 500)}")
+        system.say(f"{row.agent:<13} {row.state.value:<14} {clean(row.text, 500)}")
         if row.remedy:
-            world.say(f"{'':<28} → {clean(row.remedy, 500)}")
+            system.say(f"{'':<28} → {clean(row.remedy, 500)}")
     return DONE
 
 
-def _path(world: World, target: Target) -> str:
-    return str(target.path(world)) if target.form else ""
+def _path(system: System, target: Target) -> str:
+    return str(target.path(system)) if target.form else ""

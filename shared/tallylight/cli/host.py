@@ -44,7 +44,7 @@ def _add_sessions(parser: argparse.ArgumentParser) -> None:
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.gnu_screen.source import ScreenSource
-    from tallylight.hosts.polling.host import Poller, Source
+    from tallylight.hosts.polling.host import PollingHost, Source
     from tallylight.hosts.tmux.source import TmuxSource
 
     if (other := _running("sessions", environ)) is not None:
@@ -55,7 +55,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         sources.append(tmux)
     if not options.no_screen:
         sources.append(ScreenSource(environ))
-    poller = Poller("sessions", sources, environ)
+    poller = PollingHost("sessions", sources, environ)
     for problem in poller.problems.values():
         sys.stderr.write(f"tally host: {clean(problem, 500)}\n")
     if tmux is not None:

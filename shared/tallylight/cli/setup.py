@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import tallylight
 from tallylight.config.key_bindings import Binding
 from tallylight.files import directories, extras, install_paths, managed_block
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.hooks import install, remove
 from tallylight.model.errors import TallyError
 from tallylight.setup import environment, free_keys, kitty, kitty_conf, wezterm
@@ -24,7 +24,7 @@ from tallylight.setup.agents import installed_agents
 DONE, FAILED = 0, 1
 
 
-def main(argv: Sequence[str], world: World | None = None) -> int:
+def main(argv: Sequence[str], system: System | None = None) -> int:
     """Run `tally setup` with these arguments."""
     parser = argparse.ArgumentParser(
         prog="tally setup",
@@ -45,189 +45,189 @@ def main(argv: Sequence[str], world: World | None = None) -> int:
         help="fetch what `tally serve`, or a fleet (`tally publish`, --broker), needs beside the rest; nothing else",
     )
     options = parser.parse_args(list(argv))
-    world = world or World()
+    system = system or System()
     if not options.dry_run:
-        _refuse_anothers_home(world, yes=options.yes)
+        _refuse_anothers_home(system, yes=options.yes)
     for name in options.extras:
         if options.dry_run:
-            world.say(f"Dry run: {', '.join(extras.EXTRAS[name])} would be installed; nothing was changed.")
+            system.say(f"Dry run: {', '.join(extras.EXTRAS[name])} would be installed; nothing was changed.")
             continue
-        folder = environment.add_extra(world, environment.base_python(), name)
-        world.say(f"{', '.join(extras.EXTRAS[name])} installed into {world.short(folder)}.")
+        folder = environment.add_extra(system, environment.base_python(), name)
+        system.say(f"{', '.join(extras.EXTRAS[name])} installed into {system.short(folder)}.")
     if options.extras:
         return DONE
     if options.undo or options.uninstall:
-        return _undo(world, yes=options.yes, dry_run=options.dry_run, everything=options.uninstall)
-    return _setup(world, yes=options.yes, dry_run=options.dry_run)
+        return _undo(system, yes=options.yes, dry_run=options.dry_run, everything=options.uninstall)
+    return _setup(system, yes=options.yes, dry_run=options.dry_run)
 
 
-def _refuse_anothers_home(world: World, *, yes: bool) -> None:
+def _refuse_anothers_home(system: System, *, yes: bool) -> None:
     """`sudo ./install.sh` keeps HOME on some systems, and would leave files of root's in it."""
     try:
-        owner = world.home.stat().st_uid
+        owner = system.home.stat().st_uid
     except OSError as error:
-        raise TallyError(f"the home directory {world.home} cannot be used: {error.strerror}") from None
+        raise TallyError(f"the home directory {system.home} cannot be used: {error.strerror}") from None
     if owner != os.geteuid() and not yes:
         raise TallyError(
-            f"{world.home} is the home of user {owner}, and you are user {os.geteuid()}: run this without sudo "
+            f"{system.home} is the home of user {owner}, and you are user {os.geteuid()}: run this without sudo "
             "(or with --yes if you mean it)"
         )
 
 
-def _setup(world: World, *, yes: bool, dry_run: bool) -> int:
+def _setup(system: System, *, yes: bool, dry_run: bool) -> int:
     source = environment.running_source()
     python = environment.base_python()
-    here = kitty.look(world)
-    bindings, answer = free_keys.plan(world, install_paths.layout(world), here)
-    was = environment.present_keys(install_paths.layout(world))
-    state = environment.look(world, source, python, bindings)
-    edit = kitty_conf.plan(world, here.conf) if here.is_here else None
-    beside = wezterm.look(world)
+    here = kitty.look(system)
+    bindings, answer = free_keys.plan(system, install_paths.layout(system), here)
+    was = environment.present_keys(install_paths.layout(system))
+    state = environment.look(system, source, python, bindings)
+    edit = kitty_conf.plan(system, here.conf) if here.is_here else None
+    beside = wezterm.look(system)
     links = wezterm.is_stale(beside)
     if state.is_current and edit is None and not links:
-        world.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
-        _tell_what_is_there(world, here, state)
-        _tell_keys(world, here, bindings, answer)
+        system.say(f"tallylight {tallylight.__version__} is installed and up to date; nothing changed.")
+        _tell_what_is_there(system, here, state)
+        _tell_keys(system, here, bindings, answer)
         return DONE
-    _show(world, state, edit)
+    _show(system, state, edit)
     if links:
-        world.say(f"  link {world.short(beside.link)} to its Lua files, for WezTerm")
+        system.say(f"  link {system.short(beside.link)} to its Lua files, for WezTerm")
     if bindings != was:
         gap = "" if edit is None else "\n"
-        world.say(f"{gap}  bind keys that are free in your kitty, in a file of its own:\n")
-        world.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(bindings, answer)))
-    if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
+        system.say(f"{gap}  bind keys that are free in your kitty, in a file of its own:\n")
+        system.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(bindings, answer)))
+    if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
-    if not state.is_current and not environment.apply(world, source, python, state):
-        world.say("psutil has no build for this machine; /proc is read instead.")
+    if not state.is_current and not environment.apply(system, source, python, state):
+        system.say("psutil has no build for this machine; /proc is read instead.")
     if edit is not None:
-        kitty_conf.apply(world, edit)
+        kitty_conf.apply(system, edit)
     if links:
-        wezterm.apply(world, beside)
-    world.say("\nDone.")
-    _tell_what_is_there(world, here, state)
-    _tell_keys(world, here, bindings, answer)
+        wezterm.apply(system, beside)
+    system.say("\nDone.")
+    _tell_what_is_there(system, here, state)
+    _tell_keys(system, here, bindings, answer)
     if here.is_here:
-        world.say(
+        system.say(
             "\nNext: restart kitty, then run `tally doctor` in it. Or reload kitty's configuration (ctrl+shift+f5)"
             "\nand open a new tab; tabs that are open already may stay dark until the restart."
         )
     return DONE
 
 
-def _refusal(world: World, *, yes: bool, dry_run: bool) -> int | None:
+def _refusal(system: System, *, yes: bool, dry_run: bool) -> int | None:
     """Ask whether to do what was shown; give the exit status if it is not to be done."""
     if dry_run:
-        world.say("\nDry run: nothing was changed.")
+        system.say("\nDry run: nothing was changed.")
         return DONE
-    answer = yes or world.ask("\nGo ahead?")
+    answer = yes or system.ask("\nGo ahead?")
     if answer:
         return None
     hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
-    world.say(f"Nothing was changed.{hint}")
+    system.say(f"Nothing was changed.{hint}")
     return FAILED
 
 
-def _show(world: World, state: environment.State, edit: kitty_conf.Edit | None) -> None:
-    place = install_paths.layout(world)
-    world.say(f"tallylight {tallylight.__version__} will")
+def _show(system: System, state: environment.State, edit: kitty_conf.Edit | None) -> None:
+    place = install_paths.layout(system)
+    system.say(f"tallylight {tallylight.__version__} will")
     if state.build:
-        world.say(f"  install itself, attrs and psutil into {world.short(place.data)}")
+        system.say(f"  install itself, attrs and psutil into {system.short(place.data)}")
     elif set(state.stale) - {place.command}:
-        world.say(f"  repair its files in {world.short(place.data)}")
+        system.say(f"  repair its files in {system.short(place.data)}")
     if place.command in state.stale:
-        world.say(f"  link {world.short(place.command)} to its command")
+        system.say(f"  link {system.short(place.command)} to its command")
     if edit is not None:
-        world.say(f"  {'change' if edit.before is not None else 'make'} {world.short(edit.path)}:\n")
-        world.say(edit.diff(world.short(edit.path)).rstrip("\n"))
+        system.say(f"  {'change' if edit.before is not None else 'make'} {system.short(edit.path)}:\n")
+        system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
 
 
-def _tell_keys(world: World, here: kitty.Kitty, bindings: list[Binding], answer: free_keys.Answer | None) -> None:
+def _tell_keys(system: System, here: kitty.Kitty, bindings: list[Binding], answer: free_keys.Answer | None) -> None:
     if not here.is_here:
         return
     for number, (key, what) in enumerate(free_keys.rows(bindings, answer)):
-        world.say(f"  {'' if number else 'keys':<12}{key:<20}{what}")
+        system.say(f"  {'' if number else 'keys':<12}{key:<20}{what}")
     if not bindings:
-        world.say(f"  {'keys':<12}none bound")
-    if lacking := free_keys.lacking(world, bindings):
+        system.say(f"  {'keys':<12}none bound")
+    if lacking := free_keys.lacking(system, bindings):
         why = "kitty did not tell which keys are free" if answer is None else f"no free key for {', '.join(lacking)}"
-        world.say(f"{'':<14}{why}: name some in [keys]")
-        world.say(f"{'':<14}of {world.short(directories.config_file(world.env))}, then run this again")
+        system.say(f"{'':<14}{why}: name some in [keys]")
+        system.say(f"{'':<14}of {system.short(directories.config_file(system.env))}, then run this again")
 
 
-def _tell_what_is_there(world: World, here: kitty.Kitty, state: environment.State) -> None:
-    world.say("")
+def _tell_what_is_there(system: System, here: kitty.Kitty, state: environment.State) -> None:
+    system.say("")
     if not here.is_here:
-        world.say("  kitty       not found: install it, then run `tally setup` again")
+        system.say("  kitty       not found: install it, then run `tally setup` again")
     else:
         name = here.version_text or ("found" if here.program else "its program was not found")
-        world.say(f"  kitty       {name}; wired in {world.short(here.conf)}")
+        system.say(f"  kitty       {name}; wired in {system.short(here.conf)}")
         if here.version and here.version[:2] < kitty.OLDEST:
-            world.say(f"              older than {'.'.join(map(str, kitty.OLDEST))}, the oldest we test: update kitty")
-    agents = installed_agents(world)
-    world.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no wiring'}")
+            system.say(f"              older than {'.'.join(map(str, kitty.OLDEST))}, the oldest we test: update kitty")
+    agents = installed_agents(system)
+    system.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no wiring'}")
     if agents:
-        world.say("              they need no wiring; `tally hooks install` lets them tell their status themselves")
-    for line in wezterm.lines(world, wezterm.look(world)):
-        world.say(line)
-    place = install_paths.layout(world)
+        system.say("              they need no wiring; `tally hooks install` lets them tell their status themselves")
+    for line in wezterm.lines(system, wezterm.look(system)):
+        system.say(line)
+    place = install_paths.layout(system)
     if state.foreign_command:
-        world.say(f"  command     {world.short(place.launcher)}")
-        world.say(f"              {world.short(place.command)} is not ours and was left alone")
+        system.say(f"  command     {system.short(place.launcher)}")
+        system.say(f"              {system.short(place.command)} is not ours and was left alone")
         return
-    world.say(f"  command     {world.short(place.command)}")
-    if str(place.command.parent) not in world.env.get("PATH", "").split(os.pathsep):
-        world.say(
-            f"              {world.short(place.command.parent)} is not on your PATH: add it to use `tally` by name"
+    system.say(f"  command     {system.short(place.command)}")
+    if str(place.command.parent) not in system.env.get("PATH", "").split(os.pathsep):
+        system.say(
+            f"              {system.short(place.command.parent)} is not on your PATH: add it to use `tally` by name"
         )
 
 
-def _undo(world: World, *, yes: bool, dry_run: bool, everything: bool) -> int:
-    steps = kitty_conf.plan_undo(world, kitty.find_conf(world))
-    place = install_paths.layout(world)
-    taken, problems = remove.plan_removal(world, install.packaged())
+def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
+    steps = kitty_conf.plan_undo(system, kitty.find_conf(system))
+    place = install_paths.layout(system)
+    taken, problems = remove.plan_removal(system, install.packaged())
     for problem in problems:
-        world.say(str(problem))
+        system.say(str(problem))
     installed = os.path.lexists(place.data) or os.path.lexists(place.command)
-    linked = not wezterm.is_undone(world)
+    linked = not wezterm.is_undone(system)
     if not steps and not taken and not linked and not (everything and installed):
-        world.say("Nothing of ours is in kitty.conf or any agent's settings; nothing changed.")
-        _tell_how_to_remove_the_rest(world)
+        system.say("Nothing of ours is in kitty.conf or any agent's settings; nothing changed.")
+        _tell_how_to_remove_the_rest(system)
         return DONE
     for step in steps:
-        name = world.short(step.path)
+        name = system.short(step.path)
         if step.goes:
-            world.say(f"{name} was made by us and goes.")
-        world.say(
+            system.say(f"{name} was made by us and goes.")
+        system.say(
             managed_block.diff(name, managed_block.decode(step.before), managed_block.decode(step.after)).rstrip("\n")
         )
     for edit in taken:
-        world.say(edit.diff(world.short(edit.path)).rstrip("\n"))
+        system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
     if linked:
-        world.say(f"The link {world.short(wezterm.look(world).link)} goes; your own Lua is left alone.")
+        system.say(f"The link {system.short(wezterm.look(system).link)} goes; your own Lua is left alone.")
     if everything:
-        world.say(f"{world.short(place.data)} and the link {world.short(place.command)} go.")
-    if (refusal := _refusal(world, yes=yes, dry_run=dry_run)) is not None:
+        system.say(f"{system.short(place.data)} and the link {system.short(place.command)} go.")
+    if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     for step in steps:
-        kitty_conf.undo(world, step)
-        world.say(_told(world, step))
+        kitty_conf.undo(system, step)
+        system.say(_told(system, step))
     for edit in taken:
-        world.say(remove.undo(world, edit))
-    for path in wezterm.undo(world) if linked else ():
-        world.say(f"{world.short(path)} removed.")
+        system.say(remove.undo(system, edit))
+    for path in wezterm.undo(system) if linked else ():
+        system.say(f"{system.short(path)} removed.")
     if everything:
-        for path in environment.remove(world):
-            world.say(f"{world.short(path)} removed.")
-        if directories.config_dir(world.env).exists():
-            world.say(f"Your own settings in {world.short(directories.config_dir(world.env))} were left alone.")
+        for path in environment.remove(system):
+            system.say(f"{system.short(path)} removed.")
+        if directories.config_dir(system.env).exists():
+            system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were left alone.")
     else:
-        _tell_how_to_remove_the_rest(world)
+        _tell_how_to_remove_the_rest(system)
     return DONE
 
 
-def _told(world: World, step: kitty_conf.Undone) -> str:
-    name = world.short(step.path)
+def _told(system: System, step: kitty_conf.Undone) -> str:
+    name = system.short(step.path)
     if step.goes:
         return f"{name} removed: we had made it."
     if step.is_pristine:
@@ -241,7 +241,7 @@ def _told(world: World, step: kitty_conf.Undone) -> str:
     return f"{name} was edited since we came: our lines are out, everything else was left alone.{kept}"
 
 
-def _tell_how_to_remove_the_rest(world: World) -> None:
-    place = install_paths.layout(world)
+def _tell_how_to_remove_the_rest(system: System) -> None:
+    place = install_paths.layout(system)
     if place.data.exists():
-        world.say(f"{world.short(place.data)} stays; `tally setup --uninstall` removes it too.")
+        system.say(f"{system.short(place.data)} stays; `tally setup --uninstall` removes it too.")

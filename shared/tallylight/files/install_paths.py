@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tallylight.files import directories
-from tallylight.files.system import World
+from tallylight.files.system import System
 
 
 class Layout(NamedTuple):
@@ -44,5 +44,5 @@ class Layout(NamedTuple):
         return self.data / "bin" / "tally"
 
 
-def layout(world: World) -> Layout:
-    return Layout(directories.data_dir(world.env), world.home / ".local" / "bin" / "tally")
+def layout(system: System) -> Layout:
+    return Layout(directories.data_dir(system.env), system.home / ".local" / "bin" / "tally")

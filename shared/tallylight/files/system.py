@@ -1,5 +1,5 @@
 """
-The world as `tally setup` and `tally doctor` see it: environment, person, programs, clock.
+The system as `tally setup` and `tally doctor` see it: environment, person, programs, clock.
 
 One value with all of it, so that the real commands run in tests against a home directory that is thrown away.
 """
@@ -35,7 +35,7 @@ def _ask_person(question: str) -> bool | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class World:
+class System:
     env: Mapping[str, str] = dataclasses.field(default_factory=lambda: dict(os.environ))
     say: Callable[[str], None] = _print
     #: Answers a question; None if there is nobody to ask.

@@ -18,7 +18,7 @@ from typing import Any
 
 from tallylight.files import directories, install_paths, managed_block, read_write, user_file
 from tallylight.files.receipt import checksum
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.hooks import json_edit, receipt, tables
 from tallylight.model.errors import DataFileError, TallyError
 
@@ -42,20 +42,20 @@ class Target:
     def grouped(self) -> bool:
         return self.form == "groups"
 
-    def folder(self, world: World) -> Path:
+    def folder(self, system: System) -> Path:
         """The agent's folder, where its own variable or XDG_CONFIG_HOME puts it."""
-        own = world.env.get(self.place["folder_env"], "") if self.place["folder_env"] else ""
+        own = system.env.get(self.place["folder_env"], "") if self.place["folder_env"] else ""
         if own.startswith("/"):
             return Path(own)
         name = str(self.place["folder"]).removeprefix("~/")
-        config = world.env.get("XDG_CONFIG_HOME", "")
+        config = system.env.get("XDG_CONFIG_HOME", "")
         if name.startswith(".config/") and config.startswith("/"):
             return Path(config, name.removeprefix(".config/"))
-        return world.home / name
+        return system.home / name
 
-    def path(self, world: World) -> Path:
+    def path(self, system: System) -> Path:
         """The file that holds the hooks."""
-        return self.folder(world) / str(self.place["file"])
+        return self.folder(system) / str(self.place["file"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,12 +85,12 @@ def packaged() -> dict[str, Target]:
     return {name: Target(name, place) for name, place in tables.PLACES.items()}
 
 
-def command(world: World) -> Path:
+def command(system: System) -> Path:
     """The `tally` that hooks are to run."""
-    place = install_paths.layout(world)
+    place = install_paths.layout(system)
     if os.access(place.launcher, os.X_OK):
         return place.launcher
-    found = world.which("tally")
+    found = system.which("tally")
     if found is None:
         raise TallyError("there is no `tally` that hooks could run: run `tally setup` first")
     return found.absolute()
@@ -107,29 +107,29 @@ def command_line(program: Path, agent: str, event: str) -> str:
     return f"/bin/sh -c {shlex.quote(inner)}"
 
 
-def wanted(world: World, target: Target) -> dict[str, dict[str, Any]]:
+def wanted(system: System, target: Target) -> dict[str, dict[str, Any]]:
     """The hook for each event."""
-    program = command(world)
+    program = command(system)
     problem = managed_block.path_problem(str(program))
     if problem:
-        raise TallyError(f"{world.short(program)} cannot stand in a file of settings: {problem}")
+        raise TallyError(f"{system.short(program)} cannot stand in a file of settings: {problem}")
     events = target.place["events"]
     return {
         event: json_edit.entry(target.place["entry"], command_line(program, target.agent, event)) for event in events
     }
 
 
-def plugin_text(world: World, target: Target) -> str:
+def plugin_text(system: System, target: Target) -> str:
     """The plugin of an agent, which runs the `tally` of this installation."""
-    program = str(command(world))
+    program = str(command(system))
     found = resources.files("tallylight.hooks").joinpath("plugins", "opencode.js").read_text("utf-8")
     escaped = program.replace("\\", "\\\\").replace('"', '\\"')
     return found.replace("@TALLY@", escaped).replace("@AGENT@", target.agent)
 
 
-def is_present(world: World, target: Target) -> bool:
+def is_present(system: System, target: Target) -> bool:
     """Whether the agent's file has anything of ours. One that cannot be read is a `TallyError`."""
-    before = user_file.read(target.path(world))
+    before = user_file.read(target.path(system))
     return before is not None and bool(_present(target, before))
 
 
@@ -139,46 +139,46 @@ def _present(target: Target, data: bytes) -> dict[str, list[str]]:
     return json_edit.ours(managed_block.decode(data), target.agent, grouped=target.grouped)
 
 
-def is_right(world: World, target: Target) -> bool:
+def is_right(system: System, target: Target) -> bool:
     """Whether all hooks are there, once, and run this installation."""
-    before = user_file.read(target.path(world))
+    before = user_file.read(target.path(system))
     if before is None:
         return False
     if target.form == "plugin":
-        return managed_block.decode(before) == plugin_text(world, target)
+        return managed_block.decode(before) == plugin_text(system, target)
     return _present(target, before) == {
-        event: [command_line(command(world), target.agent, event)] for event in target.place["events"]
+        event: [command_line(command(system), target.agent, event)] for event in target.place["events"]
     }
 
 
-def plan_install(world: World, target: Target) -> list[Edit]:
+def plan_install(system: System, target: Target) -> list[Edit]:
     """The edits that put the hooks in, or right; none if there is nothing to do."""
     if not target.form:
         raise TallyError(f"{target.place['display']} can have no hooks of ours: {target.place['why']}")
-    book = receipt.load(directories.state_dir(world.env))
+    book = receipt.load(directories.state_dir(system.env))
     planned = []
-    path = target.path(world)
+    path = target.path(system)
     try:
-        if not is_right(world, target):
-            planned += _install_edits(world, target, path, book)
+        if not is_right(system, target):
+            planned += _install_edits(system, target, path, book)
     except DataFileError:
         raise
     except TallyError as error:
-        raise TallyError(f"{world.short(path)} was left alone: {error}") from None
+        raise TallyError(f"{system.short(path)} was left alone: {error}") from None
     for name, text in target.place["beside"]:
-        planned += _own_edits(target, target.folder(world) / name, text.lstrip("\n"), book)
+        planned += _own_edits(target, target.folder(system) / name, text.lstrip("\n"), book)
     return planned
 
 
-def _install_edits(world: World, target: Target, path: Path, book: receipt.Book) -> list[Edit]:
+def _install_edits(system: System, target: Target, path: Path, book: receipt.Book) -> list[Edit]:
     if target.form == "plugin":
-        return _own_edits(target, path, plugin_text(world, target), book)
+        return _own_edits(target, path, plugin_text(system, target), book)
     entry = book.find(target.agent, path)
     before = user_file.read(path)
     text = managed_block.decode(before or b"")
     pieces = entry.pieces if entry is not None else ()
     bare = json_edit.remove(text, target.agent, pieces, grouped=target.grouped)
-    done = json_edit.insert(bare, wanted(world, target), grouped=target.grouped, version=target.place["new"])
+    done = json_edit.insert(bare, wanted(system, target), grouped=target.grouped, version=target.place["new"])
     return [
         Edit(
             target.agent, path, before, managed_block.encode(done.text), done.pieces, managed_block.encode(bare), entry
@@ -202,9 +202,9 @@ def _own_edits(target: Target, path: Path, text: str, book: receipt.Book) -> lis
     return [Edit(target.agent, path, before, after, (), b"", entry)]
 
 
-def apply(world: World, edit: Edit) -> None:
+def apply(system: System, edit: Edit) -> None:
     """Back up, enter into the receipt, write."""
-    book = receipt.load(directories.state_dir(world.env))
+    book = receipt.load(directories.state_dir(system.env))
     old = edit.entry
     is_among_others = old is None and edit.before is not None and bool(edit.pieces)
 
@@ -218,7 +218,7 @@ def apply(world: World, edit: Edit) -> None:
                 pieces=edit.pieces,
                 written=checksum(edit.after or b""),
                 pristine=checksum(edit.pristine),
-                at=world.now(),
+                at=system.now(),
             )
         )
 
@@ -228,13 +228,13 @@ def apply(world: World, edit: Edit) -> None:
         )
     except OSError as error:
         raise TallyError(
-            f"cannot change {world.short(edit.path)}: {error.strerror or error}; it is as it was"
+            f"cannot change {system.short(edit.path)}: {error.strerror or error}; it is as it was"
         ) from None
 
 
-def keep_table(world: World, target: Target) -> None:
+def keep_table(system: System, target: Target) -> None:
     """Write the table of a user's own agent to where `tally hook` looks for it; take an old one away."""
-    path = table_path(world, target.agent)
+    path = table_path(system, target.agent)
     try:
         if target.table is None:
             path.unlink(missing_ok=True)
@@ -242,9 +242,9 @@ def keep_table(world: World, target: Target) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         read_write.atomic_write(path, json.dumps(target.table).encode(), 0o600)
     except OSError as error:
-        raise TallyError(f"cannot change {world.short(path)}: {error.strerror or error}") from None
+        raise TallyError(f"cannot change {system.short(path)}: {error.strerror or error}") from None
 
 
-def table_path(world: World, agent: str) -> Path:
+def table_path(system: System, agent: str) -> Path:
     """Where `tally hook` looks for the table of a user's own agent."""
-    return directories.state_dir(world.env) / "hooks" / f"{agent}.json"
+    return directories.state_dir(system.env) / "hooks" / f"{agent}.json"

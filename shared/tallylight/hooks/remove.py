@@ -11,30 +11,30 @@ from pathlib import Path
 
 from tallylight.files import directories, managed_block, read_write, user_file
 from tallylight.files.receipt import checksum
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.hooks import json_edit, receipt
 from tallylight.hooks.install import Edit, Target, is_present, table_path
 from tallylight.model.errors import TallyError
 
 
-def _removal_of(world: World, targets: Mapping[str, Target], agent: str) -> list[Edit]:
+def _removal_of(system: System, targets: Mapping[str, Target], agent: str) -> list[Edit]:
     """What is in the receipt, and what is found without it."""
-    book = receipt.load(directories.state_dir(world.env))
+    book = receipt.load(directories.state_dir(system.env))
     target = targets.get(agent)
     # What lies in a directory of ours goes before it.
     entries = [entry for entry in reversed(book.entries) if entry.agent == agent]
-    planned = [_remove_edit(world, target, agent, entry.path, entry) for entry in entries]
+    planned = [_remove_edit(system, target, agent, entry.path, entry) for entry in entries]
     if target is not None and target.form:
-        path = target.path(world)
+        path = target.path(system)
         if not any(entry.path == path for entry in entries):
             with contextlib.suppress(TallyError):  # a file that cannot be read has nothing of ours that we know of
-                if is_present(world, target):
-                    planned.append(_remove_edit(world, target, agent, path, None))
+                if is_present(system, target):
+                    planned.append(_remove_edit(system, target, agent, path, None))
     return planned
 
 
 def plan_removal(
-    world: World, targets: Mapping[str, Target], agents: Sequence[str] = ()
+    system: System, targets: Mapping[str, Target], agents: Sequence[str] = ()
 ) -> tuple[list[Edit], list[TallyError]]:
     """
     The edits that take our hooks out of *agents*, or of all, and why some cannot be.
@@ -44,19 +44,19 @@ def plan_removal(
     planned: list[Edit] = []
     problems: list[TallyError] = []
     try:
-        known = receipt.load(directories.state_dir(world.env)).entries
+        known = receipt.load(directories.state_dir(system.env)).entries
     except TallyError as error:
         return [], [error]
     # Those that have hooks of ours by the receipt, and are not known any more, too.
     for name in dict.fromkeys(agents or [*targets, *(entry.agent for entry in known)]):
         try:
-            planned += _removal_of(world, targets, name)
+            planned += _removal_of(system, targets, name)
         except TallyError as error:
             problems.append(error)
     return planned, problems
 
 
-def _remove_edit(world: World, target: Target | None, agent: str, path: Path, entry: receipt.Entry | None) -> Edit:
+def _remove_edit(system: System, target: Target | None, agent: str, path: Path, entry: receipt.Entry | None) -> Edit:
     before = user_file.read(path)
     if before is None:
         return Edit(agent, path, None, None, entry=entry)
@@ -69,7 +69,7 @@ def _remove_edit(world: World, target: Target | None, agent: str, path: Path, en
         bare = json_edit.remove(text, agent, entry.pieces if entry is not None else (), grouped=grouped)
         left = json_edit.holds(bare)
     except TallyError as error:
-        raise TallyError(f"{world.short(path)} was left alone: {error}") from None
+        raise TallyError(f"{system.short(path)} was left alone: {error}") from None
     goes = entry is not None and entry.created and left in ({}, {"version": 1})
     return Edit(agent, path, before, None if goes else managed_block.encode(bare), entry=entry)
 
@@ -78,10 +78,10 @@ def _written(entry: receipt.Entry | None) -> str:
     return entry.written if entry is not None else ""
 
 
-def undo(world: World, edit: Edit) -> str:
+def undo(system: System, edit: Edit) -> str:
     """Take one file back, and its entry out of the receipt; what to tell of it."""
-    book = receipt.load(directories.state_dir(world.env))
-    name, entry = world.short(edit.path), edit.entry
+    book = receipt.load(directories.state_dir(system.env))
+    name, entry = system.short(edit.path), edit.entry
     told = f"{name} was gone already."
     try:
         if edit.before is not None and edit.after is None:
@@ -104,7 +104,7 @@ def undo(world: World, edit: Edit) -> str:
                     Path(entry.backup).unlink(missing_ok=True)
             elif entry is not None and entry.backup:
                 told += f" The file as it was before us: {entry.backup}"
-        table_path(world, edit.agent).unlink(missing_ok=True)
+        table_path(system, edit.agent).unlink(missing_ok=True)
         if entry is not None:
             book.without(edit.agent, edit.path).save()
     except OSError as error:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tallylight.files import install_paths, managed_block, toml, user_file
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.hooks import install, jsonc
 from tallylight.hooks.install import Target
 from tallylight.model.errors import TallyError
@@ -44,35 +44,35 @@ class Standing(NamedTuple):
         return self.state in (State.MOVED, State.BROKEN) or bool(self.state is State.CANNOT_WORK and self.remedy)
 
 
-def standing(world: World, target: Target) -> Standing:
+def standing(system: System, target: Target) -> Standing:
     """How it stands with the hooks of one agent."""
     agent = target.agent
     if not target.form:
         return Standing(agent, State.CANNOT_WORK, str(target.place["why"]))
-    path = target.path(world)
-    name, again = world.short(path), f"run `tally hooks install {agent}`"
+    path = target.path(system)
+    name, again = system.short(path), f"run `tally hooks install {agent}`"
     try:
-        if not install.is_present(world, target):
+        if not install.is_present(system, target):
             return Standing(agent, State.NOT_INSTALLED, f"{name} has none; `tally hooks install {agent}` puts them in")
-        is_right = install.is_right(world, target)
+        is_right = install.is_right(system, target)
     except TallyError as error:
         return Standing(agent, State.BROKEN, f"{name}: {error}", "correct it")
     if not is_right:
         return Standing(agent, State.MOVED, f"{name} has those of another installation or version", again)
-    problem = _unmet(world, target)
+    problem = _unmet(system, target)
     if problem is not None:
         return Standing(agent, State.CANNOT_WORK, *problem)
     return Standing(agent, State.INSTALLED, name)
 
 
-def _unmet(world: World, target: Target) -> tuple[str, str] | None:
+def _unmet(system: System, target: Target) -> tuple[str, str] | None:
     """The first setting of the agent's without which its hooks do not work, and what to do."""
     for need in target.place["needs"]:
-        path = target.folder(world) / need["file"]
+        path = target.folder(system) / need["file"]
         text = managed_block.decode(user_file.read(path) or b"")
         found = _setting(text, need["key"], is_toml=need["file"].endswith(".toml"))
         value = _written(found)
-        member = need["member"].replace("{file}", str(target.path(world)))
+        member = need["member"].replace("{file}", str(target.path(system)))
         has_member = isinstance(found, dict) and any(name.startswith(member) for name in found)
         if (
             (need["value"] and value != need["value"])
@@ -107,19 +107,19 @@ def _setting(text: str, key: str, *, is_toml: bool) -> Any:
     return found
 
 
-def is_here(world: World, target: Target) -> bool:
+def is_here(system: System, target: Target) -> bool:
     """Whether the agent's program is on PATH."""
-    return any(world.which(program) for program in target.place["programs"])
+    return any(system.which(program) for program in target.place["programs"])
 
 
-def findings(world: World, targets: Mapping[str, Target]) -> Iterator[Finding]:
+def findings(system: System, targets: Mapping[str, Target]) -> Iterator[Finding]:
     """A line for each agent that is here or has hooks of ours, for `tally doctor`."""
-    if not install_paths.layout(world).launcher.exists() and world.which("tally") is None:
+    if not install_paths.layout(system).launcher.exists() and system.which("tally") is None:
         return  # what is wrong with the installation is told by its own check
     for target in targets.values():
-        found = standing(world, target)
+        found = standing(system, target)
         is_ours = found.state in (State.INSTALLED, State.MOVED) or (found.state is State.CANNOT_WORK and found.remedy)
-        if not is_ours and not is_here(world, target):
+        if not is_ours and not is_here(system, target):
             continue
         health = Health.OK if found.state is State.INSTALLED else Health.SKIPPED
         if found.is_fault:

@@ -20,7 +20,7 @@ _STATUS_FILE_BYTES = 65_536
 
 
 @attrs.frozen
-class Wanted:
+class FileRequest:
     """
     A status file, and a transcript, None where there is no name for it.
 

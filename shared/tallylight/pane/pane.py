@@ -3,7 +3,7 @@ A pane of any host: its tracker, its ledger of attention, and the evidence gathe
 
 A host tells what it sees (the foreground process group, the title, the screen, a user variable, whether a person can
 see the pane) and draws `decision`. Nothing in here knows a terminal program, and nothing reads a file of a user's:
-what has to be read is asked for with `wanted_files` and handed back.
+what has to be read is asked for with `file_request` and handed back.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
-from tallylight.pane.file_request import Wanted
+from tallylight.pane.file_request import FileRequest
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.claims import Timing
 from tallylight.tracker.tracker import ADOPT_S, Foreground, Tracker
@@ -304,14 +304,14 @@ class Pane:
 
     # The agent's own files -----------------------------------------------------------------------------------
 
-    def wanted_files(self) -> Wanted | None:
+    def file_request(self) -> FileRequest | None:
         """What to read for this pane at this tick."""
         ended = self._ended
         if ended is not None and ended.status_file is not None:
             ended.missed += 1
             if ended.missed >= EAGER_LOOKS:
                 self._ended = None
-            return Wanted(ended.status_file, None, ended.known, is_undecided=True)
+            return FileRequest(ended.status_file, None, ended.known, is_undecided=True)
         run = self._run
         if run is None or run.turns is None or run.status_file is None:
             return None
@@ -320,7 +320,7 @@ class Pane:
             return None
         where = run.turns.transcript
         path = _transcript(run.status_file, *where) if where is not None else None
-        return Wanted(run.status_file, path, run.known, run.turns.is_undecided)
+        return FileRequest(run.status_file, path, run.known, run.turns.is_undecided)
 
     @property
     def is_undecided(self) -> bool:
@@ -331,7 +331,7 @@ class Pane:
 
     @kept("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float) -> None:
-        """The content of what `wanted_files` asked for; *path* is the status file's."""
+        """The content of what `file_request` asked for; *path* is the status file's."""
         if self._ended is not None and self._ended.status_file == path:
             self._last_words(self._ended, is_removed=status_file is None, now=now)
             return

@@ -159,7 +159,7 @@ class Recorder:
 
     def _look(self, group: int, now: float) -> None:
         self._pane.foreground(group, now)
-        wanted = self._pane.wanted_files()
+        wanted = self._pane.file_request()
         if wanted is not None:
             self._pane.files(wanted.status_file, *wanted.read(), now)
 

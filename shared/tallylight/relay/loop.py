@@ -99,7 +99,7 @@ class Relay:
             self._tick()
             if self._stops and not self._out.size:
                 self._stop()
-        self._speak_last_words()
+        self._say_goodbye()
         os.close(inner)
         return self._status
 
@@ -111,7 +111,7 @@ class Relay:
             (select.POLLIN if reads_program else 0) | (select.POLLOUT if self._in.size else 0),
         )
 
-    def _speak_last_words(self) -> None:
+    def _say_goodbye(self) -> None:
         """Write what is left, unless the terminal goes, or someone wants us gone."""
         poll = select.poll()
         poll.register(self._signals.fd, select.POLLIN)

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from tallylight.agents import agent_files
 from tallylight.files import toml
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.errors import DataFileError
 
 
-def installed_agents(world: World) -> list[str]:
+def installed_agents(system: System) -> list[str]:
     """The names of the known agents whose program is on PATH."""
     try:
         packaged = agent_files.packaged_agents()
     except OSError:
         return []
-    return [name for name, text in packaged if any(world.which(program) for program in _programs(name, text))]
+    return [name for name, text in packaged if any(system.which(program) for program in _programs(name, text))]
 
 
 def _programs(name: str, text: str) -> list[str]:

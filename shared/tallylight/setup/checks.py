@@ -1,7 +1,7 @@
 """
 What `tally doctor` looks at on disk: the same looks that `tally setup` plans from, as findings. Reads only.
 
-Each check takes the world and yields findings; a finding that is not ok says what to do about it.
+Each check takes the system and yields findings; a finding that is not ok says what to do about it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tallylight
 from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.files import directories, install_paths, managed_block, user_file
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.setup import environment, free_keys, kitty, kitty_conf
@@ -22,47 +22,47 @@ from tallylight.setup import environment, free_keys, kitty, kitty_conf
 SETUP = "run `tally setup`"
 
 
-def installation(world: World) -> Iterator[Finding]:
+def installation(system: System) -> Iterator[Finding]:
     """The private environment, the packages in it, the command."""
-    place = install_paths.layout(world)
-    name = world.short(place.data)
+    place = install_paths.layout(system)
+    name = system.short(place.data)
     if not place.lib.exists():
         text = f"{name} has no installation"
         remedy = "run ./install.sh in a checkout of tallylight"
         yield Finding("installation", Health.MISSING, text, remedy)
         return
-    state = environment.look(world, environment.running_source(), environment.base_python())
+    state = environment.look(system, environment.running_source(), environment.base_python())
     if state.build:
         text = f"{name} is not of this version ({tallylight.__version__}), or damaged"
         yield Finding("installation", Health.STALE, text, SETUP)
     elif set(state.stale) - {place.command}:
-        broken = ", ".join(world.short(path) for path in state.stale)
+        broken = ", ".join(system.short(path) for path in state.stale)
         yield Finding("installation", Health.BROKEN, f"not as it was made: {broken}", SETUP)
     else:
         yield Finding("installation", Health.OK, f"tallylight {tallylight.__version__} in {name}")
-    yield from _packages(world, place)
+    yield from _packages(system, place)
     if state.foreign_command:
-        text = f"{world.short(place.command)} is another program; ours is {world.short(place.launcher)}"
+        text = f"{system.short(place.command)} is another program; ours is {system.short(place.launcher)}"
         yield Finding("command", Health.BROKEN, text, "remove or rename it, then " + SETUP)
         return
     if place.command in state.stale:
-        yield Finding("command", Health.MISSING, f"{world.short(place.command)} is not there", SETUP)
+        yield Finding("command", Health.MISSING, f"{system.short(place.command)} is not there", SETUP)
         return
-    found = world.which("tally")
+    found = system.which("tally")
     if found is None:
-        text = f"{world.short(place.command.parent)} is not on PATH"
+        text = f"{system.short(place.command.parent)} is not on PATH"
         yield Finding("command", Health.MISSING, text, f'add it: export PATH="{place.command.parent}:$PATH"')
     elif Path(os.path.realpath(found)) != Path(os.path.realpath(place.launcher)):
-        text = f"`tally` is {world.short(found)}, another program or another installation"
-        yield Finding("command", Health.DUPLICATE, text, f"put {world.short(place.command.parent)} before it on PATH")
+        text = f"`tally` is {system.short(found)}, another program or another installation"
+        yield Finding("command", Health.DUPLICATE, text, f"put {system.short(place.command.parent)} before it on PATH")
     else:
-        yield Finding("command", Health.OK, world.short(place.command))
+        yield Finding("command", Health.OK, system.short(place.command))
 
 
-def _packages(world: World, place: install_paths.Layout) -> Iterator[Finding]:
+def _packages(system: System, place: install_paths.Layout) -> Iterator[Finding]:
     code = "import sys; sys.path.insert(0, sys.argv[1]); import importlib; importlib.import_module(sys.argv[2])"
     for name in ("attrs", "psutil"):
-        done = world.run([environment.base_python(), "-IS", "-c", code, place.lib, name], timeout=30)
+        done = system.run([environment.base_python(), "-IS", "-c", code, place.lib, name], timeout=30)
         if done.returncode == 0:
             yield Finding(name, Health.OK, "imports")
         elif name == "psutil" and Path("/proc/self/stat").exists():
@@ -72,16 +72,16 @@ def _packages(world: World, place: install_paths.Layout) -> Iterator[Finding]:
             yield Finding(name, Health.BROKEN, f"does not import: {reason}", "run ./install.sh again")
 
 
-def terminal(world: World) -> Iterator[Finding]:
+def terminal(system: System) -> Iterator[Finding]:
     """kitty, its version, and the include in kitty.conf."""
-    here = kitty.look(world)
+    here = kitty.look(system)
     if here.program is None:
         health = Health.SKIPPED if os.path.lexists(here.conf) else Health.MISSING
         yield Finding("kitty", health, "its program was not found", "" if health is Health.SKIPPED else "install kitty")
         if health is Health.MISSING:
             return
     elif here.version is None:
-        yield Finding("kitty", Health.BROKEN, f"{world.short(here.program)} does not tell its version", "update kitty")
+        yield Finding("kitty", Health.BROKEN, f"{system.short(here.program)} does not tell its version", "update kitty")
     elif here.version[:2] < kitty.OLDEST:
         oldest = ".".join(map(str, kitty.OLDEST))
         text = f"{here.version_text} is older than {oldest}, the oldest that is tested"
@@ -89,43 +89,43 @@ def terminal(world: World) -> Iterator[Finding]:
     else:
         newest = ".".join(map(str, kitty.NEWEST))
         note = f" (newer than {newest}, the newest that is tested)" if here.version[:2] > kitty.NEWEST else ""
-        yield Finding("kitty", Health.OK, f"{here.version_text}{note} in {world.short(here.program)}")
-    yield _kitty_conf(world, here.conf)
-    yield from _keys(world, here)
+        yield Finding("kitty", Health.OK, f"{here.version_text}{note} in {system.short(here.program)}")
+    yield _kitty_conf(system, here.conf)
+    yield from _keys(system, here)
 
 
-def _keys(world: World, here: kitty.Kitty) -> Iterator[Finding]:
+def _keys(system: System, here: kitty.Kitty) -> Iterator[Finding]:
     """The key bindings, and what else is on those keys by now."""
-    place = install_paths.layout(world)
+    place = install_paths.layout(system)
     bound = environment.present_keys(place)
     if not bound:
         return
-    answer = free_keys.ask(world, place, here, tuple(binding.key for binding in bound))
+    answer = free_keys.ask(system, place, here, tuple(binding.key for binding in bound))
     shown = ", ".join(
         f"{key} {binding.action.name}" for binding, (key, _) in zip(bound, free_keys.rows(bound, answer), strict=True)
     )
     yield Finding("keys", Health.OK, shown)
-    wanted = free_keys.wishes(world)
+    wanted = free_keys.wishes(system)
     for binding, (key, other) in free_keys.hidden(bound, answer) if answer is not None else ():
         if binding.action.name not in wanted:
             text = f"{key} is for {binding.action.name}, and for `{other}`"
             yield Finding("keys", Health.DUPLICATE, text, f"{SETUP}; it takes another key")
 
 
-def _kitty_conf(world: World, conf: Path) -> Finding:
-    what, name = "kitty.conf", world.short(conf)
-    ours = install_paths.layout(world).kitty_conf
+def _kitty_conf(system: System, conf: Path) -> Finding:
+    what, name = "kitty.conf", system.short(conf)
+    ours = install_paths.layout(system).kitty_conf
     try:
         data = user_file.read(conf)
-        edit = kitty_conf.plan(world, conf)
+        edit = kitty_conf.plan(system, conf)
     except TallyError as error:
         return Finding(what, Health.BROKEN, str(error), "make it readable")
     text = managed_block.decode(data or b"")
     blocks = managed_block.blocks(text)
     if edit is None:
         if not ours.is_file():
-            return Finding(what, Health.BROKEN, f"{name} includes {world.short(ours)}, which is not there", SETUP)
-        return Finding(what, Health.OK, f"{name} includes {world.short(ours)}")
+            return Finding(what, Health.BROKEN, f"{name} includes {system.short(ours)}, which is not there", SETUP)
+        return Finding(what, Health.OK, f"{name} includes {system.short(ours)}")
     if data is None or not blocks:
         return Finding(what, Health.MISSING, f"{name} does not include us", SETUP)
     if not all(block.whole for block in blocks):
@@ -137,20 +137,20 @@ def _kitty_conf(world: World, conf: Path) -> Finding:
     return Finding(what, Health.STALE, f"{name} includes an installation that was elsewhere", SETUP)
 
 
-def settings(world: World) -> Iterator[Finding]:
+def settings(system: System) -> Iterator[Finding]:
     """The configuration and the agent files."""
-    path = directories.config_file(world.env)
-    config, errors = config_file.load_config(world.env)
+    path = directories.config_file(system.env)
+    config, errors = config_file.load_config(system.env)
     for error in errors:
         yield Finding("config.toml", Health.BROKEN, str(error), "correct it; until then its default is used")
     if not errors:
-        text = world.short(path) if path.exists() else "there is none; every setting has its default"
+        text = system.short(path) if path.exists() else "there is none; every setting has its default"
         yield Finding("config.toml", Health.OK, text)
     program = config.notify.command[0] if config.notify.command else ""
-    if program and world.which(program) is None:
+    if program and system.which(program) is None:
         text = f"notify.command: {program} is not there, or cannot be run"
         yield Finding("config.toml", Health.BROKEN, text, "correct it; until then nothing is told")
-    agents, errors = agent_files.load_agents(world.env)
+    agents, errors = agent_files.load_agents(system.env)
     for error in errors:
         yield Finding("agents", Health.BROKEN, str(error), "correct it; until then this file is left out")
     if not errors:

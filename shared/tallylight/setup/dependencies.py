@@ -19,7 +19,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.wire import values
 
@@ -35,7 +35,7 @@ _TIMEOUT = 900.0
 _MAX_NAME = 2000
 
 #: A way to install: the words before `--target`, or why it is not there.
-Way = Callable[[World, Path, Path], "list[str]"]
+Way = Callable[[System, Path, Path], "list[str]"]
 
 
 class NoWayError(TallyError):
@@ -43,7 +43,7 @@ class NoWayError(TallyError):
 
 
 def install(
-    world: World,
+    system: System,
     python: Path,
     target: Path,
     required: tuple[str, ...] = REQUIRED,
@@ -53,8 +53,8 @@ def install(
     # pip refuses --target together with a user's own `user = true`, and outside of a virtual environment if told so.
     settings = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore", "PIP_NO_INPUT": "1"}
     dropped = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "VIRTUAL_ENV"}
-    env = {key: value for key, value in world.env.items() if key not in dropped} | settings
-    quiet = dataclasses.replace(world, env=env)
+    env = {key: value for key, value in system.env.items() if key not in dropped} | settings
+    quiet = dataclasses.replace(system, env=env)
     problems = []
     with tempfile.TemporaryDirectory(prefix="tallylight-") as scratch:
         for name, way in WAYS:
@@ -93,27 +93,27 @@ def _pip_install(*pip: str) -> list[str]:
     return [*pip, "install", *options]
 
 
-def own_pip(world: World, python: Path, _scratch: Path) -> list[str]:
-    if world.run([python, "-m", "pip", "--version"], timeout=60).returncode != 0:
+def own_pip(system: System, python: Path, _scratch: Path) -> list[str]:
+    if system.run([python, "-m", "pip", "--version"], timeout=60).returncode != 0:
         raise NoWayError(f"{python} has no pip")
     return _pip_install(str(python), "-m", "pip")
 
 
-def uv(world: World, python: Path, _scratch: Path) -> list[str]:
-    program = world.which("uv")
+def uv(system: System, python: Path, _scratch: Path) -> list[str]:
+    program = system.which("uv")
     if program is None:
         raise NoWayError("not on PATH")
     return [str(program), "pip", "install", "--quiet", "--only-binary", ":all:", "--python", str(python)]
 
 
-def venv_pip(world: World, python: Path, scratch: Path) -> list[str]:
-    done = world.run([python, "-m", "venv", scratch / "venv"], timeout=120)
+def venv_pip(system: System, python: Path, scratch: Path) -> list[str]:
+    done = system.run([python, "-m", "venv", scratch / "venv"], timeout=120)
     if done.returncode != 0:
         raise NoWayError(f"{python} cannot make one with pip in it")
     return _pip_install(str(scratch / "venv" / "bin" / "python"), "-m", "pip")
 
 
-def fetched_pip(_world: World, python: Path, scratch: Path) -> list[str]:
+def fetched_pip(_world: System, python: Path, scratch: Path) -> list[str]:
     wheel = fetch_pip(scratch)
     return _pip_install(str(python), str(wheel / "pip"))
 

@@ -29,7 +29,7 @@ import tallylight
 from tallylight.config import key_bindings
 from tallylight.files import directories, extras, managed_block, read_write
 from tallylight.files.install_paths import Layout, layout
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies
 
@@ -144,9 +144,9 @@ class State(NamedTuple):
         return not self.build and not self.stale
 
 
-def look(world: World, source: Source, python: Path, bindings: Sequence[key_bindings.Binding] | None = None) -> State:
+def look(system: System, source: Source, python: Path, bindings: Sequence[key_bindings.Binding] | None = None) -> State:
     """Compare the private environment with what it should be. Reads only. Without *bindings* the present ones stay."""
-    place = layout(world)
+    place = layout(system)
     bound = tuple(present_keys(place) if bindings is None else bindings)
     if is_private(place, source):
         name = source.package.parent.parent.name
@@ -209,14 +209,14 @@ def _holds(path: Path, data: bytes) -> bool:
         return False
 
 
-def apply(world: World, source: Source, python: Path, state: State) -> bool:
+def apply(system: System, source: Source, python: Path, state: State) -> bool:
     """Do what `look` found; False if psutil had to stay out. A `TallyError` means that nothing was changed."""
-    place = layout(world)
+    place = layout(system)
     complete = True
     try:
         place.data.mkdir(parents=True, exist_ok=True)
         if state.build:
-            complete = _build(world, source, python, place.releases / state.release)
+            complete = _build(system, source, python, place.releases / state.release)
         for link in _links(place, source):
             if link in state.stale:
                 _relink(link, _release_link(link, state.release))
@@ -245,7 +245,7 @@ def _remove_if_empty(*folders: Path) -> None:
             folder.rmdir()
 
 
-def _build(world: World, source: Source, python: Path, release: Path) -> bool:
+def _build(system: System, source: Source, python: Path, release: Path) -> bool:
     release.parent.mkdir(exist_ok=True)
     aside = Path(tempfile.mkdtemp(dir=release.parent, prefix=".new-"))
     try:
@@ -255,11 +255,11 @@ def _build(world: World, source: Source, python: Path, release: Path) -> bool:
         _copy(source.kittens, new / "kittens")
         if source.wezterm is not None:
             _copy(source.wezterm, new / "wezterm")
-        complete = dependencies.install(world, python, lib)
+        complete = dependencies.install(system, python, lib)
         # Done here, so that neither kitty nor the command writes into the release at its first start.
-        world.run([python, "-IS", "-m", "compileall", "-q", "-s", lib, "-p", release / "lib", lib], timeout=120)
+        system.run([python, "-IS", "-m", "compileall", "-q", "-s", lib, "-p", release / "lib", lib], timeout=120)
         code = "import sys; sys.path.insert(0, sys.argv[1]); import attrs, tallylight.model.status"
-        tried = world.run([python, "-IS", "-c", code, lib], timeout=60)
+        tried = system.run([python, "-IS", "-c", code, lib], timeout=60)
         if tried.returncode != 0:
             raise TallyError(f"the new installation does not import; nothing was changed:\n{tried.stderr[-2000:]}")
         if release.exists():
@@ -300,16 +300,16 @@ def _prune(place: Layout, current: str) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def add_extra(world: World, python: Path, name: str) -> Path:
+def add_extra(system: System, python: Path, name: str) -> Path:
     """Fetch the packages of an extra, whole or not at all; where they are. `TallyError` says why not."""
-    folder = extras.folder(name, world.env)
+    folder = extras.folder(name, system.env)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{name}-"))
     except OSError as error:
         raise TallyError(f"cannot install into {folder.parent}: {error.strerror or error}") from None
     try:
-        dependencies.install(world, python, aside / "new", extras.EXTRAS[name], ())
+        dependencies.install(system, python, aside / "new", extras.EXTRAS[name], ())
         if folder.exists():
             folder.rename(aside / "old")
         (aside / "new").rename(folder)
@@ -319,9 +319,9 @@ def add_extra(world: World, python: Path, name: str) -> Path:
     return folder
 
 
-def remove(world: World) -> list[Path]:
+def remove(system: System) -> list[Path]:
     """Take the whole private environment away; what was removed."""
-    place = layout(world)
+    place = layout(system)
     removed = []
     if _is_our_link(place.command):
         place.command.unlink()
@@ -329,10 +329,10 @@ def remove(world: World) -> list[Path]:
     for path in (place.lib, place.kittens, place.wezterm, place.kitty_conf, place.launcher):
         path.unlink(missing_ok=True)
     shutil.rmtree(place.releases, ignore_errors=True)
-    shutil.rmtree(extras.root(world.env), ignore_errors=True)
+    shutil.rmtree(extras.root(system.env), ignore_errors=True)
     existed = place.data.is_dir()
     _remove_if_empty(place.launcher.parent, place.data)
-    token = directories.serve_token(world.env)
+    token = directories.serve_token(system.env)
     if token.exists():
         token.unlink()
         removed.append(token)

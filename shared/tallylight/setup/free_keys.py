@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tallylight.config import key_bindings
 from tallylight.files import directories, read_write, toml
 from tallylight.files.install_paths import Layout
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.setup import environment
 from tallylight.setup.kitty import Kitty
@@ -61,12 +61,12 @@ class Answer(NamedTuple):
         return key.replace("kitty_mod", self.mod) if self.mod else key
 
 
-def ask(world: World, place: Layout, here: Kitty, also: tuple[str, ...] = ()) -> Answer | None:
+def ask(system: System, place: Layout, here: Kitty, also: tuple[str, ...] = ()) -> Answer | None:
     """Ask kitty about all candidates and the keys *also*; None where there is no kitty, or it does not say."""
     if here.program is None:
         return None
     asked = dict.fromkeys((*key_bindings.CANDIDATES, *also))
-    done = world.run([here.program, "+runpy", _PROBE, here.conf, place.kittens, *asked], timeout=_TIMEOUT)
+    done = system.run([here.program, "+runpy", _PROBE, here.conf, place.kittens, *asked], timeout=_TIMEOUT)
     lines = done.stdout.splitlines()
     try:
         found = values.load(lines[-1])
@@ -79,9 +79,9 @@ def ask(world: World, place: Layout, here: Kitty, also: tuple[str, ...] = ()) ->
     return Answer(values.text(found.get("mod"), _MAX_TEXT), keys_taken)
 
 
-def wishes(world: World) -> dict[str, str]:
+def wishes(system: System) -> dict[str, str]:
     """The person's own keys, of config.toml. What is wrong in there is for `tally doctor` to say."""
-    path = directories.config_file(world.env)
+    path = directories.config_file(system.env)
     try:
         table = toml.parse(read_write.read_limited(path).decode("utf-8", "replace"), str(path))
     except (OSError, TallyError):
@@ -89,12 +89,12 @@ def wishes(world: World) -> dict[str, str]:
     return key_bindings.wanted(table.table("keys"))
 
 
-def plan(world: World, place: Layout, here: Kitty) -> tuple[list[key_bindings.Binding], Answer | None]:
+def plan(system: System, place: Layout, here: Kitty) -> tuple[list[key_bindings.Binding], Answer | None]:
     """The bindings there are to be, and what kitty said to that."""
     before = environment.present_keys(place)
-    wanted = wishes(world)
+    wanted = wishes(system)
     asked = tuple(key for key in (*wanted.values(), *(binding.key for binding in before)) if key)
-    answer = ask(world, place, here, asked)
+    answer = ask(system, place, here, asked)
     was = {binding.action.name: binding.key for binding in before}
     return key_bindings.choose(wanted, was, answer.taken if answer is not None else None), answer
 
@@ -104,9 +104,9 @@ def rows(bindings: list[key_bindings.Binding], answer: Answer | None) -> list[tu
     return [(answer.shown(b.key) if answer is not None else b.key, b.action.what) for b in bindings]
 
 
-def lacking(world: World, bindings: list[key_bindings.Binding]) -> list[str]:
+def lacking(system: System, bindings: list[key_bindings.Binding]) -> list[str]:
     """The names of the actions that are to have a key, and have none."""
-    wanted, bound = wishes(world), {binding.action.name for binding in bindings}
+    wanted, bound = wishes(system), {binding.action.name for binding in bindings}
     return [a.name for a in key_bindings.ACTIONS if a.name not in bound and wanted.get(a.name) != ""]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tallylight.files.system import World
+from tallylight.files.system import System
 
 #: The versions that the lights are tested in, oldest and newest.
 OLDEST = (0, 41)
@@ -36,52 +36,52 @@ class Kitty(NamedTuple):
         return ".".join(map(str, self.version)) if self.version else ""
 
 
-def look(world: World) -> Kitty:
-    program = find_program(world)
-    return Kitty(program, find_version(world, program) if program else None, find_conf(world))
+def look(system: System) -> Kitty:
+    program = find_program(system)
+    return Kitty(program, find_version(system, program) if program else None, find_conf(system))
 
 
-def find_program(world: World) -> Path | None:
+def find_program(system: System) -> Path | None:
     """The kitty on PATH, else the places its own installer uses."""
-    on_path = world.which("kitty")
+    on_path = system.which("kitty")
     if on_path is not None:
         return on_path
-    places = [world.home / ".local/kitty.app/bin/kitty"]
-    if world.platform == "darwin":
-        places += [base / "Applications/kitty.app/Contents/MacOS/kitty" for base in (Path("/"), world.home)]
+    places = [system.home / ".local/kitty.app/bin/kitty"]
+    if system.platform == "darwin":
+        places += [base / "Applications/kitty.app/Contents/MacOS/kitty" for base in (Path("/"), system.home)]
     return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
-def find_version(world: World, program: Path) -> tuple[int, ...] | None:
-    match = _VERSION.search(world.run([program, "--version"]).stdout)
+def find_version(system: System, program: Path) -> tuple[int, ...] | None:
+    match = _VERSION.search(system.run([program, "--version"]).stdout)
     return tuple(int(part) for part in match.groups()) if match else None
 
 
-def find_conf(world: World) -> Path:
+def find_conf(system: System) -> Path:
     """The kitty.conf that kitty reads, whether it is there yet or not."""
-    chosen = world.env.get("KITTY_CONFIG_DIRECTORY", "")
+    chosen = system.env.get("KITTY_CONFIG_DIRECTORY", "")
     if chosen:
-        return _expanded(world, chosen) / "kitty.conf"
-    for base in _bases(world):
+        return _expanded(system, chosen) / "kitty.conf"
+    for base in _bases(system):
         folder = base / "kitty"
         if os.access(folder, os.W_OK) and (folder / "kitty.conf").exists():
             return folder / "kitty.conf"
     # Also a link that leads nowhere yet, and a file in a directory that may not be written to.
-    return _expanded(world, world.env.get("XDG_CONFIG_HOME") or "~/.config") / "kitty" / "kitty.conf"
+    return _expanded(system, system.env.get("XDG_CONFIG_HOME") or "~/.config") / "kitty" / "kitty.conf"
 
 
-def _bases(world: World) -> Iterator[Path]:
-    if "XDG_CONFIG_HOME" in world.env:
-        yield _expanded(world, world.env["XDG_CONFIG_HOME"])
-    yield world.home / ".config"
-    if world.platform == "darwin":
-        yield world.home / "Library/Preferences"
-    for part in world.env.get("XDG_CONFIG_DIRS", "").split(os.pathsep):
+def _bases(system: System) -> Iterator[Path]:
+    if "XDG_CONFIG_HOME" in system.env:
+        yield _expanded(system, system.env["XDG_CONFIG_HOME"])
+    yield system.home / ".config"
+    if system.platform == "darwin":
+        yield system.home / "Library/Preferences"
+    for part in system.env.get("XDG_CONFIG_DIRS", "").split(os.pathsep):
         if part:
-            yield _expanded(world, part)
+            yield _expanded(system, part)
 
 
-def _expanded(world: World, text: str) -> Path:
+def _expanded(system: System, text: str) -> Path:
     if text == "~" or text.startswith("~/"):
-        return world.home / text[2:]
+        return system.home / text[2:]
     return Path(text).absolute()

@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 
 from tallylight.files import directories, install_paths, managed_block, read_write, receipt, user_file
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 
 
@@ -30,12 +30,14 @@ class Edit:
         return managed_block.diff(name, managed_block.decode(self.before or b""), managed_block.decode(self.after))
 
 
-def plan(world: World, conf: Path) -> Edit | None:
+def plan(system: System, conf: Path) -> Edit | None:
     """The edit that wires *conf*, or None if it is wired."""
-    ours = install_paths.layout(world).kitty_conf
+    ours = install_paths.layout(system).kitty_conf
     problem = managed_block.path_problem(str(ours))
     if problem:
-        raise TallyError(f"kitty cannot include {world.short(ours)}: {problem}; set XDG_DATA_HOME to another directory")
+        raise TallyError(
+            f"kitty cannot include {system.short(ours)}: {problem}; set XDG_DATA_HOME to another directory"
+        )
     before = user_file.read(conf)
     text = managed_block.decode(before or b"")
     line = managed_block.include_line(str(ours))
@@ -45,9 +47,9 @@ def plan(world: World, conf: Path) -> Edit | None:
     return None if before is not None and after == text else Edit(conf, before, managed_block.encode(after))
 
 
-def apply(world: World, edit: Edit) -> None:
+def apply(system: System, edit: Edit) -> None:
     """Back up, enter into the receipt, write."""
-    book = receipt.load(directories.state_dir(world.env))
+    book = receipt.load(directories.state_dir(system.env))
     old = book.entries.get(edit.path)
     pristine = managed_block.encode(managed_block.remove(managed_block.decode(edit.before or b"")))
 
@@ -58,16 +60,16 @@ def apply(world: World, edit: Edit) -> None:
                 pristine=receipt.checksum(pristine),
                 backup=old.backup if old is not None else backup,
                 made=old.made if old is not None and old.made else made,
-                at=world.now(),
+                at=system.now(),
             )
         )
 
     try:
         user_file.change(edit.path, edit.after, book, backup=edit.before if old is None else None, entered=entered)
     except OSError as error:
-        line = managed_block.include_line(str(install_paths.layout(world).kitty_conf))
+        line = managed_block.include_line(str(install_paths.layout(system).kitty_conf))
         raise TallyError(
-            f"cannot change {world.short(edit.path)}: {error.strerror or error}; it is as it was. "
+            f"cannot change {system.short(edit.path)}: {error.strerror or error}; it is as it was. "
             f"If another program manages it, add this line there:\n  {line}"
         ) from None
 
@@ -86,9 +88,9 @@ class Undone:
     entry: receipt.Entry | None
 
 
-def plan_undo(world: World, conf: Path) -> list[Undone]:
+def plan_undo(system: System, conf: Path) -> list[Undone]:
     """What there is to take back: every file of the receipt, and *conf*, should the receipt be lost."""
-    book = receipt.load(directories.state_dir(world.env))
+    book = receipt.load(directories.state_dir(system.env))
     found = []
     for path in dict.fromkeys([*book.entries, conf]):
         entry = book.entries.get(path)
@@ -106,7 +108,7 @@ def plan_undo(world: World, conf: Path) -> list[Undone]:
     return found
 
 
-def undo(world: World, step: Undone) -> None:
+def undo(system: System, step: Undone) -> None:
     """Take one file back, and its entry out of the receipt."""
     try:
         if step.goes:
@@ -119,9 +121,9 @@ def undo(world: World, step: Undone) -> None:
         if step.entry is not None:
             if step.entry.backup and step.is_pristine:
                 Path(step.entry.backup).unlink(missing_ok=True)
-            receipt.load(directories.state_dir(world.env)).without(step.path).save()
+            receipt.load(directories.state_dir(system.env)).without(step.path).save()
     except OSError as error:
         raise TallyError(
-            f"cannot change {world.short(step.path)}: {error.strerror or error}; "
+            f"cannot change {system.short(step.path)}: {error.strerror or error}; "
             f"take out the lines from {managed_block.BEGIN} to {managed_block.END} yourself"
         ) from None

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.finding import Finding, Health
 from tallylight.snapshot.schema import Snapshot
 from tallylight.wire.text import sanitise
@@ -20,10 +20,10 @@ MAX_SERVERS = 8
 _START = "run `tally host sessions`, once a login (docs/sessions.md)"
 
 
-def findings(world: World, living: list[Snapshot]) -> Iterator[Finding]:
+def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
     """A finding for the host of sessions, and one for each tmux server; none where there are no sessions."""
-    answers = {path: answer for path in _sockets(world) if (answer := _passthrough(world, path)) is not None}
-    screens = _screens(world)
+    answers = {path: answer for path in _sockets(system) if (answer := _passthrough(system, path)) is not None}
+    screens = _screens(system)
     host = next((found.name for found in living if found.host == "sessions"), None)
     if host is not None:
         yield Finding("sessions", Health.OK, f"looked after by {host}")
@@ -42,9 +42,9 @@ def findings(world: World, living: list[Snapshot]) -> Iterator[Finding]:
             yield Finding("tmux server", Health.SKIPPED, text)
 
 
-def _sockets(world: World) -> list[Path]:
+def _sockets(system: System) -> list[Path]:
     """The sockets of this user where tmux has them."""
-    folder = Path(world.env.get("TMUX_TMPDIR") or "/tmp", f"tmux-{os.getuid()}")  # noqa: S108 - where tmux has it
+    folder = Path(system.env.get("TMUX_TMPDIR") or "/tmp", f"tmux-{os.getuid()}")  # noqa: S108 - where tmux has it
     try:
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
@@ -54,15 +54,15 @@ def _sockets(world: World) -> list[Path]:
         return []
 
 
-def _passthrough(world: World, socket: Path) -> str | None:
+def _passthrough(system: System, socket: Path) -> str | None:
     """The value of the option, nothing where there is no such option, None if no server answers."""
-    done = world.run(["tmux", "-S", str(socket), "list-sessions", "-F", "x"], timeout=3)
+    done = system.run(["tmux", "-S", str(socket), "list-sessions", "-F", "x"], timeout=3)
     if done.returncode != 0:
         return None
-    return world.run(["tmux", "-S", str(socket), "show-options", "-gv", "allow-passthrough"], timeout=3).stdout.strip()
+    return system.run(["tmux", "-S", str(socket), "show-options", "-gv", "allow-passthrough"], timeout=3).stdout.strip()
 
 
-def _screens(world: World) -> bool:
+def _screens(system: System) -> bool:
     """Whether GNU Screen lists a session."""
-    done = world.run(["screen", "-ls"], timeout=3)
+    done = system.run(["screen", "-ls"], timeout=3)
     return "\t" in done.stdout and "tached)" in done.stdout

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tallylight.files import directories, install_paths, read_write
-from tallylight.files.system import World
+from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.setup.checks import SETUP
@@ -65,23 +65,23 @@ class WezTerm(NamedTuple):
         return bool(_USES.search(_COMMENT.sub("", text)))
 
 
-def look(world: World) -> WezTerm:
+def look(system: System) -> WezTerm:
     """What there is of WezTerm. Reads only."""
-    folder = Path(world.env.get("XDG_CONFIG_HOME") or world.home / ".config") / "wezterm"
-    chosen = world.env.get("WEZTERM_CONFIG_FILE", "")
-    places = [*([Path(chosen)] if chosen else []), folder / "wezterm.lua", world.home / ".wezterm.lua"]
+    folder = Path(system.env.get("XDG_CONFIG_HOME") or system.home / ".config") / "wezterm"
+    chosen = system.env.get("WEZTERM_CONFIG_FILE", "")
+    places = [*([Path(chosen)] if chosen else []), folder / "wezterm.lua", system.home / ".wezterm.lua"]
     return WezTerm(
-        program=world.which("wezterm") or world.which("wezterm-gui") or _app(world),
+        program=system.which("wezterm") or system.which("wezterm-gui") or _app(system),
         config=next((place for place in places if place.is_file()), None),
         link=folder / "tallylight",
-        target=install_paths.layout(world).wezterm / "tallylight",
+        target=install_paths.layout(system).wezterm / "tallylight",
     )
 
 
-def _app(world: World) -> Path | None:
-    if world.platform != "darwin":
+def _app(system: System) -> Path | None:
+    if system.platform != "darwin":
         return None
-    places = [base / "Applications/WezTerm.app/Contents/MacOS/wezterm" for base in (Path("/"), world.home)]
+    places = [base / "Applications/WezTerm.app/Contents/MacOS/wezterm" for base in (Path("/"), system.home)]
     return next((place for place in places if os.access(place, os.X_OK)), None)
 
 
@@ -103,7 +103,7 @@ def is_stale(here: WezTerm) -> bool:
     return here.is_here and not here.is_linked and not here.is_foreign
 
 
-def apply(world: World, here: WezTerm) -> None:
+def apply(system: System, here: WezTerm) -> None:
     """Make the link, and remember which directories had to be made for it."""
     made = []
     folder = here.link.parent
@@ -112,7 +112,7 @@ def apply(world: World, here: WezTerm) -> None:
             made.append(str(folder))
             folder = folder.parent
         if made:
-            note = _note(world)
+            note = _note(system)
             note.parent.mkdir(parents=True, exist_ok=True)
             read_write.atomic_write(note, json.dumps({"version": 1, "made": made}).encode())
             here.link.parent.mkdir(parents=True)
@@ -121,25 +121,25 @@ def apply(world: World, here: WezTerm) -> None:
         here.link.symlink_to(here.target)
     except OSError as error:
         raise TallyError(
-            f"cannot make {world.short(here.link)}: {error.strerror or error}. If another program manages this "
+            f"cannot make {system.short(here.link)}: {error.strerror or error}. If another program manages this "
             f"directory, add this line to wezterm.lua instead:\n"
             f"  package.path = package.path .. ';{here.target.parent}/?.lua;{here.target.parent}/?/init.lua'"
         ) from None
 
 
-def is_undone(world: World) -> bool:
+def is_undone(system: System) -> bool:
     """Whether there is nothing to take back."""
-    return not _is_ours(look(world).link)
+    return not _is_ours(look(system).link)
 
 
-def undo(world: World) -> list[Path]:
+def undo(system: System) -> list[Path]:
     """Take the link away, and the directories that were made for it; what was removed."""
-    here = look(world)
+    here = look(system)
     removed = []
     if _is_ours(here.link):
         here.link.unlink()
         removed.append(here.link)
-    note = _note(world)
+    note = _note(system)
     for folder in _made(note):
         with contextlib.suppress(OSError):
             Path(folder).rmdir()
@@ -150,8 +150,8 @@ def undo(world: World) -> list[Path]:
     return removed
 
 
-def _note(world: World) -> Path:
-    return directories.state_dir(world.env) / "wezterm.json"
+def _note(system: System) -> Path:
+    return directories.state_dir(system.env) / "wezterm.json"
 
 
 def _made(note: Path) -> Sequence[str]:
@@ -165,42 +165,42 @@ def _made(note: Path) -> Sequence[str]:
     return [path for folder in listed if (path := values.exact(folder, _MAX_PATH))]
 
 
-def lines(world: World, here: WezTerm) -> Iterator[str]:
+def lines(system: System, here: WezTerm) -> Iterator[str]:
     """What `tally setup` tells of WezTerm."""
     if not here.is_here:
         return
     if here.is_foreign:
-        yield f"  WezTerm     {world.short(here.link)} is not ours and was left alone: remove or rename it"
+        yield f"  WezTerm     {system.short(here.link)} is not ours and was left alone: remove or rename it"
         return
     if here.uses_us and here.config is not None:
-        yield f"  WezTerm     wired in {world.short(here.config)}"
+        yield f"  WezTerm     wired in {system.short(here.config)}"
         return
-    name = world.short(here.config) if here.config is not None else "wezterm.lua"
+    name = system.short(here.config) if here.config is not None else "wezterm.lua"
     yield f"  WezTerm     put these two lines into {name}, before it returns its configuration:\n"
     yield from (f"                {line}" for line in LINES)
     yield ""
 
 
-def findings(world: World, sidecars: Sequence[str]) -> Iterator[Finding]:
+def findings(system: System, sidecars: Sequence[str]) -> Iterator[Finding]:
     """What `tally doctor` finds: the link, and the effect, which is a sidecar that only our Lua starts."""
-    here = look(world)
+    here = look(system)
     if not here.is_here:
         return
     if here.is_foreign:
-        text = f"{world.short(here.link)} is not ours"
+        text = f"{system.short(here.link)} is not ours"
         yield Finding("WezTerm", Health.BROKEN, text, "remove or rename it, then " + SETUP)
         return
     if not here.is_linked:
-        yield Finding("WezTerm", Health.MISSING, f"{world.short(here.link)} does not lead to our Lua files", SETUP)
+        yield Finding("WezTerm", Health.MISSING, f"{system.short(here.link)} does not lead to our Lua files", SETUP)
         return
     if sidecars:
         yield Finding("WezTerm", Health.OK, f"runs tallylight: {', '.join(sidecars)}")
-    elif here.uses_us and "WEZTERM_UNIX_SOCKET" in world.env:
+    elif here.uses_us and "WEZTERM_UNIX_SOCKET" in system.env:
         remedy = "reload its configuration, and look into its log (ctrl+shift+l) for lines that start with tallylight"
         yield Finding("WezTerm", Health.BROKEN, "its configuration loads us, and no sidecar runs", remedy)
     elif here.uses_us:
         yield Finding("WezTerm", Health.OK, "its configuration loads us; none runs now")
     else:
         remedy = f"put this before its end: {'; '.join(LINES)}"
-        name = world.short(here.config) if here.config is not None else "wezterm.lua"
+        name = system.short(here.config) if here.config is not None else "wezterm.lua"
         yield Finding("WezTerm", Health.MISSING, f"{name} does not load us", remedy)

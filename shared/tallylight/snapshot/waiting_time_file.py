@@ -36,7 +36,7 @@ def today(clock: float) -> str:
     return f"{local.tm_year:04}-{local.tm_mon:02}-{local.tm_mday:02}"
 
 
-class WaitedFile:
+class WaitingTimeFile:
     """This process's file. Faults of the disk cost the sum, and nothing else."""
 
     def __init__(self, host: str, environ: Mapping[str, str] = os.environ) -> None:

@@ -39,20 +39,20 @@ def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Clai
     return Claim(report, at=now, changed=now)
 
 
-def corrected(epitaph: Claim, exit_code: int | None, now: float) -> Claim:
-    """*epitaph*, now that the shell tells how a command ended, if that command can have been the agent."""
-    if now - epitaph.at > LAST_WORDS_S:
-        return epitaph
-    if epitaph.status is Status.DOWN and exit_code == 0:
-        return _restated(epitaph, Status.DONE, "its command ended well")
-    if epitaph.status is Status.DONE and exit_code in _KILLED:
-        return _restated(epitaph, Status.DOWN, f"its command was killed (exit code {exit_code})")
-    return epitaph
+def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:
+    """*ended*, now that the shell tells how a command ended, if that command can have been the agent."""
+    if now - ended.at > LAST_WORDS_S:
+        return ended
+    if ended.status is Status.DOWN and exit_code == 0:
+        return _restated(ended, Status.DONE, "its command ended well")
+    if ended.status is Status.DONE and exit_code in _KILLED:
+        return _restated(ended, Status.DOWN, f"its command was killed (exit code {exit_code})")
+    return ended
 
 
-def taken_back(epitaph: Claim) -> Claim | None:
-    """What is left of *epitaph*, now that the agent is known to have taken its leave: what it said itself."""
-    return epitaph if epitaph.report.source is Source.PROTOCOL else None
+def taken_back(ended: Claim) -> Claim | None:
+    """What is left of *ended*, now that the agent is known to have taken its leave: what it said itself."""
+    return ended if ended.report.source is Source.PROTOCOL else None
 
 
 def _restated(claim: Claim, status: Status, rule: str) -> Claim:

@@ -16,7 +16,7 @@ LOADING_S = 20.0
 
 
 @attrs.define
-class Start:
+class Startup:
     """One agent's, which *arrived* in the foreground then, in monotonic seconds; one that does not *speak* has none."""
 
     arrived: float

@@ -19,7 +19,7 @@ from tallylight.tracker import after_exit
 from tallylight.tracker.claims import Claim, Timing, choose, expires, merged
 from tallylight.tracker.records import Records
 from tallylight.tracker.rollup import urgency
-from tallylight.tracker.startup import Start
+from tallylight.tracker.startup import Startup
 
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
 #: a start hook is quicker than a poll.
@@ -56,11 +56,11 @@ class Tracker:
         self._at_prompt = False
         self._last_output: float | None = None
         #: The start of the agent in the foreground, while that matters.
-        self._start: Start | None = None
+        self._start: Startup | None = None
         #: A screen reading that differs from the present one and was read once.
         self._doubt: tuple[Status | None, Kind | None] | None = None
         #: What is left to say of an agent that is gone.
-        self._epitaph: Claim | None = None
+        self._after_exit_claim: Claim | None = None
         #: Until then nothing is said of an agent that is gone: whether it took its leave is being looked up.
         self.held_until = 0.0
         self._now: float | None = None
@@ -137,15 +137,15 @@ class Tracker:
         now = self._advance(now)
         source = report.source
         if source in _FOREGROUND_ONLY and (self._foreground is None or not self._foreground.is_agent):
-            if source is Source.REGISTRY and report.status is None and self._epitaph is not None:
-                self._epitaph = after_exit.taken_back(self._epitaph)
+            if source is Source.REGISTRY and report.status is None and self._after_exit_claim is not None:
+                self._after_exit_claim = after_exit.taken_back(self._after_exit_claim)
                 self._settle(now)
             return
         if source is Source.PROTOCOL or (source is Source.REGISTRY and report.status is None):
             # A goodbye is explicit too: a guess must not light what has just taken its leave.
             self._explicit = True
         if source is Source.PROTOCOL:
-            self._epitaph = None
+            self._after_exit_claim = None
             self._at_prompt = False
         if source is Source.SCREEN:
             self._screen(report, now)
@@ -196,14 +196,14 @@ class Tracker:
         if foreground == self._foreground:
             return
         if self._foreground is not None:
-            self._bury(now, is_gone=is_gone)
+            self._agent_ended(now, is_gone=is_gone)
         self._foreground = foreground
         self._start = None
         if foreground is not None:
-            self._epitaph = None
+            self._after_exit_claim = None
             self._at_prompt = False
             if foreground.is_agent:
-                self._welcome(now)
+                self._agent_started(now)
         self._settle(now)
 
     def prompt(self, now: float) -> None:
@@ -212,8 +212,8 @@ class Tracker:
 
     def command_end(self, exit_code: int | None, now: float) -> None:
         """A command of the shell ended (OSC 133 D)."""
-        if self._epitaph is not None:
-            self._epitaph = after_exit.corrected(self._epitaph, exit_code, self._advance(now))
+        if self._after_exit_claim is not None:
+            self._after_exit_claim = after_exit.corrected(self._after_exit_claim, exit_code, self._advance(now))
         self._end_of_command(now)
 
     def command_start(self, now: float) -> None:
@@ -223,13 +223,13 @@ class Tracker:
             return
         self._forget()
         self._at_prompt = False
-        self._epitaph = None
+        self._after_exit_claim = None
         self._settle(now)
 
     def seen(self, now: float) -> None:
         """A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays."""
         now = self._advance(now)
-        self._epitaph = None
+        self._after_exit_claim = None
         for claim in self._records.every_claim:
             if claim.report.status is Status.DONE:
                 claim.seen = True
@@ -301,7 +301,7 @@ class Tracker:
             self._last_output = now
             self._guess(Status.WORKING, None, "its dialog is gone", now)
 
-    def _welcome(self, now: float) -> None:
+    def _agent_started(self, now: float) -> None:
         """A new agent came to the foreground: what was said before is not about it, but for its own first words."""
         own = self._records.own.get(Source.PROTOCOL)
         self._forget()
@@ -310,7 +310,7 @@ class Tracker:
             self._explicit = True
         self._last_output = now
         speaks = self._foreground is not None and self._foreground.speaks
-        self._start = Start(now, speaks, has_spoken=Source.PROTOCOL in self._records.own)
+        self._start = Startup(now, speaks, has_spoken=Source.PROTOCOL in self._records.own)
         if not self._is_starting(now):
             # It drew something, or it would not be there; without this, one that is silent would never wait.
             self._guess(Status.WORKING, None, "it came to the foreground", now)
@@ -319,12 +319,12 @@ class Tracker:
         """Whether the agent in the foreground may yet speak for itself."""
         return self._start is not None and now < self._start.ends
 
-    def _bury(self, now: float, *, is_gone: bool) -> None:
+    def _agent_ended(self, now: float, *, is_gone: bool) -> None:
         """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""
         last = self._shown if self._pending is None else self._pending
         was_agent = self._foreground is not None and self._foreground.is_agent
         self._forget()
-        self._epitaph = after_exit.write(last, now, was_agent=was_agent, is_gone=is_gone)
+        self._after_exit_claim = after_exit.write(last, now, was_agent=was_agent, is_gone=is_gone)
 
     def _forget(self) -> None:
         self._records.forget()
@@ -350,7 +350,7 @@ class Tracker:
         choice = choose(claims, timing=self.timing, now=now, explicit=explicit, last_output=self._last_output)
         if choice.deadline is not None:
             deadlines.append(choice.deadline)
-        claim = choice.winner or (None if id_ or now < self.held_until else self._epitaph)
+        claim = choice.winner or (None if id_ or now < self.held_until else self._after_exit_claim)
         if claim is not None:
             source: Source | None = claim.report.source
             status, kind, at = claim.status, claim.report.kind, claim.at
@@ -420,7 +420,7 @@ class Tracker:
             self._deadlines.append(self._last_output + self.timing.silence_s)
         if self._start is not None and self._is_starting(now):
             self._deadlines.append(self._start.ends)
-        if self._epitaph is not None and now < self.held_until:
+        if self._after_exit_claim is not None and now < self.held_until:
             self._deadlines.append(self.held_until)
         shown = self._shown
         self._pending = None

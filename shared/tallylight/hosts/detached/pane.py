@@ -27,7 +27,7 @@ from tallylight.evidence import process_table
 from tallylight.evidence.foreground import Identity
 from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.jobs import Ran, StuckError, run
-from tallylight.hosts.polling.source import Sight
+from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.pane_list import Cursor, Form, Target
 from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Look
@@ -165,12 +165,12 @@ class ScreenPane:
     def see(self) -> Seen | Refusal:
         """The screen by a hardcopy, the process by the table."""
         with self.lock:
-            sight, look = read_screen(self.screens, self.entry.id)
-        if sight is None or look is None or screen_target(sight.attach) != (self.address, self.window):
+            source_pane, look = read_screen(self.screens, self.entry.id)
+        if source_pane is None or look is None or screen_target(source_pane.attach) != (self.address, self.window):
             return _GONE
         return Seen(
             pane=self.entry.id,
-            foreground=self.holders.look(sight.leader),
+            foreground=self.holders.look(source_pane.leader),
             look=look,
             status=self.entry.status,
             kind=self.entry.kind,
@@ -220,11 +220,11 @@ def screen_target(attach: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-def read_screen(screens: ScreenSource, id_: str) -> tuple[Sight | None, Look | None]:
+def read_screen(screens: ScreenSource, id_: str) -> tuple[SourcePane | None, Look | None]:
     """The window of the id *id_* and its screen, read anew; None for one that is gone."""
-    sights = unstuck(screens.look)
-    sight = next((sight for sight in sights or () if sight.id == id_), None)
-    return sight, unstuck(sight.read) if sight is not None and sight.read is not None else None
+    source_panes = unstuck(screens.look)
+    source_pane = next((source_pane for source_pane in source_panes or () if source_pane.id == id_), None)
+    return source_pane, unstuck(source_pane.read) if source_pane is not None and source_pane.read is not None else None
 
 
 def unstuck(call: Callable[[], _T]) -> _T:

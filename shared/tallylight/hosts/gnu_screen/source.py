@@ -28,7 +28,7 @@ from tallylight.hosts.gnu_screen import hardcopy, session_list
 from tallylight.hosts.gnu_screen.session_list import Session, State
 from tallylight.hosts.jobs import StuckError, run
 from tallylight.hosts.polling.run_times import Runtimes
-from tallylight.hosts.polling.source import Sight
+from tallylight.hosts.polling.source import SourcePane
 from tallylight.pane.pane import Look
 from tallylight.snapshot import writer
 from tallylight.snapshot.requests import Request
@@ -62,7 +62,7 @@ class _Seen:
     session: Session
     runtime: int | None
     windows: dict[int, _Window]
-    sights: list[Sight]
+    source_panes: list[SourcePane]
 
     def is_as(self, session: Session, runtime: int | None) -> bool:
         """Whether nothing can be new: it has not run since, so no window has come or gone, and all had their number."""
@@ -102,7 +102,7 @@ class ScreenSource:
 
     # What there is --------------------------------------------------------------------------------------------
 
-    def look(self) -> Sequence[Sight] | None:
+    def look(self) -> Sequence[SourcePane] | None:
         """A sight for every window of every living session."""
         self._list_sessions()
         self._seen = {session.pid: self._look_at(session) for session in self._sessions}
@@ -110,7 +110,7 @@ class ScreenSource:
         files = {window.file for seen in self._seen.values() for window in seen.windows.values()}
         for gone in self._copies.keys() - files:
             self._copies.pop(gone, None)
-        return [sight for seen in self._seen.values() for sight in seen.sights]
+        return [source_pane for seen in self._seen.values() for source_pane in seen.source_panes]
 
     def _look_at(self, session: Session) -> _Seen:
         """The windows of a session, asked for only if they can be others than at the last look."""
@@ -121,8 +121,8 @@ class ScreenSource:
             return before
         windows = self._windows_of(session, before.windows if before is not None else {})
         is_alone = len(windows) == 1
-        sights = [self._sight(session, pid, window.number, is_alone=is_alone) for pid, window in windows.items()]
-        return _Seen(session, runtime, windows, sights)
+        source_panes = [self._sight(session, pid, window.number, is_alone=is_alone) for pid, window in windows.items()]
+        return _Seen(session, runtime, windows, source_panes)
 
     def _list_sessions(self) -> None:
         """Ask for the list, if it can have changed."""
@@ -179,10 +179,10 @@ class ScreenSource:
         is_own = env.get("STY", "").partition(".")[0] == str(session.pid)
         return int(number) if is_own and number.isascii() and number.isdigit() and len(number) < 6 else None
 
-    def _sight(self, session: Session, leader: int, number: int | None, *, is_alone: bool) -> Sight:
+    def _sight(self, session: Session, leader: int, number: int | None, *, is_alone: bool) -> SourcePane:
         is_attached = session.state is State.ATTACHED
         how = ("screen", "-x" if is_attached else "-r", session.address)
-        return Sight(
+        return SourcePane(
             id=f"screen/{session.pid}/{number}" if number is not None else f"screen/{session.pid}/p{leader}",
             leader=leader,
             read=(lambda: self._read(session, number)) if number is not None else None,
@@ -286,9 +286,9 @@ class ScreenSource:
     def act(self, request: Request) -> None:
         """Show the window to whoever is attached to its session."""
         for seen in list(self._seen.values()):
-            for sight in seen.sights:
-                if sight.id == request.pane and sight.tab and self._is_attached(seen.session):
-                    run(["screen", "-S", seen.session.address, "-X", "select", sight.tab], self._env)
+            for source_pane in seen.source_panes:
+                if source_pane.id == request.pane and source_pane.tab and self._is_attached(seen.session):
+                    run(["screen", "-S", seen.session.address, "-X", "select", source_pane.tab], self._env)
 
     def close(self) -> None:
         """Take the private directory away."""

@@ -56,6 +56,8 @@ from tallylight.ui.terminal import depth
 ATTACHERS = ("screen", "tmux")
 #: Where our own package lies, found out before any disk could hang.
 _LIBRARY = str(Path(__file__).resolve().parents[3])
+#: Whether the command is still there is looked at by the new program itself: that is a disk.
+_EITHER = 'installed=$1; shift; test -x "$installed" && exec "$installed" agents; exec "$@"'
 #: How often, in seconds, an open list is listened to.
 LISTEN_S = 0.03
 
@@ -209,11 +211,10 @@ def _answer_of(words: Sequence[str]) -> Answer | None:
 
 
 def command(installed: str) -> list[str]:
-    """The list as a program: by the *installed* command, else by the Python in kitty."""
-    if installed:
-        return [installed, "agents"]
+    """The list as a program: by the *installed* command, else, or if that has gone since, by the Python in kitty."""
     run = f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.cli.main import main; sys.exit(main(['agents']))"
-    return [kitty_exe(), "+runpy", run]
+    fallback = [kitty_exe(), "+runpy", run]
+    return ["/bin/sh", "-c", _EITHER, "tally", installed, *fallback] if installed else fallback
 
 
 def _draw(window: Any, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from tallylight.actions import fork, worktrees
-from tallylight.actions.fork_page import Offer, Place, sentence
+from tallylight.actions.fork_page import ForkPage, Place, sentence
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
 from tallylight.actions.plan import plan as plan_of
@@ -54,7 +54,7 @@ def main(args: Sequence[str]) -> Json | None:
     agents, _ = agent_files.load_agents(os.environ)
     root = int(os.environ.get("KITTY_CHILD_PID", "0"))
     found = plan(verb, agents, root)
-    offer = Offer(verb, found, Place(options.location), wants_worktree=options.worktree and verb is Verb.FORK)
+    offer = ForkPage(verb, found, Place(options.location), wants_worktree=options.worktree and verb is Verb.FORK)
     while ask(offer, 0, os.environ, fork.complete):
         assert isinstance(offer.found, Plan)
         again = plan(verb, agents, root)

@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.hosts.jobs import backoff
 from tallylight.hosts.worker import Worker
-from tallylight.pane.file_request import Wanted
+from tallylight.pane.file_request import FileRequest
 from tallylight.pane.pane import Pane
 
 #: A file hangs that is not read after so many seconds and so many times that its reader was lent time: a process that
@@ -33,7 +33,7 @@ JOB = "agents' files"
 class _Reading:
     """One reading of the files of many panes. `run` is the worker's; all else is looked at while that goes on."""
 
-    wanted: dict[int, Wanted]
+    wanted: dict[int, FileRequest]
     number: int
     found: dict[int, tuple[bytes | None, bytes]] = attrs.field(factory=dict)
     #: The one that is being read, since when, and how often its reader was lent time since.
@@ -50,7 +50,7 @@ class _Reading:
             self.found[id_] = want.read()
         self.current = None
 
-    def hanging(self, now: float) -> Wanted | None:
+    def hanging(self, now: float) -> FileRequest | None:
         """What this reading hangs on, if it does."""
         id_ = self.current
         is_late = now - self.since >= HANGS_S and self.lent >= HANGS_LENT
@@ -94,7 +94,7 @@ class FileReader:
             self._reading.lent += 1
             if (hanging := self._reading.hanging(now)) is not None:
                 self._give_up(self._reading, hanging, now)
-        wanted = {id_: want for id_, pane in panes.items() if (want := pane.wanted_files()) is not None}
+        wanted = {id_: want for id_, pane in panes.items() if (want := pane.file_request()) is not None}
         wanted = {id_: want for id_, want in wanted.items() if self._may_be_read(want, now)}
         if wanted and self._reading is None and len(self._given_up) < MAX_GIVEN_UP:
             self._count += 1
@@ -105,13 +105,13 @@ class FileReader:
                 self._reading = reading
         self.worker.lend()
 
-    def _may_be_read(self, want: Wanted, now: float) -> bool:
+    def _may_be_read(self, want: FileRequest, now: float) -> bool:
         rest = self._resting.get(want.status_file.parent)
         if rest is None or not rest.failures:
             return True
         return now >= rest.until and len(self._given_up) < MAX_GIVEN_UP - 1
 
-    def _give_up(self, reading: _Reading, hanging: Wanted, now: float) -> None:
+    def _give_up(self, reading: _Reading, hanging: FileRequest, now: float) -> None:
         """Go on without *reading*, with what it has found."""
         reading.is_given_up = True
         self._given_up.append(reading)

@@ -28,14 +28,14 @@ HOST = "kitty"
 class _Opened:
     snapshot: SnapshotWriter
     spool: Spool
-    waited_file: waiting_time_file.WaitedFile
+    waited_file: waiting_time_file.WaitingTimeFile
     ledger: Ledger
 
 
 def _open(day: str) -> _Opened:
     snapshot = SnapshotWriter.for_host(HOST, os.environ, time.time)
     spool = Spool(HOST)
-    waited_file = waiting_time_file.WaitedFile(HOST)
+    waited_file = waiting_time_file.WaitingTimeFile(HOST)
     return _Opened(snapshot, spool, waited_file, waited_file.open(day))
 
 

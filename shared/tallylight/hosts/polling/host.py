@@ -1,7 +1,7 @@
 """
 A polling host: a process beside the terminal programs, which owns panes it can only ask about from outside.
 
-What a multiplexer or a terminal is asked, and how, is a `Source`'s; it answers with a `Sight` a pane (`hosts.sights`).
+What a multiplexer or a terminal is asked, and how, is a `Source`'s; it answers with a `SourcePane` a pane (`source`).
 Everything else is done here: the foreground of each pane from the process table, titles, screens, the agents' own
 files, the snapshot, and the requests of other processes.
 
@@ -31,11 +31,11 @@ from tallylight.config import config_file
 from tallylight.evidence import process_table
 from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.polling.own_files import AgentFiles
-from tallylight.hosts.polling.polled_pane import Held
+from tallylight.hosts.polling.polled_pane import PolledPane
 from tallylight.hosts.polling.run_times import Runtimes
 from tallylight.hosts.polling.screens import Screens
-from tallylight.hosts.polling.source import Sight as Sight
 from tallylight.hosts.polling.source import Source as Source
+from tallylight.hosts.polling.source import SourcePane as SourcePane
 from tallylight.model.decision import Decision
 from tallylight.pane import marks as requested
 from tallylight.pane.entry import pane_entry
@@ -74,7 +74,7 @@ class _Asked:
     is_told: bool = True
 
 
-class Poller:
+class PollingHost:
     """All panes of one polling host, whose snapshot is `<host>-<pid>.json`."""
 
     def __init__(
@@ -95,7 +95,7 @@ class Poller:
         self._reader = process_table.ForegroundReader(agents, self._table)
         self._groups = process_table.Groups(self._table)
         self._asked = [_Asked(source) for source in sources]
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, PolledPane] = {}
         self._posted: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._jobs = Jobs(self._posted.put)
         self._runtimes = Runtimes("/proc" if isinstance(self._table, process_table.ProcTable) else None)
@@ -103,12 +103,12 @@ class Poller:
         self._agent_files = AgentFiles(self._jobs, clock, self._touch)
         self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
         self._spool = Spool(host, environ=environ)
-        self._waited_file = waiting_time_file.WaitedFile(host, environ)
+        self._waited_file = waiting_time_file.WaitingTimeFile(host, environ)
         self._ledger = self._waited_file.open(waiting_time_file.today(time.time()))
         #: The panes that may show something else than was last told.
-        self._touched: dict[str, Held] = {}
+        self._touched: dict[str, PolledPane] = {}
         #: The panes of which time alone may change what they show, as of the last tick.
-        self._lively: list[Held] = []
+        self._lively: list[PolledPane] = []
         self._tick_due = 0.0
         self._ticks = 0
         self._is_changed = True
@@ -117,12 +117,12 @@ class Poller:
     # For a host that has more to tell -------------------------------------------------------------------------
 
     def pane(self, id_: str) -> Pane | None:
-        """The pane *id_*, to tell it what a `Sight` cannot. On the loop only, which `post` leads to."""
-        held = self._held.get(id_)
-        if held is None:
+        """The pane *id_*, to tell it what a `SourcePane` cannot. On the loop only, which `post` leads to."""
+        polled = self._held.get(id_)
+        if polled is None:
             return None
-        self._touch(held)
-        return held.pane
+        self._touch(polled)
+        return polled.pane
 
     def post(self, call: Callable[[], None]) -> None:
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
@@ -143,9 +143,9 @@ class Poller:
         self._is_over = True
         self.post(lambda: None)
 
-    def _touch(self, held: Held) -> None:
+    def _touch(self, polled: PolledPane) -> None:
         """The pane may show something else."""
-        self._touched[held.sight.id] = held
+        self._touched[polled.source_pane.id] = polled
 
     # The loop -------------------------------------------------------------------------------------------------
 
@@ -164,8 +164,8 @@ class Poller:
 
     def close(self) -> None:
         """The host ends: take back the snapshot and the spool."""
-        for held in self._held.values():
-            held.pane.close()
+        for polled in self._held.values():
+            polled.pane.close()
         self._held.clear()
         for asked in self._asked:
             asked.source.close()
@@ -186,12 +186,12 @@ class Poller:
                 asked.due = now + asked.source.every
         if now >= self._tick_due:
             self._tick(now)
-        for held in self._lively:
-            deadline = held.pane.deadline()
+        for polled in self._lively:
+            deadline = polled.pane.deadline()
             if deadline is not None and now >= deadline:
-                held.pane.tick(now)
-                self._touch(held)
-        if any(held.pane.is_undecided for held in self._lively):
+                polled.pane.tick(now)
+                self._touch(polled)
+        if any(polled.pane.is_undecided for polled in self._lively):
             self._agent_files.ask(self._lively)
         self._publish(now)
         return self._wait(now)
@@ -202,21 +202,23 @@ class Poller:
         self._tick_due = now + self.config.poll_s
         self._ticks += 1
         self._lively = []
-        for number, held in enumerate(self._held.values()):
+        for number, polled in enumerate(self._held.values()):
             if late > SUSPENDED_S:
-                held.pane.tracker.pause(late)
-            pane = held.pane
-            is_of_interest = pane.agent is not None or pane.is_undecided or pane.decision.is_lit or held.entry is None
+                polled.pane.tracker.pause(late)
+            pane = polled.pane
+            is_of_interest = pane.agent is not None or pane.is_undecided or pane.decision.is_lit or polled.entry is None
             if is_of_interest:
-                self._lively.append(held)
-            every = 1 if held.is_armed or held.entry is None else OFTEN if is_of_interest else SELDOM
+                self._lively.append(polled)
+            every = 1 if polled.is_armed or polled.entry is None else OFTEN if is_of_interest else SELDOM
             if (number + self._ticks) % every == 0:
-                look = functools.partial(self._look_at, held, now, is_plain=not is_of_interest)
-                self._guard(f"pane {held.sight.id}", look)
+                look = functools.partial(self._look_at, polled, now, is_plain=not is_of_interest)
+                self._guard(f"pane {polled.source_pane.id}", look)
         self._screens.flush(now)
         self._agent_files.ask(self._lively)
         if self._ticks % SWEEP == 0:
-            self._runtimes.keep({pid for held in self._held.values() for pid in (held.sight.leader, held.group)})
+            self._runtimes.keep(
+                {pid for polled in self._held.values() for pid in (polled.source_pane.leader, polled.group)}
+            )
         self._guard("requests", lambda: self._take_requests(now))
         self._guard("ledger", lambda: self._keep_ledger(now))
 
@@ -233,7 +235,7 @@ class Poller:
     def _keep_ledger(self, now: float) -> None:
         """Add up what agents wait today."""
         clock = time.time()
-        ledgers = [held.pane.attention for held in self._held.values()]
+        ledgers = [polled.pane.attention for polled in self._held.values()]
         self._ledger.tick(waiting_time_file.today(clock), ledgers, now)
         found = self._ledger.sum(ledgers, now, clock)
         if self._waited_file.is_due(found):
@@ -241,8 +243,8 @@ class Poller:
 
     def _wait(self, now: float) -> float:
         dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
-        dues += [d for held in self._lively if (d := held.pane.deadline()) is not None]
-        if any(held.pane.is_undecided for held in self._lively):
+        dues += [d for polled in self._lively if (d := polled.pane.deadline()) is not None]
+        if any(polled.pane.is_undecided for polled in self._lively):
             dues.append(now + SOON_S)
         dues.append(self._tick_due)
         if (due := self._snapshot.due(now)) is not None:
@@ -265,68 +267,68 @@ class Poller:
             return
         now = self._clock()
         found = result if isinstance(result, Sequence) else ()
-        sights = {sight.id: sight for sight in found if isinstance(sight, Sight)}
-        for id_ in [i for i, held in self._held.items() if held.source is asked.source and i not in sights]:
+        source_panes = {source_pane.id: source_pane for source_pane in found if isinstance(source_pane, SourcePane)}
+        for id_ in [i for i, polled in self._held.items() if polled.source is asked.source and i not in source_panes]:
             gone = self._held.pop(id_)
             self.problems.pop(f"evidence of pane {id_}", None)
             self._screens.gone(gone)
             self._ledger.closed(gone.pane.attention, now)
             gone.pane.close()
             self._is_changed = True
-        for id_, sight in sights.items():
-            held = self._held.get(id_)
-            if held is None and len(self._held) < MAX_PANES:
+        for id_, source_pane in source_panes.items():
+            polled = self._held.get(id_)
+            if polled is None and len(self._held) < MAX_PANES:
                 tell = functools.partial(self.problems.__setitem__, f"evidence of pane {id_}")
                 pane = Pane(self.config.timing, self._reader, self._table, tell)
-                held = self._held[id_] = Held(pane, asked.source, sight)
-                self._title(held, now)
-            elif held is not None:
-                if sight is held.sight:
+                polled = self._held[id_] = PolledPane(pane, asked.source, source_pane)
+                self._title(polled, now)
+            elif polled is not None:
+                if source_pane is polled.source_pane:
                     continue
-                before, held.sight = held.sight, sight
-                if sight != before:
-                    self._touch(held)
-                if sight.title != before.title:
-                    self._title(held, now)
+                before, polled.source_pane = polled.source_pane, source_pane
+                if source_pane != before:
+                    self._touch(polled)
+                if source_pane.title != before.title:
+                    self._title(polled, now)
 
-    def _title(self, held: Held, now: float) -> None:
-        if held.sight.title is not None:
-            self._foreground(held, now)
-            held.pane.title(held.sight.title, now)
+    def _title(self, polled: PolledPane, now: float) -> None:
+        if polled.source_pane.title is not None:
+            self._foreground(polled, now)
+            polled.pane.title(polled.source_pane.title, now)
 
-    def _foreground(self, held: Held, now: float) -> None:
-        held.group = self._group(held, now)
-        held.pane.foreground(held.group, now)
+    def _foreground(self, polled: PolledPane, now: float) -> None:
+        polled.group = self._group(polled, now)
+        polled.pane.foreground(polled.group, now)
 
-    def _group(self, held: Held, now: float) -> int:
-        sight = held.sight
-        return self._groups.look(sight.leader, now) if sight.leader else sight.group
+    def _group(self, polled: PolledPane, now: float) -> int:
+        source_pane = polled.source_pane
+        return self._groups.look(source_pane.leader, now) if source_pane.leader else source_pane.group
 
-    def _look_at(self, held: Held, now: float, *, is_plain: bool = False) -> None:
+    def _look_at(self, polled: PolledPane, now: float, *, is_plain: bool = False) -> None:
         """Look at one pane; *is_plain*: it held no agent, so nothing is new while its group is the same."""
-        held.looks += 1
-        if not self._has_slept(held):
-            group = self._group(held, now)
-            if is_plain and group == held.group and held.looks > EAGER and held.looks % RARELY:
+        polled.looks += 1
+        if not self._has_slept(polled):
+            group = self._group(polled, now)
+            if is_plain and group == polled.group and polled.looks > EAGER and polled.looks % RARELY:
                 return
-            held.group = group
-            held.pane.foreground(group, now)
+            polled.group = group
+            polled.pane.foreground(group, now)
         elif is_plain:
             return
-        self._screens.look(held, now)
-        held.pane.look(held.sight.visible, now)
-        self._touch(held)
+        self._screens.look(polled, now)
+        polled.pane.look(polled.source_pane.visible, now)
+        self._touch(polled)
 
-    def _has_slept(self, held: Held) -> bool:
+    def _has_slept(self, polled: PolledPane) -> bool:
         """Whether neither the pane's leader nor that of its foreground has run since the last look at them."""
-        if not held.sight.leader or not held.pane.is_by_leader:
+        if not polled.source_pane.leader or not polled.pane.is_by_leader:
             return False
-        leader = self._runtimes.read(held.sight.leader)
-        before, held.runtimes = (
-            held.runtimes,
-            (leader, leader if held.group == held.sight.leader else self._runtimes.read(held.group)),
+        leader = self._runtimes.read(polled.source_pane.leader)
+        before, polled.runtimes = (
+            polled.runtimes,
+            (leader, leader if polled.group == polled.source_pane.leader else self._runtimes.read(polled.group)),
         )
-        return held.runtimes == before and None not in held.runtimes and held.looks % DOUBTFUL != 0
+        return polled.runtimes == before and None not in polled.runtimes and polled.looks % DOUBTFUL != 0
 
     # Requests -------------------------------------------------------------------------------------------------
 
@@ -334,34 +336,34 @@ class Poller:
         if self._spool.is_empty():
             return
         for request in self._spool.take():
-            held = self._held.get(request.pane)
-            if held is None:
+            polled = self._held.get(request.pane)
+            if polled is None:
                 continue
             if request.verb == "focus":
-                source = held.source
+                source = polled.source
                 self._jobs.submit(("act", id(request)), lambda r=request, s=source: s.act(r), lambda _: None)  # type: ignore[misc]
             else:
-                requested.carry_out(request, held.pane, self.config.notify.snooze_min, now)
-                self._touch(held)
+                requested.carry_out(request, polled.pane, self.config.notify.snooze_min, now)
+                self._touch(polled)
 
     # What is shown --------------------------------------------------------------------------------------------
 
     def _publish(self, now: float) -> None:
         """Write what has changed, and tell the sources."""
         touched, self._touched = self._touched, {}
-        for id_, held in touched.items():
-            if self._held.get(id_) is not held:
+        for id_, polled in touched.items():
+            if self._held.get(id_) is not polled:
                 continue
-            held.pane.attention.shown(held.pane.decision, now)
-            told = (_words(held.pane), held.sight)
-            if told != held.told:
-                held.told = told
-                entry = self._entry(held, now)
-                if entry != held.entry:
-                    held.entry, self._is_changed = entry, True
+            polled.pane.attention.shown(polled.pane.decision, now)
+            told = (_words(polled.pane), polled.source_pane)
+            if told != polled.told:
+                polled.told = told
+                entry = self._entry(polled, now)
+                if entry != polled.entry:
+                    polled.entry, self._is_changed = entry, True
         if self._is_changed:
             self._is_changed = False
-            self._snapshot.publish([held.entry for held in self._held.values() if held.entry is not None], now)
+            self._snapshot.publish([polled.entry for polled in self._held.values() if polled.entry is not None], now)
             for asked in self._asked:
                 asked.is_told = False
         else:
@@ -377,17 +379,19 @@ class Poller:
         elif self._jobs.submit(("shown", id(asked)), lambda: asked.source.shown(entries), lambda _: None):
             asked.is_told, asked.shown = True, entries
 
-    def _entry(self, held: Held, now: float) -> PaneEntry:
-        sight = held.sight
+    def _entry(self, polled: PolledPane, now: float) -> PaneEntry:
+        source_pane = polled.source_pane
         entry = pane_entry(
-            held.pane,
+            polled.pane,
             lambda at: self._snapshot.epoch(at, now),
-            id_=sight.id,
-            tab=sight.tab,
-            os_window=sight.os_window,
-            title=held.pane.clean_title or sight.host_title,
+            id_=source_pane.id,
+            tab=source_pane.tab,
+            os_window=source_pane.os_window,
+            title=polled.pane.clean_title or source_pane.host_title,
         )
-        return attrs.evolve(entry, host_title=sight.host_title, attach=sight.attach, visible=sight.visible)
+        return attrs.evolve(
+            entry, host_title=source_pane.host_title, attach=source_pane.attach, visible=source_pane.visible
+        )
 
 
 def _words(pane: Pane) -> tuple[object, ...]:

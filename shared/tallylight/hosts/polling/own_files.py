@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tallylight.hosts.jobs import Jobs
-from tallylight.hosts.polling.polled_pane import Held
-from tallylight.pane.file_request import Wanted
+from tallylight.hosts.polling.polled_pane import PolledPane
+from tallylight.pane.file_request import FileRequest
 
 #: A file that was written so short a time ago, in nanoseconds, may be written once more without another time: clocks of
 #: file systems tick 100 to 1000 times a second.
@@ -23,23 +23,23 @@ _Stamp = tuple[int, int, int, int]
 class AgentFiles:
     """*read* is told of every pane of which something was read, on the loop, where `ask` is called."""
 
-    def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[Held], None]) -> None:
+    def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[PolledPane], None]) -> None:
         self._jobs = jobs
         self._clock = clock
         self._read = read
         #: Of the status files, by pane: which, and what tells that it is as it was read. The job's alone.
         self._stamps: dict[str, tuple[Path, _Stamp]] = {}
 
-    def ask(self, panes: Iterable[Held]) -> None:
+    def ask(self, panes: Iterable[PolledPane]) -> None:
         """Have the files read that *panes* want, unless the last ones still are."""
         if self._jobs.is_busy("files"):
             return
-        wanted = {held: want for held in panes if (want := held.pane.wanted_files()) is not None}
+        wanted = {polled: want for polled in panes if (want := polled.pane.file_request()) is not None}
         if wanted:
-            asked = {held.sight.id: want for held, want in wanted.items()}
+            asked = {polled.source_pane.id: want for polled, want in wanted.items()}
             self._jobs.submit("files", lambda: self._changed(asked), lambda result: self._were_read(wanted, result))
 
-    def _changed(self, asked: dict[str, Wanted]) -> dict[str, tuple[bytes | None, bytes]]:
+    def _changed(self, asked: dict[str, FileRequest]) -> dict[str, tuple[bytes | None, bytes]]:
         """The content of what is not as it was read."""
         found: dict[str, tuple[bytes | None, bytes]] = {}
         stamps: dict[str, tuple[Path, _Stamp]] = {}
@@ -54,14 +54,14 @@ class AgentFiles:
         self._stamps = stamps
         return found
 
-    def _were_read(self, wanted: dict[Held, Wanted], result: object) -> None:
+    def _were_read(self, wanted: dict[PolledPane, FileRequest], result: object) -> None:
         if isinstance(result, dict):
             now = self._clock()
-            for held, want in wanted.items():
-                if held.sight.id in result:
-                    status_file, tail = result[held.sight.id]
-                    held.pane.files(want.status_file, status_file, tail, now)
-                    self._read(held)
+            for polled, want in wanted.items():
+                if polled.source_pane.id in result:
+                    status_file, tail = result[polled.source_pane.id]
+                    polled.pane.files(want.status_file, status_file, tail, now)
+                    self._read(polled)
 
 
 def _stamp(path: Path) -> _Stamp | None:

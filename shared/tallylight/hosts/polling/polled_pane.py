@@ -6,18 +6,18 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.hosts.polling.source import Sight, Source
+from tallylight.hosts.polling.source import Source, SourcePane
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
 
 
 @attrs.define(eq=False)
-class Held:
+class PolledPane:
     """One pane and what is known of it. Times are monotonic."""
 
     pane: Pane
     source: Source
-    sight: Sight
+    source_pane: SourcePane
     #: The foreground group at the last look, and how many looks there were.
     group: int = 0
     looks: int = 0

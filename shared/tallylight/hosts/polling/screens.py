@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Mapping
 
 from tallylight.hosts.jobs import Jobs, backoff
-from tallylight.hosts.polling.polled_pane import Held
+from tallylight.hosts.polling.polled_pane import PolledPane
 from tallylight.hosts.polling.source import Together
 from tallylight.pane.pane import Look
 
@@ -30,89 +30,94 @@ class _UnreadError(Exception):
 class Screens:
     """*read* is told of every pane whose screen was read, on the loop, where all of this is called."""
 
-    def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[Held], None]) -> None:
+    def __init__(self, jobs: Jobs, clock: Callable[[], float], read: Callable[[PolledPane], None]) -> None:
         self._jobs = jobs
         self._clock = clock
         self._read = read
-        self._armed: set[Held] = set()
+        self._armed: set[PolledPane] = set()
         #: What is to be read together, by what reads it.
-        self._due: dict[Together, dict[str, Held]] = {}
+        self._due: dict[Together, dict[str, PolledPane]] = {}
 
-    def look(self, held: Held, now: float) -> None:
+    def look(self, polled: PolledPane, now: float) -> None:
         """
         Look at the screen of one pane, if it can be read, would be evidence and its time has come.
 
         What was just read is looked at once more as soon as its source says that it is still: that costs nothing.
         """
-        sight = held.sight
-        is_due = now >= held.read_at
-        if (sight.read is None and sight.together is None) or not (is_due or held.is_armed):
+        source_pane = polled.source_pane
+        is_due = now >= polled.read_at
+        if (source_pane.read is None and source_pane.together is None) or not (is_due or polled.is_armed):
             return
         try:
-            held.pane.screen(lambda: self._last_look(held, now), now)
-            self._disarm(held)
+            polled.pane.screen(lambda: self._last_look(polled, now), now)
+            self._disarm(polled)
         except _UnreadError:
             if not is_due:
                 return
-            held.is_armed = True
-            self._armed.add(held)
-            if sight.together is not None:
-                self._due.setdefault(sight.together, {})[sight.id] = held
-            elif sight.read is not None and self._jobs.submit(
-                ("screen", sight.id), sight.read, functools.partial(self._was_read, held)
+            polled.is_armed = True
+            self._armed.add(polled)
+            if source_pane.together is not None:
+                self._due.setdefault(source_pane.together, {})[source_pane.id] = polled
+            elif source_pane.read is not None and self._jobs.submit(
+                ("screen", source_pane.id), source_pane.read, functools.partial(self._was_read, polled)
             ):
-                held.read_at = self._next(held, now)
+                polled.read_at = self._next(polled, now)
 
     def flush(self, now: float) -> None:
         """Have those read that can be read together, of all that were looked at since this was last called."""
-        for together, held in self._due.items():
-            job = functools.partial(together, tuple(held))
-            if self._jobs.submit(("screens", together), job, functools.partial(self._were_read, held)):
-                for one in held.values():
+        for together, polled in self._due.items():
+            job = functools.partial(together, tuple(polled))
+            if self._jobs.submit(("screens", together), job, functools.partial(self._were_read, polled)):
+                for one in polled.values():
                     one.read_at = self._next(one, now)
         self._due = {}
 
-    def gone(self, held: Held) -> None:
+    def gone(self, polled: PolledPane) -> None:
         """The pane is no more."""
-        self._disarm(held)
+        self._disarm(polled)
 
-    def _disarm(self, held: Held) -> None:
-        held.is_armed = False
-        self._armed.discard(held)
+    def _disarm(self, polled: PolledPane) -> None:
+        polled.is_armed = False
+        self._armed.discard(polled)
 
-    def _last_look(self, held: Held, now: float) -> Look:
+    def _last_look(self, polled: PolledPane, now: float) -> Look:
         """What was last read, if nothing was drawn since; else it has to be read."""
-        sight = held.sight
-        if held.look is None or now >= held.good_until or sight.is_still is None or not sight.is_still():
+        source_pane = polled.source_pane
+        if (
+            polled.look is None
+            or now >= polled.good_until
+            or source_pane.is_still is None
+            or not source_pane.is_still()
+        ):
             raise _UnreadError
-        held.read_at = max(held.read_at, now + sight.read_every)
-        return held.look
+        polled.read_at = max(polled.read_at, now + source_pane.read_every)
+        return polled.look
 
-    def _next(self, held: Held, now: float) -> float:
+    def _next(self, polled: PolledPane, now: float) -> float:
         """When the screen may be read again that is read at *now*."""
-        is_alone = held.sight.together is None
-        rivals = sum((other.sight.together is None) is is_alone for other in self._armed)
+        is_alone = polled.source_pane.together is None
+        rivals = sum((other.source_pane.together is None) is is_alone for other in self._armed)
         least = rivals / (READS_A_SECOND if is_alone else TOGETHER_A_SECOND)
-        return now + max(least, held.sight.read_every * (CALM_EVERY if held.pane.is_calm else 1))
+        return now + max(least, polled.source_pane.read_every * (CALM_EVERY if polled.pane.is_calm else 1))
 
-    def _was_read(self, held: Held, result: object) -> None:
+    def _was_read(self, polled: PolledPane, result: object) -> None:
         now = self._clock()
         if isinstance(result, Look):
-            held.failures = 0
-            held.look, held.good_until = result, now + STILL_S
-            held.pane.screen(lambda: result, now)
-            self._read(held)
+            polled.failures = 0
+            polled.look, polled.good_until = result, now + STILL_S
+            polled.pane.screen(lambda: result, now)
+            self._read(polled)
         elif isinstance(result, Exception):
-            held.failures += 1
-            held.read_at = now + backoff(held.failures)
-            held.look = None
+            polled.failures += 1
+            polled.read_at = now + backoff(polled.failures)
+            polled.look = None
 
-    def _were_read(self, asked: dict[str, Held], result: object) -> None:
-        for id_, held in asked.items():
+    def _were_read(self, asked: dict[str, PolledPane], result: object) -> None:
+        for id_, polled in asked.items():
             if not isinstance(result, Mapping):
-                self._was_read(held, result)
+                self._was_read(polled, result)
             elif id_ in result:
-                self._was_read(held, result[id_])
+                self._was_read(polled, result[id_])
             else:
                 # It was not its turn.
-                held.read_at = 0.0
+                polled.read_at = 0.0

@@ -1,5 +1,5 @@
 """
-What a polling host is told: a `Sight` a pane, by a `Source`, which is one kind of multiplexer or terminal.
+What a polling host is told: a `SourcePane` a pane, by a `Source`, which is one kind of multiplexer or terminal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Together = Callable[[Sequence[str]], Mapping[str, Look | None]]
 
 
 @attrs.frozen(kw_only=True)
-class Sight:
+class SourcePane:
     """
     One pane as its source saw it. Only *id* must be given: unique in this host, and the same for the pane's whole life.
 
@@ -53,7 +53,7 @@ class Source(Protocol):
     #: Seconds between two looks.
     every: float
 
-    def look(self) -> Sequence[Sight] | None:
+    def look(self) -> Sequence[SourcePane] | None:
         """All panes there are now; None if they stay as they were, or nothing can be said. On another thread."""
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from tallylight.hosts.polling.source import Sight, Together
+from tallylight.hosts.polling.source import SourcePane, Together
 from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.pane_list import Client, Form, TmuxPane
 from tallylight.model import lights as paint
@@ -51,7 +51,7 @@ class Server:
     #: When the panes were last captured, in seconds since the epoch, by their ids.
     captured: dict[str, float] = attrs.Factory(dict)
     #: The sights of the panes, each with what it was made of, by id.
-    sights: dict[str, tuple[TmuxPane, Sight]] = attrs.Factory(dict)
+    source_panes: dict[str, tuple[TmuxPane, SourcePane]] = attrs.Factory(dict)
     #: The lights that were put into its windows.
     lights: dict[str, str] = attrs.Factory(dict)
     _known: dict[str, TmuxPane] = attrs.Factory(dict)
@@ -71,17 +71,17 @@ class Server:
             self.captured.pop(gone, None)
         shown = {client.window_id for client in self.clients if not client.is_control and client.is_focused}
         machine = platform.node()
-        before, self.sights = self.sights, {}
+        before, self.source_panes = self.source_panes, {}
         for pane in self.panes:
             visible = pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
             known = before.get(pane.id)
             if known is None or known[0] is not pane or known[1].visible is not visible:
-                sight = self._sight(pane, machine, visible=visible)
-                known = pane, (known[1] if known is not None and known[1] == sight else sight)
-            self.sights[pane.id] = known
+                source_pane = self._sight(pane, machine, visible=visible)
+                known = pane, (known[1] if known is not None and known[1] == source_pane else source_pane)
+            self.source_panes[pane.id] = known
 
-    def _sight(self, pane: TmuxPane, machine: str, *, visible: bool) -> Sight:
-        return Sight(
+    def _sight(self, pane: TmuxPane, machine: str, *, visible: bool) -> SourcePane:
+        return SourcePane(
             id=id_of(pane),
             leader=0 if pane.is_dead else pane.pid,
             # Until a program sets one it is the name of the machine.

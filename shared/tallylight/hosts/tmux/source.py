@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tallylight.hosts.jobs import StuckError, run
-from tallylight.hosts.polling.source import Sight
+from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.pane_list import Form
 from tallylight.hosts.tmux.server import EVERY_S, Server, id_of
@@ -65,7 +65,7 @@ class TmuxSource:
 
     # What there is --------------------------------------------------------------------------------------------
 
-    def look(self) -> Sequence[Sight] | None:
+    def look(self) -> Sequence[SourcePane] | None:
         """A sight for every pane of every server that answers; None if no server had to be asked."""
         if shutil.which("tmux", path=self._env.get("PATH")) is None:
             return []
@@ -85,7 +85,7 @@ class TmuxSource:
         were_asked = [self._look_at(server, now) for server in servers]
         if not gone and not any(were_asked):
             return None
-        return [sight for server in servers for _, sight in server.sights.values()]
+        return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
 
     def _sockets(self) -> dict[str, object]:
         """The sockets of this user, and of each what changes when somebody attaches to it."""

@@ -22,7 +22,7 @@ import attrs
 
 from tallylight.evidence import process_table
 from tallylight.files import read_write
-from tallylight.hosts.polling.host import Poller
+from tallylight.hosts.polling.host import PollingHost
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.writer import SnapshotError, checked_directory, directory
@@ -157,7 +157,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str) -> 
     born = table.start(place.gui)
     env = {**environ, "WEZTERM_UNIX_SOCKET": socket_of(environ, place.gui)}
     source = WezTermSource(env, place.gui, wezterm, place.feed, table)
-    poller = Poller(HOST, [source], environ, table=table)
+    poller = PollingHost(HOST, [source], environ, table=table)
     told: set[str] = set()
     looked = 0.0
 

@@ -21,7 +21,7 @@ import attrs
 from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.hosts.jobs import Ran, run
-from tallylight.hosts.polling.host import Poller, Sight
+from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.pane_list import FeedState, Row
 from tallylight.model.errors import TallyError
@@ -74,7 +74,7 @@ class WezTermSource:
 
     # On other threads -----------------------------------------------------------------------------------------
 
-    def look(self) -> Sequence[Sight] | None:
+    def look(self) -> Sequence[SourcePane] | None:
         """A sight for every pane that the GUI process lists."""
         rows = self._list()
         ttys = {row.tty for row in rows if row.tty}
@@ -82,7 +82,7 @@ class WezTermSource:
             self._leaders = self._find_leaders(ttys)
         feed = self._feed
         return [
-            Sight(
+            SourcePane(
                 id=row.id,
                 leader=self._leaders.get(row.tty, 0),
                 # What the feed tells is told as it comes.
@@ -149,7 +149,7 @@ class WezTermSource:
 
     # On the loop ----------------------------------------------------------------------------------------------
 
-    def listen(self, poller: Poller, now: float) -> None:
+    def listen(self, poller: PollingHost, now: float) -> None:
         """Take in what Lua has written since, and tell the panes. Cheap where nothing is new: one `stat`."""
         try:
             found = self._feed_path.stat()
@@ -171,7 +171,7 @@ class WezTermSource:
                 poller.refresh(self)
         self._tell(poller, now)
 
-    def _tell(self, poller: Poller, now: float) -> None:
+    def _tell(self, poller: PollingHost, now: float) -> None:
         """Tell the panes what is new to them; one that is not known yet is told later."""
         for id_, fed in self._feed.panes.items():
             pane = poller.pane(id_)
@@ -188,7 +188,7 @@ class WezTermSource:
             for word in words:
                 pane.carrier(word, now)
 
-    def _look_at_foreground(self, poller: Poller, id_: str, now: float) -> None:
+    def _look_at_foreground(self, poller: PollingHost, id_: str, now: float) -> None:
         row, pane = self._rows.get(id_), poller.pane(id_)
         leader = self._leaders.get(row.tty, 0) if row is not None else 0
         if leader and pane is not None:

@@ -6,7 +6,7 @@ State: what the list shows, and what a key, the mouse, new snapshots or the cloc
     state = refreshed(state, rows, now)         new snapshots, or only later
     state = told(state, "…")                    what came of an effect
 
-Effects are for the world to carry out. Times are seconds since the epoch.
+Effects are for the loop to carry out. Times are seconds since the epoch.
 """
 
 from __future__ import annotations

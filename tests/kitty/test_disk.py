@@ -48,16 +48,18 @@ _FOUND = "import disk_tracer\nfound = disk_tracer.tracer.found[:]\ndisk_tracer.t
 _CAUGHT = """
 import threading
 from pathlib import Path
-from tallylight import files, requests, snapshot
-snapshot.checked_directory(Path("/usr"))
+from tallylight.agents.agent_files import load_agents
+from tallylight.config.config_file import load_config
+from tallylight.snapshot import requests, writer
+writer.checked_directory(Path("/usr"))
 try:
-    files.load_config({"HOME": "/nowhere"})
+    load_config({"HOME": "/nowhere"})
 except OSError:
     pass
-thread = threading.Thread(target=lambda: files.load_agents({"HOME": "/nowhere"}))
+thread = threading.Thread(target=lambda: load_agents({"HOME": "/nowhere"}))
 thread.start()
 thread.join()
-snapshot.birth_of(1)
+writer.birth_of(1)
 """
 
 
@@ -102,7 +104,7 @@ def test_no_disk_on_the_main_thread(bench: Bench) -> None:
     steps["fork"] = found(bench)
 
     bench.press("ctrl+l")
-    lists = "from tallylight.hosts import kitty_list as m; return list(m._lists)"
+    lists = "from tallylight.hosts.kitty import agent_list as m; return list(m._lists)"
     (opened,) = kitty.wait_until(lambda: kitty.eval(lists), what="the list")
     kitty.wait_text(opened, "claude")
     bench.press("Escape")
@@ -152,5 +154,5 @@ def test_the_tracer_sees(bench: Bench) -> None:
     seen = found(bench)
 
     assert [line.split()[0].removeprefix("l") for line in seen] == ["stat", "open"], seen
-    assert "snapshot.py" in seen[0] and "in checked_directory" in seen[0]
+    assert "writer.py" in seen[0] and "in checked_directory" in seen[0]
     assert "/nowhere/.config/tallylight/config.toml" in seen[1]

@@ -114,7 +114,7 @@ def test_no_disk_on_the_main_thread(bench: Bench) -> None:
     for end in ("\x04", "\x03"):
         # The end of its input ends it; the other one it does not survive.
         kitty.send_text(forked if end == "\x04" else window, end)
-    bench.shut(forked)
+    bench.gone(forked)
     kitty.wait_until(lambda: bench.host(f"host.panes[{window}].agent") == "None", what="the agent's end")
     bench.let_pass(1)
     steps["the end of agents"] = found(bench)

@@ -350,6 +350,29 @@ def test_a_good_arrow_is_let_through(case: tuple[str, str]) -> None:
     assert violations(Module(*case)) == []
 
 
+def picture() -> dict[str, set[str]]:
+    """The arrows that ARCHITECTURE.md draws: each room, and what it uses."""
+    drawn: dict[str, set[str]] = {}
+    for room, used in re.findall(r"^    (\w+)\[.*?\] --> (.*)$", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.M):
+        drawn.setdefault(room, set()).update(re.findall(r"\w+", used))
+    return drawn
+
+
+def test_the_picture_is_that_of_the_code() -> None:
+    """Each arrow drawn is an import and points down; each import between rooms is drawn or follows from those."""
+    used: dict[str, set[str]] = {}
+    for module in MODULES.values():
+        rooms = {name.split(".")[1] for _, name in imports(module, ast.parse(module.source)) if "tallylight." in name}
+        used.setdefault(module.room, set()).update(rooms & set(ROOMS) - {module.room})
+    reached: dict[str, set[str]] = {}
+    for room in (*ROOMS, "kittens"):
+        drawn = picture().get(room, set())
+        assert drawn <= used[room], f"{room} does not use all that is drawn"
+        assert drawn <= set(reached), f"{room} is drawn below what it uses"
+        reached[room] = drawn.union(*(reached[name] for name in drawn))
+        assert used[room] <= reached[room], f"what {room} uses is not drawn"
+
+
 def lua_violations(room: str, source: str) -> list[str]:
     """The requires of a Lua file in *room* that point up."""
     used = re.findall(r"require\(?\s*['\"]tallylight\.(\w+)\.", source)

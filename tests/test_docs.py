@@ -17,13 +17,19 @@ from tallylight.relay import shell
 from tests.tables import each
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "tests/corpus/README.md"]
+PAGES = [
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "ARCHITECTURE", "SECURITY")),
+    *sorted(ROOT.glob("docs/*.md")),
+    ROOT / "tests/corpus/README.md",
+]
 #: Languages of blocks that a person types.
 TYPED = {"sh", "bash", "console"}
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 _INLINE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 _PATH = re.compile(r"(?:shared|docs|tests|benchmarks|kittens|wezterm|plugin)/[\w./*-]*|[\w-]+\.(?:sh|toml|md)")
+#: A module as ARCHITECTURE.md names it, from its room on.
+_MODULE = re.compile(r"[a-z_]+/[\w/]+\.py")
 #: `tally …` where a shell would run it, up to what ends a command.
 _TALLY = re.compile(r"(?:^|[|&;(] ?)\s*\$?\s*tally ((?:\"[^\"]*\"|'[^']*'|[^|&;)#\"'])*)", re.M)
 
@@ -82,6 +88,8 @@ def faults(
     for text, is_whole in said(page):
         for command in _TALLY.findall(text):
             words = shlex.split(command.replace("[", "").replace("]", "") if not is_whole else command)
+            if words in (["--version"], ["--help"]):
+                continue
             if not words or words[0] not in main.VERBS:
                 found.append(f"tally has no verb for: tally {command}")
                 continue
@@ -101,9 +109,17 @@ def faults(
         for option in re.findall(r"tests/run (--[a-z-]+)", text):
             if f"{option})" not in (ROOT / "tests/run").read_text():
                 found.append(f"tests/run has no {option}")
-        if not is_whole and _PATH.fullmatch(text) and not any(ROOT.glob(text.rstrip("/"))):
+        if not is_whole and _is_missing(text):
             found.append(f"there is no {text}")
     return found
+
+
+def _is_missing(text: str) -> bool:
+    """Whether this names a file of the checkout or a module of the package that is not there. NAME and VERB match any."""
+    name = re.sub("NAME|VERB", "*", text)
+    if _PATH.fullmatch(text):
+        return not any(ROOT.glob(name.rstrip("/")))
+    return bool(_MODULE.fullmatch(text)) and not any((ROOT / "shared/tallylight").glob(name))
 
 
 def _help(verbs: Sequence[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -117,7 +133,7 @@ def _benchmarks() -> set[str]:
 
 
 def test_what_is_documented_is_there(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every command, option, module, file and link of README.md and docs/."""
+    """Every command, option, module, file and link of README.md and its neighbours, and of docs/."""
     found = {page.name: faults(page.read_text("utf-8"), monkeypatch, capsys, page.parent) for page in PAGES}
     assert {name: those for name, those in found.items() if those} == {}
 
@@ -144,6 +160,7 @@ def test_benchmarks_start(module: str) -> None:
         ("`python -m benchmarks.accuracy --best`", "--best"),
         ("`tests/run --quick`", "has no --quick"),
         ("`shared/tallylight/nothing.py`", "there is no"),
+        ("`relay/nothing.py`", "there is no"),
         ("[x](docs/nothing.md#there)", "there is no"),
         ("`python -m benchmarks.emit` and `.nothing`", "no benchmarks.nothing"),
     ],

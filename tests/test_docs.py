@@ -115,7 +115,7 @@ def faults(
 
 
 def _is_missing(text: str) -> bool:
-    """Whether this names a file of the checkout or a module of the package that is not there. NAME and VERB match any."""
+    """Whether this names a file of the checkout or of the package that is not there. NAME and VERB match any."""
     name = re.sub("NAME|VERB", "*", text)
     if _PATH.fullmatch(text):
         return not any(ROOT.glob(name.rstrip("/")))

@@ -1,5 +1,5 @@
 """
-A kitten that lets the question of the pane it is called in rest for a while: https://sw.kovidgoyal.net/kitty/kittens/custom/
+A kitten that snoozes the question of the pane it is called in: https://sw.kovidgoyal.net/kitty/kittens/custom/
 
     map ctrl+shift+a>s kitten snooze.py [MINUTES]
 

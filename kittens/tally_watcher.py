@@ -14,7 +14,7 @@ try:
 except Exception as _error:  # whatever is wrong in here, kitty has to start
     from kitty.utils import log_error
 
-    log_error(f"tallylight: switched off: {type(_error).__name__}: {_error}; `tally doctor` tells more")
+    log_error(f"tallylight: switched off: {type(_error).__name__}: {_error}; run `tally doctor`")
 else:
     on_load = _host.on_load
     on_close = _host.on_close

@@ -248,7 +248,7 @@ def test_many_mistakes_are_counted() -> None:
     _, errors = load("\n".join(f"k{number} = 1" for number in range(3000)), "config.toml")
 
     assert [error.line for error in errors[:20]] == list(range(1, 21))
-    assert [str(error) for error in errors[20:]] == ["config.toml: k20: and 2979 more are not known here"]
+    assert [str(error) for error in errors[20:]] == ["config.toml: k20: and 2979 more are unknown"]
 
 
 def test_a_name_of_many_parts_is_refused() -> None:

@@ -109,7 +109,7 @@ def test_three_rows(desk: Desk) -> None:
     desk.ask(offer())
     desk.until("2/")
     desk.press("\r")
-    desk.until("Read on with")
+    desk.until("Scroll down with")
     assert not desk.answers
     termios.tcsetwinsize(desk.theirs, (24, 80))
     desk.until("Enter", "new worktree")

@@ -143,7 +143,7 @@ def test_what_is_not_known_is_named() -> None:
     """By what it is to a person."""
     for name, what in (("session", "session id"), ("cwd", "directory"), ("SessionId", "session id")):
         assert fill((f"{{{name}}}",), {}, CLAUDE) == Refusal("placeholder", f"the {what} is not known")
-    assert fill(("{x\ny}",), {}, CLAUDE) == Refusal("placeholder", r"'{x\ny}' is nothing that can be filled in")
+    assert fill(("{x\ny}",), {}, CLAUDE) == Refusal("placeholder", r"'{x\ny}' is not a known placeholder")
 
 
 @given(st.lists(st.sampled_from(["x", "{session}", "--a={session}", "{cwd}"]), max_size=6), st.text(max_size=20))
@@ -309,16 +309,16 @@ def test_dangerous_only_if_the_running_one_has_it(
     ("words", "running", "refused", "text"),
     [
         (("--resume", ID), (), "", ""),
-        (("--settings", "{}"), (), "option", "'--settings {}' is nothing that claude needs for this"),
-        (("--resume", ID, "--model", "opus"), (), "option", "'--model opus' is nothing"),
-        (("--resume", ID, "--model", "haiku"), ("--model", "opus"), "option", "'--model haiku' is nothing"),
+        (("--settings", "{}"), (), "option", "'--settings {}' is not needed by claude for this"),
+        (("--resume", ID, "--model", "opus"), (), "option", "'--model opus' is not needed"),
+        (("--resume", ID, "--model", "haiku"), ("--model", "opus"), "option", "'--model haiku' is not needed"),
         (("--resume", ID, "delete"), (), "option", f"--resume {ID[:20]}"),
         (("--resume", "a", "sh"), (), "deny-list", "it asks for sh, "),
-        (("delete-everything",), (), "word", "'delete-everything' is no session id; claude would take it for a prompt"),
-        (("",), (), "word", "'' is no session id"),
-        ((), (), "list", "it is no whole list that claude"),
+        (("delete-everything",), (), "word", "'delete-everything' is not a session id; claude would take it for a prompt"),
+        (("",), (), "word", "'' is not a session id"),
+        ((), (), "list", "it is not a complete list of what claude"),
         (("--resume", "a/b"), (), "value", "the session id 'a/b' has '/' in it"),
-        (("--resume", "--continue"), (), "option", "'--resume' is nothing"),
+        (("--resume", "--continue"), (), "option", "'--resume' is not needed"),
         (("--resume=--x",), (), "value", "the session id '--x' begins with a dash"),
         (("bash", "-c"), (), "deny-list", "it asks for bash, "),
         (("--continue", "x"), (), "option", "'--continue x'"),

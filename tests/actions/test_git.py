@@ -206,7 +206,7 @@ def test_a_bare_repository_is_none(trap: Trap) -> None:
     """The clone of it is refused in words, by git itself and, where that is too old, by us."""
     found = worktrees.inspect(str(embedded(trap)))
 
-    assert isinstance(found, Refusal) and "is in no git repository" in found.text
+    assert isinstance(found, Refusal) and "is not in a git repository" in found.text
 
 
 def test_a_git_that_does_not_know_bare_repositories(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,7 +290,7 @@ def test_settings_that_cannot_be_told(trap: Trap, key: str, value: str) -> None:
     trap.set(key, value)
     found = worktrees.inspect(str(trap.root))
 
-    assert isinstance(found, Refusal) and "cannot be told" in found.text
+    assert isinstance(found, Refusal) and "cannot find out" in found.text
 
 
 def test_settings_that_change_meanwhile(trap: Trap) -> None:

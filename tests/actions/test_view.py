@@ -53,7 +53,7 @@ def test_a_refused_enter_says_why() -> None:
         view = View(offer())
         first = drawn(view, 80, rows)
         view.key("enter")
-        assert "Read on with ↓ or space" in drawn(view, 80, rows)[-1]
+        assert "Scroll down with ↓ or space" in drawn(view, 80, rows)[-1]
         view.key("")
         assert drawn(view, 80, rows) == first
 
@@ -82,7 +82,7 @@ def test_a_window_that_holds_it_shows_the_keys() -> None:
 
     low = View(page)
     assert drawn(low, 80, height - 1)[-1].startswith("Enter fork  Esc leave")
-    assert drawn(low, 80, 3)[-1] == f"2/{len(page.body(80))} ↓ space reads on  Esc leaves"
+    assert drawn(low, 80, 3)[-1] == f"2/{len(page.body(80))} ↓ space scroll  Esc leave"
     assert drawn(View(page), 10, 3)[-1][-1] == "…"
 
 

@@ -114,12 +114,12 @@ def test_a_directory_that_is_not_in_the_commit(repo: Path) -> None:
 
 def test_outside_a_repository(tmp_path: Path) -> None:
     """No repository, no worktree."""
-    assert "is in no git repository" in refused(tmp_path)
+    assert "is not in a git repository" in refused(tmp_path)
 
 
 def test_inside_the_repository_itself(repo: Path) -> None:
     """Nor in the .git directory, which is no place to work."""
-    assert "is in no git repository" in refused(repo / ".git")
+    assert "is not in a git repository" in refused(repo / ".git")
 
 
 def test_no_commit(tmp_path: Path) -> None:

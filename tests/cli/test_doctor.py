@@ -79,7 +79,7 @@ def test_set_up_machine_is_well(system: FakeSystem, home: Path) -> None:
     before = tree(home)
 
     assert doctor.main([], system, FakeWire()) == 0
-    assert "All is well." in system.text
+    assert "No problems found." in system.text
     assert tree(home) == before
 
 

@@ -172,7 +172,7 @@ def test_missing_package_is_one_line(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 1
-    assert done.stderr == "tally: its Python has no `attrs` any more: run ./install.sh again\n"
+    assert done.stderr == "tally: the Python module `attrs` is missing: run ./install.sh again\n"
 
 
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["doctor"], ["setup", "--dry-run"]])

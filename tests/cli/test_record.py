@@ -203,7 +203,7 @@ def test_without_a_terminal_there_is_nothing_to_record(desk: Desk) -> None:
     done = subprocess.run(command, env=desk.environment, capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no terminal" in done.stderr
+    assert "not a terminal" in done.stderr
     assert not desk.file.exists()
 
 

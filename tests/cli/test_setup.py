@@ -243,7 +243,7 @@ def test_what_was_edited_since_is_left_alone(home: Path, conf: Path) -> None:
 
     assert setup(system, "--undo", "--yes") == 0
     assert conf.read_bytes() == pristine.replace(b"powerline", b"slant") + b"font_size 14\n"
-    assert "edited since" in system.text
+    assert "edited after setup" in system.text
     [backup] = (home / ".local/state/tallylight/backup").iterdir()
     assert str(backup) in system.text
     assert backup.read_bytes() == pristine
@@ -269,7 +269,7 @@ def test_undo_of_a_file_that_is_gone(home: Path, conf: Path) -> None:
 
     assert setup(system, "--undo", "--yes") == 0
     assert not conf.exists()
-    assert "is gone" in system.text
+    assert "no longer exists" in system.text
 
 
 def test_undo_without_a_receipt(home: Path, conf: Path) -> None:
@@ -334,7 +334,7 @@ def test_foreign_tally_is_left_alone(home: Path, conf: Path) -> None:
     system = make_system(home)
 
     assert setup(system, "--yes") == 0
-    assert "is not ours" in system.text
+    assert "was not made by Tallylight" in system.text
     assert setup(system, "--uninstall", "--yes") == 0
     assert other.read_text() == "#!/bin/sh\n"
 
@@ -376,7 +376,7 @@ def test_full_disk_leaves_kitty_conf_as_it_was(home: Path, conf: Path, linked: b
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (conf.stat().st_size + 10, limit[1]))
     try:
-        with pytest.raises(TallyError, match="it is as it was"):
+        with pytest.raises(TallyError, match="it was not changed"):
             setup(system, "--yes")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)

@@ -108,7 +108,7 @@ def test_in_a_pane_it_is_that_pane(host: Host, monkeypatch: pytest.MonkeyPatch) 
 def test_what_needs_nobody_is_not_snoozed(host: Host, argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """An agent at work and a shell cannot be put off; it is said why, and nothing is asked."""
     assert main.main(argv) == 1
-    assert "needs nothing of you now" in capsys.readouterr().err and host.asked == []
+    assert "does not need you now" in capsys.readouterr().err and host.asked == []
 
 
 @pytest.mark.parametrize("minutes", ["-1", "1441", "nan", "x", "inf"])

@@ -52,7 +52,7 @@ def test_pace() -> None:
     """A pane that says more than is read says so, and no other does."""
     flooded = attrs.evolve(WAITING, said_per_s=5200, read_per_s=960)
 
-    assert "  reports   5200 a second, read at 960: of each record the newest" in drawn(flooded).splitlines()
+    assert "  reports   5200 a second, 960 of them read: the newest of each record" in drawn(flooded).splitlines()
     assert "reports" not in drawn(WAITING)
 
 

@@ -126,8 +126,8 @@ def test_edited_in_between(system: FakeSystem) -> None:
 
     assert run(system, "remove", "--yes") == 0
     assert path.read_bytes() == SETTINGS.replace('"opus"', '"sonnet"').encode()
-    assert "everything else was left alone" in system.text
-    assert Path(system.text.rpartition("before us: ")[2]).read_bytes() == SETTINGS.encode()
+    assert "everything else was kept" in system.text
+    assert Path(system.text.rpartition("before Tallylight: ")[2]).read_bytes() == SETTINGS.encode()
 
 
 def test_added_to_a_file_of_ours(system: FakeSystem) -> None:
@@ -196,7 +196,7 @@ def test_a_moved_installation_is_put_right(system: FakeSystem, agent: str) -> No
     ("text", "says"),
     [
         ('{"a": 1', "line 1, column 8"),
-        ('{"hooks": [1]}', '"hooks" is no object'),
+        ('{"hooks": [1]}', '"hooks" is not an object'),
         ("model = 1", "a value is expected"),
         ("\x00" * 9, "a value is expected"),
     ],
@@ -212,7 +212,7 @@ def test_a_file_that_cannot_be_read_is_left_alone(
     assert run(system, "install", "claude", "gemini", "--yes") == 1
     complaint = capsys.readouterr().err
     assert says in complaint
-    assert "settings.json was left alone" in complaint
+    assert "settings.json was not changed" in complaint
     assert path.read_text() == text
     assert agents_of(system, "gemini").exists()
     run(system, "status", "claude")
@@ -251,7 +251,7 @@ def test_somebody_elses_plugin_of_that_name(system: FakeSystem, capsys: pytest.C
     path.write_text("export const Mine = 1\n")
 
     assert run(system, "install", "opencode", "--yes") == 1
-    assert "not ours" in capsys.readouterr().err
+    assert "not made by Tallylight" in capsys.readouterr().err
     assert path.read_text() == "export const Mine = 1\n"
 
 
@@ -318,7 +318,7 @@ def test_which_agents(system: FakeSystem, capsys: pytest.CaptureFixture[str]) ->
     assert run(system, "install", "--yes") == 0
     assert sorted(path.name for path in system.home.glob(".*")) == [".claude", ".local"]
     assert run(system, "install", "aider", "--yes") == 1
-    assert "aider can have no hooks of ours: it has one command" in capsys.readouterr().err
+    assert "aider cannot have hooks of Tallylight: it has one command" in capsys.readouterr().err
     assert run(system, "install", "nobody") == 2
 
 
@@ -401,7 +401,7 @@ def test_setup_undo_beside_a_file_that_cannot_be_read(system: FakeSystem) -> Non
     system.said.clear()
 
     assert setup.main(["--undo", "--yes"], system) == 0
-    assert "settings.json was left alone: line 1, column 2" in system.text
+    assert "settings.json was not changed: line 1, column 2" in system.text
     assert not agents_of(system, "gemini").exists()
 
 

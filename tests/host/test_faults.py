@@ -70,7 +70,7 @@ def test_a_fault_costs_one_input(desk: Desk, monkeypatch: pytest.MonkeyPatch, wh
             tell(pane)
 
     assert len(desk.told) == 1 and desk.told[0].startswith(
-        f"{what} could not be taken in: TypeError at test_faults.py:"
+        f"{what} could not be processed: TypeError at test_faults.py:"
     )
     pane.carrier("state=waiting;kind=question", 2.0)
     assert pane.decision.status is Status.WAITING

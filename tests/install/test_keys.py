@@ -92,7 +92,7 @@ def test_a_key_that_was_taken_since_is_found_and_moved(home: Path) -> None:
     setup(system(home), "--yes")
     it = system(home, y="new_tab")
     _, finding = doctor(it)
-    assert finding.health is Health.DUPLICATE and "ctrl+shift+y is for jump, and for `new_tab`" in finding.text
+    assert finding.health is Health.DUPLICATE and "ctrl+shift+y is for jump, and also for `new_tab`" in finding.text
     setup(it, "--yes")
 
     assert bound(home)[0].startswith("map kitty_mod+a>j ")
@@ -120,7 +120,7 @@ def test_what_finds_no_free_key_is_named(home: Path) -> None:
     taken = dict.fromkeys(("i", "a_a", "alt+a", "a_s", "alt+s", "a_z"), "new_tab")
     text = setup(system(home, **taken), "--yes")
 
-    assert "no free key for agents, snooze: name some in [keys]" in text
+    assert "no free key for agents, snooze: set some in [keys]" in text
     assert "of ~/.config/tallylight/config.toml, then run this again" in text
     assert len(bound(home)) == 3
 
@@ -131,7 +131,7 @@ def test_without_an_answer_the_keys_stay(home: Path) -> None:
     (home / ".config/kitty").mkdir(parents=True)
     (home / ".config/kitty/kitty.conf").touch()
     assert main(["--yes"], plain) == 0
-    assert bound(home) == [] and "none bound" in plain.text and "kitty did not tell" in plain.text
+    assert bound(home) == [] and "none bound" in plain.text and "kitty did not report" in plain.text
     setup(system(home), "--yes")
     before = bound(home)
     assert main([], plain) == 0 and bound(home) == before != []

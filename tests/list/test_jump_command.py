@@ -71,7 +71,7 @@ def test_only_a_detached_session_needs_somebody(
     writer.publish([Pane(id="tmux/1/%0", status=status, since=time.time(), attach=("tmux", "attach"))], 0.0)
 
     assert main(["jump"]) == 0
-    assert capsys.readouterr().out == "only agents in detached sessions need you; `tally agents` goes there\n"
+    assert capsys.readouterr().out == "only agents in detached sessions need you; use `tally agents` to go there\n"
 
 
 def hosts(*found: tuple[str, Pane]) -> Panes:

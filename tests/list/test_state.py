@@ -58,7 +58,7 @@ def test_commands_of_an_empty_list_do_nothing(key: str) -> None:
     """Without an agent there is nothing to act on, and the list says so."""
     after, effects = pressed(listed(), key)
 
-    assert effects == () and after.message == "there is no agent"
+    assert effects == () and after.message == "no agent is selected"
 
 
 @pytest.mark.parametrize("key", ["q", "escape", "ctrl+c"])

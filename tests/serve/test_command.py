@@ -23,7 +23,7 @@ def test_a_name_nothing_can_have(name: str, capsys: pytest.CaptureFixture[str]) 
     """A name that no browser could call is wrong usage."""
     assert main(["serve", f"--allow-host={name}"]) == 2
     said = capsys.readouterr().err
-    assert "is no name; write box.example" in said and "\x1b" not in said
+    assert "is not a host name; write box.example" in said and "\x1b" not in said
 
 
 def test_it_takes_connections_before_it_says_where() -> None:
@@ -37,14 +37,14 @@ def test_a_port_that_is_taken() -> None:
     """It is said which port, and what to do."""
     with serve.listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(TallyError, match=f"^cannot listen at 127.0.0.1, port {port}: .*--port takes another$"):
+        with pytest.raises(TallyError, match=f"^cannot listen on 127.0.0.1, port {port}: .*use --port to choose another port$"):
             serve.listen("127.0.0.1", port)
 
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "a" * 70 + ".example", "\udcff"])
 def test_an_address_that_is_not_of_this_machine(address: str) -> None:
     """One line with the address and the reason."""
-    with pytest.raises(TallyError, match=r"^cannot listen at ") as error:
+    with pytest.raises(TallyError, match=r"^cannot listen on ") as error:
         serve.listen(address, 0)
     assert "\n" not in str(error.value)
 

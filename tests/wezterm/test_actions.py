@@ -160,11 +160,11 @@ def test_fork_left(bench: Bench, answer: str | None) -> None:
         ),
         (True, '{"refused": "remote", "text": 7}', "remote"),
         (True, "", "tally gave no answer"),
-        (True, "[]", "tally gave an answer of another version"),
-        (True, '{"version": 2, "argv": ["x"]}', "tally gave an answer of another version"),
-        (True, '{"version": 1, "argv": []}', "tally gave an answer of another version"),
-        (True, '{"version": 1, "argv": ["x", 3]}', "tally gave an answer that is none"),
-        (True, '{"version": 1, "argv": ["x\\u0000y"]}', "tally gave an answer that is none"),
+        (True, "[]", "tally is of another version"),
+        (True, '{"version": 2, "argv": ["x"]}', "tally is of another version"),
+        (True, '{"version": 1, "argv": []}', "tally is of another version"),
+        (True, '{"version": 1, "argv": ["x", 3]}', "tally gave an answer that is not valid"),
+        (True, '{"version": 1, "argv": ["x\\u0000y"]}', "tally gave an answer that is not valid"),
         (True, '{"version": 1, "argv": ["x\\u202ey"]}', "not run: the command cannot be shown as it is"),
         (True, json.dumps({"version": 1, "argv": ["x" * 1001]}), "not run: the command cannot be shown as it is"),
     ],
@@ -210,5 +210,5 @@ def test_a_fault_is_told(bench: Bench) -> None:
     bench.fake.paused = lambda: bench.system.close(p) if (p := next(closing, None)) else None
     # While `tally` is asked the pane goes.
     bench.fake.press("tallylight.fork", pane)
-    assert bench.window.toasts == [("tallylight", "fork failed; the log tells why")]
+    assert bench.window.toasts == [("tallylight", "fork failed; see the log")]
     assert "not found in mux" in bench.fake.errors()[0]

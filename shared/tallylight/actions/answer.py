@@ -184,7 +184,7 @@ def _holder(typist: Typist) -> Holder | Refusal:
 def _holder_of(seen: Seen) -> Holder | Refusal:
     found = seen.foreground
     if found.is_remote:
-        return Refusal("remote", "what is in the foreground leads to another machine, and nothing is typed there")
+        return Refusal("remote", "the program in the foreground leads to another machine; nothing was typed")
     # A start of 0 is one that could not be read: nobody could tell later whether it still is the same process.
     if found.agent is None or found.process is None or not found.process.start:
         return Refusal("process", "no agent is in the foreground of that pane; nothing was typed")
@@ -227,14 +227,14 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
         return seen
     prompt = prompt_of(seen)
     if prompt is None or prompt.status is not Status.WAITING:
-        return Refusal("no-question", "that question is not on the screen any more; nothing was typed")
+        return Refusal("no-question", "that question is no longer on the screen; nothing was typed")
     if fingerprint(seen.look.lines, seen.look.columns, prompt) != given.fingerprint:
         return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
     if isinstance(given.number, bool) or not 1 <= given.number <= len(prompt.choices):
         return Refusal("choice", f"there is no choice {given.number}; nothing was typed")
     choice = prompt.choices[given.number - 1]
     if not choice.keys:
-        return Refusal("keys", "which keys choose this one is not known; nothing was typed")
+        return Refusal("keys", "the keys for this choice are not known; nothing was typed")
     typist.press(choice.keys)
     return Done(seen.pane, f"answered {given.number}. {_labels(seen.look, prompt)[given.number - 1]}")
 

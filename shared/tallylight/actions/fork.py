@@ -63,7 +63,7 @@ def act(
     if isinstance(found, Refusal):
         return found
     if not Path(found.cwd).is_absolute() or not Path(found.cwd).is_dir():
-        return Refusal("directory", f"the directory {found.cwd!r} is not there any more")
+        return Refusal("directory", f"the directory {found.cwd!r} no longer exists")
     environ = source.environ(found.pid or pane.pid or 0)
     path = environ.get("PATH") or os.environ.get("PATH", "")
     program = find_program(found.argv[0], path) or _own_program(scene.process, found.argv[0])
@@ -133,7 +133,7 @@ def worktree_of(plan_: Plan) -> Base | Refusal:
     if plan_.method is Method.LATEST:
         return Refusal("worktree", "without its session id the conversation cannot be found from a new directory")
     if plan_.is_local:
-        return Refusal("worktree", f"{plan_.display} goes on only in the directory in which a conversation was held")
+        return Refusal("worktree", f"{plan_.display} can resume a conversation only in the directory where it was held")
     return worktrees.inspect(plan_.cwd)
 
 

@@ -111,7 +111,7 @@ def fill(template: Sequence[str], values: Mapping[str, str], agent: Agent) -> tu
         for name in _PLACEHOLDER.findall(word):
             known = _ALIASES.get(name, name)
             if known not in ("session", "cwd"):
-                return Refusal("placeholder", f"{f'{{{_shown(name)}}}'!r} is nothing that can be filled in")
+                return Refusal("placeholder", f"{f'{{{_shown(name)}}}'!r} is not a known placeholder")
             what = "session id" if known == "session" else "directory"
             if not values.get(known):
                 return Refusal("placeholder", f"the {what} is not known")
@@ -163,7 +163,7 @@ def check_dangerous(words: Sequence[str], agent: Agent, flags: Sequence[str]) ->
     """Whether *words* have a dangerous option that is not among the *flags* which the running agent has."""
     for flag in dangerous_flags(words, agent):
         if flag not in flags:
-            return Refusal("dangerous", f"{_shown(flag)} is dangerous, and the agent that runs here does not have it")
+            return Refusal("dangerous", f"{_shown(flag)} is dangerous, and the agent here was not started with it")
     return None
 
 
@@ -196,11 +196,11 @@ def _mismatch(found: Mismatch, agent: Agent) -> Refusal:
     if denied:
         return Refusal("deny-list", f"it asks for {_shown(base_name(denied))}, which runs other programs")
     if not found.words:
-        return Refusal("list", f"it is no whole list that {agent.name} is known to need for this")
+        return Refusal("list", f"it is not a complete list of what {agent.name} is known to need for this")
     shown = _shown(" ".join(found.words))
     if is_option(found.words[0]):
-        return Refusal("option", f"{shown!r} is nothing that {agent.name} needs for this, and not as it runs here")
-    return Refusal("word", f"{shown!r} is no session id; {agent.name} would take it for a prompt")
+        return Refusal("option", f"{shown!r} is not needed by {agent.name} for this, and it does not run with it here")
+    return Refusal("word", f"{shown!r} is not a session id; {agent.name} would take it for a prompt")
 
 
 def _shown(word: str) -> str:

@@ -162,7 +162,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
     found = scene.identity
     if found.is_remote:
         where = found.rule.partition(" ")[0]
-        return Refusal("remote", f"in the foreground is {where}, and what runs behind it is not of this machine")
+        return Refusal("remote", f"{where} is in the foreground, and what runs there is not on this machine")
     if found.agent is not None:
         if scene.process is None:
             return Refusal("process", f"{found.agent.display} is named here, but its own process was not found")
@@ -175,7 +175,7 @@ def _identified(verb: Verb, scene: Scene, agents: Agents) -> Agent | Refusal:
             return Refusal("process", f"{known.display} no longer runs in this pane; resume continues what it left")
         return Refusal("process", "no agent runs in this pane")
     if known is None:
-        return Refusal("process", "no agent runs in this pane, and none has as far as was seen")
+        return Refusal("process", "no agent runs in this pane, and none was seen in it before")
     return _allowed(known)
 
 
@@ -249,5 +249,5 @@ def _notes(verb: Verb, scene: Scene, agent: Agent, method: Method, said: tuple[s
     if method is Method.LATEST:
         notes.append(f"It is the latest conversation of this directory; another {agent.display} there may have had it.")
     if verb is Verb.RESUME and scene.process is not None:
-        notes.append(f"{agent.display} still runs in this pane: both would go on with one conversation.")
+        notes.append(f"{agent.display} still runs in this pane: both would continue the same conversation.")
     return notes

@@ -78,7 +78,7 @@ def text_problem(text: str) -> Refusal | None:
     # Controls, C1 too; what draws nothing or turns the direction of text; surrogates; line and paragraph separators.
     bad = next((c for c in text if not c.isprintable() and c not in _LINES and c not in "\u00a0\u202f\u3000"), "")
     if bad:
-        return Refusal("text", f"U+{ord(bad):04X} is a character that is not typed; nothing was typed")
+        return Refusal("text", f"U+{ord(bad):04X} is a character that cannot be typed; nothing was typed")
     return None
 
 
@@ -90,7 +90,7 @@ def _say(typist: Typist, given: Say) -> Done | Refusal:
     if refused is not None:
         return refused
     if not seen.takes_paste and any(c in given.text for c in _LINES):
-        return Refusal("lines", "tabs and line ends would be keys there, for it takes no bracketed paste")
+        return Refusal("lines", "tabs and line ends would act as keys, because it does not accept bracketed paste")
     typist.paste(given.text, enter=given.enter)
     return Done(seen.pane, "sent, and Enter pressed" if given.enter else "typed, and Enter not pressed")
 
@@ -99,9 +99,9 @@ def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
     """Whether the agent takes text: it is at its prompt, or the dialog with the fingerprint *shown* asks for it."""
     prompt = prompt_of(seen)
     if seen.status is Status.WORKING or (prompt is not None and prompt.status is Status.WORKING):
-        return Refusal("working", "it works, and takes no text before it is done; nothing was typed")
+        return Refusal("working", "it is working, and takes no text until it is done; nothing was typed")
     if prompt is None:
-        return Refusal("prompt", "whether it is at its prompt cannot be seen on its screen; nothing was typed")
+        return Refusal("prompt", "its screen does not show whether it is at its prompt; nothing was typed")
     if prompt.status is Status.WAITING:
         return _check_dialog(seen, prompt, shown)
     if prompt.is_menu:
@@ -122,9 +122,9 @@ def _has_choices(seen: Seen) -> bool:
 
 def _check_dialog(seen: Seen, prompt: Prompt, shown: str) -> Refusal | None:
     if prompt.choices or prompt.kind not in _IN_WORDS or _has_choices(seen):
-        return Refusal("asking", "it asks something that is not answered by a text; nothing was typed")
+        return Refusal("asking", "it asks something that is not answered with text; nothing was typed")
     if not shown:
-        return Refusal("asking", "it asks for a text: look at the question first; nothing was typed")
+        return Refusal("asking", "it asks for text: look at the question first; nothing was typed")
     if fingerprint(seen.look.lines, seen.look.columns, prompt) != shown:
         return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
     return None

@@ -11,7 +11,7 @@ import attrs
 
 from tallylight.actions.fork_page import Act, ForkPage, Line, fitted, wrapped
 
-_NOT_YET = "Read on with ↓ or space: not all of this was shown."
+_NOT_YET = "Scroll down with ↓ or space: not all of this was shown."
 
 
 @attrs.define
@@ -69,7 +69,7 @@ class View:
         """One row: how much there is, or, when all of it was seen, what the keys do."""
         columns = self._size[0]
         if self._seen < len(self._body):
-            text = f"{self._seen}/{len(self._body)} ↓ space reads on  Esc leaves"
+            text = f"{self._seen}/{len(self._body)} ↓ space scroll  Esc leave"
         else:
             text = f"Enter {self.offer.verb}  Esc leave  ↑ ↓"
         return (("dim", text if len(text) <= columns else f"{text[: columns - 1]}…"),)

@@ -73,7 +73,7 @@ def inspect(directory: str) -> Base | Refusal:
         return Refusal("worktree", "git was not found")
     top = git.top(directory)
     if top is None:
-        return Refusal("worktree", f"{directory} is in no git repository")
+        return Refusal("worktree", f"{directory} is not in a git repository")
     root = Path(top)
     commit = git.ask(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if not commit:
@@ -84,7 +84,7 @@ def inspect(directory: str) -> Base | Refusal:
         return Refusal("worktree", f"{half_done} is not finished in {top}")
     programs = git.programs(top)
     if programs is None:
-        return Refusal("worktree", f"what programs the settings of git name in {top} cannot be told")
+        return Refusal("worktree", f"cannot find out which programs the git settings of {top} run")
     status = git.ask(top, *_STATUS, options=programs.off())
     if status is None:
         return Refusal("worktree", f"git does not say what has changed in {top}")
@@ -100,7 +100,7 @@ def inspect(directory: str) -> Base | Refusal:
             below = os.path.relpath(os.path.realpath(directory), os.path.realpath(top))
             below = "" if below == "." else below
             return Base(root, commit, below, len(lines), path, new, programs, tuple(_notes(top, programs)))
-    return Refusal("worktree", f"there are {MAX_FORKS} forks beside {top} already")
+    return Refusal("worktree", f"there are already {MAX_FORKS} forks beside {top}")
 
 
 def command(base: Base) -> list[str]:

@@ -23,15 +23,18 @@ class NoTerminalError(TallyError):
     """There is no terminal to draw the list in."""
 
     def __init__(self) -> None:
-        super().__init__("the list needs a terminal; `tally status` writes one line a pane anywhere")
+        super().__init__("the list needs a terminal; use `tally status` to print one line per pane")
 
 
 def main(argv: list[str], verb: str = "agents") -> int:
     """Show the list until the person leaves it. *verb* is what they called it by."""
     parser = argparse.ArgumentParser(
-        prog=f"tally {verb}", description="Every agent of every tab, live: go there, filter, snooze, ask why. ? helps."
+        prog=f"tally {verb}",
+        description="Live list of all agents: go there, answer, filter, snooze, show why. Press ? for help.",
     )
-    parser.add_argument("--broker", action="store_true", help="of every machine of the fleet, as its broker tells it")
+    parser.add_argument(
+        "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
+    )
     options = parser.parse_args(argv)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise NoTerminalError

@@ -72,25 +72,25 @@ SCRIPT: tuple[Step, ...] = tuple(
     sorted(
         [
             Step(0.0, SHELL, Tracker.prompt, "A shell at its prompt, and two tabs that do nothing: no light."),
-            Step(1.5, SCOUT, starts(SCOUT), "`scout` is an agent that tells nobody what it does. It draws: blue."),
+            Step(1.5, SCOUT, starts(SCOUT), "`scout` is an agent that reports nothing. It prints output: blue."),
             *writes(SCOUT, 1.75, 4.0),
-            Step(4.5, SCOUT, Tracker.tick, "It falls silent. Four seconds of that mean that it needs you: amber."),
+            Step(4.5, SCOUT, Tracker.tick, "It falls silent. After four seconds of silence it needs you: amber."),
             Step(9.5, SCOUT, Tracker.seen, "You look at it. Looking is not answering: it stays amber."),
             Step(11.5, SCOUT, Tracker.output, "You answer, and it goes on."),
             *writes(SCOUT, 11.75, 13.0),
-            Step(13.5, SCOUT, ends, "It exits after its last words: green, until you have seen it."),
+            Step(13.5, SCOUT, ends, "It exits after its last output: green, until you have seen it."),
             Step(15.5, SCOUT, Tracker.seen, "You look: the light goes out."),
-            Step(16.5, PILOT, starts(PILOT), "`pilot` says what it does, and is believed before any guess."),
+            Step(16.5, PILOT, starts(PILOT), "`pilot` reports its own status, which outranks any guess."),
             Step(16.7, PILOT, says(Status.WORKING)),
             Step(18.5, PILOT, says(Status.WAITING, Kind.PERMISSION, "May I run `make install`?"), "It asks you."),
             *writes(PILOT, 19.0, 20.0),
-            Step(20.5, PILOT, Tracker.tick, "Its clock ticks on the screen, but that is no reason to call it busy."),
+            Step(20.5, PILOT, Tracker.tick, "The clock on its screen changes, but that does not make it busy."),
             Step(22.0, PILOT, Tracker.tick, "Ten minutes later. No timer ends waiting: still amber.", skip=600.0),
             Step(24.0, PILOT, says(Status.WORKING), "You approve."),
             Step(25.5, PILOT, says(Status.DONE, message="Installed."), "Its turn is over: green."),
-            Step(27.5, PILOT, Tracker.seen, "You look at its answer: grey, it is ready for more."),
+            Step(27.5, PILOT, Tracker.seen, "You look at its answer: grey, ready for the next turn."),
             Step(29.0, PILOT, says(Status.WORKING), "A new turn …"),
-            Step(30.5, PILOT, ends, "… in the middle of which it is killed. Down, and nobody had to say so."),
+            Step(30.5, PILOT, ends, "… and it is killed in the middle. Down, without any report."),
             Step(33.0, PILOT, Tracker.seen, "You look: the light goes out."),
         ],
         key=lambda step: step.at,
@@ -200,10 +200,10 @@ class Demo:
 def main(argv: list[str]) -> int:
     """Play the demo: again and again on a terminal, once elsewhere."""
     parser = argparse.ArgumentParser(
-        prog="tally demo", description="The lights on scripted agents, in this terminal. ctrl-C ends it."
+        prog="tally demo", description="Show the lights on scripted agents in this terminal. Press ctrl-C to stop."
     )
-    parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="this many times as fast")
-    parser.add_argument("--once", action="store_true", help="end after the script, rather than start again")
+    parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="run this many times as fast")
+    parser.add_argument("--once", action="store_true", help="stop after one run instead of starting again")
     options = parser.parse_args(argv)
     output = Output.to(sys.stdout, os.environ)
     is_live = sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
@@ -224,5 +224,5 @@ def main(argv: list[str]) -> int:
 def _speed(text: str) -> float:
     speed = float(text)
     if not 0.1 <= speed <= 1000:
-        raise argparse.ArgumentTypeError("a speed is from 0.1 to 1000")
+        raise argparse.ArgumentTypeError("must be 0.1 to 1000")
     return speed

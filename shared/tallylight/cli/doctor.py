@@ -79,9 +79,9 @@ class RealWire:
 def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = None) -> int:
     """Run every check; 1 if something is wrong."""
     parser = argparse.ArgumentParser(
-        prog="tally doctor", description="Check that everything is wired and that a light arrives.", allow_abbrev=False
+        prog="tally doctor", description="Check that everything is set up and that a light arrives.", allow_abbrev=False
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(list(argv))
     system = system or System()
     wire = wire or RealWire(system.env)
@@ -96,7 +96,7 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
         rows = [finding._asdict() for finding in found]
         system.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
     else:
-        system.say(f"\n{faults} to mend." if faults else "\nAll is well.")
+        system.say(f"\n{faults} problem{'' if faults == 1 else 's'} found." if faults else "\nNo problems found.")
     return 1 if faults else 0
 
 
@@ -130,9 +130,9 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
     folder = writer.directory(system.env)
     living, problems = wire.snapshots()
     for problem in problems:
-        yield Finding("snapshots", Health.BROKEN, str(problem), "remove it; it is written again")
+        yield Finding("snapshots", Health.BROKEN, str(problem), "remove it; it will be written again")
     if not problems:
-        hosts = ", ".join(f"{host.host} {host.pid}" for host in living) or "nobody writes there now"
+        hosts = ", ".join(f"{host.host} {host.pid}" for host in living) or "no host writes there now"
         yield Finding("snapshots", Health.OK, f"{system.short(folder)}: {hosts}")
     pid = _kitty_pid(system)
     if pid is not None:
@@ -144,12 +144,12 @@ def _this_kitty(system: System, wire: Wire, pid: int, host: Snapshot | None) -> 
     linked, wired = _times(system)
     if host is not None:
         if linked is not None and host.started < linked:
-            return Finding(what, Health.STALE, f"kitty {pid} runs what was installed before", "restart kitty")
+            return Finding(what, Health.STALE, f"kitty {pid} still runs the previous installation", "restart kitty")
         return Finding(what, Health.OK, f"kitty {pid} runs tallylight")
     started = wire.started(pid)
     if started is not None and wired is not None and started < wired:
-        return Finding(what, Health.STALE, f"kitty {pid} was started before it was wired", "restart kitty")
-    text = f"kitty {pid} did not load the watcher, or it failed"
+        return Finding(what, Health.STALE, f"kitty {pid} was started before Tallylight was set up", "restart kitty")
+    text = f"kitty {pid} did not load the watcher, or the watcher failed"
     return Finding(what, Health.BROKEN, text, "start `kitty` from another terminal and read what it prints")
 
 
@@ -174,7 +174,7 @@ def _kitty_pid(system: System) -> int | None:
 def _multiplexer(system: System) -> list[Finding]:
     kind = tty.multiplexer(system.env)
     if kind == "screen":
-        return [Finding("GNU Screen", Health.OK, "passes our sequences on")]
+        return [Finding("GNU Screen", Health.OK, "passes Tallylight's sequences on")]
     if kind != "tmux":
         return []
     done = system.run(["tmux", "show-options", "-gv", "allow-passthrough"], timeout=5)
@@ -188,7 +188,7 @@ def _multiplexer(system: System) -> list[Finding]:
         version = system.run(["tmux", "-V"], timeout=5).stdout.strip() or "tmux"
         return [Finding("tmux", Health.SKIPPED, f"{clean(version, 40)} has no allow-passthrough")]
     remedy = "run `tmux set -g allow-passthrough on`, and put `set -g allow-passthrough on` into ~/.tmux.conf"
-    return [Finding("tmux", Health.BROKEN, "allow-passthrough is off: no light leaves tmux", remedy)]
+    return [Finding("tmux", Health.BROKEN, "allow-passthrough is off: tmux drops Tallylight's sequences", remedy)]
 
 
 def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
@@ -217,10 +217,10 @@ def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
     if where:
         yield Finding("light", Health.OK, f"sent from here, arrived in {where} after {took:.1f} s")
     elif _kitty_pid(system) is None and not tty.multiplexer(system.env):
-        yield Finding("light", Health.SKIPPED, "sent, and seen nowhere: this terminal is not a kitty of this machine")
+        yield Finding("light", Health.SKIPPED, "sent, but not received: this terminal is not a kitty on this machine")
     else:
         remedy = "restart kitty; if that does not help, start it from another terminal and read what it prints"
-        yield Finding("light", Health.BROKEN, f"sent, and not seen within {ARRIVES_S:g} s", remedy)
+        yield Finding("light", Health.BROKEN, f"sent, but not received within {ARRIVES_S:g} s", remedy)
 
 
 def _arrival(wire: Wire, record: str) -> str:

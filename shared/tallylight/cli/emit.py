@@ -63,12 +63,12 @@ STATUS is one of: active working waiting done idle error background, or clear to
   --title TEXT       what the session is about
   --message TEXT     what it asks or says
   --detail TEXT      more than the message
-  --progress N/M     tasks done of all, or a percentage: 40%
+  --progress N/M     tasks done of all tasks, or a percentage: 40%
   --background N     background tasks that still run
-  --id PATH          a record of its own under this tab: a subagent
+  --id PATH          a separate record under this tab: a subagent
   --cwd DIR  --worktree DIR  --mode TEXT
 
-It is written to this process's terminal, else to that of its nearest ancestor that has one, else nowhere.
+Writes to this process's terminal, or to that of its nearest ancestor that has one, or nowhere.
 TALLY_EMIT_STDOUT=1 writes to standard output instead. Titles, messages and details are cut, then paths left out,
 where the whole would exceed 4096 bytes.
 """
@@ -85,7 +85,7 @@ def main(argv: list[str]) -> int:
     try:
         fields = parse(argv)
     except ValueError as error:
-        sys.stderr.write(f"tally emit: {error}; `tally emit --help` tells more\n")
+        sys.stderr.write(f"tally emit: {error}; see `tally emit --help`\n")
         return USAGE
     try:
         data = sequences(fields)
@@ -110,13 +110,13 @@ def parse(argv: list[str]) -> dict[str, str]:
                 value = following
             fields[OPTIONS[option]] = _text(value)
         elif word.startswith("-"):
-            raise ValueError(f"there is no option {_shown(option)}")
+            raise ValueError(f"unknown option {_shown(option)}")
         elif status:
-            raise ValueError(f"one status, please: {status} or {_shown(word)}")
+            raise ValueError(f"more than one status: {status} and {_shown(word)}")
         elif word in STATUSES:
             status = word
         else:
-            raise ValueError(f"{_shown(word)} is no status")
+            raise ValueError(f"{_shown(word)} is not a status")
     if not status:
         raise ValueError("the status is missing")
     _check(status, fields)
@@ -126,24 +126,26 @@ def parse(argv: list[str]) -> dict[str, str]:
 def _check(status: str, fields: dict[str, str]) -> None:
     kind = fields.get("kind", "")
     if kind and kind not in KINDS:
-        raise ValueError(f"{_shown(kind)} is no kind")
+        raise ValueError(f"{_shown(kind)} is not a kind")
     if kind and status != "waiting":
-        raise ValueError("--kind goes with waiting only")
+        raise ValueError("--kind is only for waiting")
     progress = fields.get("progress", "")
     if progress:
         done, slash, total = progress.partition("/")
         if not slash:
             done, total = progress.removesuffix("%"), "100"
         if not (_is_count(done) and _is_count(total) and int(done) <= int(total) and int(total) > 0):
-            raise ValueError(f"{_shown(progress)} is no progress, which is done/all or a percentage")
+            raise ValueError(f"{_shown(progress)} is not a progress; write done/all or a percentage")
         fields["progress"] = f"{int(done)}/{int(total)}"
     background = fields.get("background", "")
     if background:
         if not _is_count(background, 4):
-            raise ValueError(f"{_shown(background)} is no number of tasks")
+            raise ValueError(f"{_shown(background)} is not a number of tasks")
         fields["background"] = str(int(background))
     if "id" in fields and not _is_id(fields["id"]):
-        raise ValueError(f"{_shown(fields['id'])} is no id: up to 8 names of A-Z a-z 0-9 . _ : @ + - with / between")
+        raise ValueError(
+            f"{_shown(fields['id'])} is not an id; use up to 8 names of A-Z a-z 0-9 . _ : @ + - with / between"
+        )
 
 
 def _is_count(text: str, digits: int = 6) -> bool:
@@ -198,7 +200,7 @@ def fit(fields: dict[str, str]) -> bytes:
             payload = pairs.join((name, value) for name, value in fields.items() if value)
     if len(payload) > MAX_PAYLOAD:
         longest = max(fields, key=lambda key: len(fields[key]))
-        raise ValueError(f"too long: {len(payload)} bytes where {MAX_PAYLOAD} fit; shorten --{longest}")
+        raise ValueError(f"too long: {len(payload)} bytes, the limit is {MAX_PAYLOAD}; shorten --{longest}")
     return payload
 
 

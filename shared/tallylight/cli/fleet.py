@@ -121,7 +121,7 @@ class Elsewhere:
 
     @staticmethod
     def _words(row: Row) -> str:
-        return f"that has to be done on {clean(row.host.partition('/')[0], 40)} itself"
+        return f"do this on {clean(row.host.partition('/')[0], 40)} itself"
 
 
 def harmless(pane: Pane) -> Pane:

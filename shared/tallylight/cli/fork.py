@@ -32,8 +32,8 @@ from tallylight.ui.confirm import ask
 #: Seconds for kitty to open the new pane.
 LAUNCH_S = 10.0
 _DESCRIPTIONS = {
-    Verb.FORK: "Begin a new conversation with all of this pane's behind it, in a new pane. This one goes on untouched.",
-    Verb.RESUME: "Go on with this pane's conversation in a new pane, also when its agent has ended or crashed.",
+    Verb.FORK: "Fork this pane's conversation: start a new one with its history in a new pane. The old stays.",
+    Verb.RESUME: "Resume this pane's conversation in a new pane, also after its agent has ended or crashed.",
 }
 
 
@@ -72,10 +72,10 @@ def _parser(verb: Verb) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"tally {verb}", description=_DESCRIPTIONS[verb])
     add_pane(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the exact argument list and start nothing")
-    parser.add_argument("--json", action="store_true", help="the same as one JSON object; start nothing")
+    parser.add_argument("--json", action="store_true", help="print the same as one JSON object and start nothing")
     parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
     if verb is Verb.FORK:
-        parser.add_argument("--worktree", action="store_true", help="in a fresh git worktree, on a new branch")
+        parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
     return parser
 
 

@@ -30,21 +30,23 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     """Run `tally hooks` with these arguments."""
     parser = argparse.ArgumentParser(
         prog="tally hooks",
-        description="Let agents tell their status by their own hooks. The lights work without; hooks make them exact.",
+        description="Install hooks that report an agent's status. Lights work without hooks; hooks make them exact.",
         allow_abbrev=False,
     )
     parser.add_argument("verb", nargs="?", choices=("install", "remove", "status"), default="status")
-    parser.add_argument("agents", nargs="*", metavar="AGENT", help="all that are here, if none is named")
+    parser.add_argument(
+        "agents", nargs="*", metavar="AGENT", help="which agents; all that are installed if none is named"
+    )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done and do nothing")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--dry-run", action="store_true", help="show the changes without making them")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_intermixed_args(list(argv))
     system = system or System()
     known = targets(system)
     for name in options.agents:
         if name not in known:
             can = ", ".join(sorted(name for name, target in known.items() if target.form))
-            sys.stderr.write(f"tally hooks: nothing is known of hooks of {clean(name, 40)!r}; known are {can}\n")
+            sys.stderr.write(f"tally hooks: no hooks are known for {clean(name, 40)!r}; known are {can}\n")
             return USAGE
     if options.verb == "status":
         return _status(system, known, options.agents, as_json=options.json)
@@ -120,7 +122,7 @@ class _Run:
     def _is_wanted(self) -> bool:
         answer = self.yes or (None if self.as_json else self.system.ask("\nGo ahead?"))
         if not answer:
-            hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
+            hint = " There is no terminal to ask on: run it again with --yes." if answer is None else ""
             self.say(f"Nothing was changed.{hint}")
         return bool(answer)
 
@@ -142,7 +144,7 @@ def _install(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> in
             continue
         planned += edits
         if not edits:
-            run.say(f"{target.place['display']}: its hooks are installed and right; nothing changed.")
+            run.say(f"{target.place['display']}: its hooks are installed and up to date; nothing changed.")
         right.append(target)
 
     def act(edit: Edit) -> str:
@@ -165,7 +167,7 @@ def _tell_more(system: System, target: Target) -> None:
     found = state.standing(system, target)
     if found.remedy:
         system.say(f"  But: {found.text}.\n  → {found.remedy}")
-    system.say(f"  {target.place['display']} that already runs has to be started again.")
+    system.say(f"  Restart any {target.place['display']} that already runs.")
 
 
 def _remove(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int:
@@ -174,7 +176,7 @@ def _remove(run: _Run, known: Mapping[str, Target], names: Sequence[str]) -> int
     for error in problems:
         run.fail(error)
     if not planned and not run.problems:
-        run.say("None of our hooks is installed there; nothing changed.")
+        run.say("No hooks of Tallylight are installed there; nothing changed.")
     return run.do(planned, lambda edit: remove.undo(system, edit))
 
 

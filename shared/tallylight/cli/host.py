@@ -23,7 +23,7 @@ from tallylight.snapshot.writer import directory
 def main(argv: list[str]) -> int:
     """Run one host until it is told to end."""
     parser = argparse.ArgumentParser(
-        prog="tally host", description="Carry panes that no terminal carries itself to the light and the lists."
+        prog="tally host", description="Watch the panes that no terminal reports itself, and put them into the lists."
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     for name, (what, add, _) in KINDS.items():
@@ -33,13 +33,13 @@ def main(argv: list[str]) -> int:
 
 
 def _add_sessions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--no-screen", action="store_true", help="leave GNU Screen alone")
-    parser.add_argument("--no-tmux", action="store_true", help="leave tmux alone")
-    parser.add_argument("--no-tmux-option", action="store_true", help="set no option in the windows of tmux")
+    parser.add_argument("--no-screen", action="store_true", help="ignore GNU Screen")
+    parser.add_argument("--no-tmux", action="store_true", help="ignore tmux")
+    parser.add_argument("--no-tmux-option", action="store_true", help="do not set options in the windows of tmux")
     parser.add_argument(
-        "--socket", action="append", default=[], metavar="PATH", help="one more tmux server; repeatable"
+        "--socket", action="append", default=[], metavar="PATH", help="another tmux server; may be repeated"
     )
-    parser.add_argument("--with-parent", action="store_true", help="end with the process that started this one")
+    parser.add_argument("--with-parent", action="store_true", help="exit when the process that started this one exits")
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -48,7 +48,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.tmux.source import TmuxSource
 
     if (other := _running("sessions", environ)) is not None:
-        raise TallyError(f"the sessions are looked after already, by {other}")
+        raise TallyError(f"the sessions are already watched by {other}")
     sources: list[Source] = []
     tmux = None if options.no_tmux else TmuxSource(environ, options.socket, shows_lights=not options.no_tmux_option)
     if tmux is not None:
@@ -74,8 +74,8 @@ def _running(host: str, environ: Mapping[str, str]) -> str | None:
 
 
 def _add_wezterm(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--pid", type=int, required=True, metavar="PID", help="the process of WezTerm's GUI")
-    parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the program to ask it with")
+    parser.add_argument("--pid", type=int, required=True, metavar="PID", help="the process id of WezTerm's GUI")
+    parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
 
 
 def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -94,6 +94,6 @@ KINDS: dict[
         Callable[[argparse.Namespace, Mapping[str, str]], int],
     ],
 ] = {
-    "sessions": ("the sessions of GNU Screen and tmux, attached or not", _add_sessions, _sessions),
-    "wezterm": ("the panes of one WezTerm, in the background; what its Lua starts", _add_wezterm, _wezterm),
+    "sessions": ("watch the sessions of GNU Screen and tmux, attached or not", _add_sessions, _sessions),
+    "wezterm": ("watch the panes of one WezTerm, in the background; started by its Lua", _add_wezterm, _wezterm),
 }

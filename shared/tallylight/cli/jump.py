@@ -20,12 +20,12 @@ def main(argv: list[str]) -> int:
     """Ask the terminal to jump."""
     parser = argparse.ArgumentParser(
         prog="tally jump",
-        description="To the next pane that needs you: waiting, oldest first; then errors; then what is over. After the "
-        "last one, back to where you were.",
+        description="Go to the next pane that needs you: oldest question, then errors, then finished turns. After the "
+        "last one, go back to where you were.",
     )
-    parser.add_argument("--previous", action="store_true", help="the other way round")
-    parser.add_argument("--any", action="store_true", help="to the next agent, whether it needs you or not")
-    parser.add_argument("--dry-run", action="store_true", help="list where the jumps go, in order, and stay here")
+    parser.add_argument("--previous", action="store_true", help="go to the previous one")
+    parser.add_argument("--any", action="store_true", help="go to the next agent, whether it needs you or not")
+    parser.add_argument("--dry-run", action="store_true", help="list the panes in order and stay here")
     options = parser.parse_args(argv)
     panes = read_panes(os.environ)
     for problem in panes.problems:
@@ -35,7 +35,7 @@ def main(argv: list[str]) -> int:
     host = find_host(panes, os.environ, now, is_any=options.any)
     if not host:
         if stops([found.pane for found in panes.panes if found.pane.attach], now, is_any=options.any):
-            output.line("only agents in detached sessions need you; `tally agents` goes there")
+            output.line("only agents in detached sessions need you; use `tally agents` to go there")
         else:
             output.line("nothing needs you" if panes.hosts else nothing(panes))
         return 0 if panes.hosts else 1

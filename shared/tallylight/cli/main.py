@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 #: Each verb and what it does, in the order of the help. The module has the verb's name, with `_` for `-`.
 VERBS = {
-    "setup": "wire kitty and WezTerm and show what was found; --undo takes it all back",
-    "doctor": "check that everything is wired and that a light arrives",
-    "demo": "watch the lights work, in this terminal, on a scripted agent",
-    "run": "run an agent behind the relay, which reads what this terminal would drop",
-    "shell-init": "print what makes a shell run the known agents so",
+    "setup": "set up kitty and WezTerm; --undo reverts all of it",
+    "doctor": "check that everything is set up and that a light arrives",
+    "demo": "show the lights on scripted agents in this terminal",
+    "run": "run an agent through the relay, which reads what this terminal would drop",
+    "shell-init": "print shell code that runs the known agents through the relay",
     "emit": "send a status to this terminal's tab",
-    "hook": "report an event of an agent: what its hooks call",
+    "hook": "report an event of an agent; its hooks call this",
     "hooks": "install, remove or show the hooks of agents",
     "record": "run a command and record the session with its evidence",
-    "replay": "tell what the light of a recorded session was, and why",
-    "agents": "the live list of every agent: go there, answer, snooze, ask why",
-    "jump": "go to the next pane that needs you, and back after the last",
+    "replay": "show the light of a recorded session, and why",
+    "agents": "live list of all agents: go there, answer, snooze, show why",
+    "jump": "go to the next pane that needs you; after the last, go back",
     "status": "list the agents of every tab, most urgent first",
-    "watch": "one JSON line for every change, for bars, prompts and scripts",
-    "top": "the same list as `agents`, under another name",
-    "host": "carry the sessions of GNU Screen and tmux to the light and the lists",
-    "serve": "serve all of it over HTTP and a WebSocket, with a page for a browser",
-    "publish": "tell the broker of a fleet what this machine's agents do",
-    "fork": "continue a tab's conversation in a new pane; the old one stays as it is",
-    "resume": "go on with the conversation of an agent that has ended or crashed",
-    "snooze": "let what a pane needs of you rest for a while",
+    "watch": "print one JSON line per change, for bars, prompts and scripts",
+    "top": "the same as `agents`",
+    "host": "watch the sessions of GNU Screen and tmux",
+    "serve": "serve all agents over HTTP and a WebSocket, with a web page",
+    "publish": "send the state of this machine's agents to the broker of a fleet",
+    "fork": "fork a pane's conversation into a new pane; the old one is not changed",
+    "resume": "resume the conversation of an agent that has ended or crashed",
+    "snooze": "snooze a pane's question",
     "unread": "mark a pane as not looked at yet",
     "seen": "mark a pane as looked at",
-    "why": "explain one tab's light: the source, the rule, what would change it",
+    "why": "explain a pane's light: the source, the rule, what would change it",
 }
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -99,7 +99,7 @@ def _dispatch(argv: list[str]) -> int:
         except ModuleNotFoundError as error:
             if not error.name or error.name.startswith("tallylight"):
                 raise
-            raise TallyError(f"its Python has no `{error.name}` any more: run ./install.sh again") from None
+            raise TallyError(f"the Python module `{error.name}` is missing: run ./install.sh again") from None
         code: int = module.main(argv[1:])
         return code
     if verb in ("-h", "--help", "help"):
@@ -110,14 +110,14 @@ def _dispatch(argv: list[str]) -> int:
 
         sys.stdout.write(f"tally {__version__}\n")
         return DONE
-    _complain(f"there is no `{_printable(verb)}`{_hint(verb)}; `tally --help` lists what there is")
+    _complain(f"unknown verb `{_printable(verb)}`{_hint(verb)}; see `tally --help`")
     return USAGE
 
 
 def usage() -> str:
     """Return the help of the whole command."""
     lines = "".join(f"  {verb:<12}{what}\n" for verb, what in VERBS.items())
-    return f"usage: tally VERB [ARGUMENT …]\n\n{lines}\n`tally VERB --help` tells more; `tally --version`.\n"
+    return f"usage: tally VERB [ARGUMENT …]\n\n{lines}\nSee `tally VERB --help` and `tally --version`.\n"
 
 
 def _hint(word: str) -> str:

@@ -27,8 +27,12 @@ POLL_S = 0.2
 
 def main(argv: list[str]) -> int:
     """Publish until a signal ends it."""
-    parser = argparse.ArgumentParser(prog="tally publish", description="Tell the fleet's broker what the agents do.")
-    parser.add_argument("--quiet", action="store_true", help="say nothing, not even that the broker is away")
+    parser = argparse.ArgumentParser(
+        prog="tally publish", description="Send the state of this machine's agents to the fleet's broker."
+    )
+    parser.add_argument(
+        "--quiet", action="store_true", help="print nothing, not even that the broker cannot be reached"
+    )
     options = parser.parse_args(argv)
     fleet = configured("tally publish")
     on_signal(_leave, signal.SIGTERM, signal.SIGHUP)

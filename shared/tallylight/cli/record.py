@@ -29,20 +29,22 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="tally record",
         usage="tally record [--input] [--overwrite] FILE -- COMMAND [ARGUMENT …]",
-        description="COMMAND through the relay, recorded into FILE as asciicast v2 with the evidence of its status.",
+        description="Run COMMAND through the relay and record it to FILE: asciicast v2 with the evidence of its status.",
     )
-    parser.add_argument("file", metavar="FILE", help="made with mode 0600; must not exist")
-    parser.add_argument("--input", action="store_true", help="record what is typed, too: passwords and all")
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it is there")
+    parser.add_argument("file", metavar="FILE", help="created with mode 0600; must not exist")
+    parser.add_argument("--input", action="store_true", help="also record what is typed, including passwords")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     own, dashes, command = _split(argv)
     options = parser.parse_args(own)
     if not dashes or not command:
-        parser.error("the command to record goes behind `--`")
+        parser.error("put the command to record after `--`")
     if shutil.which(command[0]) is None:
         raise TallyError(f"{clean(command[0])}: command not found; nothing was recorded")
     outer = pty.open_outer()
     if outer is None:
-        raise TallyError("standard input and output are no terminal, so there is nothing to record; run it in one")
+        raise TallyError(
+            "standard input and output are not a terminal, so there is nothing to record; run it in a terminal"
+        )
     fd = _create(options.file, overwrite=options.overwrite)
     columns, rows = os.get_terminal_size(outer.fd)
     env = {name: os.environ[name] for name in ("SHELL", "TERM") if name in os.environ}
@@ -72,7 +74,7 @@ def _create(path: str, *, overwrite: bool) -> int:
     try:
         fd = os.open(path, flags, 0o600)
     except FileExistsError:
-        raise TallyError(f"{name}: is there already; choose another name, or --overwrite it") from None
+        raise TallyError(f"{name}: already exists; choose another name or use --overwrite") from None
     except OSError as error:
         raise TallyError(f"{name}: cannot be written: {error.strerror}") from None
     if not stat.S_ISREG(os.fstat(fd).st_mode):

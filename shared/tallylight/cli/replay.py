@@ -38,10 +38,11 @@ MAX_PROBLEMS = 20
 def main(argv: list[str]) -> int:
     """Replay one recording. The exit code is 1 if a part of it could not be read."""
     parser = argparse.ArgumentParser(
-        prog="tally replay", description="A recording through the tracker: time, status and reason, a line a decision."
+        prog="tally replay",
+        description="Replay a recording through the tracker: one line per decision, with time, status and reason.",
     )
-    parser.add_argument("file", metavar="FILE", help="what `tally record` or asciinema (asciicast v2) wrote")
-    parser.add_argument("--json", action="store_true", help="one JSON object a decision")
+    parser.add_argument("file", metavar="FILE", help="a recording by `tally record` or asciinema (asciicast v2)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per decision")
     options = parser.parse_args(argv)
     agents, errors = agent_files.load_agents(os.environ)
     for error in errors:

@@ -41,7 +41,7 @@ def main(argv: list[str]) -> int:
             sys.stdout.write(USAGE_TEXT)
             return 0
         if option != "--passthrough":
-            sys.stderr.write(f"tally run: there is no option {option!a}; `tally run --help` tells more\n")
+            sys.stderr.write(f"tally run: unknown option {option!a}; `tally run --help` tells more\n")
             return USAGE
         passthrough = True
     if not argv:

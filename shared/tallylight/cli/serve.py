@@ -35,16 +35,16 @@ def main(argv: list[str]) -> int:
     """Serve until interrupted."""
     parser = argparse.ArgumentParser(prog="tally serve", description=__doc__)
     parser.add_argument(
-        "--bind", default="127.0.0.1", metavar="ADDRESS", help="the address to listen at; 127.0.0.1, unless you say so"
+        "--bind", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on; 127.0.0.1 by default"
     )
-    parser.add_argument("--port", type=_port, default=PORT, help=f"the port; {PORT}, and 0 takes one that is free")
+    parser.add_argument("--port", type=_port, default=PORT, help=f"the port; {PORT} by default, 0 for any free port")
     parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
         type=_name,
         metavar="NAME[:PORT]",
-        help="another name that it may be called by, as behind a proxy; may be repeated",
+        help="another host name to accept, as behind a proxy; may be repeated",
     )
     options = parser.parse_args(argv)
     extras.enable("serve")
@@ -68,7 +68,7 @@ def main(argv: list[str]) -> int:
     token = secrets.token_hex(TOKEN_BYTES)
     app = make_app(Guard(token, hosts), read_all, Multiplexers(os.environ))
     if not _is_loopback(options.bind):
-        sys.stderr.write(f"tally serve: {options.bind} is open to the network, and what is sent is not encrypted\n")
+        sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     name = names[0] if names else "127.0.0.1"
     where = name if _HAS_PORT.search(name) else f"{name}:{port}"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -102,9 +102,9 @@ def listen(address: str, port: int) -> socket.socket:
             raise
     except (OSError, UnicodeError) as error:
         taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-        hint = "; is another `tally serve` running? --port takes another" if taken else ""
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "that is no address"
-        raise TallyError(f"cannot listen at {address}, port {port}: {reason}{hint}") from None
+        hint = "; is another `tally serve` running? use --port to choose another port" if taken else ""
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "that is not an address"
+        raise TallyError(f"cannot listen on {address}, port {port}: {reason}{hint}") from None
     return listener
 
 
@@ -114,7 +114,7 @@ def _write(path: Path, token: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         read_write.atomic_write(path, token.encode() + b"\n", 0o600)
     except OSError as error:
-        raise TallyError(f"{path}: {error.strerror or error}; the token could not be written there") from None
+        raise TallyError(f"{path}: {error.strerror or error}; could not write the token there") from None
 
 
 def _remove(path: Path, token: str) -> None:
@@ -145,7 +145,7 @@ def _port(text: str) -> int:
 
 def _name(text: str) -> str:
     if not _NAME.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"{text!r:.80} is no name; write box.example or box.example:443")
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is not a host name; write box.example or box.example:443")
     return text
 
 

@@ -28,21 +28,26 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     """Run `tally setup` with these arguments."""
     parser = argparse.ArgumentParser(
         prog="tally setup",
-        description="Install this for you alone and wire your terminals: one include in kitty.conf, one link for "
+        description="Install Tallylight for your user and set up your terminals: one include in kitty.conf, one link for "
+        ""
         "WezTerm. Every change is shown first.",
         allow_abbrev=False,
     )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done and do nothing")
-    parser.add_argument("--undo", action="store_true", help="take our lines out of kitty.conf and agents' files again")
-    parser.add_argument("--uninstall", action="store_true", help="--undo, and remove everything we installed")
+    parser.add_argument("--dry-run", action="store_true", help="show the changes without making them")
+    parser.add_argument(
+        "--undo", action="store_true", help="remove Tallylight's lines from kitty.conf and agents' files"
+    )
+    parser.add_argument(
+        "--uninstall", action="store_true", help="--undo, and also remove everything that was installed"
+    )
     parser.add_argument(
         "--with",
         dest="extras",
         action="append",
         default=[],
         choices=sorted(extras.EXTRAS),
-        help="fetch what `tally serve`, or a fleet (`tally publish`, --broker), needs beside the rest; nothing else",
+        help="install only what `tally serve`, or a fleet (`tally publish`, --broker), needs in addition",
     )
     options = parser.parse_args(list(argv))
     system = system or System()
@@ -94,7 +99,7 @@ def _setup(system: System, *, yes: bool, dry_run: bool) -> int:
         system.say(f"  link {system.short(beside.link)} to its Lua files, for WezTerm")
     if bindings != was:
         gap = "" if edit is None else "\n"
-        system.say(f"{gap}  bind keys that are free in your kitty, in a file of its own:\n")
+        system.say(f"{gap}  bind keys that are free in your kitty, in a separate file:\n")
         system.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(bindings, answer)))
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
@@ -123,7 +128,7 @@ def _refusal(system: System, *, yes: bool, dry_run: bool) -> int | None:
     answer = yes or system.ask("\nGo ahead?")
     if answer:
         return None
-    hint = " There is nobody to ask here: run it again with --yes." if answer is None else ""
+    hint = " There is no terminal to ask on: run it again with --yes." if answer is None else ""
     system.say(f"Nothing was changed.{hint}")
     return FAILED
 
@@ -150,8 +155,8 @@ def _tell_keys(system: System, here: kitty.Kitty, bindings: list[Binding], answe
     if not bindings:
         system.say(f"  {'keys':<12}none bound")
     if lacking := free_keys.lacking(system, bindings):
-        why = "kitty did not tell which keys are free" if answer is None else f"no free key for {', '.join(lacking)}"
-        system.say(f"{'':<14}{why}: name some in [keys]")
+        why = "kitty did not report which keys are free" if answer is None else f"no free key for {', '.join(lacking)}"
+        system.say(f"{'':<14}{why}: set some in [keys]")
         system.say(f"{'':<14}of {system.short(directories.config_file(system.env))}, then run this again")
 
 
@@ -163,17 +168,19 @@ def _tell_what_is_there(system: System, here: kitty.Kitty, state: environment.St
         name = here.version_text or ("found" if here.program else "its program was not found")
         system.say(f"  kitty       {name}; wired in {system.short(here.conf)}")
         if here.version and here.version[:2] < kitty.OLDEST:
-            system.say(f"              older than {'.'.join(map(str, kitty.OLDEST))}, the oldest we test: update kitty")
+            system.say(
+                f"              older than {'.'.join(map(str, kitty.OLDEST))}, the oldest that is tested: update kitty"
+            )
     agents = installed_agents(system)
-    system.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no wiring'}")
+    system.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no setup'}")
     if agents:
-        system.say("              they need no wiring; `tally hooks install` lets them tell their status themselves")
+        system.say("              they need no setup; `tally hooks install` makes them report their status themselves")
     for line in wezterm.lines(system, wezterm.look(system)):
         system.say(line)
     place = install_paths.layout(system)
     if state.foreign_command:
         system.say(f"  command     {system.short(place.launcher)}")
-        system.say(f"              {system.short(place.command)} is not ours and was left alone")
+        system.say(f"              {system.short(place.command)} was not made by Tallylight and was not changed")
         return
     system.say(f"  command     {system.short(place.command)}")
     if str(place.command.parent) not in system.env.get("PATH", "").split(os.pathsep):
@@ -191,22 +198,22 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
     installed = os.path.lexists(place.data) or os.path.lexists(place.command)
     linked = not wezterm.is_undone(system)
     if not steps and not taken and not linked and not (everything and installed):
-        system.say("Nothing of ours is in kitty.conf or any agent's settings; nothing changed.")
+        system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
         _tell_how_to_remove_the_rest(system)
         return DONE
     for step in steps:
         name = system.short(step.path)
         if step.goes:
-            system.say(f"{name} was made by us and goes.")
+            system.say(f"{name} was made by Tallylight and will be removed.")
         system.say(
             managed_block.diff(name, managed_block.decode(step.before), managed_block.decode(step.after)).rstrip("\n")
         )
     for edit in taken:
         system.say(edit.diff(system.short(edit.path)).rstrip("\n"))
     if linked:
-        system.say(f"The link {system.short(wezterm.look(system).link)} goes; your own Lua is left alone.")
+        system.say(f"The link {system.short(wezterm.look(system).link)} will be removed; your own Lua is not changed.")
     if everything:
-        system.say(f"{system.short(place.data)} and the link {system.short(place.command)} go.")
+        system.say(f"{system.short(place.data)} and the link {system.short(place.command)} will be removed.")
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     for step in steps:
@@ -220,7 +227,7 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         for path in environment.remove(system):
             system.say(f"{system.short(path)} removed.")
         if directories.config_dir(system.env).exists():
-            system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were left alone.")
+            system.say(f"Your own settings in {system.short(directories.config_dir(system.env))} were not changed.")
     else:
         _tell_how_to_remove_the_rest(system)
     return DONE
@@ -229,19 +236,19 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
 def _told(system: System, step: kitty_conf.Undone) -> str:
     name = system.short(step.path)
     if step.goes:
-        return f"{name} removed: we had made it."
+        return f"{name} removed: Tallylight had made it."
     if step.is_pristine:
-        return f"{name} is again what it was, byte for byte."
+        return f"{name} is restored, byte for byte."
     if step.entry is None:
-        return f"{name}: our lines are out."
+        return f"{name}: Tallylight's lines were removed."
     when = datetime.datetime.fromtimestamp(step.entry.at).astimezone().strftime("%Y-%m-%d")
     kept = f" The file as it was before {when}: {step.entry.backup}" if step.entry.backup else ""
     if not step.before:
-        return f"{name} is gone; there is nothing to take back.{kept}"
-    return f"{name} was edited since we came: our lines are out, everything else was left alone.{kept}"
+        return f"{name} no longer exists; there is nothing to undo.{kept}"
+    return f"{name} was edited after setup: Tallylight's lines were removed, everything else was kept.{kept}"
 
 
 def _tell_how_to_remove_the_rest(system: System) -> None:
     place = install_paths.layout(system)
     if place.data.exists():
-        system.say(f"{system.short(place.data)} stays; `tally setup --uninstall` removes it too.")
+        system.say(f"{system.short(place.data)} was kept; `tally setup --uninstall` removes it too.")

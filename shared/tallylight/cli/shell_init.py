@@ -42,7 +42,7 @@ def main(argv: list[str]) -> int:
     """Print the code for one shell."""
     parser = argparse.ArgumentParser(
         prog="tally shell-init",
-        description="Prints code that runs the known agents through the relay. Its last line says where to put it.",
+        description="Print code that runs the known agents through the relay. Its last line says where to put it.",
     )
     parser.add_argument("shell", choices=TEMPLATES)
     options = parser.parse_args(argv)

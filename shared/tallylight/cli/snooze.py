@@ -31,14 +31,14 @@ def main(argv: list[str]) -> int:
     )
     add_pane(parser)
     parser.add_argument(
-        "minutes", nargs="?", type=_minutes, metavar="MINUTES", help="how long, 0 to end it; 15 unless configured"
+        "minutes", nargs="?", type=_minutes, metavar="MINUTES", help="how long; 0 ends it; 15 unless configured"
     )
     options = parser.parse_args(argv)
     found = _find(options.pane)
     if found is None:
         return 1
     if found.pane.status not in _NEEDS:
-        _complain("snooze", f"{found.address} needs nothing of you now: it is {found.pane.status}")
+        _complain("snooze", f"{found.address} does not need you now: it is {found.pane.status}")
         return 1
     args = () if options.minutes is None else (f"{options.minutes:g}",)
     request = Request("snooze", found.pane.id, args)
@@ -47,13 +47,13 @@ def main(argv: list[str]) -> int:
 
 def unread(argv: list[str]) -> int:
     """Mark a pane unread."""
-    what = "Mark a pane as not looked at: what was done before you looked is done again."
+    what = "Mark a pane as not looked at: what was done before you looked shows as done again."
     return _mark("unread", what, argv, lambda new: new.pane.unread)
 
 
 def seen(argv: list[str]) -> int:
     """Mark a pane as looked at."""
-    what = "Mark a pane as looked at. That answers no question: a waiting one stays so."
+    what = "Mark a pane as looked at. This answers no question: a waiting pane stays waiting."
     return _mark("seen", what, argv, lambda new: new.pane.seen)
 
 
@@ -91,7 +91,7 @@ def _ask(found: Found, request: Request, is_done: Callable[[Found], bool]) -> in
         if now is None or is_done(now):
             return 0
         time.sleep(0.05)
-    _complain(request.verb, f"{found.host} did not do it; is it of this version?")
+    _complain(request.verb, f"{found.host} did not do it; is it the same version?")
     return 1
 
 

@@ -21,16 +21,18 @@ JSON_VERSION = 1
 #: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
 NARROW = 72
 _NOTHING = "no agent runs in any tab"
-_NO_HOST = "no terminal with Tallylight in it is running; `tally doctor` says what is missing"
+_NO_HOST = "no terminal with Tallylight is running; run `tally doctor` to see what is missing"
 
 
 def main(argv: list[str]) -> int:
     """List the panes."""
-    parser = argparse.ArgumentParser(prog="tally status", description="One line a pane, most urgent first.")
+    parser = argparse.ArgumentParser(prog="tally status", description="Print one line per pane, most urgent first.")
     parser.add_argument("--json", action="store_true", help="one JSON object, with every pane and every field")
     parser.add_argument("--waiting", action="store_true", help="only the panes that wait for you, oldest first")
     parser.add_argument("--all", action="store_true", help="also shells and plain commands")
-    parser.add_argument("--broker", action="store_true", help="of every machine of the fleet, as its broker tells it")
+    parser.add_argument(
+        "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
+    )
     options = parser.parse_args(argv)
     panes = read_fleet() if options.broker else read_panes(os.environ)
     shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]

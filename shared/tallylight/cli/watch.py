@@ -40,10 +40,12 @@ Line = dict[str, Any]
 def main(argv: list[str]) -> int:
     """Write lines until nobody reads them, or ctrl-C."""
     parser = argparse.ArgumentParser(
-        prog="tally watch", description="The state of every pane as one JSON line, then a line for every change."
+        prog="tally watch", description="Print the state of every pane as one JSON line, then one line per change."
     )
-    parser.add_argument("--once", action="store_true", help="end after the first line, which is the whole state")
-    parser.add_argument("--broker", action="store_true", help="of every machine of the fleet, as its broker tells it")
+    parser.add_argument("--once", action="store_true", help="exit after the first line, which is the whole state")
+    parser.add_argument(
+        "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
+    )
     options = parser.parse_args(argv)
     fleet = FleetFeed() if options.broker else None
     feed = fleet or Feed(directory(os.environ))

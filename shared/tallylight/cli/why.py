@@ -22,10 +22,10 @@ from tallylight.ui.layout import wrap
 def main(argv: list[str]) -> int:
     """Explain one pane."""
     parser = argparse.ArgumentParser(
-        prog="tally why", description="Which source, which rule, how old, and what would change it."
+        prog="tally why", description="Explain a light: which source, which rule, how old, and what would change it."
     )
     add_pane(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(argv)
     panes = read_panes(os.environ)
     for problem in panes.problems:
@@ -83,7 +83,7 @@ def draw(output: Output, found: Found, now: float) -> None:
 
 def _pace(said: int, read: int) -> str:
     """How much of what its programs say is read, if that is not all."""
-    return f"{said} a second, read at {read}: of each record the newest" if said else ""
+    return f"{said} a second, {read} of them read: the newest of each record" if said else ""
 
 
 def _rest(until: float, now: float) -> str:

@@ -61,6 +61,6 @@ def parse_fleet(table: Table) -> Fleet:
         keepalive_s=table.number("keepalive_s", default.keepalive_s, MIN_KEEPALIVE_S, 3600),
     )
     if found.password_file and not found.tls and broker not in _LOOPBACK:
-        table.complain("tls", "is off: the password goes over the network for everyone to read")
+        table.complain("tls", "is off: the password is sent over the network unencrypted")
     table.close()
     return found

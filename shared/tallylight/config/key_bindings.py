@@ -42,7 +42,7 @@ ACTIONS = (
         "jump_previous",
         "jump.py",
         ("--previous",),
-        "the same the other way round",
+        "go to the previous agent",
         ("kitty_mod+a>k", "kitty_mod+alt+k", "kitty_mod+a>p"),
     ),
     Action(
@@ -56,21 +56,21 @@ ACTIONS = (
         "fork",
         "fork.py",
         (),
-        "continue this conversation in a second pane",
+        "fork this conversation into a new pane",
         ("kitty_mod+a>f", "kitty_mod+alt+f", "kitty_mod+a>o"),
     ),
     Action(
         "resume",
         "fork.py",
         ("--resume",),
-        "take an ended conversation up again",
+        "resume an ended conversation",
         ("kitty_mod+a>r", "kitty_mod+alt+r", "kitty_mod+a>e"),
     ),
     Action(
         "snooze",
         "snooze.py",
         (),
-        "let this pane's question rest for a while",
+        "snooze this pane's question",
         ("kitty_mod+a>s", "kitty_mod+alt+s", "kitty_mod+a>z"),
     ),
 )
@@ -98,7 +98,7 @@ def wanted(table: Table) -> dict[str, str]:
             mistakes = len(table.errors)
             key = table.text(action.name)
             if key and not _KEY.fullmatch(key):
-                table.complain(action.name, f'is {key!r:.60}; a key is written as in kitty.conf: "ctrl+shift+y"')
+                table.complain(action.name, f'is {key!r:.60}; write a key as in kitty.conf: "ctrl+shift+y"')
             if len(table.errors) == mistakes:
                 found[action.name] = key
     table.close()

@@ -144,7 +144,7 @@ def _statuses(table: Table, default: frozenset[Status]) -> frozenset[Status]:
 def _span(table: Table, word: str) -> tuple[int, int] | None:
     found = _SPAN.fullmatch(word)
     if found is None:
-        table.complain("quiet", f'has {word!r:.40}; a span of the day is written "22:00-07:00"')
+        table.complain("quiet", f'has {word!r:.40}; write a time span as "22:00-07:00"')
         return None
     hours = [int(part) for part in found.groups()]
     return 60 * hours[0] + hours[1], 60 * hours[2] + hours[3]
@@ -154,6 +154,6 @@ def _colour(table: Table, status: Status) -> RGB:
     default = COLOURS[status]
     value = table.text(status.value, "#{:02X}{:02X}{:02X}".format(*default))
     if not _COLOUR.fullmatch(value):
-        table.complain(status.value, f"is {value!r:.60}; a colour is written #RRGGBB, in quotes")
+        table.complain(status.value, f"is {value!r:.60}; write a colour as #RRGGBB, in quotes")
         return default
     return int(value[1:3], 16), int(value[3:5], 16), int(value[5:7], 16)

@@ -27,7 +27,7 @@ def home(env: Mapping[str, str] = os.environ) -> Path:
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
-        raise TallyError(f"there is no home for user {os.getuid()}: set HOME to an absolute path") from None
+        raise TallyError(f"user {os.getuid()} has no home directory: set HOME to an absolute path") from None
 
 
 def _xdg(env: Mapping[str, str], variable: str, *default: str) -> Path:

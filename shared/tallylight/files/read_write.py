@@ -94,7 +94,7 @@ def foreign(found: os.stat_result, *, is_closed: bool = False) -> str:
 def _bounded(path: Path, file: BinaryIO, limit: int) -> bytes:
     data = file.read(limit + 1)
     if len(data) > limit:
-        raise FileError(path, f"is larger than {limit} bytes; nothing of ours is, so it is not read")
+        raise FileError(path, f"is larger than {limit} bytes, the limit, so it is not read")
     return data
 
 

@@ -84,7 +84,7 @@ def load(folder: Path) -> Receipt:
         folder / "receipt.json",
         lambda row: Entry(**fields(row)),
         use="undo it",
-        remedy="remove our block from kitty.conf, then this file",
+        remedy="remove Tallylight's block from kitty.conf, then this file",
     )
     return Receipt(folder, {entry.path: entry for entry in found})
 

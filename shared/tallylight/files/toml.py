@@ -38,7 +38,7 @@ def parse(text: str, path: str) -> Table:
 def load(text: str, path: str) -> dict[str, Any]:
     """What *text* says, as Python has it; `DataFileError` with the line if it is not TOML that can be read."""
     if len(text) > MAX_CHARS:
-        raise DataFileError(path, f"is longer than {MAX_CHARS} characters; nothing of ours is, so it is not read")
+        raise DataFileError(path, f"is longer than {MAX_CHARS} characters, the limit, so it is not read")
     if (many := _MANY_PARTS.search(text)) is not None:
         line = text.count("\n", 0, many.start()) + 1
         raise DataFileError(path, f"has a name of more than {MAX_PARTS} parts", line=line)
@@ -130,7 +130,7 @@ class Table:
             return default
         allowed = tuple(choices)
         if not isinstance(value, str):
-            self.complain(key, f"must be a text in quotes, not {_shown(value)}")
+            self.complain(key, f"must be a string in quotes, not {_shown(value)}")
         elif allowed and value not in allowed:
             self.complain(key, f"is {_shown(value)}; it must be one of {', '.join(allowed)}")
         else:
@@ -167,7 +167,7 @@ class Table:
         if value is None:
             return ()
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-            self.complain(key, f"must be a list of texts, not {_shown(value)}")
+            self.complain(key, f"must be a list of strings, not {_shown(value)}")
             return ()
         if len(value) > MAX_ITEMS:
             self.complain(key, f"has {len(value)} entries; at most {MAX_ITEMS} are read")
@@ -200,9 +200,9 @@ class Table:
     def close(self) -> None:
         unknown = [key for key in self._data if key not in self._taken]
         for key in unknown[:MAX_TOLD]:
-            self.complain(key, "is not known here; is it misspelt, or of another version?")
+            self.complain(key, "is unknown; is it misspelt, or from another version?")
         if len(unknown) > MAX_TOLD:
-            self.complain(unknown[MAX_TOLD], f"and {len(unknown) - MAX_TOLD - 1} more are not known here")
+            self.complain(unknown[MAX_TOLD], f"and {len(unknown) - MAX_TOLD - 1} more are unknown")
 
 
 def _shown(value: object) -> str:

@@ -92,7 +92,7 @@ def command(system: System) -> Path:
         return place.launcher
     found = system.which("tally")
     if found is None:
-        raise TallyError("there is no `tally` that hooks could run: run `tally setup` first")
+        raise TallyError("hooks need the `tally` command: run `tally setup` first")
     return found.absolute()
 
 
@@ -112,7 +112,7 @@ def wanted(system: System, target: Target) -> dict[str, dict[str, Any]]:
     program = command(system)
     problem = managed_block.path_problem(str(program))
     if problem:
-        raise TallyError(f"{system.short(program)} cannot stand in a file of settings: {problem}")
+        raise TallyError(f"{system.short(program)} cannot be written into a settings file: {problem}")
     events = target.place["events"]
     return {
         event: json_edit.entry(target.place["entry"], command_line(program, target.agent, event)) for event in events
@@ -154,7 +154,7 @@ def is_right(system: System, target: Target) -> bool:
 def plan_install(system: System, target: Target) -> list[Edit]:
     """The edits that put the hooks in, or right; none if there is nothing to do."""
     if not target.form:
-        raise TallyError(f"{target.place['display']} can have no hooks of ours: {target.place['why']}")
+        raise TallyError(f"{target.place['display']} cannot have hooks of Tallylight: {target.place['why']}")
     book = receipt.load(directories.state_dir(system.env))
     planned = []
     path = target.path(system)
@@ -164,7 +164,7 @@ def plan_install(system: System, target: Target) -> list[Edit]:
     except DataFileError:
         raise
     except TallyError as error:
-        raise TallyError(f"{system.short(path)} was left alone: {error}") from None
+        raise TallyError(f"{system.short(path)} was not changed: {error}") from None
     for name, text in target.place["beside"]:
         planned += _own_edits(target, target.folder(system) / name, text.lstrip("\n"), book)
     return planned
@@ -198,7 +198,7 @@ def _own_edits(target: Target, path: Path, text: str, book: receipt.Book) -> lis
         and not managed_block.decode(before).startswith(_PLUGIN)
         and before != after
     ):
-        raise TallyError(f"{path} is there and not ours")
+        raise TallyError(f"{path} exists and was not made by Tallylight")
     return [Edit(target.agent, path, before, after, (), b"", entry)]
 
 
@@ -228,7 +228,7 @@ def apply(system: System, edit: Edit) -> None:
         )
     except OSError as error:
         raise TallyError(
-            f"cannot change {system.short(edit.path)}: {error.strerror or error}; it is as it was"
+            f"cannot change {system.short(edit.path)}: {error.strerror or error}; it was not changed"
         ) from None
 
 

@@ -116,7 +116,7 @@ def remove(text: str, agent: str, pieces: Sequence[str] = (), *, grouped: bool) 
             return text
         for start, end in reversed(spans):
             text = text[:start] + text[end:]
-    raise TallyError(f"there are more than {_MAX_OURS} hooks of ours in it")
+    raise TallyError(f"there are more than {_MAX_OURS} hooks of Tallylight in it")
 
 
 def _cut(text: str, agent: str, pieces: Sequence[str], *, grouped: bool) -> str | None:
@@ -146,7 +146,7 @@ def _root(text: str) -> Node | None:
         raise TallyError("it does not hold an object")
     holder = root.member("hooks")
     if holder is not None and holder.kind != "object":
-        raise TallyError('"hooks" is no object')
+        raise TallyError('"hooks" is not an object')
     return root
 
 
@@ -177,7 +177,7 @@ def _is_ours(hook: Node, agent: str) -> bool:
 
 def _addition(text: str, node: Node, key: str | None, value: Any, style: Style) -> tuple[int, str]:
     if key is None and node.kind != "array":
-        raise TallyError('an event in "hooks" is no list')
+        raise TallyError('an event in "hooks" is not a list')
     return _additions(text, node, [(key, value)], style)
 
 

@@ -68,7 +68,7 @@ class Node(NamedTuple):
 def parse(text: str) -> Node | None:
     """The value that *text* holds; None if it holds nothing but space and comments."""
     if len(text) > MAX_CHARS:
-        raise TallyError(f"longer than {MAX_CHARS} characters: no settings are, so it is not read")
+        raise TallyError(f"longer than {MAX_CHARS} characters, the limit, so it is not read")
     at = gap(text, 1 if text.startswith("\ufeff") else 0)
     if at == len(text):
         return None

@@ -56,6 +56,6 @@ def load(folder: Path) -> Book:
         folder / "hooks.json",
         lambda row: Entry(**receipt.fields(row, ("agent", "written"), ("pieces",))),
         use="remove it",
-        remedy="remove it, and `tally hooks remove` goes without it",
+        remedy="remove it; `tally hooks remove` works without it",
     )
     return Book(folder, tuple(found))

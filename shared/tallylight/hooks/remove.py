@@ -69,7 +69,7 @@ def _remove_edit(system: System, target: Target | None, agent: str, path: Path, 
         bare = json_edit.remove(text, agent, entry.pieces if entry is not None else (), grouped=grouped)
         left = json_edit.holds(bare)
     except TallyError as error:
-        raise TallyError(f"{system.short(path)} was left alone: {error}") from None
+        raise TallyError(f"{system.short(path)} was not changed: {error}") from None
     goes = entry is not None and entry.created and left in ({}, {"version": 1})
     return Edit(agent, path, before, None if goes else managed_block.encode(bare), entry=entry)
 
@@ -82,28 +82,28 @@ def undo(system: System, edit: Edit) -> str:
     """Take one file back, and its entry out of the receipt; what to tell of it."""
     book = receipt.load(directories.state_dir(system.env))
     name, entry = system.short(edit.path), edit.entry
-    told = f"{name} was gone already."
+    told = f"{name} was already removed."
     try:
         if edit.before is not None and edit.after is None:
-            told = f"{name} removed: we had made it."
+            told = f"{name} removed: Tallylight had made it."
             if edit.is_edited:
                 kept = book.backup_of(edit.path)
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 read_write.atomic_write(kept, edit.before, 0o600)
-                told = f"{name} removed; it was edited since we wrote it, and that version is {kept}"
+                told = f"{name} removed; it was edited after Tallylight wrote it, and that version is {kept}"
             Path(os.path.realpath(edit.path)).unlink()
             for folder in reversed(entry.made if entry is not None else ()):
                 with contextlib.suppress(OSError):
                     Path(folder).rmdir()
         elif edit.after is not None:
             read_write.rewrite(edit.path, edit.after)
-            told = f"{name}: our hooks are out, everything else was left alone."
+            told = f"{name}: Tallylight's hooks were removed, everything else was kept."
             if entry is not None and checksum(edit.after) == entry.pristine:
-                told = f"{name} is again what it was, byte for byte."
+                told = f"{name} is restored, byte for byte."
                 if entry.backup:
                     Path(entry.backup).unlink(missing_ok=True)
             elif entry is not None and entry.backup:
-                told += f" The file as it was before us: {entry.backup}"
+                told += f" The file as it was before Tallylight: {entry.backup}"
         table_path(system, edit.agent).unlink(missing_ok=True)
         if entry is not None:
             book.without(edit.agent, edit.path).save()

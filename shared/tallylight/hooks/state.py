@@ -53,12 +53,12 @@ def standing(system: System, target: Target) -> Standing:
     name, again = system.short(path), f"run `tally hooks install {agent}`"
     try:
         if not install.is_present(system, target):
-            return Standing(agent, State.NOT_INSTALLED, f"{name} has none; `tally hooks install {agent}` puts them in")
+            return Standing(agent, State.NOT_INSTALLED, f"{name} has no hooks; `tally hooks install {agent}` adds them")
         is_right = install.is_right(system, target)
     except TallyError as error:
         return Standing(agent, State.BROKEN, f"{name}: {error}", "correct it")
     if not is_right:
-        return Standing(agent, State.MOVED, f"{name} has those of another installation or version", again)
+        return Standing(agent, State.MOVED, f"{name} has hooks of another installation or version", again)
     problem = _unmet(system, target)
     if problem is not None:
         return Standing(agent, State.CANNOT_WORK, *problem)

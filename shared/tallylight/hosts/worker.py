@@ -92,7 +92,7 @@ class Worker:
             name = key[0] if isinstance(key, tuple) else key
             if name not in self._said:
                 self._said.add(name)
-                self._told(f"{name}: the disk does not answer; all else goes on without it")
+                self._told(f"{name}: the disk does not respond; everything else continues")
 
     def _wait(self, seconds: float) -> None:
         start = self._clock()

@@ -31,7 +31,7 @@ class Faults:
         fault = (what, type(error).__name__, _place(error))
         if fault not in self._told and len(self._told) < MAX_TOLD:
             self._told.add(fault)
-            line = f"{what} could not be taken in: {fault[1]} at {fault[2]}: {error}"[:MAX_LINE]
+            line = f"{what} could not be processed: {fault[1]} at {fault[2]}: {error}"[:MAX_LINE]
             self.tell("".join(c if c.isprintable() else "?" for c in line))
 
 

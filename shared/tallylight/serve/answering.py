@@ -128,7 +128,7 @@ class Answering:
             if session.answered is not None and not _is_shown(before, session.answered):
                 session.answered = None
             if session.answered is not None and given is not None and given.fingerprint == session.answered.fingerprint:
-                return Refusal("answered", "it was answered, and has not gone on since; nothing was typed")
+                return Refusal("answered", "it was already answered and has not continued since; nothing was typed")
             done = act(typist)
             if isinstance(done, Done):
                 session.answered = given if given is not None and given.fingerprint else session.answered

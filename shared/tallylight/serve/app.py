@@ -44,20 +44,20 @@ MAX_ASKED = 8
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     code: {"model": model.Problem, "description": why}
     for code, why in (
-        (400, "it cannot be read"),
+        (400, "the request cannot be read"),
         (401, "the token is missing or wrong"),
-        (403, "another origin"),
+        (403, "the request comes from another origin"),
         (413, "the body is too large"),
-        (421, "another host"),
-        (422, "it is not what this asks for"),
-        (429, "too much"),
+        (421, "the host name is not accepted"),
+        (422, "the request has a wrong or missing field"),
+        (429, "too many requests or too much text"),
         (503, "too many listeners or requests"),
     )
 }
 _LOG = logging.getLogger("uvicorn.error")
 _NO_SESSION: dict[int | str, dict[str, Any]] = {
     404: {"model": model.Problem, "description": "there is no such session"},
-    409: {"model": model.Problem, "description": "a rule refuses it, and nothing was typed"},
+    409: {"model": model.Problem, "description": "a rule refused it, and nothing was typed"},
 }
 #: What a browser is given without the token: path, file, type.
 PAGE = (
@@ -68,7 +68,7 @@ PAGE = (
 )
 
 ReadAll = Callable[[], Sequence[Snapshot] | None]
-Address = Annotated[model.Address, Query(description="as `sessions` says: `sessions-4711:tmux/12/%3`")]
+Address = Annotated[model.Address, Query(description="as in `sessions`: `sessions-4711:tmux/12/%3`")]
 _T = TypeVar("_T")
 
 

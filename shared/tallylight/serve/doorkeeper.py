@@ -56,7 +56,7 @@ class Doorkeeper:
                 connection.know()
         length = headers.get("content-length", "0")
         if refused is None and (not re.fullmatch("[0-9]{1,9}", length) or int(length) > MAX_BODY):
-            refused = Refused(413, f"a body has {MAX_BODY} bytes at most")
+            refused = Refused(413, f"the body is larger than {MAX_BODY} bytes, the limit")
         if refused is not None:
             await _refuse(refused, scope, receive, send)
             return
@@ -68,7 +68,7 @@ class Doorkeeper:
             if message["type"] == "http.request":
                 taken += len(message.get("body", b""))
                 if taken > MAX_BODY:
-                    raise HTTPException(413, f"a body has {MAX_BODY} bytes at most")
+                    raise HTTPException(413, f"the body is larger than {MAX_BODY} bytes, the limit")
             return message
 
         async def dressed(message: Message) -> None:

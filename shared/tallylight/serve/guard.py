@@ -65,7 +65,7 @@ class Guard:
     def check_origin(self, host: str | None, origin: str | None) -> Refused | None:
         """Refuse a request for another host, or one that a page of another origin sent."""
         if host is None or host.lower() not in self.hosts:
-            return Refused(421, "this server is not called so; start it with --allow-host to change that")
+            return Refused(421, "this server does not accept that host name; use --allow-host to add it")
         if origin is not None:
             scheme, _, rest = origin.lower().partition("://")
             if scheme not in ("http", "https") or rest not in self.hosts:
@@ -82,7 +82,7 @@ class Guard:
 
     def check_write(self, now: float) -> Refused | None:
         """Refuse to type more than a person would."""
-        return None if self.writes.take(now) else Refused(429, "too much is typed at once")
+        return None if self.writes.take(now) else Refused(429, "too much text at once; wait and try again")
 
 
 def allowed_hosts(port: int, more: Iterable[str] = ()) -> frozenset[str]:

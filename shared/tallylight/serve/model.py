@@ -32,7 +32,7 @@ class Keys(BaseModel):
 class Session(BaseModel):
     """One pane with an agent. Times are seconds since the epoch; every text was written by a program and is cleaned."""
 
-    address: str = Field(description="names it among all hosts: `kitty-4711:3`")
+    address: str = Field(description="unique among all hosts: `kitty-4711:3`")
     host: str
     id: str
     status: StatusWord
@@ -116,7 +116,7 @@ class _Given(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    address: Address = Field(description="as `sessions` says: `sessions-4711:tmux/12/%3`")
+    address: Address = Field(description="as in `sessions`: `sessions-4711:tmux/12/%3`")
     pid: int = Field(ge=1, le=_MAX_NUMBER)
     start: int = Field(ge=0, le=_MAX_NUMBER)
 

@@ -37,16 +37,16 @@ def installation(system: System) -> Iterator[Finding]:
         yield Finding("installation", Health.STALE, text, SETUP)
     elif set(state.stale) - {place.command}:
         broken = ", ".join(system.short(path) for path in state.stale)
-        yield Finding("installation", Health.BROKEN, f"not as it was made: {broken}", SETUP)
+        yield Finding("installation", Health.BROKEN, f"changed or missing: {broken}", SETUP)
     else:
         yield Finding("installation", Health.OK, f"tallylight {tallylight.__version__} in {name}")
     yield from _packages(system, place)
     if state.foreign_command:
-        text = f"{system.short(place.command)} is another program; ours is {system.short(place.launcher)}"
+        text = f"{system.short(place.command)} is another program; Tallylight's is {system.short(place.launcher)}"
         yield Finding("command", Health.BROKEN, text, "remove or rename it, then " + SETUP)
         return
     if place.command in state.stale:
-        yield Finding("command", Health.MISSING, f"{system.short(place.command)} is not there", SETUP)
+        yield Finding("command", Health.MISSING, f"{system.short(place.command)} does not exist", SETUP)
         return
     found = system.which("tally")
     if found is None:
@@ -66,7 +66,7 @@ def _packages(system: System, place: install_paths.Layout) -> Iterator[Finding]:
         if done.returncode == 0:
             yield Finding(name, Health.OK, "imports")
         elif name == "psutil" and Path("/proc/self/stat").exists():
-            yield Finding(name, Health.OK, "is not there, and not needed: /proc is read instead")
+            yield Finding(name, Health.OK, "is not installed, and not needed: /proc is read instead")
         else:
             reason = (done.stderr.strip().splitlines() or ["failed"])[-1]
             yield Finding(name, Health.BROKEN, f"does not import: {reason}", "run ./install.sh again")
@@ -81,7 +81,9 @@ def terminal(system: System) -> Iterator[Finding]:
         if health is Health.MISSING:
             return
     elif here.version is None:
-        yield Finding("kitty", Health.BROKEN, f"{system.short(here.program)} does not tell its version", "update kitty")
+        yield Finding(
+            "kitty", Health.BROKEN, f"{system.short(here.program)} does not report its version", "update kitty"
+        )
     elif here.version[:2] < kitty.OLDEST:
         oldest = ".".join(map(str, kitty.OLDEST))
         text = f"{here.version_text} is older than {oldest}, the oldest that is tested"
@@ -108,8 +110,8 @@ def _keys(system: System, here: kitty.Kitty) -> Iterator[Finding]:
     wanted = free_keys.wishes(system)
     for binding, (key, other) in free_keys.hidden(bound, answer) if answer is not None else ():
         if binding.action.name not in wanted:
-            text = f"{key} is for {binding.action.name}, and for `{other}`"
-            yield Finding("keys", Health.DUPLICATE, text, f"{SETUP}; it takes another key")
+            text = f"{key} is for {binding.action.name}, and also for `{other}`"
+            yield Finding("keys", Health.DUPLICATE, text, f"{SETUP}; it will choose another key")
 
 
 def _kitty_conf(system: System, conf: Path) -> Finding:
@@ -124,17 +126,19 @@ def _kitty_conf(system: System, conf: Path) -> Finding:
     blocks = managed_block.blocks(text)
     if edit is None:
         if not ours.is_file():
-            return Finding(what, Health.BROKEN, f"{name} includes {system.short(ours)}, which is not there", SETUP)
+            return Finding(what, Health.BROKEN, f"{name} includes {system.short(ours)}, which does not exist", SETUP)
         return Finding(what, Health.OK, f"{name} includes {system.short(ours)}")
     if data is None or not blocks:
-        return Finding(what, Health.MISSING, f"{name} does not include us", SETUP)
+        return Finding(what, Health.MISSING, f"{name} does not include Tallylight", SETUP)
     if not all(block.whole for block in blocks):
-        return Finding(what, Health.BROKEN, f"{name}: half of our block is gone", SETUP)
+        return Finding(what, Health.BROKEN, f"{name}: half of Tallylight's block is missing", SETUP)
     if len(blocks) > 1 or managed_block.include_line(str(ours)).removeprefix("include ") in managed_block.includes(
         text
     ):
-        return Finding(what, Health.DUPLICATE, f"{name} includes us twice; kitty shows an error window for it", SETUP)
-    return Finding(what, Health.STALE, f"{name} includes an installation that was elsewhere", SETUP)
+        return Finding(
+            what, Health.DUPLICATE, f"{name} includes Tallylight twice; kitty shows an error window for it", SETUP
+        )
+    return Finding(what, Health.STALE, f"{name} includes an installation in another place", SETUP)
 
 
 def settings(system: System) -> Iterator[Finding]:
@@ -144,14 +148,14 @@ def settings(system: System) -> Iterator[Finding]:
     for error in errors:
         yield Finding("config.toml", Health.BROKEN, str(error), "correct it; until then its default is used")
     if not errors:
-        text = system.short(path) if path.exists() else "there is none; every setting has its default"
+        text = system.short(path) if path.exists() else "not present; using defaults"
         yield Finding("config.toml", Health.OK, text)
     program = config.notify.command[0] if config.notify.command else ""
     if program and system.which(program) is None:
-        text = f"notify.command: {program} is not there, or cannot be run"
-        yield Finding("config.toml", Health.BROKEN, text, "correct it; until then nothing is told")
+        text = f"notify.command: {program} does not exist, or cannot be run"
+        yield Finding("config.toml", Health.BROKEN, text, "correct it; until then no notification is shown")
     agents, errors = agent_files.load_agents(system.env)
     for error in errors:
-        yield Finding("agents", Health.BROKEN, str(error), "correct it; until then this file is left out")
+        yield Finding("agents", Health.BROKEN, str(error), "correct it; until then this file is ignored")
     if not errors:
         yield Finding("agents", Health.OK, f"{len(agents)} known: {', '.join(sorted(agent.name for agent in agents))}")

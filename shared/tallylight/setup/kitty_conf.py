@@ -69,7 +69,7 @@ def apply(system: System, edit: Edit) -> None:
     except OSError as error:
         line = managed_block.include_line(str(install_paths.layout(system).kitty_conf))
         raise TallyError(
-            f"cannot change {system.short(edit.path)}: {error.strerror or error}; it is as it was. "
+            f"cannot change {system.short(edit.path)}: {error.strerror or error}; it was not changed. "
             f"If another program manages it, add this line there:\n  {line}"
         ) from None
 

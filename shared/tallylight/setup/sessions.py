@@ -17,7 +17,7 @@ from tallylight.wire.text import sanitise
 
 #: Servers that are asked.
 MAX_SERVERS = 8
-_START = "run `tally host sessions`, once a login (docs/sessions.md)"
+_START = "run `tally host sessions`, once per login (docs/sessions.md)"
 
 
 def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
@@ -26,19 +26,17 @@ def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
     screens = _screens(system)
     host = next((found.name for found in living if found.host == "sessions"), None)
     if host is not None:
-        yield Finding("sessions", Health.OK, f"looked after by {host}")
+        yield Finding("sessions", Health.OK, f"watched by {host}")
     elif answers or screens:
         what = " and ".join([*(["tmux"] if answers else []), *(["GNU Screen"] if screens else [])])
-        yield Finding("sessions", Health.SKIPPED, f"nobody looks after those of {what}; {_START}")
+        yield Finding("sessions", Health.SKIPPED, f"the sessions of {what} are not watched; {_START}")
     for path, answer in answers.items():
         name = sanitise(path.name)
         if answer in ("on", "all"):
             yield Finding("tmux server", Health.OK, f"{name}: allow-passthrough is {answer}")
         elif answer:
             # Not a fault: whoever looks on needs none of it, and it is the person's own setting.
-            text = (
-                f"{name}: allow-passthrough is {sanitise(answer)}; with `on` what hooks and the relay say would get out"
-            )
+            text = f"{name}: allow-passthrough is {sanitise(answer)}; set it to `on` so that reports of hooks and the relay pass through"
             yield Finding("tmux server", Health.SKIPPED, text)
 
 

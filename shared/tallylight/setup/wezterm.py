@@ -170,7 +170,7 @@ def lines(system: System, here: WezTerm) -> Iterator[str]:
     if not here.is_here:
         return
     if here.is_foreign:
-        yield f"  WezTerm     {system.short(here.link)} is not ours and was left alone: remove or rename it"
+        yield f"  WezTerm     {system.short(here.link)} was not made by Tallylight: remove or rename it"
         return
     if here.uses_us and here.config is not None:
         yield f"  WezTerm     wired in {system.short(here.config)}"
@@ -187,20 +187,22 @@ def findings(system: System, sidecars: Sequence[str]) -> Iterator[Finding]:
     if not here.is_here:
         return
     if here.is_foreign:
-        text = f"{system.short(here.link)} is not ours"
+        text = f"{system.short(here.link)} was not made by Tallylight"
         yield Finding("WezTerm", Health.BROKEN, text, "remove or rename it, then " + SETUP)
         return
     if not here.is_linked:
-        yield Finding("WezTerm", Health.MISSING, f"{system.short(here.link)} does not lead to our Lua files", SETUP)
+        yield Finding(
+            "WezTerm", Health.MISSING, f"{system.short(here.link)} does not point to Tallylight's Lua files", SETUP
+        )
         return
     if sidecars:
         yield Finding("WezTerm", Health.OK, f"runs tallylight: {', '.join(sidecars)}")
     elif here.uses_us and "WEZTERM_UNIX_SOCKET" in system.env:
         remedy = "reload its configuration, and look into its log (ctrl+shift+l) for lines that start with tallylight"
-        yield Finding("WezTerm", Health.BROKEN, "its configuration loads us, and no sidecar runs", remedy)
+        yield Finding("WezTerm", Health.BROKEN, "its configuration loads Tallylight, but no sidecar runs", remedy)
     elif here.uses_us:
-        yield Finding("WezTerm", Health.OK, "its configuration loads us; none runs now")
+        yield Finding("WezTerm", Health.OK, "its configuration loads Tallylight; no WezTerm runs now")
     else:
         remedy = f"put this before its end: {'; '.join(LINES)}"
         name = system.short(here.config) if here.config is not None else "wezterm.lua"
-        yield Finding("WezTerm", Health.MISSING, f"{name} does not load us", remedy)
+        yield Finding("WezTerm", Health.MISSING, f"{name} does not load Tallylight", remedy)

@@ -75,7 +75,7 @@ def add_pane(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default="",
         metavar="PANE",
-        help="3 or kitty-4711:3, as `tally status` lists it; without it the pane this runs in, else the most urgent",
+        help="3 or kitty-4711:3, as `tally status` lists it; by default the pane this runs in, else the most urgent",
     )
 
 

@@ -81,7 +81,7 @@ function M.merge(given)
     local default = M.DEFAULTS[name]
     local is_off = value == false and FALSE_TOO[name]
     if default == nil then
-      problems[#problems + 1] = 'there is no option ' .. tostring(name)
+      problems[#problems + 1] = 'unknown option ' .. tostring(name)
     elseif
       (CHOICES[name] and not CHOICES[name][value])
       or (not is_off and type(value) ~= type(default))

@@ -46,12 +46,12 @@ function M.read_plan(out, problem)
     return nil, type(found.text) == 'string' and found.text or tostring(found.refused)
   end
   if found.version ~= 1 or type(found.argv) ~= 'table' or #found.argv == 0 then
-    return nil, 'tally gave an answer of another version'
+    return nil, 'tally is of another version'
   end
   local argv = {}
   for index, word in ipairs(found.argv) do
     if type(word) ~= 'string' or word:find('\0', 1, true) then
-      return nil, 'tally gave an answer that is none'
+      return nil, 'tally gave an answer that is not valid'
     end
     argv[index] = word
   end
@@ -107,7 +107,7 @@ local function split(verb, window, pane)
       title = verb .. ' in a split',
       choices = {
         { id = 'run', label = line .. notes },
-        { id = 'leave', label = 'leave it' },
+        { id = 'leave', label = 'cancel' },
       },
       action = wezterm.action.EmitEvent('tallylight.answered'),
     }),

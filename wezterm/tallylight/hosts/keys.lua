@@ -115,7 +115,7 @@ function M.jump(window, pane)
   if target then
     show(target)
   else
-    forks.tell(window, 'nobody waits')
+    forks.tell(window, 'no agent needs you')
   end
 end
 
@@ -161,7 +161,7 @@ function M.register()
       local is_good, problem = pcall(act, window, pane, ...)
       if not is_good then
         wezterm.log_error('tallylight: ' .. name .. ': ' .. tostring(problem))
-        pcall(forks.tell, window, name .. ' failed; the log tells why')
+        pcall(forks.tell, window, name .. ' failed; see the log')
       end
     end)
   end

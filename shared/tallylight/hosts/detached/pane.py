@@ -87,9 +87,9 @@ class TmuxPane:
 
     def _seen(self, target: Target, cursor: Cursor, rows: list[str]) -> Seen | Refusal:
         if not target.has_keys:
-            return Refusal("mode", "somebody reads back in that pane, or its input is off; nothing was typed")
+            return Refusal("mode", "that pane is in copy mode, or its input is off; nothing was typed")
         if target.is_synchronized:
-            return Refusal("synchronized", "what is typed there goes to other panes, too; nothing was typed")
+            return Refusal("synchronized", "input of that pane also goes to other panes; nothing was typed")
         return Seen(
             pane=self.entry.id,
             foreground=self.holders.look(target.pid, target.title),

@@ -160,7 +160,7 @@ class Link:
 
     def _on_connect(self, client: mqtt.Client, _data: object, _flags: object, code: object, _more: object) -> None:
         if getattr(code, "is_failure", True):
-            self._refused = f"the broker refuses us: {code}"
+            self._refused = f"the broker refused the connection: {code}"
             return
         self.is_up, self.state, self._retry_s = True, "connected", FIRST_RETRY_S
         client.subscribe(self.subscribe, qos=1)
@@ -227,7 +227,7 @@ def _password(fleet: Fleet) -> str | None:
     path = Path(fleet.password_file).expanduser()
     try:
         if path.stat().st_mode & 0o077:
-            raise BrokerError(f"{path}: can be read by others; chmod 600 it")
+            raise BrokerError(f"{path}: can be read by other users; run `chmod 600` on it")
         return os.fsdecode(read_write.read_limited(path, MAX_PASSWORD_BYTES)).rstrip("\r\n")
     except OSError as error:
         raise BrokerError(f"password_file of [fleet]: {path}: {error.strerror}") from None

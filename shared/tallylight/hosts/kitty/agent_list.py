@@ -101,7 +101,7 @@ class _List:
             return answer_to(self.act(read_words(line)))
         except Exception as error:  # the next one may well succeed
             log_error(f"tallylight: list of agents: {type(error).__name__}: {error}")
-            return answer_to(f"it failed: {type(error).__name__}; kitty's log tells more")
+            return answer_to(f"it failed: {type(error).__name__}; see kitty's log")
 
     def _send(self) -> None:
         """As much as the socket takes; the rest at the next look."""
@@ -122,7 +122,7 @@ class _List:
         boss, (verb, *rest) = self.host.boss, [*words, "", ""]
         if verb == "attach":
             if len(words) < 2 or words[1].rpartition("/")[2] not in ATTACHERS:
-                return "that host names no way to attach"
+                return "that host does not say how to attach"
             self.then = functools.partial(boss._new_tab, SpecialWindow(list(words[1:])))
             return ""
         id_ = int(rest[0]) if rest[0].isascii() and rest[0].isdigit() and len(rest[0]) < 20 else 0
@@ -142,7 +142,7 @@ class _List:
             return found if isinstance(found, Question) else found.text
         if verb == "answer" and len(words) == 6 and (given := _answer_of(words)) is not None:
             return answers.answer(typist, given).text
-        return "that is nothing a list can ask for"
+        return "a list cannot ask for that"
 
     def removed(self, _window: Any) -> None:
         """Its window is gone."""

@@ -102,9 +102,9 @@ def _changed() -> Refusal:
 def _options(args: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="fork.py", description="Continue this pane's conversation in a new pane.")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--fork", action="store_true", help="a new conversation that begins with all of this one")
-    what.add_argument("--resume", action="store_true", help="go on with this very conversation")
-    parser.add_argument("--worktree", action="store_true", help="in a fresh git worktree, on a new branch")
+    what.add_argument("--fork", action="store_true", help="start a new conversation with the history of this one")
+    what.add_argument("--resume", action="store_true", help="continue this conversation itself")
+    parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
     parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
     return parser.parse_args(list(args[1:]))
 
@@ -162,7 +162,7 @@ class _Start:
             lambda: _look(asked, scene),
             lambda found: self.guarded(lambda: self._end(asked, scene, found, host)),
         ):
-            return Refusal("busy", "the disk has yet to answer for the last pane that was to be opened")
+            return Refusal("busy", "the disk has not responded yet for the previous new pane")
         add_timer(lambda _timer: self.guarded(_late), PATIENCE_S, False)
         host.worker.lend(LEND_S)
         host.come_back(time.monotonic())
@@ -244,11 +244,11 @@ def _look(asked: _Asked, scene: _Scene) -> _Found | Refusal:
 
 
 def _late() -> Refusal:
-    return Refusal("disk", f"the disk did not answer within {PATIENCE_S:g} seconds")
+    return Refusal("disk", f"the disk did not respond within {PATIENCE_S:g} seconds")
 
 
 def _no_host() -> Refusal:
-    return Refusal("host", "Tallylight does not run in this kitty; `tally doctor` tells why")
+    return Refusal("host", "Tallylight does not run in this kitty; run `tally doctor` to see why")
 
 
 def _read(answer: object) -> _Asked | None:

@@ -17,7 +17,7 @@ from tallylight.hosts.kitty import actions, agent_list, watcher
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.snapshot.requests import Request
 
-_OFF = "Tallylight does not run in this kitty; `tally doctor` tells why."
+_OFF = "Tallylight does not run in this kitty; run `tally doctor` to see why."
 
 
 def jump(boss: Any, options: Sequence[str]) -> None:

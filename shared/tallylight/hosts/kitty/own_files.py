@@ -118,7 +118,7 @@ class FileReader:
         self._reading = None
         folder = hanging.status_file.parent
         if folder not in self._resting:
-            self.told(f"{JOB}: {folder} does not answer; they are read when it does")
+            self.told(f"{JOB}: {folder} does not respond; they are read when it does")
             while len(self._resting) >= MAX_RESTING:
                 del self._resting[next(iter(self._resting))]
         rest = self._resting.setdefault(folder, _Rest())

@@ -58,7 +58,7 @@ class Store:
 
     def _was_opened(self, result: object) -> None:
         if not isinstance(result, _Opened):
-            self.told(f"runtime directory: {result}; there is no snapshot, and no request is heard")
+            self.told(f"runtime directory: {result}; no snapshot is written, and no request is taken")
             return
         if result.spool.error and not result.snapshot.error:
             self.told(f"requests: {result.spool.error}")

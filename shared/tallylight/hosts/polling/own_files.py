@@ -27,7 +27,7 @@ class AgentFiles:
         self._jobs = jobs
         self._clock = clock
         self._read = read
-        #: Of the status files, by pane: which, and what tells that it is as it was read. The job's alone.
+        #: Of the status files, by pane: which, and what tells that it was not changed read. The job's alone.
         self._stamps: dict[str, tuple[Path, _Stamp]] = {}
 
     def ask(self, panes: Iterable[PolledPane]) -> None:

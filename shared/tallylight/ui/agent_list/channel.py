@@ -26,7 +26,7 @@ MAX_MESSAGE = 4 * 1024 * 1024
 MAX_WORDS = 16 * 1024
 #: Of one read or write, in bytes.
 CHUNK = 64 * 1024
-TOO_LONG = "there is more on that screen than the list can be told; Enter goes there"
+TOO_LONG = "that screen is too large for the list; press Enter to go there"
 
 
 class TooLongError(ValueError):

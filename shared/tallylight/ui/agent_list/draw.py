@@ -256,7 +256,7 @@ def _answering(state: State) -> tuple[str, ...]:
     """What to press while a question is shown, and how much of it is not."""
     shown = state.asking
     if shown is None or not shown.height:
-        return ("too small a window to show it", "Esc leave")
+        return ("the window is too small to show it", "Esc leave")
     below = len(shown.lines) - shown.window.stop
     more = (f"… {below} more below",) if below else ()
     if shown.unread:

@@ -124,7 +124,7 @@ class _List:
                 elif found.choices:
                     self.state = state.asked(self.state, row, found)
                 else:
-                    self._tell("it asks for words, and not for a choice; Enter goes there")
+                    self._tell("it asks for text, not for a choice; press Enter to go there")
             case state.Answer():
                 self._tell(self._actions.answer(effect))
             case state.Why(row):

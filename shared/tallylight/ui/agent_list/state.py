@@ -259,7 +259,7 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
     command = _COMMANDS.get(key.name)
     if command is None:
         return state, ()
-    return command(state, state.row) if state.row is not None else (told(state, "there is no agent"), ())
+    return command(state, state.row) if state.row is not None else (told(state, "no agent is selected"), ())
 
 
 def _filter_key(state: State, key: Key) -> tuple[State, Effects]:
@@ -288,9 +288,11 @@ def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
     if choice is None:
         return state, ()
     if shown.unread:
-        return told(state, f"read all of it first: {shown.unread} more to see, with up, down and the page keys"), ()
+        return told(
+            state, f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
+        ), ()
     if not choice.keys:
-        return told(state, "which keys choose this one is not known; Esc, then Enter goes there"), ()
+        return told(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
     return _listing(state), (Answer(row, shown.question, choice.number),)
 
 
@@ -327,7 +329,9 @@ def _moved(state: State, name: str, letters: dict[str, str]) -> State | None:
 
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
     if not row.is_own and not row.pane.attach:
-        return told(state, "answers go only to panes of this terminal and to detached sessions; Enter goes there"), ()
+        return told(
+            state, "only panes of this terminal and detached sessions can be answered here; press Enter to go there"
+        ), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.
     return state, (Look(row),)
@@ -349,14 +353,14 @@ _COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
 }
 
 HELP: tuple[str, ...] = (
-    "Enter     go there; a second click does the same",
-    "a         answer its question, from here",
+    "Enter     go there; or click twice",
+    "a         answer its question here",
     "/         filter; Esc shows all again",
-    "f         fork: continue it in a second pane",
-    "r         resume it, after its agent has gone",
-    "s         snooze it, or wake it",
+    "f         fork it into a new pane",
+    "r         resume it after its agent has ended",
+    "s         snooze it, or end the snooze",
     "u         mark it unread",
-    "w         why this light?",
+    "w         show why it has this light",
     "up, down  or k, j; page up, page down, home, end",
     "q, Esc    leave",
 )

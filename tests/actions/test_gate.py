@@ -314,7 +314,7 @@ def test_dangerous_only_if_the_running_one_has_it(
         (("--resume", ID, "--model", "haiku"), ("--model", "opus"), "option", "'--model haiku' is not needed"),
         (("--resume", ID, "delete"), (), "option", f"--resume {ID[:20]}"),
         (("--resume", "a", "sh"), (), "deny-list", "it asks for sh, "),
-        (("delete-everything",), (), "word", "'delete-everything' is not a session id; claude would take it for a prompt"),
+        (("delete-everything",), (), "word", "'delete-everything' is not a session id; claude would take it for"),
         (("",), (), "word", "'' is not a session id"),
         ((), (), "list", "it is not a complete list of what claude"),
         (("--resume", "a/b"), (), "value", "the session id 'a/b' has '/' in it"),

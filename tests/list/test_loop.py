@@ -164,7 +164,7 @@ def test_nothing_is_answered_or_forked_without_the_terminals_own_channel(host: H
         shown.wait("only from the list that its own terminal opened")
         shown.terminal.type(b"j")
     shown.terminal.type(b"ka")
-    shown.wait("answers go only")
+    shown.wait("only in its own terminal")
     shown.terminal.type(b"1")
     shown.wait(lambda lines: "? help" in lines[-1])
 

@@ -37,7 +37,9 @@ def test_a_port_that_is_taken() -> None:
     """It is said which port, and what to do."""
     with serve.listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(TallyError, match=f"^cannot listen on 127.0.0.1, port {port}: .*use --port to choose another port$"):
+        with pytest.raises(
+            TallyError, match=f"^cannot listen on 127.0.0.1, port {port}: .*use --port to choose another.*$"
+        ):
             serve.listen("127.0.0.1", port)
 
 

@@ -90,7 +90,7 @@ def test_somebody_does(answers: Answers) -> None:
     answers.screens = SCREENS
     (found,) = findings(answers.system(), [HOST])
 
-    assert (found.health, found.text) == (Health.OK, "looked after by sessions-7")
+    assert (found.health, found.text) == (Health.OK, "watched by sessions-7")
 
 
 def test_what_tmux_lets_through(answers: Answers) -> None:

@@ -72,7 +72,7 @@ def test_jump_where_nobody_waits(bench: Bench, status: str, goes: bool) -> None:
     bench.say(bench.panes[1], f"state={status}")
     bench.fake.press("tallylight.jump", bench.panes[0])
     assert (bench.window.active == 1) is goes
-    assert bench.window.toasts == ([] if goes else [("tallylight", "nobody waits")])
+    assert bench.window.toasts == ([] if goes else [("tallylight", "no agent needs you")])
 
 
 def test_list(bench: Bench) -> None:

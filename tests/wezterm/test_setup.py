@@ -87,7 +87,7 @@ def test_lua_is_never_written(home: Path, where: str) -> None:
     assert health(system) == [Health.MISSING]
     config.write_text("local t = require('tallylight')\nreturn {}\n")
     run(system, "--yes")
-    assert f"wired in ~/{where}" in system.text
+    assert f"set up in ~/{where}" in system.text
     run(system, "--undo", "--yes")
     assert config.read_text() == "local t = require('tallylight')\nreturn {}\n"
     assert config.parent.is_dir()

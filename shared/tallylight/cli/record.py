@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="tally record",
         usage="tally record [--input] [--overwrite] FILE -- COMMAND [ARGUMENT …]",
-        description="Run COMMAND through the relay and record it to FILE: asciicast v2 with the evidence of its status.",
+        description="Run COMMAND through the relay and record it to FILE: asciicast v2 with evidence of its status.",
     )
     parser.add_argument("file", metavar="FILE", help="created with mode 0600; must not exist")
     parser.add_argument("--input", action="store_true", help="also record what is typed, including passwords")

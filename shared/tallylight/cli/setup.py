@@ -28,9 +28,9 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     """Run `tally setup` with these arguments."""
     parser = argparse.ArgumentParser(
         prog="tally setup",
-        description="Install Tallylight for your user and set up your terminals: one include in kitty.conf, one link for "
+        description="Install Tallylight for your user and set up your terminals: one include in kitty.conf, one link "
         ""
-        "WezTerm. Every change is shown first.",
+        "for WezTerm. Every change is shown first.",
         allow_abbrev=False,
     )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
@@ -166,7 +166,7 @@ def _tell_what_is_there(system: System, here: kitty.Kitty, state: environment.St
         system.say("  kitty       not found: install it, then run `tally setup` again")
     else:
         name = here.version_text or ("found" if here.program else "its program was not found")
-        system.say(f"  kitty       {name}; wired in {system.short(here.conf)}")
+        system.say(f"  kitty       {name}; set up in {system.short(here.conf)}")
         if here.version and here.version[:2] < kitty.OLDEST:
             system.say(
                 f"              older than {'.'.join(map(str, kitty.OLDEST))}, the oldest that is tested: update kitty"

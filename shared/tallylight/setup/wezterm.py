@@ -173,7 +173,7 @@ def lines(system: System, here: WezTerm) -> Iterator[str]:
         yield f"  WezTerm     {system.short(here.link)} was not made by Tallylight: remove or rename it"
         return
     if here.uses_us and here.config is not None:
-        yield f"  WezTerm     wired in {system.short(here.config)}"
+        yield f"  WezTerm     set up in {system.short(here.config)}"
         return
     name = system.short(here.config) if here.config is not None else "wezterm.lua"
     yield f"  WezTerm     put these two lines into {name}, before it returns its configuration:\n"

@@ -105,10 +105,10 @@ def test_last_counts_rows_with_text() -> None:
         (f'{RULE}choices = "some"\n', "screen.rules.choices", 7, "must be one of"),
         (f'{RULE}choose = "number"\n', "screen.rules.choose", 7, "reads none"),
         (f"{RULE}last = 49\n", "screen.rules.last", 7, "must be 1 to 48"),
-        (f'{RULE}line = "x"\n', "screen.rules.line", 7, "not known here"),
+        (f'{RULE}line = "x"\n', "screen.rules.line", 7, "is unknown"),
         (f'{RULE}question = "*"\n', "screen.rules.question", 7, "repeats nothing"),
         (RULE + RULE.replace("idle", "active"), "screen.rules.status", 9, "must be one of"),
-        ("[screen]\nrule = 1\n", "screen.rule", 4, "not known here"),
+        ("[screen]\nrule = 1\n", "screen.rule", 4, "is unknown"),
         (RULE * (MAX_RULES + 1), "screen.rules.name", 3 + 4 * MAX_RULES + 1, "are not read"),
     ],
 )

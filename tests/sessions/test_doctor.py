@@ -99,7 +99,7 @@ def test_what_tmux_lets_through(answers: Answers) -> None:
     found = [one for one in findings(answers.system(), [HOST]) if one.what == "tmux server"]
 
     assert [(one.text.partition(":")[0], one.health) for one in found] == [("a", Health.SKIPPED), ("b", Health.OK)]
-    assert "with `on`" in found[0].text
+    assert "set it to `on`" in found[0].text
 
 
 def test_only_sockets_are_asked_and_no_server_is_started(answers: Answers) -> None:

@@ -100,7 +100,7 @@ def test_a_directory_of_somebody_elses(home: Path) -> None:
     theirs.mkdir(parents=True)
     (theirs / "init.lua").write_text("return {}")
     run(system, "--yes")
-    assert "is not ours" in system.text
+    assert "was not made by Tallylight" in system.text
     assert health(system) == [Health.BROKEN]
     run(system, "--undo", "--yes")
     assert (theirs / "init.lua").read_text() == "return {}"

@@ -373,7 +373,7 @@ def test_a_file_that_arms_a_plain_shell(bench: Bench) -> None:
     bench.wait_status(window, "idle")
 
     refused(bench, FORK, "No agent runs in this pane", "rule: process")
-    refused(bench, RESUME, "none has as far as was seen", "rule: process")
+    refused(bench, RESUME, "none was seen in it before", "rule: process")
 
 
 def test_another_machine_in_front(bench: Bench) -> None:
@@ -392,8 +392,8 @@ def test_another_machine_in_front(bench: Bench) -> None:
     Desk.say(bench, window, payload)
     bench.wait_status(window, "idle")
 
-    refused(bench, FORK, "In the foreground is ssh", "rule: remote")
-    refused(bench, RESUME, "In the foreground is ssh", "rule: remote")
+    refused(bench, FORK, "is in the foreground", "rule: remote")
+    refused(bench, RESUME, "is in the foreground", "rule: remote")
 
 
 def test_resume_what_was_killed(bench: Bench) -> None:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallylight.evidence.dialogs import arrows, kind_of, numbered_choices, pointed_choices, question_above, read_dialog
+from tallylight.evidence.dialogs import (
+    arrows,
+    ends_in_choices,
+    kind_of,
+    numbered_choices,
+    pointed_choices,
+    question_above,
+    read_dialog,
+)
 from tallylight.evidence.question import Prompt
 from tallylight.evidence.tail import read_tail
 from tallylight.model.status import Kind, Status
@@ -76,6 +84,21 @@ READ: dict[str, tuple[list[str], str]] = {
         ["Which?", " other", "  Red", "❯ Green", "  Blue", " more", HINT],
         "",
     ),
+    "too many hints below numbers": ([*ASKED, "", *[HINT] * 5], ""),
+    "too many hints below pointed ones": (["Which?", "❯ Red", "  Green", "", *[HINT] * 5], ""),
+    "hints below pointed ones": (
+        ["Which?", "❯ Red", "  Green", "", "─" * 30, CANCEL, HINT],
+        f"pointed choices/question: Which? | Red=\r | Green={DOWN}\r",
+    ),
+    "text below pointed ones": (["Which?", "❯ Red", "  Green", "", "and so on", HINT], ""),
+    "an input line below pointed ones": (["Which?", "❯ Red", "  Green", "", "› use it", HINT], ""),
+    "a number twice": (["Which?", "❯ 1. a", "  2. b", "  2. c"], ""),
+    "a number twice, with a hint": (["Which?", "❯ 1. a", "  2. b", "  2. c", HINT], ""),
+    "the first number twice": (["Which?", "  1. a", "❯ 1. b", "  2. c", HINT], ""),
+    "the first number twice, and a blank": (["Which?", "  1. a", "", "❯ 1. b", "  2. c"], ""),
+    "another number between": (["Which?", "❯ 1. a", "  3. b", "  2. c", HINT], ""),
+    "numbers in what is said of a choice": (["Which?", "❯ 1. a", "     1. b", "     2. c", "  2. d"], ""),
+    "numbered from two": (["Which?", "❯ 2. a", "  3. b", HINT], ""),
     "pointed without a hint": (["Which?", "❯ Red", "  Green"], ""),
     "only the screen's first rows": (["  Red", "❯ Green", HINT], ""),
     "yes or no": (["Go on? [y/N]"], "yes or no/question: Go on? [y/N] | yes=y\r | no=n\r"),
@@ -96,6 +119,24 @@ def test_what_is_read() -> None:
     found = {name: says(read(lines)) for name, (lines, _) in READ.items()}
 
     assert found == {name: expected for name, (_, expected) in READ.items()}
+
+
+def test_choices_that_cannot_be_told_apart() -> None:
+    """They are not read, so that no answer chooses another; that they are choices is seen, and no text is typed."""
+    for lines in (
+        [*ASKED, "", *[HINT] * 5],
+        ["Which?", "❯ Red", "  Green", "", "and so on", HINT],
+        ["Which?", "❯ 1. a", "  2. b", "  2. c"],
+        ["Which?", "  1. a", "  2. b", "  2. c"],
+        ["Which?", "  1. a", "❯ 1. b", "  2. c"],
+    ):
+        rows = read_tail(lines)
+        assert ends_in_choices(rows) and read_dialog(rows, 0) is None, lines
+        assert numbered_choices(rows) is None and pointed_choices(rows) is None, lines
+        assert numbered_choices(rows, is_pointed=False) is None, lines
+    for lines in (ASKED, ["Which?", "  1. a", "  2. b"], ["❯ Red", "  Green", HINT]):
+        assert ends_in_choices(read_tail(lines)), lines
+    assert not ends_in_choices(read_tail(["1. a", "and so on", "❯ "]))
 
 
 def test_how_far_apart() -> None:

@@ -19,7 +19,7 @@ import attrs
 
 from tallylight.actions.answer import Done, Seen, Typist, prompt_of, reached, see_again
 from tallylight.actions.gate import Refusal
-from tallylight.evidence.dialogs import numbered_choices, pointed_choices, read_dialog
+from tallylight.evidence.dialogs import ends_in_choices, read_dialog
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.question import Prompt
 from tallylight.evidence.tail import read_tail
@@ -116,8 +116,7 @@ def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
 def _has_choices(seen: Seen) -> bool:
     """Whether the screen ends in choices, whatever they are: a menu that the person opened is no prompt either."""
     rows = read_tail(seen.look.lines)
-    found = numbered_choices(rows) or numbered_choices(rows, is_pointed=False) or pointed_choices(rows)
-    return found is not None or read_dialog(rows, seen.look.cursor_row) is not None
+    return ends_in_choices(rows) or read_dialog(rows, seen.look.cursor_row) is not None
 
 
 def _check_dialog(seen: Seen, prompt: Prompt, shown: str) -> Refusal | None:

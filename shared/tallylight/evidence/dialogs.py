@@ -106,8 +106,23 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
     return _asked_in_a_row(rows, cursor_row)
 
 
-def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True) -> Choices | None:
-    """The numbered choices that *rows* end in, hints apart: from 1 up, and one with a pointer unless told otherwise."""
+def ends_in_choices(rows: Sequence[Row]) -> bool:
+    """Whether *rows* end in choices, also in such as cannot be told apart: no text is to be typed there."""
+    return any(
+        (
+            numbered_choices(rows, is_clear=False),
+            numbered_choices(rows, is_pointed=False, is_clear=False),
+            pointed_choices(rows, is_clear=False),
+        )
+    )
+
+
+def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True, is_clear: bool = True) -> Choices | None:
+    """
+    The numbered choices that *rows* end in, hints apart: from 1 up, and one with a pointer unless told otherwise.
+
+    None where another number stands between them or right above the first, unless they need not be *is_clear*.
+    """
     last = next(
         (i for i in range(len(rows) - 1, max(-1, len(rows) - _LOW - 1), -1) if _NUMBERED.match(rows[i].text)), None
     )
@@ -122,10 +137,13 @@ def numbered_choices(rows: Sequence[Row], *, is_pointed: bool = True) -> Choices
             expected = int(match[2]) - 1
             if expected < 1:
                 break
-        elif found and found[-1][0] - position > _GAP:
+        elif (is_clear and match is not None) or found[-1][0] - position > _GAP:
             return None
     pointed = [index for index, (_, match) in enumerate(reversed(found)) if match[1]]
     if expected != 0 or not 2 <= len(found) <= MAX_CHOICES or len(pointed) != is_pointed:
+        return None
+    above = next((rows[i].text for i in range(found[-1][0] - 1, -1, -1) if rows[i].text), "")
+    if is_clear and _NUMBERED.match(above):
         return None
     found.reverse()
     ends = [*(position for position, _ in found[1:]), _end_of_choice(rows, last)]
@@ -179,12 +197,21 @@ def _only_hints(rows: Sequence[Row], last: int) -> bool:
     """Whether nothing but hints stands below the choice at *last*."""
     beside = _column(rows[last]) + _BESIDE
     rest = rows[_end_of_choice(rows, last) :]
-    below = [row.text for row in rest if row.text and not row.is_edge and row.indent < beside]
-    return len(below) <= _HINTS and all(_HINT.search(text) and not _INPUT.match(text) for text in below)
+    return _are_hints([row for row in rest if row.indent < beside])
 
 
-def pointed_choices(rows: Sequence[Row]) -> Choices | None:
-    """Choices without numbers: one with a pointer, the others beginning in the same column, and a hint at the keys."""
+def _are_hints(rows: Sequence[Row]) -> bool:
+    """Whether *rows* hold nothing but some hints, empty rows and edges."""
+    texts = [row.text for row in rows if row.text and not row.is_edge]
+    return len(texts) <= _HINTS and all(_HINT.search(text) and not _INPUT.match(text) for text in texts)
+
+
+def pointed_choices(rows: Sequence[Row], *, is_clear: bool = True) -> Choices | None:
+    """
+    Choices without numbers: one with a pointer, the others beginning in the same column, and a hint at the keys.
+
+    None where one has a number, or more than hints stands above that hint, unless they need not be *is_clear*.
+    """
     hinted = [i for i, row in enumerate(rows) if _KEYS_HINT.match(row.text)]
     if not hinted or hinted[-1] < len(rows) - 1 - _HINTS:
         return None
@@ -204,6 +231,8 @@ def pointed_choices(rows: Sequence[Row]) -> Choices | None:
     if last == first:
         return None
     labels = [match[1] if i == pointed else rows[i].text for i in range(first, last + 1)]
+    if is_clear and (any(map(_NUMBERED.match, labels)) or not _are_hints(rows[last + 1 : hinted[-1] + 1])):
+        return None
     return Choices(
         first=first,
         last=last,

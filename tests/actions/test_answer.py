@@ -5,13 +5,23 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions import answer
-from tallylight.actions.answer import _PLAIN, MAX_ABOVE, MAX_CELLS, Done
+from tallylight.actions.answer import (
+    _PLAIN,
+    MAX_ABOVE,
+    MAX_CELLS,
+    Done,
+    Question,
+    _context,
+    _labels,
+    _whole,
+)
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.looks import Look
+from tallylight.evidence.question import Choice, Place, Prompt
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
 from tallylight.wire.text import sanitise, width
-from tests.actions.desk import PANE, PID, START, Desk, seen
+from tests.actions.desk import PANE, PID, START, Desk, holder, seen
 from tests.actions.hostile import HARMLESS, HOSTILE, with_lines
 
 
@@ -99,6 +109,9 @@ def test_what_is_too_long_is_said() -> None:
 
     assert found.context[0].endswith("日…") and width(found.context[0]) <= MAX_CELLS
     assert found.choices[1].label.endswith("…") and len(found.choices[1].label) <= MAX_CELLS
+    for last in ("x", "日", "é́"):
+        assert _whole("x" * (MAX_CELLS - width(last)) + last).endswith(last)
+        assert _whole("x" * MAX_CELLS + last).endswith("x…"), "what is left out is told"
     refused = answer.ask(Desk(tall))
     assert isinstance(refused, Refusal) and refused.rule == "too-long"
 
@@ -110,7 +123,54 @@ def test_of_the_past_only_the_end_is_shown() -> None:
     found = Desk(attrs.evolve(above, look=attrs.evolve(above.look, cursor_row=324))).shown()
 
     assert found.context[found.first :] == Desk(shown).shown().context[-6:][-len(found.context[found.first :]) :]
-    assert 0 < found.first <= MAX_ABOVE
+    assert 0 < found.first <= MAX_ABOVE == 100
+    assert _context(Look([*["x"] * 300, "─" * 40, "Go?", "❯ 1. a", "  2. b"], 0, 0, 40), _PLACED)[1] == 100
+
+
+#: A prompt whose dialog begins at row 300.
+_PLACED = Prompt(Status.WAITING, None, "x", choices=(), place=Place(301, 301, (302, 303), 304))
+
+
+def test_what_is_shown_above_the_choices() -> None:
+    """Without blank rows in front of the choices, and of the dialog; there may be nothing."""
+    for rows, top, expected in (
+        (["past", "─" * 40, "Go?", ""], 2, (("past", "Go?"), 1)),
+        (["past", "─" * 40, "Go?", "", ""], 2, (("past", "Go?"), 1)),
+        (["past", "─" * 40, "", "", "Go?"], 2, (("past", "", "", "Go?"), 3)),
+        (["", ""], 0, ((), 0)),
+        ([], 0, ((), 0)),
+    ):
+        place = Place(top, top, (len(rows), len(rows) + 1), len(rows) + 2)
+        look = Look([*rows, "❯ 1. a", "  2. b"], 0, 0, 40)
+        assert _context(look, attrs.evolve(_PLACED, place=place)) == expected, rows
+
+
+def test_how_much_a_dialog_may_say() -> None:
+    """100 000 characters of it, rows of the past not counted."""
+    for length, is_shown in ((100_000, True), (100_001, False)):
+        rows = ["─" * 4000, *["x" * 3999] * 25, "x" * (length - 25 * 3999 - 3), "Go?", "❯ 1. a", "  2. b"]
+        found = answer.ask(Desk(seen("claude/permission-bash-120", look=Look(["past", *rows], len(rows), 0, 4000))))
+        assert isinstance(found, Question) is is_shown, found
+
+
+def test_the_labels_of_choices() -> None:
+    """Their rows without pointer and number; what is drawn by frames alone has none."""
+    rows = ["❯ 1. Red", "  2. Green 3. x", "Blue 4. y", "❯ Grey", "╰──────╯"]
+    choices = tuple(Choice(str(number), "") for number in range(5))
+    shown = Prompt(Status.WAITING, None, "x", choices=choices, place=Place(0, 0, (0, 1, 2, 3, 4), 5))
+    assert _labels(Look(rows, 0, 0, 40), shown) == ["Red", "Green 3. x", "Blue 4. y", "Grey", ""]
+
+
+def test_who_is_not_seen_is_not_asked() -> None:
+    """A host's refusal stays as it is; an agent without a process is none; a screen without a dialog asks nothing."""
+    gone = Refusal("gone", "it is gone")
+    assert answer.ask(Desk(gone)) == answer.holder(Desk(gone)) == gone
+    nobody = seen("claude/permission-bash-80", foreground=attrs.evolve(holder("claude"), process=None))
+    empty = seen("claude/permission-bash-80", look=Look([""] * 24, 0, 0, 80))
+    for desk, rule in ((Desk(nobody), "process"), (Desk(empty), "no-question")):
+        found = answer.ask(desk)
+        assert isinstance(found, Refusal) and found.rule == rule
+    assert isinstance(answer.holder(Desk(empty)), answer.Holder)
 
 
 def test_plain_text_is_what_sanitising_leaves() -> None:

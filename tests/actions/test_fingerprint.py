@@ -184,6 +184,15 @@ TOPS: dict[str, tuple[list[str], int]] = {
     "one empty row is no gap": (["past", "", "echo"], 0),
     "a gap within a pair": (["past", "", "", "Bash", _DASHES, "rm", "", "", "ls", _DASHES], 3),
     "nothing but text": (["past", "echo"], 0),
+    "a line above a box": (["past", _LINE, "Bash", "╭" + "─" * 38 + "╮", "rm", "╰" + "─" * 38 + "╯"], 1),
+    "a line above a box with a line": (["past", _LINE, "╭" + "─" * 38 + "╮", _LINE, "rm", "╰" + "─" * 38 + "╯"], 1),
+    "a line above a box with dashes": (["past", _LINE, "╭" + "─" * 38 + "╮", _DASHES, "rm", "╰" + "─" * 38 + "╯"], 1),
+    "a line above two boxes": (["past", _LINE, *["╭" + "─" * 38 + "╮", "rm", "╰" + "─" * 38 + "╯"] * 2], 1),
+    "the top of a box": (["past", "╭" + "─" * 38 + "╮", "rm"], 1),
+    "a gap within a box": (["past", "╭" + "─" * 38 + "╮", "rm", "", "", "ls", "╰" + "─" * 38 + "╯"], 0),
+    "a line that ends in a dash": (["past", _LINE[1:] + "╌", "rm"], 1),
+    "the first row is a line": ([_LINE, "past", "", "", "echo"], 0),
+    "the first row is empty": (["", "echo"], 0),
 }
 
 
@@ -193,9 +202,10 @@ def test_where_a_dialog_begins() -> None:
     for name, (above, _) in TOPS.items():
         lines = [*above, *_ASKS]
         first = len(above)
-        found[name] = dialog_top(lines, 40, Place(first, first, (first + 1, first + 2), first + 3))
+        found[name] = dialog_top([*lines, ""], 40, Place(first, first, (first + 1, first + 2), first + 3))
 
     assert found == {name: top for name, (_, top) in TOPS.items()}
+    assert dialog_top(["past", _LINE, *_ASKS], 40, Place(1, 2, (3, 4), 5)) == 0, "its own row is not above it"
 
 
 def test_where_what_is_asked_about_stands_below_the_question() -> None:
@@ -204,6 +214,7 @@ def test_where_what_is_asked_about_stands_below_the_question() -> None:
 
     assert dialog_top(lines, 40, Place(5, 5, (9, 10), 11)) == 5
     assert dialog_top([*lines[:6], *lines[8:]], 40, Place(5, 5, (7, 8), 9)) == 1
+    assert dialog_top([*lines[:6], *lines[7:]], 40, Place(5, 5, (8, 9), 10)) == 5, "right below it"
 
 
 def test_a_box_is_found_by_its_choices() -> None:
@@ -212,11 +223,23 @@ def test_a_box_is_found_by_its_choices() -> None:
     assert dialog_top(box, 40, Place(2, 2, (4, 5), 6)) == 1
     two = ["╭────╮", "│ old", "╭────╮", "│ Go?", "│ ❯ 1. Yes", "│   2. No"]
     assert dialog_top(two, 40, Place(3, 3, (4, 5), 6)) == 2
+    bar = ["┃ old", "┃ Go?", "┃ ❯ 1. Yes", "┃   2. No", "┃ Esc"]
+    assert dialog_top(bar, 40, Place(1, 1, (2, 3), 4)) == 0, "up to the first row"
+    open_ = ["past", "╭────╮", "│ go?│", "Go?", "│ ❯ 1. Yes", "    2. No"]
+    assert dialog_top(open_, 40, Place(2, 2, (4, 5), 6)) == 1, "the side of the first choice"
 
 
 def test_without_a_place_nothing_is_left_out() -> None:
     """Where nobody can tell what belongs to a dialog, every cell counts but blanks at the end of a row."""
     assert steady_rows(["  ● a  5s ", " b |\u00a0"], 10, None) == ["  ● a  5s", " b |\u00a0"]
+
+
+def test_where_an_elapsed_time_ends() -> None:
+    """At most three columns from the right edge, and within it."""
+    for columns, is_time in ((9, False), (10, True), (13, True), (14, False)):
+        lines = ["do" + " " * 6 + "5s", _LINE, *_ASKS]
+        kept = steady_rows(lines, columns, Place(2, 2, (3, 4), 5))[0]
+        assert (kept == "do") is is_time, columns
 
 
 def test_size_keys_and_rule_are_in_it() -> None:
@@ -227,4 +250,5 @@ def test_size_keys_and_rule_are_in_it() -> None:
     others += [(80, attrs.evolve(prompt, choices=(choice,))) for choice in (Choice("2", "Yes"), Choice("1", "No"))]
     marks = {fingerprint(lines, columns, one) for columns, one in [(80, prompt), *others]}
 
+    assert {len(mark) for mark in marks} == {32}
     assert len(marks) == 6 and fingerprint([*lines, ""], 80, prompt) not in marks

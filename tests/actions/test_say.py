@@ -11,9 +11,11 @@ from tallylight.actions import answer, say
 from tallylight.actions.answer import Holder, Seen
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say, text_problem
+from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
+from tallylight.evidence.question import Prompt
 from tallylight.model.status import Kind, Status
 from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, seen
 from tests.evidence.agents import agent
@@ -128,6 +130,23 @@ def test_a_question_in_words_is_answered_by_a_text() -> None:
     assert said(other, fingerprint=question.fingerprint) == ("changed", [])
 
 
+def test_only_words_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else that an agent may be said to be, or to ask for, takes a text; whoever has seen it, too."""
+    for status, kind, lines, rule in (
+        (Status.ACTIVE, None, ["> "], "prompt"),
+        (Status.WAITING, Kind.AUTH, ["> "], "asking"),
+        (Status.WAITING, Kind.PERMISSION, ["> "], "asking"),
+        (Status.WAITING, Kind.INPUT, ["Go?", "❯ 1. a", "  2. b"], "asking"),
+        (Status.WAITING, Kind.INPUT, ["Go?", "❯ 1. a", "  2. b", "  2. c"], "asking"),
+        (Status.WAITING, Kind.INPUT, ["Which?", "❯ Red", "  Green", "", "more", "Enter to select"], "asking"),
+        (Status.WAITING, Kind.INPUT, ["> "], "sent, and Enter pressed"),
+    ):
+        prompt = Prompt(status, kind, "x")
+        monkeypatch.setattr(say, "prompt_of", lambda _, prompt=prompt: prompt)
+        now = seen(IDLE, status, look=Look(lines, 0, 0, 80))
+        assert said(now, fingerprint=fingerprint(lines, 80, prompt))[0] == rule, (status, kind, lines)
+
+
 def test_every_recorded_prompt_takes_text_and_nothing_else_does() -> None:
     """On each recorded screen, of every agent: at rest it is typed, and while it works or asks it is not."""
     wrong = []
@@ -171,7 +190,14 @@ def test_only_a_turn_is_interrupted(now: Seen, rule: str) -> None:
     assert interrupted(now) == (rule, [])
 
 
-@pytest.mark.parametrize("now", [seen("claude/working-80", Status.IDLE), seen("codex/streaming-80", Status.WORKING)])
+@pytest.mark.parametrize(
+    "now",
+    [
+        seen("claude/working-80", Status.IDLE),
+        seen("codex/streaming-80", Status.WORKING),
+        seen(IDLE, Status.WORKING, look=Look([""] * 24, 0, 0, 80)),
+    ],
+)
 def test_a_turn_is_interrupted(now: Seen) -> None:
     """By the agent's key, once; by the screen, or by the light where the screen cannot tell."""
     assert interrupted(now) == ("interrupted", ["\x1b"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tallylight.evidence.question import CELLS, MAX_CHOICES, MAX_LINES, Choice, Prompt, clean_lines
+import attrs
+
+from tallylight.evidence.question import CELLS, MAX_CHOICES, MAX_LINES, Choice, Place, Prompt, clean_lines
 from tallylight.model.status import Kind, Status
 
 
@@ -29,6 +31,13 @@ def test_bounds() -> None:
     assert clean_lines(["x" * (CELLS + 1)] * (MAX_LINES + 1)) == clean_lines(["x" * (CELLS + 1)] * MAX_LINES)
     assert len(clean_lines(["x" * (CELLS + 1)])[0]) == len(clean_lines(["x" * CELLS])[0]) == CELLS
     assert len(clean_lines(["x"] * (MAX_LINES + 1))) == MAX_LINES
+
+
+def test_what_makes_two_prompts_one() -> None:
+    """Not where they stand; unless told otherwise it is nowhere, and no menu."""
+    moved = attrs.evolve(prompt("a"), place=Place(1, 1, (), 2))
+    assert moved == prompt("a") and prompt("a").place is None
+    assert not prompt("a").is_menu
 
 
 def test_fingerprint() -> None:

@@ -297,5 +297,6 @@ def _whole(text: str) -> str:
     if len(text) * 2 <= MAX_CELLS:
         # It cannot be too long.
         return text if _PLAIN.fullmatch(text) else sanitise(text, cells=MAX_CELLS, graphemes=MAX_CELLS)
-    shown = sanitise(text, cells=MAX_CELLS + 1, graphemes=MAX_CELLS + 1)
+    # One cell more than fits is not enough to tell: a wide character would not be in it.
+    shown = sanitise(text, cells=MAX_CELLS + 2, graphemes=MAX_CELLS + 1)
     return shown if width(shown) <= MAX_CELLS else f"{sanitise(shown, cells=MAX_CELLS - 1, graphemes=MAX_CELLS)}…"

@@ -53,7 +53,7 @@ AIM = 0.95
 MODULES: dict[str, tuple[str, ...]] = {
     "tracker.tracker": ("tests/test_trust_rules.py", "tests/test_tracker.py"),
     "tracker.claims": ("tests/test_trust_rules.py", "tests/test_tracker.py"),
-    "tracker.records": ("tests/test_trust_rules.py", "tests/test_tracker.py"),
+    "tracker.records": ("tests/test_records.py", "tests/test_trust_rules.py", "tests/test_tracker.py"),
     "tracker.startup": ("tests/test_trust_rules.py", "tests/test_tracker.py"),
     "tracker.after_exit": ("tests/test_trust_rules.py", "tests/test_tracker.py"),
     "model.decision": ("tests/test_decision.py", "tests/test_tracker.py"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tallylight.actions.gate import (
     MAX_VALUE,
     Refusal,
+    _shown,
     check_dangerous,
     check_program,
     check_said,
@@ -375,3 +376,9 @@ def test_every_data_file_passes_its_own_gate(agent: Agent) -> None:
 def test_a_refusal_is_a_value() -> None:
     """Two refusals by the same rule with the same words are the same."""
     assert Refusal("value", "x") == attrs.evolve(Refusal("value", "y"), text="x")
+
+
+def test_how_much_of_a_word_is_told() -> None:
+    """Forty characters; of a longer one the first, and that there is more."""
+    for length, expected in ((40, "x" * 40), (41, "x" * 39 + "…")):
+        assert _shown("x" * length) == expected

@@ -86,6 +86,44 @@ def test_a_window_that_holds_it_shows_the_keys() -> None:
     assert drawn(View(page), 10, 3)[-1][-1] == "…"
 
 
+def test_a_window_that_is_larger_shows_the_page_and_the_keys() -> None:
+    """Each in full, however narrow; in one column nothing but the keys, and in no row nothing."""
+    page = offer()
+    for columns in (2, 3, 80):
+        foot = ["", *(text(line) for line in page.keys(columns))]
+        whole = [text(line) for line in page.body(columns)] + foot
+        for more in (0, 1, 3):
+            assert drawn(View(page), columns, len(whole) + more) == whole
+    keys = ["", *(text(line) for line in page.keys(2))]
+    assert drawn(View(page), 1, 9999) == keys
+    for columns in (1, 80):
+        assert drawn(View(page), columns, 0) == []
+    view = View(page)
+    drawn(view, 1, 9999)
+    view.key("enter")
+    assert all(width(line) <= 2 for line in drawn(view, 1, 9999))
+
+
+def test_the_place_fits_exactly() -> None:
+    """What is as wide as the window is not cut."""
+    page = offer()
+    for columns in range(20, 60):
+        found = drawn(View(page), columns, 3)[-1]
+        whole = f"2/{len(page.body(columns))} ↓ space reads on  Esc leaves"
+        assert found == (whole if len(whole) <= columns else f"{whole[: columns - 1]}…")
+
+
+def test_one_row_at_a_time() -> None:
+    """Where one row is shown, or none, a page is one row."""
+    for rows in (1, 2):
+        view, found = View(offer()), []
+        for key in ("pagedown", " ", "pageup", "pageup", "pageup"):
+            drawn(view, 80, rows)
+            view.key(key)
+            found.append(view._top)
+        assert found == [1, 2, 1, 0, 0], rows
+
+
 def test_a_resize_or_other_words_begin_anew() -> None:
     """What was read was another page, or broke elsewhere; the page is at its beginning again."""
     page = offer()

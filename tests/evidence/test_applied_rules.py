@@ -9,6 +9,7 @@ from typing import Any
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
 from tallylight.evidence.prompts import Prompt, read_prompt
+from tallylight.evidence.question import Place
 from tallylight.model.status import Kind, Status
 
 EDGE = "─" * 30
@@ -202,3 +203,21 @@ def test_keys() -> None:
         found = read(pointed, rule("x", choices="pointed", choose=way))
         assert found is not None
         assert [choice.keys for choice in found.choices] == keys, way
+
+
+def test_the_question_stands_above_the_choices() -> None:
+    """What a rule's pattern finds in the choices, or below them, is none; a titled edge ends a wrapped one."""
+    for pattern in (".*Red", ".*Green", ".*(Red|Green)", "Enter"):
+        found = read([*ASKED, "", "Enter to select"], rule("x", choices="numbered", question=pattern))
+        assert found is not None and found.question == "Which colour?", pattern
+    nearest = read(["Run: a", "Run: b", *ASKED[1:]], rule("x", choices="numbered", question="Run: (.*)"))
+    assert nearest is not None and nearest.question == "b"
+    titled = "── about this? " + "─" * 30
+    framed = read(["Shall I go", titled, *ASKED[1:]], rule("x", choices="numbered", question="(Shall .*)"))
+    assert framed is not None and framed.question == "Shall I go"
+
+
+def test_where_a_question_without_choices_stands() -> None:
+    """From the row that its first pattern finds to the last row with text."""
+    found = read(["one", "Say:", "more", "", "two"], rule("x", "Say", "two"))
+    assert found is not None and (found.question, found.place) == ("Say:", Place(1, 1, (), 5))

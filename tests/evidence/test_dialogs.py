@@ -13,7 +13,7 @@ from tallylight.evidence.dialogs import (
     question_above,
     read_dialog,
 )
-from tallylight.evidence.question import Prompt
+from tallylight.evidence.question import Place, Prompt
 from tallylight.evidence.tail import read_tail
 from tallylight.model.status import Kind, Status
 
@@ -224,6 +224,12 @@ def test_pointed_choices() -> None:
     for between, expected in ((17, True), (18, False)):
         lines = ["❯ Red", "  Green", *[""] * between, HINT]
         assert (pointed_choices(read_tail(lines)) is not None) is expected
+
+
+def test_where_pointed_choices_stand() -> None:
+    """From the top of the text to the row behind the last choice."""
+    found = read(["past", "", "", "Which?", "  Red", "❯ Green", "", HINT])
+    assert found is not None and found.place == Place(3, 3, (4, 5), 6)
 
 
 def test_a_question_right_above() -> None:

@@ -203,10 +203,47 @@ def test_overlong_csi() -> None:
         items += scanner.feed(bytes([byte]))
         assert len(scanner.pending()) < CSI_LIMIT
 
+    assert CSI_LIMIT == 4096
+    assert raw(items) == over * 2 + b"x"
     assert kinds(scan(fits)) == [CSI]
     assert kinds(scan(over + b"x")) == [None, b"x"]
     assert kinds(scan(b"\x1b[".ljust(CSI_LIMIT, b"1") + b"mx")) == [None, b"x"]
     assert kinds(coalesce(items)) == [None, b"x"]
+
+
+#: Streams in which each lane ends strings, with what a wrong memory of an ESC or of an envelope would end elsewhere.
+CUT = (
+    b"\x1b]0;a\x1b[mbc\x07d",
+    b"\x1b]0;a\x1bPb\x1b\\c",
+    b"\x1b]0;a\x18b\x07c\\",
+    b"\x1b]0;a\x07\x1b]0;b\\c\x07",
+    b"\x1b]0;a\x1b\\\x1bPb\\c\x1b\\",
+    b"\x1b_a\x1b]0;b\x07\x1b\\",
+    b"\x1bPtmux;\x1b\x1ba\\b\x1b\x1b\\\x1b\\c",
+    b"\x1bPtmux;\x1b\x1ba\x18b\\\x1b]0;\x1bc\x07",
+    b"\x1bPtmux\x1b\x1ba\x1b\\",
+    b"\x1bP\x1b]0;a\x07\\b\x1b\\c",
+    b"\x1bP\x1b]0;a\x1b\\\x1b]0;b\x1b[mc",
+    b"\x1bX\x1b\x1b\x1b[mab\x1b",
+)
+
+
+def test_two_cuts_change_nothing() -> None:
+    """Wherever a stream is cut twice, in Screen or not, the same comes out as when it is whole."""
+    wrong = []
+    for data in CUT:
+        for screen in (False, True):
+            whole = Scanner(64, screen=screen)
+            expected = coalesce(whole.feed(data))
+            for first in range(len(data)):
+                for second in range(first, len(data)):
+                    scanner = Scanner(64, screen=screen)
+                    pieces = data[:first], data[first:second], data[second:]
+                    items = [item for piece in pieces for item in scanner.feed(piece)]
+                    if (coalesce(items), scanner.pending()) != (expected, whole.pending()):
+                        wrong.append((pieces, screen))
+
+    assert wrong == []
 
 
 @given(chunkings(streams()), st.booleans())

@@ -41,7 +41,7 @@ class View:
         if self._says_not_yet:
             foot = fitted(wrapped(_NOT_YET, columns, "bad"), max(2, columns))[:rows]
         elif is_long:
-            foot = foot[: min(1, rows - 1)]
+            foot = foot[: 1 if rows > 1 else 0]
         # In one column no text can be read.
         self._height = max(0, rows - len(foot)) if columns > 1 else 0
         self._top = max(0, min(self._top, len(body) - self._height))

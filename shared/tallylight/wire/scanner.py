@@ -307,7 +307,6 @@ class Scanner:
         self._held.clear()
         self._over = False
         self._escaped = False
-        self._envelope = None
 
     @staticmethod
     def _broken(items: list[Item], raw: bytes) -> None:

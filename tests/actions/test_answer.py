@@ -173,6 +173,15 @@ def test_who_is_not_seen_is_not_asked() -> None:
     assert isinstance(answer.holder(Desk(empty)), answer.Holder)
 
 
+def test_what_is_shown_is_sanitised() -> None:
+    """Whether or not a row could be too long, what is not plain is taken out of it."""
+    for bad in ("\x1b", "\x9b", "\u202e", "\u200b"):
+        for length in (1, MAX_CELLS // 2 - 2, MAX_CELLS // 2 + 1):
+            assert bad not in _whole("x" * length + bad + "x"), (bad, length)
+    for length in (1, MAX_CELLS // 2, MAX_CELLS // 2 + 1, MAX_CELLS):
+        assert _whole("x" * length) == "x" * length
+
+
 def test_plain_text_is_what_sanitising_leaves() -> None:
     """The characters that are taken as they are, are those that nothing would be done to."""
     plain = [chr(code) for code in range(0x3000) if _PLAIN.fullmatch(chr(code))]

@@ -191,6 +191,7 @@ TOPS: dict[str, tuple[list[str], int]] = {
     "the top of a box": (["past", "╭" + "─" * 38 + "╮", "rm"], 1),
     "a gap within a box": (["past", "╭" + "─" * 38 + "╮", "rm", "", "", "ls", "╰" + "─" * 38 + "╯"], 0),
     "a line that ends in a dash": (["past", _LINE[1:] + "╌", "rm"], 1),
+    "a line that goes on in dashes": (["past", "─" + _DASHES[1:], "rm"], 1),
     "the first row is a line": ([_LINE, "past", "", "", "echo"], 0),
     "the first row is empty": (["", "echo"], 0),
 }

@@ -137,6 +137,13 @@ def test_shapes(said: str, template: tuple[str, ...], running: str, session: str
     assert fits(said, template, running) == session
 
 
+def test_what_follows_an_option_may_end_in_nothing() -> None:
+    """An empty value of the next option takes nothing from what may stand behind the one before."""
+    for value in ("x", ""):
+        found = match(["go", "on", "--last", "--flag", "--bold"], LATEST, MINE, ["--flag", "-m", value, "--bold"], "/w")
+        assert isinstance(found, Mismatch), value
+
+
 def test_what_does_not_fit_is_told() -> None:
     """A mismatch has the whole run that does not fit, and how many words before it do."""
     assert match(["--resume", "7", "--x", "y"], BY_ID, MINE, (), "") == Mismatch(2, ("--x", "y"))

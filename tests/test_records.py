@@ -48,3 +48,7 @@ def test_what_is_below_after_others_have_gone() -> None:
             made.claim(report("a/b"), 2.0)
         made.withdraw("a", Source.PROTOCOL)
         assert not made.has("a") and len(made) == 1
+    made = records("a/b", "x", "y")
+    for id_ in ("x", "y", "a"):
+        made.withdraw(id_, Source.PROTOCOL)
+    assert len(made) == 1

@@ -222,3 +222,15 @@ def test_whatever_is_pressed_enter_means_all_was_seen(rows: int, columns: int, k
         if view.key(key) is Act.GO:
             assert seen >= set(body)
             return
+
+
+def test_a_page_further_where_none_of_it_is_shown() -> None:
+    """While the words of a refused Enter fill the window, a page is one row, down and up."""
+    view, found = View(offer()), []
+    for key in ("pagedown", " ", "pageup"):
+        drawn(view, 80, 1)
+        view.key("enter")
+        drawn(view, 80, 1)
+        view.key(key)
+        found.append(view._top)
+    assert found == [1, 2, 1]

@@ -211,3 +211,9 @@ def test_the_key_is_the_agents() -> None:
         "aider": ["\x03"], "opencode": ["\x1b\x1b"], "kilo": ["\x1b\x1b"], "copilot": ["\x1b\x1b"]
     }  # fmt: skip
     assert agent("claude").interrupt == "\x1b"
+
+
+def test_which_texts_are_taken() -> None:
+    """4096 characters, and blanks of every width."""
+    assert say.MAX_TEXT == 4096
+    assert text_problem("a\u00a0\u202f\u3000b") is None

@@ -12,7 +12,8 @@ from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.status import Status
-from tallylight.pane.pane import EAGER_LOOKS, LAST_WORDS_S, Look, Pane
+from tallylight.pane.pane import LAST_WORDS_S, Look, Pane
+from tallylight.pane.run import EAGER_LOOKS
 from tallylight.tracker.attention import DWELL_S
 from tallylight.tracker.claims import Timing
 

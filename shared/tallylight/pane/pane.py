@@ -9,32 +9,25 @@ what has to be read is asked for with `file_request` and handed back.
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
 from pathlib import Path
 
-import attrs
-
 from tallylight.agents.agent import Agent
-from tallylight.evidence import registry, transcript
-from tallylight.evidence.commands import interpreter_name
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.looks import Look as Look
 from tallylight.evidence.looks import ScreenReader
-from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import ForegroundReader, Table
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.prompts import Prompt
 from tallylight.evidence.screen import Change
 from tallylight.evidence.titles import TitleReader, clean_title
-from tallylight.evidence.turn import Turns
 from tallylight.hooks.order import Order
 from tallylight.model.decision import Decision
-from tallylight.model.report import Report, Source
-from tallylight.model.status import Status
+from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
 from tallylight.pane.file_request import FileRequest
+from tallylight.pane.run import EAGER_LOOKS, Run, same_run, speaks
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.claims import Timing
 from tallylight.tracker.tracker import ADOPT_S, Foreground, Tracker
@@ -45,24 +38,6 @@ from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 CALM_LOOKS = 16
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
 LAST_WORDS_S = 1.0
-#: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
-EAGER_LOOKS = 40
-SELDOM = 8
-
-
-@attrs.define
-class _Run:
-    """One run of one agent in the foreground."""
-
-    identity: Identity
-    titles: TitleReader
-    turns: Turns | None = None
-    status_file: Path | None = None
-    #: What the status file last held; None while it is not there.
-    known: bytes | None = None
-    #: In how many ticks it was not there.
-    missed: int = 0
-    progress: ProgressReader = attrs.Factory(ProgressReader)
 
 
 class Pane:
@@ -87,9 +62,9 @@ class Pane:
         self._unchanged = 0
         self._pgid = 0
         self._identity = NOBODY
-        self._run: _Run | None = None
+        self._run: Run | None = None
         #: An agent that has ended, of which it is being looked up whether its status file is still there.
-        self._ended: _Run | None = None
+        self._ended: Run | None = None
         self._title = ""
         #: The title in words: without the glyphs and spinners that agents put into it.
         self.clean_title = ""
@@ -307,27 +282,19 @@ class Pane:
     def file_request(self) -> FileRequest | None:
         """What to read for this pane at this tick."""
         ended = self._ended
-        if ended is not None and ended.status_file is not None:
-            ended.missed += 1
+        if ended is not None:
+            last = ended.last_request()
             if ended.missed >= EAGER_LOOKS:
                 self._ended = None
-            return FileRequest(ended.status_file, None, ended.known, is_undecided=True)
-        run = self._run
-        if run is None or run.turns is None or run.status_file is None:
-            return None
-        run.missed = run.missed + 1 if run.known is None else 0
-        if run.missed > EAGER_LOOKS and run.missed % SELDOM:
-            return None
-        where = run.turns.transcript
-        path = _transcript(run.status_file, *where) if where is not None else None
-        return FileRequest(run.status_file, path, run.known, run.turns.is_undecided)
+            return last
+        return self._run.request() if self._run is not None else None
 
     @property
     def is_undecided(self) -> bool:
         """Whether a turn or an agent is over, and a file has yet to tell how."""
         if self._ended is not None:
             return True
-        return self._run is not None and self._run.turns is not None and self._run.turns.is_undecided
+        return self._run is not None and self._run.is_undecided
 
     @kept("the agent's own file")
     def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float) -> None:
@@ -336,23 +303,9 @@ class Pane:
             self._last_words(self._ended, is_removed=status_file is None, now=now)
             return
         run = self._run
-        process = run.identity.process if run is not None else None
-        if run is None or run.turns is None or process is None or run.status_file != path:
+        if run is None or run.status_file != path:
             return  # another agent has come to the foreground since
-        known, run.known = run.known, status_file
-        if status_file is None:
-            # Only the absence of a file that was there is a goodbye.
-            if known is not None:
-                self.tracker.report(_goodbye(run), now)
-            return
-        if status_file == known and not run.turns.is_undecided:
-            return
-        reading = registry.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
-        try:
-            report = run.turns.read(reading, tail, now)
-        except Exception:
-            run.turns.give_up()
-            raise
+        report = run.read(status_file, tail, now)
         if report is not None:
             self.conversation.heard(report)
             self.tracker.report(report, now)
@@ -362,10 +315,10 @@ class Pane:
     def _changed_to(self, found: Identity, now: float) -> None:
         before = self._run
         process = found.process or found.leader
-        if before is not None and found.agent is not None and _same_run(before.identity, found):
+        if before is not None and found.agent is not None and same_run(before.identity, found):
             before.identity = found
             self._remember(found)
-            self._find_status_file(before)
+            before.find_status_file(self._table)
             return
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
             # It was said before.
@@ -380,10 +333,10 @@ class Pane:
         self.conversation.ended()
         foreground: Foreground | None = None
         if found.agent is not None and process is not None:
-            self._run = _Run(found, TitleReader(found.agent, now), progress=ProgressReader(found.agent))
+            self._run = Run(found, TitleReader(found.agent, now), progress=ProgressReader(found.agent))
             self._remember(found)
-            self._find_status_file(self._run)
-            foreground = Foreground(found.agent.name, process.pid, speaks=_speaks(found.agent, process))
+            self._run.find_status_file(self._table)
+            foreground = Foreground(found.agent.name, process.pid, speaks=speaks(found.agent, process))
         elif found.is_remote and process is not None:
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
         self._screen = ScreenReader(self.agent)
@@ -399,21 +352,12 @@ class Pane:
         process = identity.process
         return process is not None and self._table.start(process.pid) == process.start
 
-    def _find_status_file(self, run: _Run) -> None:
-        agent, process = run.identity.agent, run.identity.process
-        if agent is None or process is None or agent.registry != "claude-sessions" or not run.identity.is_direct:
-            return
-        path = registry.sessions_file(process.pid, self._table.environ(process.pid), os.environ.get("HOME", ""))
-        if path is not None and run.status_file != Path(path):
-            run.status_file = Path(path)
-            run.turns = Turns(agent.name)
-
-    def _last_words(self, run: _Run, *, is_removed: bool, now: float) -> None:
+    def _last_words(self, run: Run, *, is_removed: bool, now: float) -> None:
         """It is known now whether an agent that has ended took its status file with it."""
         self._ended = None
         self.tracker.held_until = 0.0
         if is_removed:
-            self.tracker.report(_goodbye(run), now)
+            self.tracker.report(run.goodbye(), now)
         else:
             self.tracker.tick(now)
 
@@ -422,38 +366,3 @@ class Pane:
             report = self._run.titles.read(self._title, now)
             if report is not None:
                 self.tracker.report(report, now)
-
-
-@functools.lru_cache(1024)
-def _transcript(status_file: Path, cwd: str, session: str) -> Path | None:
-    """The transcript of a session, asked for at every tick; None if its name is unusual."""
-    parts = transcript.path_parts(cwd, session)
-    return status_file.parents[1].joinpath(*parts) if parts is not None else None
-
-
-def _goodbye(run: _Run) -> Report:
-    agent = run.identity.agent
-    return Report(
-        source=Source.REGISTRY, status=None, agent=agent.name if agent is not None else "", rule="status file removed"
-    )
-
-
-def _speaks(agent: Agent, process: Process) -> bool:
-    """
-    Whether *process* is sure to be the agent that tells its status itself, and no script that is named like it.
-
-    By its status file, its title or a screen that shows when it is idle.
-    """
-    tells = agent.registry or agent.title_rules or any(rule.status is Status.IDLE for rule in agent.screen_rules)
-    program = base_name(process.exe)
-    return bool(tells) and (program in agent.processes or interpreter_name(program) in agent.interpreters)
-
-
-def _same_run(before: Identity, after: Identity) -> bool:
-    """Whether both are the same agent started by the same command: more of it may be known by now."""
-    return (
-        before.agent == after.agent
-        and before.leader is not None
-        and after.leader is not None
-        and (before.leader.pid, before.leader.start) == (after.leader.pid, after.leader.start)
-    )

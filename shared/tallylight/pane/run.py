@@ -1,0 +1,129 @@
+"""
+A run: one run of one agent in the foreground of a pane, and what its own files tell.
+
+The status file is looked for by the agent's process, the transcript by what the status file says. Neither is read here:
+`Run.request` names them, and `Run.read` is given their content.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+import attrs
+
+from tallylight.agents.agent import Agent
+from tallylight.evidence import registry, transcript
+from tallylight.evidence.commands import interpreter_name
+from tallylight.evidence.foreground import Identity
+from tallylight.evidence.process import Process, base_name
+from tallylight.evidence.process_table import Table
+from tallylight.evidence.progress import ProgressReader
+from tallylight.evidence.titles import TitleReader
+from tallylight.evidence.turn import Turns
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.pane.file_request import FileRequest
+
+#: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
+EAGER_LOOKS = 40
+SELDOM = 8
+
+
+@attrs.define
+class Run:
+    """One run of one agent in the foreground."""
+
+    identity: Identity
+    titles: TitleReader
+    turns: Turns | None = None
+    status_file: Path | None = None
+    #: What the status file last held; None while it is not there.
+    known: bytes | None = None
+    #: In how many ticks it was not there.
+    missed: int = 0
+    progress: ProgressReader = attrs.Factory(ProgressReader)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether a turn is over, and a file has yet to tell how."""
+        return self.turns is not None and self.turns.is_undecided
+
+    def find_status_file(self, table: Table) -> None:
+        """Work out where the agent has its status file, if it has one; nothing is looked for on disk."""
+        agent, process = self.identity.agent, self.identity.process
+        if agent is None or process is None or agent.registry != "claude-sessions" or not self.identity.is_direct:
+            return
+        path = registry.sessions_file(process.pid, table.environ(process.pid), os.environ.get("HOME", ""))
+        if path is not None and self.status_file != Path(path):
+            self.status_file = Path(path)
+            self.turns = Turns(agent.name)
+
+    def request(self) -> FileRequest | None:
+        """What to read of it at this tick, while it holds the foreground."""
+        if self.turns is None or self.status_file is None:
+            return None
+        self.missed = self.missed + 1 if self.known is None else 0
+        if self.missed > EAGER_LOOKS and self.missed % SELDOM:
+            return None
+        where = self.turns.transcript
+        path = _transcript(self.status_file, *where) if where is not None else None
+        return FileRequest(self.status_file, path, self.known, self.turns.is_undecided)
+
+    def last_request(self) -> FileRequest | None:
+        """What to read of it at this tick, now that it has ended: whether its status file is still there."""
+        self.missed += 1
+        return FileRequest(self.status_file, None, self.known, is_undecided=True) if self.status_file else None
+
+    def read(self, status_file: bytes | None, tail: bytes, now: float) -> Report | None:
+        """What the content of its files says at monotonic *now*; None if nothing new."""
+        process = self.identity.process
+        if self.turns is None or process is None:
+            return None
+        known, self.known = self.known, status_file
+        if status_file is None:
+            # Only the absence of a file that was there is a goodbye.
+            return self.goodbye() if known is not None else None
+        if status_file == known and not self.turns.is_undecided:
+            return None
+        reading = registry.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
+        try:
+            return self.turns.read(reading, tail, now)
+        except Exception:
+            self.turns.give_up()
+            raise
+
+    def goodbye(self) -> Report:
+        """It has taken its status file with it."""
+        agent = self.identity.agent
+        name = agent.name if agent is not None else ""
+        return Report(source=Source.REGISTRY, status=None, agent=name, rule="status file removed")
+
+
+def speaks(agent: Agent, process: Process) -> bool:
+    """
+    Whether *process* is sure to be the agent that tells its status itself, and no script that is named like it.
+
+    By its status file, its title or a screen that shows when it is idle.
+    """
+    tells = agent.registry or agent.title_rules or any(rule.status is Status.IDLE for rule in agent.screen_rules)
+    program = base_name(process.exe)
+    return bool(tells) and (program in agent.processes or interpreter_name(program) in agent.interpreters)
+
+
+def same_run(before: Identity, after: Identity) -> bool:
+    """Whether both are the same agent started by the same command: more of it may be known by now."""
+    return (
+        before.agent == after.agent
+        and before.leader is not None
+        and after.leader is not None
+        and (before.leader.pid, before.leader.start) == (after.leader.pid, after.leader.start)
+    )
+
+
+@functools.lru_cache(1024)
+def _transcript(status_file: Path, cwd: str, session: str) -> Path | None:
+    """The transcript of a session, asked for at every tick; None if its name is unusual."""
+    parts = transcript.path_parts(cwd, session)
+    return status_file.parents[1].joinpath(*parts) if parts is not None else None

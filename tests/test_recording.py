@@ -15,7 +15,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.recordings.asciicast import EVENT_LIMIT, Encoder, Event, Header, Input, Mark, Output, Resize, What
 from tallylight.recordings.decoder import LINE_LIMIT, TIME_LIMIT, Problem, RecordingError, decode
 from tallylight.recordings.events import Exit, ForegroundChange
-from tallylight.tracker.tracker import Foreground
+from tallylight.tracker.foreground import Foreground
 from tests.tables import each
 
 HEADER = Header(

@@ -13,7 +13,7 @@ from tallylight.recordings.asciicast import Event, Header, Output
 from tallylight.recordings.events import ForegroundChange
 from tallylight.recordings.replay import Replay
 from tallylight.tracker.claims import Timing
-from tallylight.tracker.tracker import Foreground
+from tallylight.tracker.foreground import Foreground
 from tests.evidence.agents import AGENTS
 from tests.host.test_pane import COPILOT, HandTable
 

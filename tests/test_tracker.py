@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.claims import Timing
+from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.records import MAX_RECORDS
-from tallylight.tracker.tracker import Foreground, Tracker
+from tallylight.tracker.tracker import Tracker
 from tests.tables import each
 
 Step = Callable[[Tracker, float], None]

@@ -20,8 +20,9 @@ import pytest
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.claims import Timing
+from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.records import MAX_RECORDS
-from tallylight.tracker.tracker import Foreground, Tracker
+from tallylight.tracker.tracker import Tracker
 from tests.test_tracker import EVENTS, Step, agent, explicit, run, say, tick, title
 
 #: What may happen: the word, and what follows it.

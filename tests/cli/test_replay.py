@@ -19,7 +19,7 @@ from tallylight.recordings.asciicast import Encoder, Event, Header, Mark, Output
 from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
-from tallylight.tracker.tracker import Foreground
+from tallylight.tracker.foreground import Foreground
 from tests.tables import each
 
 CODEX = ForegroundChange(Foreground("codex", 7))

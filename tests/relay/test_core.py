@@ -12,7 +12,8 @@ from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.relay.core import ANSWERS_A_SECOND, BATCH, HELD_S, RelayCore
 from tallylight.tracker.claims import Timing
-from tallylight.tracker.tracker import Foreground, Tracker
+from tallylight.tracker.foreground import Foreground
+from tallylight.tracker.tracker import Tracker
 from tallylight.wire import envelope, osc88, osc1338
 from tests.relay.told import QUERY, Line, state, told, words
 from tests.tables import each

@@ -20,7 +20,8 @@ from tallylight.cli.output import Output, clean, pad, status_words
 from tallylight.model import lights
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker.tracker import Foreground, Tracker
+from tallylight.tracker.foreground import Foreground
+from tallylight.tracker.tracker import Tracker
 from tallylight.ui.layout import wrap
 
 #: Seconds of the person's time between two drawings: the pulse is meant to move ten times a second.

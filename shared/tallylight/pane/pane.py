@@ -30,7 +30,8 @@ from tallylight.pane.file_request import FileRequest
 from tallylight.pane.run import EAGER_LOOKS, Run, same_run, speaks
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.claims import Timing
-from tallylight.tracker.tracker import ADOPT_S, Foreground, Tracker
+from tallylight.tracker.foreground import Foreground
+from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
 

@@ -19,7 +19,7 @@ import attrs
 
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker.tracker import Foreground
+from tallylight.tracker.foreground import Foreground
 from tallylight.wire import values
 from tallylight.wire.text import is_ascii_id, sanitise
 

@@ -24,7 +24,8 @@ from tallylight.pane.pane import Pane
 from tallylight.recordings.asciicast import Encoder, Event, Header, Input, Output, Resize, What
 from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.relay import shell
-from tallylight.tracker.tracker import Foreground, Tracker
+from tallylight.tracker.foreground import Foreground
+from tallylight.tracker.tracker import Tracker
 from tallylight.ui.layout import clean
 from tallylight.wire.title import TITLE_LIMIT
 

@@ -26,7 +26,8 @@ from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.recordings.grid import Grid
 from tallylight.tracker.claims import Timing
-from tallylight.tracker.tracker import ADOPT_S, Foreground, Tracker
+from tallylight.tracker.foreground import Foreground
+from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.osc9_4 import ProgressReport, ProgressState

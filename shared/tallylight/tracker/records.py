@@ -12,8 +12,11 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim
 
+#: What said something of the pane before its agent took its leave by a richer source.
+_POORER = (Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
 #: What the OSC 7501 specification names as typical; it asks for 64 at least.
 MAX_RECORDS = 256
 
@@ -76,6 +79,30 @@ class Records:
             self.revision += self._claims[key].pop(source, None) is not None
             if key and not self._claims[key]:
                 self._drop(key)
+
+    def goodbye(self, id_: str, source: Source) -> None:
+        """*source* takes back what it said of *id_*. What poorer sources said of the pane is older than its goodbye."""
+        self.withdraw(id_, source)
+        if not id_ and source in (Source.REGISTRY, Source.PROTOCOL):
+            for poorer in _POORER:
+                self.withdraw("", poorer)
+
+    def seen(self) -> None:
+        """A person had a look at all that is `done`."""
+        for claim in self.every_claim:
+            if claim.report.status is Status.DONE:
+                claim.seen = True
+
+    def unseen(self) -> None:
+        """Take back that a person had a look."""
+        for claim in self.every_claim:
+            claim.seen = False
+
+    def pause(self, seconds: float) -> None:
+        """*seconds* passed that do not count."""
+        for claim in self.every_claim:
+            claim.at += seconds
+            claim.changed += seconds
 
     def forget(self) -> None:
         """Nothing is known of the pane and its children."""

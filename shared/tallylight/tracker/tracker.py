@@ -15,8 +15,9 @@ import attrs
 from tallylight.model.decision import Decision, Reason, what_would_change
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker import after_exit
-from tallylight.tracker.claims import Claim, Timing, choose, expires, merged
+from tallylight.tracker import after_exit, subagents
+from tallylight.tracker.claims import Claim, Timing, choose, merged
+from tallylight.tracker.foreground import Foreground, unclaimed
 from tallylight.tracker.records import Records
 from tallylight.tracker.rollup import urgency
 from tallylight.tracker.startup import Startup
@@ -25,24 +26,6 @@ from tallylight.tracker.startup import Startup
 #: a start hook is quicker than a poll.
 ADOPT_S = 2.0
 _FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.SCREEN)
-
-_POORER = (Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
-
-
-@attrs.frozen
-class Foreground:
-    """
-    Who holds the pane's foreground: an agent, or a carrier such as ssh through which an unseen agent may speak.
-
-    *instance* tells two runs of the same program apart (a process id will do). Guesses from output and silence
-    are made only where *is_agent*. One that *speaks* is known to tell its status itself once it is up: it is given
-    some time before what it draws is taken for work.
-    """
-
-    name: str
-    instance: int
-    is_agent: bool = True
-    speaks: bool = False
 
 
 class Tracker:
@@ -150,11 +133,7 @@ class Tracker:
         if source is Source.SCREEN:
             self._screen(report, now)
         elif report.status is None:
-            self._records.withdraw(report.id, source)
-            if not report.id and source in (Source.REGISTRY, Source.PROTOCOL):
-                # What poorer sources said before is older than the goodbye.
-                for poorer in _POORER:
-                    self._records.withdraw("", poorer)
+            self._records.goodbye(report.id, source)
         else:
             self._claim(report, now)
         self._settle(now)
@@ -230,16 +209,13 @@ class Tracker:
         """A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays."""
         now = self._advance(now)
         self._after_exit_claim = None
-        for claim in self._records.every_claim:
-            if claim.report.status is Status.DONE:
-                claim.seen = True
+        self._records.seen()
         self._settle(now)
 
     def unseen(self, now: float) -> None:
         """A person wants to come back to this: what was `done` before a look is `done` again."""
         now = self._advance(now)
-        for claim in self._records.every_claim:
-            claim.seen = False
+        self._records.unseen()
         self._settle(now)
 
     def tick(self, now: float) -> None:
@@ -258,9 +234,7 @@ class Tracker:
 
     def pause(self, seconds: float) -> None:
         """*seconds* passed in which neither the agents nor we could run (suspend, SIGSTOP): they do not count."""
-        for claim in self._records.every_claim:
-            claim.at += seconds
-            claim.changed += seconds
+        self._records.pause(seconds)
         if self._last_output is not None:
             self._last_output += seconds
         if self._start is not None:
@@ -357,15 +331,10 @@ class Tracker:
             rule = claim.report.rule or claim.report.source.word
             if status is not claim.report.status:
                 rule = f"{rule}; seen"
-        elif not id_ and self._foreground is not None:
-            source, status, kind, at = Source.HEURISTIC, Status.IDLE, None, now
-            rule = "it is starting" if self._is_starting(now) else "nothing said or shown lately"
-            if not self._foreground.is_agent:
-                source, status, rule = None, Status.ACTIVE, f"{self._foreground.name} is in the foreground"
-        elif not id_ and self._at_prompt:
-            source, status, kind, rule, at = Source.SHELL, Status.IDLE, None, "shell at its prompt", now
         else:
-            source, status, kind, rule, at = None, Status.ACTIVE, None, "nothing known of this pane", now
+            holder, at_prompt = (None, False) if id_ else (self._foreground, self._at_prompt)
+            source, status, rule = unclaimed(holder, is_starting=self._is_starting(now), at_prompt=at_prompt)
+            kind, at = None, now
         reason = Reason(source, rule, at, self._would_change(status, source))
         changed = claim.changed if claim is not None else now
         is_agent = self._foreground is not None and self._foreground.is_agent
@@ -384,32 +353,13 @@ class Tracker:
         if len(self._records) == 1:
             return root
         # A flood may keep hundreds of them: only the one that is shown is decided in full.
-        children = [(*self._below(claims, now), id_) for id_, claims in self._records.children]
-        busy = sum(status in (Status.WORKING, Status.BACKGROUND) for status, _, _ in children)
+        children = self._records.children
+        busy, urgent = subagents.survey(children, self.timing, now, self._last_output, self._deadlines)
         if busy and root.status in (Status.DONE, Status.IDLE):
-            reason = attrs.evolve(
-                root.reason,
-                rule=f"{busy} of its subagents still run",
-                changes=what_would_change(Status.BACKGROUND, None),
-            )
-            report = attrs.evolve(root.report, status=Status.BACKGROUND, background=busy)
-            root = attrs.evolve(root, status=Status.BACKGROUND, kind=None, reason=reason, report=report)
-        asking = [child for child in children if child[0] in (Status.WAITING, Status.ERROR)]
-        urgent = max(asking, key=lambda child: (urgency(child[0]), child[1]), default=None)
-        if urgent is not None and urgency(urgent[0]) > urgency(root.status):
-            return attrs.evolve(self._decide(urgent[2], now, self._deadlines), losing=root.losing)
+            root = subagents.in_background(root, busy)
+        if urgent is not None and urgency(urgent.status) > urgency(root.status):
+            return attrs.evolve(self._decide(urgent.id, now, self._deadlines), losing=root.losing)
         return root
-
-    def _below(self, claims: dict[Source, Claim], now: float) -> tuple[Status, float]:
-        """The status of a child, by its best source, and since when."""
-        claim = claims[max(claims)]
-        end = expires(claim, self.timing, self._last_output)
-        if end is None:
-            return claim.status, claim.changed
-        if now >= end:
-            return Status.IDLE, claim.changed
-        self._deadlines.append(end)
-        return claim.status, claim.changed
 
     def _settle(self, now: float) -> None:
         if self._is_told_more:

@@ -641,7 +641,9 @@ READERS = {
         read=read_book, errors=(TallyError,),
     ),
     "keys of kitty": Reader(
-        modules=("setup.free_keys",), example={"mod": "ctrl+shift", "taken": {"kitty_mod+y": ["copy"]}}, read=read_kitty_keys
+        modules=("setup.free_keys",),
+        example={"mod": "ctrl+shift", "taken": {"kitty_mod+y": ["copy"]}},
+        read=read_kitty_keys,
     ),
     "note of WezTerm's setup": Reader(
         modules=("setup.wezterm",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_wezterm_note
@@ -693,7 +695,11 @@ READERS = {
     ),
     "configuration": Reader(modules=("config.settings",), example=CONFIG, read=read_config, form="toml"),
     "agent file": Reader(
-        modules=("agents.agent", "agents.hooks"), example=AGENT, read=read_agent_file, errors=(DataFileError,), form="toml"
+        modules=("agents.agent", "agents.hooks"),
+        example=AGENT,
+        read=read_agent_file,
+        errors=(DataFileError,),
+        form="toml",
     ),
     "agent file, for setup": Reader(
         modules=("setup.agents",), example=AGENT, read=read_agent_programs, form="toml"

@@ -17,8 +17,8 @@ from tallylight.ui.agent_list import channel
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import CHANNEL, Lines, TooLongError, answer_to, read_answer, read_words
+from tallylight.ui.agent_list.effects import Answer
 from tallylight.ui.agent_list.question import keys_named
-from tallylight.ui.agent_list.state import Answer
 from tallylight.wire.text import width
 from tests.actions.desk import Desk, seen
 from tests.list.panes import asking as asks

@@ -11,7 +11,8 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.state import Answer, Ask, Fork, Go, Look, Mode, Quit, Resume, State, Why, areas
+from tallylight.ui.agent_list.effects import Answer, Ask, Fork, Go, Look, Quit, Resume, Why
+from tallylight.ui.agent_list.state import Mode, State, areas
 from tallylight.ui.keys import Event, Key, Mouse, Paste
 from tests.list.panes import NOW, OWN, asked, asking, listed, pane, pressed, question_of, rows_of, snapshot
 from tests.strategies import at_most

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tallylight.hosts.fleet.broker import Subscriber
     from tallylight.hosts.fleet.mirror import Mirror
     from tallylight.snapshot.rows import Row
-    from tallylight.ui.agent_list.state import Answer
+    from tallylight.ui.agent_list.effects import Answer
 
 #: How long, in seconds, a command that answers once waits for the broker.
 PATIENCE_S = 6.0

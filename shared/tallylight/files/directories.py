@@ -2,8 +2,8 @@
 Where files are: the home, the directories for configuration, data and state, and the names of our files in them.
 
 Standard library only: the installer starts from here, before there is anything else. (Where snapshots are, and who
-may write there, `snapshot.writer` says.) The directories are those of https://specifications.freedesktop.org/basedir-spec/ :
-a variable that holds a relative path is ignored, as it demands.
+may write there, `snapshot.writer` says.) The directories are those of
+https://specifications.freedesktop.org/basedir-spec/ : a variable that holds a relative path is ignored, as it demands.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import attrs
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.progress import ProgressState
 from kitty.utils import log_error
@@ -30,6 +29,7 @@ from tallylight.hosts.kitty import settings
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.notifications import Notices
 from tallylight.hosts.kitty.own_files import FileReader
+from tallylight.hosts.kitty.published import Published
 from tallylight.hosts.kitty.rollup import TabRollup
 from tallylight.hosts.kitty.settings import Settings
 from tallylight.hosts.kitty.store import Store
@@ -43,8 +43,6 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.text import sanitise
 
-#: What is published on every pane that has something to say, for `kitten @ ls` and `--match var:`.
-PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
 #: How many screens that have not changed of late are looked at in one tick, at most; each one in every second tick
 #: where there are few.
 CALM_A_TICK = 16
@@ -54,16 +52,6 @@ SOON_S = 0.05
 START_S = 0.2
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
-
-
-@attrs.define
-class _Shown:
-    """What was last published of a pane."""
-
-    decision: Decision
-    #: What else of the pane stands in the snapshot.
-    more: tuple[object, ...]
-    variables: tuple[str | None, ...]
 
 
 class KittyHost:
@@ -79,7 +67,7 @@ class KittyHost:
         self._table = process_table.table()
         self._reader = process_table.ForegroundReader(Agents(()), self._table)
         self._panes: dict[int, Pane] = {}
-        self._shown: dict[int, _Shown] = {}
+        self._published = Published()
         self._files = FileReader(self._panes, self.worker, self.guarded, _log)
         self._store = Store(self.worker, _log)
         #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
@@ -271,7 +259,7 @@ class KittyHost:
             if self._notices is not None:
                 self.guarded("notifications", self._notices.close)(id_, now)
             self._is_unsaved = self._is_redrawn = True
-        self._shown.pop(id_, None)
+        self._published.forget(id_)
 
     def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
         pgid = kitty_windows.foreground(self.boss, window)
@@ -325,9 +313,9 @@ class KittyHost:
 
     def _after(self, now: float) -> None:
         """Show what has changed, and see to it that what will change soon is looked at in time."""
-        changed = [id_ for id_, pane in self._panes.items() if self._has_changed(id_, pane)]
+        changed = [id_ for id_, pane in self._panes.items() if self._published.is_stale(id_, pane)]
         for id_ in changed:
-            self._publish(id_, self._panes[id_], now)
+            self._published.publish(id_, self._panes[id_], self.boss.window_id_map.get(id_), now)
         self._is_unsaved = self._is_unsaved or bool(changed)
         if changed or self._is_redrawn:
             self._is_redrawn = False
@@ -336,30 +324,6 @@ class KittyHost:
             self._is_unsaved = not self._store.publish(lambda: self.entries(now), now)
         self._store.flush(now)
         self.come_back(now)
-
-    def _has_changed(self, id_: int, pane: Pane) -> bool:
-        shown, decision = self._shown.get(id_), pane.decision
-        if shown is None:
-            return decision.is_lit
-        if shown.more != _more(pane):
-            return True
-        return shown.decision is not decision and _words(shown.decision) != _words(decision)
-
-    def _publish(self, id_: int, pane: Pane, now: float) -> None:
-        """Put the decision into the window's user variables; take them away when there is nothing to say."""
-        decision = pane.decision
-        pane.attention.shown(decision, now)
-        before = self._shown.get(id_)
-        variables: tuple[str | None, ...] = (None,) * len(PUBLISHED)
-        if decision.is_lit:
-            reason = f"{decision.reason.source.word if decision.reason.source else 'none'}: {decision.reason.rule}"
-            variables = (decision.status, decision.kind or "", decision.report.agent, reason)
-        window = self.boss.window_id_map.get(id_)
-        known = before.variables if before is not None else (None,) * len(PUBLISHED)
-        for name, value, old in zip(PUBLISHED, variables, known, strict=True):
-            if window is not None and value != old:
-                window.set_user_var(name, value)
-        self._shown[id_] = _Shown(decision, _more(pane), variables)
 
     def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
         window = self.boss.window_id_map.get(id_)
@@ -394,12 +358,3 @@ class KittyHost:
 
 def _log(line: str) -> None:
     log_error(f"tallylight: {line}")
-
-
-def _words(decision: Decision) -> tuple[object, ...]:
-    """What of a decision is told to others. When a source last repeated itself is not."""
-    return decision.status, decision.kind, decision.reason.source, decision.reason.rule, decision.report
-
-
-def _more(pane: Pane) -> tuple[object, ...]:
-    return pane.attention.facts, pane.tracker.revision, pane.clean_title, pane.pace

@@ -36,9 +36,7 @@ from tallylight.hosts.polling.run_times import Runtimes
 from tallylight.hosts.polling.screens import Screens
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
-from tallylight.model.decision import Decision
 from tallylight.pane import marks as requested
-from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.requests import Spool
@@ -355,10 +353,10 @@ class PollingHost:
             if self._held.get(id_) is not polled:
                 continue
             polled.pane.attention.shown(polled.pane.decision, now)
-            told = (_words(polled.pane), polled.source_pane)
+            told = (polled.words, polled.source_pane)
             if told != polled.told:
                 polled.told = told
-                entry = self._entry(polled, now)
+                entry = polled.as_entry(lambda at: self._snapshot.epoch(at, now))
                 if entry != polled.entry:
                     polled.entry, self._is_changed = entry, True
         if self._is_changed:
@@ -378,37 +376,3 @@ class PollingHost:
             asked.is_told = True
         elif self._jobs.submit(("shown", id(asked)), lambda: asked.source.shown(entries), lambda _: None):
             asked.is_told, asked.shown = True, entries
-
-    def _entry(self, polled: PolledPane, now: float) -> PaneEntry:
-        source_pane = polled.source_pane
-        entry = pane_entry(
-            polled.pane,
-            lambda at: self._snapshot.epoch(at, now),
-            id_=source_pane.id,
-            tab=source_pane.tab,
-            os_window=source_pane.os_window,
-            title=polled.pane.clean_title or source_pane.host_title,
-        )
-        return attrs.evolve(
-            entry, host_title=source_pane.host_title, attach=source_pane.attach, visible=source_pane.visible
-        )
-
-
-def _words(pane: Pane) -> tuple[object, ...]:
-    """What of a pane is told to others. When a source last repeated itself is not."""
-    decision: Decision = pane.decision
-    reason = decision.reason
-    return (
-        decision.status,
-        decision.kind,
-        reason.source,
-        reason.rule,
-        decision.report,
-        decision.since,
-        pane.attention.facts,
-        pane.tracker.revision,
-        pane.clean_title,
-        pane.pace,
-        pane.prompt,
-        pane.pid,
-    )

@@ -1,12 +1,16 @@
 """
-What a polling host holds of one pane: the pane itself, how its source saw it, and what was asked of it when.
+What a polling host holds of one pane: the pane itself, how its source saw it, what was asked of it when, and what is
+told of it to others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 
 from tallylight.hosts.polling.source import Source, SourcePane
+from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
 
@@ -34,3 +38,38 @@ class PolledPane:
     #: What was last told of it, and the entry that was.
     told: tuple[object, ...] | None = None
     entry: PaneEntry | None = None
+
+    @property
+    def words(self) -> tuple[object, ...]:
+        """What of the pane is told to others. When a source last repeated itself is not."""
+        pane, decision = self.pane, self.pane.decision
+        reason = decision.reason
+        return (
+            decision.status,
+            decision.kind,
+            reason.source,
+            reason.rule,
+            decision.report,
+            decision.since,
+            pane.attention.facts,
+            pane.tracker.revision,
+            pane.clean_title,
+            pane.pace,
+            pane.prompt,
+            pane.pid,
+        )
+
+    def as_entry(self, epoch: Callable[[float], float]) -> PaneEntry:
+        """The pane as the snapshot has it; *epoch* makes seconds since the epoch of monotonic ones."""
+        source_pane = self.source_pane
+        entry = pane_entry(
+            self.pane,
+            epoch,
+            id_=source_pane.id,
+            tab=source_pane.tab,
+            os_window=source_pane.os_window,
+            title=self.pane.clean_title or source_pane.host_title,
+        )
+        return attrs.evolve(
+            entry, host_title=source_pane.host_title, attach=source_pane.attach, visible=source_pane.visible
+        )

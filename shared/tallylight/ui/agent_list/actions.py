@@ -21,7 +21,7 @@ from tallylight.snapshot import requests
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list.channel import CHANNEL, CHUNK, MAX_MESSAGE, Lines, TooLongError, encode, read_answer
-from tallylight.ui.agent_list.state import Answer
+from tallylight.ui.agent_list.effects import Answer
 
 #: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
 TIMEOUT_S = 30.0

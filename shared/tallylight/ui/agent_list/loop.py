@@ -14,7 +14,7 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import draw, state
+from tallylight.ui.agent_list import draw, effects, state
 from tallylight.ui.agent_list.actions import Actions
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.keys import Decoder
@@ -105,19 +105,19 @@ class _List:
             self._screen.clear()
             self.state = state.resized(self.state, *size)
 
-    def _carry_out(self, effect: state.Effect) -> None:
+    def _carry_out(self, effect: effects.Effect) -> None:
         match effect:
-            case state.Quit():
+            case effects.Quit():
                 self._is_open = False
-            case state.Go(row):
+            case effects.Go(row):
                 self._leave(self._actions.start("go", row))
-            case state.Fork(row):
+            case effects.Fork(row):
                 self._leave(self._actions.start("fork", row))
-            case state.Resume(row):
+            case effects.Resume(row):
                 self._leave(self._actions.start("resume", row))
-            case state.Ask(row, verb, args):
+            case effects.Ask(row, verb, args):
                 self._tell(self._actions.ask(row, verb, args))
-            case state.Look(row):
+            case effects.Look(row):
                 found = self._actions.look(row)
                 if isinstance(found, str):
                     self._tell(found)
@@ -125,9 +125,9 @@ class _List:
                     self.state = state.asked(self.state, row, found)
                 else:
                     self._tell("it asks for text, not for a choice; press Enter to go there")
-            case state.Answer():
+            case effects.Answer():
                 self._tell(self._actions.answer(effect))
-            case state.Why(row):
+            case effects.Why(row):
                 text = self._explain(row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))
 

@@ -6,7 +6,7 @@ State: what the list shows, and what a key, the mouse, new snapshots or the cloc
     state = refreshed(state, rows, now)         new snapshots, or only later
     state = told(state, "…")                    what came of an effect
 
-Effects are for the loop to carry out. Times are seconds since the epoch.
+What effects there are, `effects` says; they are for the loop to carry out. Times are seconds since the epoch.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import question as asking
+from tallylight.ui.agent_list.effects import Answer, Ask, Effects, Fork, Go, Look, Quit, Resume, Why
 from tallylight.ui.agent_list.question import Asking
 from tallylight.ui.keys import Event, Key, Mouse, Paste
 from tallylight.wire.text import sanitise
@@ -41,68 +42,6 @@ class Mode(enum.Enum):
     ANSWER = "answer"
     #: A text over the whole list: an explanation, or the help.
     TEXT = "text"
-
-
-@attrs.frozen
-class Quit:
-    """The person is done with the list."""
-
-
-@attrs.frozen
-class Go:
-    """To the pane of *row*, and away with the list."""
-
-    row: Row
-
-
-@attrs.frozen
-class Fork:
-    """Continue the conversation of *row* in a second pane."""
-
-    row: Row
-
-
-@attrs.frozen
-class Resume:
-    """Take up the conversation of *row* again, whose agent has gone."""
-
-    row: Row
-
-
-@attrs.frozen
-class Ask:
-    """Ask the host of *row* to change its ledger: `snooze` or `unread`."""
-
-    row: Row
-    verb: str
-    args: tuple[str, ...] = ()
-
-
-@attrs.frozen
-class Why:
-    """Explain *row*: `explained` takes the text."""
-
-    row: Row
-
-
-@attrs.frozen
-class Look:
-    """Read the prompt in the pane of *row* off its screen as it is now: `asked` takes what was found."""
-
-    row: Row
-
-
-@attrs.frozen
-class Answer:
-    """Choose *number* of *question*, for the agent in the pane of *row*."""
-
-    row: Row
-    question: Question
-    number: int
-
-
-Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer
-Effects = tuple[Effect, ...]
 
 
 @attrs.frozen(kw_only=True)

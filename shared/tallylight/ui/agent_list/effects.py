@@ -1,0 +1,72 @@
+"""
+Effects: what a key or the mouse asks the loop of the list to carry out.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.actions.answer import Question
+from tallylight.snapshot.rows import Row
+
+
+@attrs.frozen
+class Quit:
+    """The person is done with the list."""
+
+
+@attrs.frozen
+class Go:
+    """To the pane of *row*, and away with the list."""
+
+    row: Row
+
+
+@attrs.frozen
+class Fork:
+    """Continue the conversation of *row* in a second pane."""
+
+    row: Row
+
+
+@attrs.frozen
+class Resume:
+    """Take up the conversation of *row* again, whose agent has gone."""
+
+    row: Row
+
+
+@attrs.frozen
+class Ask:
+    """Ask the host of *row* to change its ledger: `snooze` or `unread`."""
+
+    row: Row
+    verb: str
+    args: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Why:
+    """Explain *row*: `explained` takes the text."""
+
+    row: Row
+
+
+@attrs.frozen
+class Look:
+    """Read the prompt in the pane of *row* off its screen as it is now: `asked` takes what was found."""
+
+    row: Row
+
+
+@attrs.frozen
+class Answer:
+    """Choose *number* of *question*, for the agent in the pane of *row*."""
+
+    row: Row
+    question: Question
+    number: int
+
+
+Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer
+Effects = tuple[Effect, ...]

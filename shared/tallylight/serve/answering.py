@@ -1,33 +1,28 @@
 """
 What a person does to a session by way of the server: see it, answer it, tell it something, interrupt it.
 
-Everything goes through `actions.answer` and `actions.say`, one at a time in each session. Two things are added, because
-a browser sends a click twice and two people may hold two phones: a question that was answered is not answered again
-before its screen was seen to change, and whoever has answered hears of it once it has, so that what comes next is
+Everything goes through `actions.once`, one at a time in each session: a browser sends a click twice, and two people may
+hold two phones. Whoever has answered hears of it once the screen shows something else, so that what comes next is
 compared with what is there then. Every call waits for a multiplexer: they are made on threads.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Collection, Sequence
 
 import attrs
 
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
-from tallylight.actions.answer import Answer, Done, Question, Seen, Typist
+from tallylight.actions.answer import Answer, Done, Question, Typist
 from tallylight.actions.gate import Refusal
+from tallylight.actions.once import SETTLE_S, Once, Still
 from tallylight.actions.panes import Panes
 from tallylight.actions.say import Interrupt, Say
-from tallylight.evidence.fingerprint import fingerprint
-from tallylight.evidence.question import Prompt
 from tallylight.snapshot.addresses import Found
 from tallylight.wire.text import sanitise
 
-#: Seconds in which a program that was typed to should draw something else, and between two looks whether it has.
-SETTLE_S, LOOK_S = 1.0, 0.05
 #: Sessions that are remembered; beyond that, the ones that are gone are forgotten.
 MAX_SESSIONS = 1000
 #: Of a screen that is shown, in rows and in cells of a row. What is cut is marked with `…`.
@@ -52,42 +47,32 @@ class View:
     why: str = ""
 
 
-@attrs.define(eq=False)
-class _Session:
-    """One session: *lock* is held by whoever types, *answered* is what was typed last and may not be typed again."""
-
-    lock: threading.Lock = attrs.field(factory=threading.Lock)
-    answered: Answer | None = None
-
-
 class Answering:
     """All sessions of *panes*."""
 
     def __init__(self, panes: Panes) -> None:
         self._panes = panes
-        self._sessions: dict[str, _Session] = {}
+        self._once = Once(SETTLE_S)
+        #: Of each session: the one that types into it holds it.
+        self._locks: dict[str, threading.Lock] = {}
 
     def keep(self, panes: Collection[str]) -> None:
         """Forget sessions, if there are too many, but not those with these ids."""
-        if len(self._sessions) > MAX_SESSIONS:
-            for gone in set(self._sessions) - set(panes):
-                del self._sessions[gone]
+        if len(self._locks) > MAX_SESSIONS:
+            for gone in set(self._locks) - set(panes):
+                del self._locks[gone]
 
     def view(self, found: Found) -> View | Refusal:
         """The screen and all that may be done to it, from one look."""
         typist = self._panes.at(found.host, found.pane)
         if isinstance(typist, Refusal):
             return typist
-        session = self._session(found)
-        before = session.answered
-        seen = answers.reached(typist.see)
+        seen = self._once.look(typist)
         if isinstance(seen, Refusal):
             return answers.reached(lambda: View(rows=_shown(self._panes.read(found.host, found.pane)), why=seen.text))
-        still = _Still(seen)
+        still = Still(seen)
         asked = answers.ask(still)
         question = asked if isinstance(asked, Question) else None
-        if before is not None and session.answered is before and not _is_shown(seen, before):
-            session.answered = None
         process = seen.foreground.process if seen.foreground.agent is not None else None
         pid, start = (process.pid, process.start) if process is not None else (0, 0)
         sample = Say(seen.pane, pid, start, _SAMPLE, enter=False, fingerprint=question.fingerprint if question else "")
@@ -103,79 +88,26 @@ class Answering:
     def question(self, found: Found) -> Question | Refusal:
         """What it asks."""
         typist = self._panes.at(found.host, found.pane)
-        return typist if isinstance(typist, Refusal) else answers.ask(typist)
+        return typist if isinstance(typist, Refusal) else self._once.ask(typist)
 
     def answer(self, found: Found, given: Answer) -> Done | Refusal:
         """Type the choice, if all is as it was shown."""
-        return self._once(found, given, lambda typist: answers.answer(typist, given))
+        return self._alone(found, lambda typist: self._once.answer(typist, given))
 
     def say(self, found: Found, given: Say) -> Done | Refusal:
         """Type the text, if the agent takes text now."""
-        asked = Answer(given.pane, given.pid, given.start, given.fingerprint, 0)
-        return self._once(found, asked, lambda typist: says.say(typist, given))
+        return self._alone(found, lambda typist: self._once.say(typist, given))
 
     def interrupt(self, found: Found, given: Interrupt) -> Done | Refusal:
         """Press the agent's key to stop, if it works."""
-        return self._once(found, None, lambda typist: says.interrupt(typist, given))
+        return self._alone(found, lambda typist: self._once.interrupt(typist, given))
 
-    def _once(self, found: Found, given: Answer | None, act: Callable[[Typist], Done | Refusal]) -> Done | Refusal:
+    def _alone(self, found: Found, act: Callable[[Typist], Done | Refusal]) -> Done | Refusal:
         typist = self._panes.at(found.host, found.pane)
         if isinstance(typist, Refusal):
             return typist
-        session = self._session(found)
-        with session.lock:
-            before = answers.reached(typist.see)
-            if session.answered is not None and not _is_shown(before, session.answered):
-                session.answered = None
-            if session.answered is not None and given is not None and given.fingerprint == session.answered.fingerprint:
-                return Refusal("answered", "it was already answered and has not continued since; nothing was typed")
-            done = act(typist)
-            if isinstance(done, Done):
-                session.answered = given if given is not None and given.fingerprint else session.answered
-                self._settle(typist, before, session)
-            return done
-
-    def _settle(self, typist: Typist, before: Seen | Refusal, session: _Session) -> None:
-        """Wait until the screen shows something else than what was answered, or than before, but not for long."""
-        end = time.monotonic() + SETTLE_S
-        while time.monotonic() < end:
-            now = answers.reached(typist.see)
-            if session.answered is not None:
-                if not _is_shown(now, session.answered):
-                    session.answered = None
-                    return
-            elif isinstance(now, Refusal) or isinstance(before, Refusal) or now.look.lines != before.look.lines:
-                return
-            time.sleep(LOOK_S)
-
-    def _session(self, found: Found) -> _Session:
-        return self._sessions.setdefault(found.pane.id, _Session())
-
-
-@attrs.frozen
-class _Still:
-    """A pane that goes on showing *seen*, and types nothing: it is for finding out what would be refused."""
-
-    seen: Seen
-
-    def see(self) -> Seen:
-        return self.seen
-
-    def press(self, keys: str) -> None:
-        """Nothing."""
-
-    def paste(self, text: str, *, enter: bool) -> None:
-        """Nothing."""
-
-
-def _is_shown(seen: Seen | Refusal, answered: Answer) -> bool:
-    """Whether what was *answered* still stands there, or may: it has not gone on where nobody could look."""
-    if isinstance(seen, Refusal):
-        return seen.rule == "unreachable"
-    prompt = answers.prompt_of(seen)
-    if answers.check_process(seen, answered.pane, answered.pid, answered.start) or not isinstance(prompt, Prompt):
-        return False
-    return fingerprint(seen.look.lines, seen.look.columns, prompt) == answered.fingerprint
+        with self._locks.setdefault(found.pane.id, threading.Lock()):
+            return act(typist)
 
 
 def _shown(lines: Sequence[str]) -> tuple[str, ...]:

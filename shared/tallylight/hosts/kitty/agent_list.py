@@ -30,9 +30,9 @@ from kitty.tab_bar import draw_attributed_string
 from kitty.tabs import SpecialWindow
 from kitty.utils import log_error
 
-from tallylight.actions import answer as answers
 from tallylight.actions import fork
-from tallylight.actions.answer import Answer, Question
+from tallylight.actions.answer import Answer, Done, Question
+from tallylight.actions.once import SETTLE_S
 from tallylight.hosts.kitty import actions
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
@@ -62,6 +62,15 @@ _EITHER = 'installed=$1; shift; test -x "$installed" && exec "$installed" agents
 LISTEN_S = 0.03
 
 
+@attrs.frozen
+class _Answered:
+    """What was answered last, and until when, in monotonic seconds, it is looked whether that has gone on."""
+
+    typist: WindowTypist
+    given: Answer
+    until: float
+
+
 @attrs.define
 class _List:
     """A list on the screen."""
@@ -76,9 +85,12 @@ class _List:
     unsent: bytes = b""
     #: What to do when it has gone.
     then: Callable[[], object] | None = None
+    answered: _Answered | None = None
 
     def listen(self, _timer: int | None) -> None:
         """Do what was asked since the last time, and answer; never wait for the other side."""
+        if self.answered is not None:
+            self._look_again(self.answered)
         if self.unsent:
             self._send()
             return
@@ -95,6 +107,12 @@ class _List:
         for line in lines:
             self.unsent += self._answer(line)
         self._send()
+
+    def _look_again(self, answered: _Answered) -> None:
+        """Notice that the agent goes on: the next question may look the same."""
+        self.host.once.look(answered.typist)
+        if not self.host.once.is_open(answered.given) or time.monotonic() >= answered.until:
+            self.answered = None
 
     def _answer(self, line: bytes) -> bytes:
         try:
@@ -138,10 +156,13 @@ class _List:
             return ""
         typist = WindowTypist(self.host, window, pane)
         if verb == "look":
-            found = answers.ask(typist)
+            found = self.host.once.ask(typist)
             return found if isinstance(found, Question) else found.text
         if verb == "answer" and len(words) == 6 and (given := _answer_of(words)) is not None:
-            return answers.answer(typist, given).text
+            done = self.host.once.answer(typist, given)
+            if isinstance(done, Done):
+                self.answered = _Answered(typist, given, time.monotonic() + SETTLE_S)
+            return done.text
         return "a list cannot ask for that"
 
     def removed(self, _window: Any) -> None:

@@ -21,6 +21,7 @@ from kitty.fast_data_types import add_timer, remove_timer
 from kitty.progress import ProgressState
 from kitty.utils import log_error
 
+from tallylight.actions.once import Once
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
@@ -64,6 +65,8 @@ class KittyHost:
         #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
         self.command = ""
         self.worker = Worker(_log)
+        #: What was answered in the panes; on this thread nothing waits for the program to go on.
+        self.once = Once(settle_s=0.0)
         self._table = process_table.table()
         self._reader = process_table.ForegroundReader(Agents(()), self._table)
         self._panes: dict[int, Pane] = {}

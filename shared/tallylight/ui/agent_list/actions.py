@@ -13,9 +13,9 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from tallylight.actions import answer as answers
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
+from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.snapshot import requests
 from tallylight.snapshot.requests import Request, RequestError
@@ -51,6 +51,7 @@ class Requests:
     def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes]) -> None:
         self._environ = environ
         self._detached = detached
+        self._once = Once(SETTLE_S)
 
     def start(self, verb: str, row: Row) -> str:
         return self.ask(row, "focus", ()) if verb == "go" else f"{verb} {_ELSEWHERE}"
@@ -63,14 +64,14 @@ class Requests:
         typist = self._sessions.at(row.host, row.pane)
         if isinstance(typist, Refusal):
             return f"answers to {row.address} go {_ELSEWHERE}"
-        found = answers.ask(typist)
+        found = self._once.ask(typist)
         return found if isinstance(found, Question) else found.text
 
     def answer(self, answer: Answer) -> str:
         typist = self._sessions.at(answer.row.host, answer.row.pane)
         if isinstance(typist, Refusal):
             return f"answers to {answer.row.address} go {_ELSEWHERE}"
-        return answers.answer(typist, answer.question.answer(answer.number)).text
+        return self._once.answer(typist, answer.question.answer(answer.number)).text
 
     def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
         try:

@@ -16,7 +16,8 @@ import pytest
 from tallylight.hosts import kitty as package
 
 #: Our modules that import kitty's, by which they are made anew for each test.
-_OURS = ("watcher", "host", "rollup", "tabs", "windows")
+_OURS = ("watcher", "agent_list", "host", "rollup", "tabs", "windows")
+_OF_THE_TAB_BAR = ("ColorFormatter", "Formatter", "TabAccessor", "TabBar")
 
 
 class ProgressState(enum.Enum):
@@ -135,11 +136,15 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
             "get_options": lambda: None,
             "Color": int,
         },
+        ".child": {"default_env": dict},
+        ".constants": {"kitty_exe": lambda: "kitty"},
         ".progress": {"ProgressState": ProgressState},
         ".rgb": {"color_from_int": None},
         ".tab_bar": {
-            name: type(name, (), {"update": None}) for name in ("ColorFormatter", "Formatter", "TabAccessor", "TabBar")
+            "draw_attributed_string": None,
+            **{name: type(name, (), {"update": None}) for name in _OF_THE_TAB_BAR},
         },
+        ".tabs": {"SpecialWindow": None},
         ".utils": {"log_error": kitty.log.append, "color_as_int": None},
     }
     for name, content in parts.items():

@@ -6,6 +6,7 @@ import json
 import socket
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -13,6 +14,8 @@ import pytest
 
 from tallylight.actions.answer import Question
 from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.model.status import Status
+from tallylight.ui.agent_list import actions as list_actions
 from tallylight.ui.agent_list import channel
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.actions import Private, Requests
@@ -120,6 +123,29 @@ def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
     for row in (other, evil):
         assert "only from the list that its own terminal opened" in str(actions.look(row))
         assert "only from" in actions.answer(Answer(row, question_of(row.pane), 1))
+
+
+def test_a_detached_question_is_answered_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Before the agent has drawn anything else nothing is typed again, however often; after that it is."""
+    monkeypatch.setattr(list_actions, "SETTLE_S", 0.0)
+    desk = Desk(seen("claude/permission-bash-80"))
+    panes = SimpleNamespace(at=lambda _host, _pane: desk)
+    actions = Requests({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda: panes)  # type: ignore[arg-type, return-value]
+    row = attrs.evolve(rows_of(asks(3))[0], is_own=False)
+
+    def answered() -> str:
+        asked = actions.look(row)
+        assert isinstance(asked, Question)
+        return actions.answer(Answer(row, asked, 1))
+
+    assert answered() == "answered 1. Yes"
+    assert "was answered" in answered() and "was answered" in answered()
+    assert desk.typed == ["1"]
+    before, desk.now = desk.now, seen("claude/working-120", Status.WORKING)
+    assert isinstance(actions.look(row), str)
+    desk.now = before
+    assert answered() == "answered 1. Yes"
+    assert desk.typed == ["1", "1"]
 
 
 def test_a_long_row_is_wrapped_and_not_cut() -> None:

@@ -14,7 +14,8 @@ agent's data file has them. Everything else is a `Refusal` that names its rule:
 * `changed`: the screen shows something else than the person saw;
 * `choice`, `keys`: there is no such choice, or what chooses it is not known.
 
-This is the only module that answers. It does no input or output: a host's `Typist` looks and types.
+This is the only module that answers; surfaces call it through `actions.once`, which adds the rule `answered`. It does
+no input or output: a host's `Typist` looks and types.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ It waits for that for a moment, with `settle_s`; where nothing may wait, as on k
 
 from __future__ import annotations
 
-import itertools
+import threading
 import time
 from collections.abc import Callable
 
@@ -64,8 +64,9 @@ class Once:
     def __init__(self, settle_s: float) -> None:
         self._settle_s = settle_s
         self._given: dict[tuple[str, int, int], _Given] = {}
-        self._numbers = itertools.count(1)
+        #: The number of the last answer.
         self._last = 0
+        self._lock = threading.Lock()
 
     def look(self, typist: Typist) -> Seen | Refusal:
         """Look at a pane, and forget what was answered in it if that is seen to have gone on."""
@@ -76,7 +77,9 @@ class Once:
             given = self._given.get(key)
             # An answer that was given during the look is not what the look shows.
             if given is not None and given.number <= last and _shown(seen) != given.fingerprint:
-                self._given.pop(key, None)
+                with self._lock:
+                    if self._given.get(key) is given:
+                        del self._given[key]
         return seen
 
     def is_open(self, given: Answer) -> bool:
@@ -105,7 +108,7 @@ class Once:
     def _act(self, typist: Typist, given: Answer | None, act: Callable[[], Done | Refusal]) -> Done | Refusal:
         before = self.look(typist)
         if given is not None and self.is_open(given):
-            return Refusal("answered", "it was answered, and has not gone on since; nothing was typed")
+            return Refusal("answered", "it was already answered and has not continued since; nothing was typed")
         done = act()
         if isinstance(done, Done):
             if given is not None:
@@ -115,11 +118,12 @@ class Once:
 
     def _remember(self, given: Answer) -> None:
         key = _key(given)
-        self._given.pop(key, None)
-        for oldest in list(self._given)[: len(self._given) + 1 - MAX_ANSWERED]:
-            self._given.pop(oldest, None)
-        self._last = next(self._numbers)
-        self._given[key] = _Given(given.fingerprint, self._last)
+        with self._lock:
+            self._given.pop(key, None)
+            while len(self._given) >= MAX_ANSWERED:
+                del self._given[next(iter(self._given))]
+            self._last += 1
+            self._given[key] = _Given(given.fingerprint, self._last)
 
     def _settle(self, typist: Typist, before: Seen | Refusal, given: Answer | None) -> None:
         """Wait until the screen shows something else than what was answered, or than before, but not for long."""
@@ -127,11 +131,18 @@ class Once:
         while time.monotonic() < end:
             now = self.look(typist)
             if given is not None:
-                if not self.is_open(given) or (isinstance(now, Refusal) and now.rule == "gone"):
+                if not self.is_open(given) or _has_left(now, given):
                     return
             elif isinstance(now, Refusal) or isinstance(before, Refusal) or now.look.lines != before.look.lines:
                 return
             time.sleep(LOOK_S)
+
+
+def _has_left(now: Seen | Refusal, given: Answer) -> bool:
+    """Whether the agent that was answered is not in the foreground of its pane any more."""
+    if isinstance(now, Refusal):
+        return now.rule == "gone"
+    return answers.check_process(now, *_key(given)) is not None
 
 
 def _key(given: Answer) -> tuple[str, int, int]:

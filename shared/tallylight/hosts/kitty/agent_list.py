@@ -62,15 +62,6 @@ _EITHER = 'installed=$1; shift; test -x "$installed" && exec "$installed" agents
 LISTEN_S = 0.03
 
 
-@attrs.frozen
-class _Answered:
-    """What was answered last, and until when, in monotonic seconds, it is looked whether that has gone on."""
-
-    typist: WindowTypist
-    given: Answer
-    until: float
-
-
 @attrs.define
 class _List:
     """A list on the screen."""
@@ -85,12 +76,9 @@ class _List:
     unsent: bytes = b""
     #: What to do when it has gone.
     then: Callable[[], object] | None = None
-    answered: _Answered | None = None
 
     def listen(self, _timer: int | None) -> None:
         """Do what was asked since the last time, and answer; never wait for the other side."""
-        if self.answered is not None:
-            self._look_again(self.answered)
         if self.unsent:
             self._send()
             return
@@ -107,12 +95,6 @@ class _List:
         for line in lines:
             self.unsent += self._answer(line)
         self._send()
-
-    def _look_again(self, answered: _Answered) -> None:
-        """Notice that the agent goes on: the next question may look the same."""
-        self.host.once.look(answered.typist)
-        if not self.host.once.is_open(answered.given) or time.monotonic() >= answered.until:
-            self.answered = None
 
     def _answer(self, line: bytes) -> bytes:
         try:
@@ -161,7 +143,7 @@ class _List:
         if verb == "answer" and len(words) == 6 and (given := _answer_of(words)) is not None:
             done = self.host.once.answer(typist, given)
             if isinstance(done, Done):
-                self.answered = _Answered(typist, given, time.monotonic() + SETTLE_S)
+                _watch(typist, given, time.monotonic() + SETTLE_S)
             return done.text
         return "a list cannot ask for that"
 
@@ -216,6 +198,18 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
 
 def _removed(window: Any) -> None:
     _lists.pop(window.id).removed(window)
+
+
+def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
+    """Notice that the agent goes on, until monotonic *until* at most: its next question may look the same."""
+    host = typist.host
+
+    def look(_timer: int | None) -> None:
+        host.once.look(typist)
+        if host.once.is_open(given) and time.monotonic() < until:
+            _watch(typist, given, until)
+
+    add_timer(host.guarded("answers", look), LISTEN_S, False)
 
 
 def _know_command(host: KittyHost, found: object) -> None:

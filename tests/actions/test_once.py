@@ -1,0 +1,123 @@
+"""What was answered is not answered again before the screen was seen to show something else."""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.actions.answer import Answer, Done, Seen
+from tallylight.actions.gate import Refusal
+from tallylight.actions.once import MAX_ANSWERED, Once
+from tallylight.actions.say import Say
+from tallylight.model.errors import SessionError
+from tallylight.model.status import Status
+from tests.actions.desk import PANE, PID, START, Desk, holder, seen
+
+DIALOG = "claude/permission-bash-80"
+
+
+def _again(once: Once, desk: Desk, given: Answer) -> str:
+    found = once.answer(desk, given)
+    return found.rule if isinstance(found, Refusal) else "typed"
+
+
+#: What is seen between two answers to the same dialog; and what becomes of the second.
+BETWEEN = {
+    "nothing": ([], "answered"),
+    "the same": ([seen(DIALOG)], "answered"),
+    "work": ([seen("claude/working-120", Status.WORKING)], "typed"),
+    "another dialog": ([seen("claude/permission-write-80")], "typed"),
+    "somebody reads back": ([Refusal("mode", "somebody reads back")], "answered"),
+    "no answer": ([Refusal("unreachable", "it does not answer")], "answered"),
+    "another pane": ([seen("claude/working-120", Status.WORKING, pane="9")], "answered"),
+    "a shell in front of it": ([seen(DIALOG, foreground=holder(""))], "answered"),
+    "another run of it": ([seen("claude/working-120", foreground=holder("claude", PID + 1))], "answered"),
+}
+
+
+def test_the_same_dialog_is_another_question_once_something_else_stood_there() -> None:
+    """Only a look that shows the agent itself with something else on its screen makes it one."""
+    wrong = {}
+    for name, (between, expected) in BETWEEN.items():
+        once, desk = Once(0.0), Desk(seen(DIALOG))
+        given = desk.shown().answer(1)
+        assert _again(once, desk, given) == "typed"
+        for desk.now in between:
+            once.look(desk)
+        desk.now = seen(DIALOG)
+        found = _again(once, desk, given), _again(once, desk, attrs.evolve(given, number=4))
+        if found != (expected, "answered") or len(desk.typed) != 1 + (expected == "typed"):
+            wrong[name] = found, desk.typed
+    assert wrong == {}
+
+
+def test_the_same_dialog_of_another_agent_is_another_question() -> None:
+    """What was answered is one process's in one pane."""
+    once = Once(0.0)
+    for more in ({}, {"pane": "9"}, {"foreground": holder("claude", PID + 1)}):
+        desk = Desk(seen(DIALOG, **more))  # type: ignore[arg-type]
+        given = desk.shown().answer(1)
+        assert [_again(once, desk, given) for _ in range(2)] == ["typed", "answered"]
+
+
+def test_an_old_look_forgets_no_new_answer() -> None:
+    """A look that began before the answer, and ends after it, shows what was there before."""
+    once, desk = Once(0.0), Desk(seen(DIALOG))
+    given = desk.shown().answer(1)
+
+    class Slow(Desk):
+        def see(self) -> Seen | Refusal:
+            assert _again(once, desk, given) == "typed"
+            return self.now
+
+    once.look(Slow(seen("claude/working-120", Status.WORKING)))
+    assert _again(once, desk, given) == "answered"
+
+
+def test_what_was_not_typed_was_not_answered() -> None:
+    """A refusal, and a host that fails as it is typed to, leave the question open."""
+    once, desk = Once(0.0), Desk(seen(DIALOG))
+    given = desk.shown().answer(1)
+
+    class Broken(Desk):
+        def press(self, keys: str) -> None:
+            raise SessionError("the session is gone")
+
+    assert _again(once, desk, attrs.evolve(given, number=9)) == "choice"
+    assert _again(once, Broken(seen(DIALOG)), given) == "unreachable"
+    assert _again(once, desk, given) == "typed"
+
+
+def test_text_at_a_prompt_may_be_the_same_again() -> None:
+    """Only a dialog is answered once."""
+    once, desk = Once(0.0), Desk(seen("claude/idle-start-80", Status.IDLE))
+    for _ in range(2):
+        assert isinstance(once.say(desk, Say(PANE, PID, START, "go on", enter=True)), Done)
+    assert desk.typed == ["go on\r"] * 2
+
+
+def test_it_waits_until_the_program_has_gone_on() -> None:
+    """Whoever has answered hears of it when the screen shows something else: the same dialog may come at once."""
+
+    class Quick(Desk):
+        looks = 0
+
+        def see(self) -> Seen | Refusal:
+            self.looks += bool(self.typed)
+            return seen("claude/working-120", Status.WORKING) if self.looks == 2 else self.now
+
+    once, desk = Once(60.0), Quick(seen(DIALOG))
+    given = desk.shown().answer(1)
+    assert _again(once, desk, given) == "typed"
+    assert desk.looks == 2 and not once.is_open(given)
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    """The agent that was answered longest ago is forgotten first."""
+    once, first = Once(0.0), Desk(seen(DIALOG))
+    given = first.shown().answer(1)
+    for number in range(MAX_ANSWERED + 1):
+        desk = Desk(attrs.evolve(first.now, pane=f"%{number}"))
+        last = attrs.evolve(given, pane=f"%{number}")
+        assert _again(once, desk, last) == "typed"
+    assert len(once._given) == MAX_ANSWERED
+    assert once.is_open(last) and not once.is_open(attrs.evolve(given, pane="%0"))

@@ -109,7 +109,7 @@ def test_the_place_fits_exactly() -> None:
     page = offer()
     for columns in range(20, 60):
         found = drawn(View(page), columns, 3)[-1]
-        whole = f"2/{len(page.body(columns))} ↓ space reads on  Esc leaves"
+        whole = f"2/{len(page.body(columns))} ↓ space scroll  Esc leave"
         assert found == (whole if len(whole) <= columns else f"{whole[: columns - 1]}…")
 
 

@@ -158,7 +158,7 @@ def test_credentials_and_certificates(tmp_path: Path) -> None:
         follow(other, lambda: "certificate" in other.link.state.lower(), "the wrong authority is not named")
         secret.write_text("wrong")
         wrong = Subscriber(fleet)
-        follow(wrong, lambda: "refuses" in wrong.link.state, "the wrong password is not named")
+        follow(wrong, lambda: "refused the connection" in wrong.link.state, "the wrong password is not named")
         assert not other.link.is_up
         assert not wrong.link.is_up
         secret.chmod(0o644)

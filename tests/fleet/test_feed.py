@@ -52,7 +52,7 @@ def test_the_list_shows_other_machines_and_touches_nothing() -> None:
     actions = Elsewhere()
     started = [actions.start(verb, row) for verb in ("go", "fork", "resume")]
     for said in (*started, actions.look(row), actions.ask(row, "snooze", ("5",))):
-        assert said == "that has to be done on atlas itself"
+        assert said == "do this on atlas itself"
 
 
 def _has_pane(line: dict[str, Any]) -> bool:

@@ -49,7 +49,7 @@ def test_the_list_answers_one_question_once(kitty: Kitty) -> None:
 
     assert answered() == "answered 1. Yes"
     for _ in range(3):
-        assert "was answered" in answered()
+        assert "already answered" in answered()
         kitty.run_soon()
     assert window.written == ["1"]
 

@@ -139,7 +139,7 @@ def test_a_detached_question_is_answered_once(monkeypatch: pytest.MonkeyPatch, t
         return actions.answer(Answer(row, asked, 1))
 
     assert answered() == "answered 1. Yes"
-    assert "was answered" in answered() and "was answered" in answered()
+    assert "already answered" in answered() and "already answered" in answered()
     assert desk.typed == ["1"]
     before, desk.now = desk.now, seen("claude/working-120", Status.WORKING)
     assert isinstance(actions.look(row), str)

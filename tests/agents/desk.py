@@ -34,17 +34,17 @@ STATIONS = 4
 
 _NOTE = """
 import time, tallylight.hosts.kitty.watcher as module
-real, clock = module.KittyHost._publish, time.monotonic
+from tallylight.hosts.kitty.published import Published
+real, clock = Published.publish, time.monotonic
 module.agent_lights = []
 
-def noting(host, id_, pane, now):
-    real(host, id_, pane, now)
-    window = boss.window_id_map.get(id_)
+def noting(published, id_, pane, window, now):
+    real(published, id_, pane, window, now)
     found = {} if window is None else {k: v for k, v in window.user_vars.items() if k.startswith("tally_")}
     below = {id_: str(found.status) for id_, found in pane.tracker.records().items() if id_}
     module.agent_lights.append((clock(), id_, found, below))
 
-module.KittyHost._publish = noting
+Published.publish = noting
 """
 _LIGHTS = """
 import tallylight.hosts.kitty.watcher as module

@@ -56,14 +56,15 @@ finally:
 """
 _RECORD = """
 import time, tallylight.hosts.kitty.watcher as module
-real, clock = module.KittyHost._publish, time.monotonic
+from tallylight.hosts.kitty.published import Published
+real, clock = Published.publish, time.monotonic
 module.desk_history = []
 
-def noting(host, id_, pane, now):
-    real(host, id_, pane, now)
+def noting(published, id_, pane, window, now):
+    real(published, id_, pane, window, now)
     module.desk_history.append((clock(), id_, str(pane.decision.status), pane.decision.is_lit))
 
-module.KittyHost._publish = noting
+Published.publish = noting
 """
 
 

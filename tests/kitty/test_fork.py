@@ -392,8 +392,8 @@ def test_another_machine_in_front(bench: Bench) -> None:
     Desk.say(bench, window, payload)
     bench.wait_status(window, "idle")
 
-    refused(bench, FORK, "is in the foreground", "rule: remote")
-    refused(bench, RESUME, "is in the foreground", "rule: remote")
+    refused(bench, FORK, "Ssh is in the foreground", "rule: remote")
+    refused(bench, RESUME, "Ssh is in the foreground", "rule: remote")
 
 
 def test_resume_what_was_killed(bench: Bench) -> None:

@@ -16,10 +16,11 @@ _PLAN = """
 import json, sys
 sys.path.insert(0, {lib!r})
 from tallylight.config import key_bindings as lines
-from tallylight.setup import environment, keys, kitty
+from tallylight.files import install_paths
+from tallylight.setup import free_keys as keys, kitty
 from tallylight.files.system import System
 system = System()
-place = environment.layout(system)
+place = install_paths.layout(system)
 bindings, answer = keys.plan(system, place, kitty.look(system))
 hidden = keys.hidden(bindings, answer) if answer else None
 print(json.dumps({{

@@ -233,7 +233,7 @@ def test_a_command_of_the_users(desk: Desk, desktop: Desktop) -> None:
     told = home / "told $(touch pwned)"
     argv = (str(script), str(told), "a b; c")
     desk.set_host(
-        "from tallylight.hosts import command\n"
+        "from tallylight.hosts import notify_command as command\n"
         f"host._notices._command = command.Command({argv!r}, 'kitty-1', lambda error: host.failed('command', error))"
     )
     try:

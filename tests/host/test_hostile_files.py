@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import threading
 import tracemalloc
@@ -39,10 +38,12 @@ def huge(path: Path) -> None:
 
 def bound_socket(path: Path) -> None:
     # The path of a socket may be no longer than a hundred bytes.
-    short = Path(f"/tmp/tallylight-{os.getpid()}.socket")
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(str(short))
-    shutil.move(short, path)
+    folder = os.open(path.parent, os.O_PATH)
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(f"/proc/self/fd/{folder}/{path.name}")
+    finally:
+        os.close(folder)
 
 
 def unreadable(path: Path) -> None:

@@ -243,7 +243,11 @@ def key_of(payload: str | None, voice: int = osc1338.NUMBER) -> Key | None:
     found = dict(_FIELD.findall(payload))
     if "state" not in found:
         return Key("recipe") if payload.startswith("resume=") else None
+    if osc1338.decode_variable(payload) is None:
+        return None  # what says nothing must not take the place of what does
     state, id_ = found["state"], found.get("id", "")
+    if "%" in state:
+        return Key(payload, id_, is_many=True)
     if "%" in id_:
         try:
             id_ = pairs.percent_decode(id_.encode("utf-8", "replace")).decode("utf-8", "replace")

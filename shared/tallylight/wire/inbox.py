@@ -265,7 +265,7 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
     if number == osc7501.NUMBER:
         found = dict(_FIELD_7501.findall(body))
         id_ = found.get(b"id", b"").decode("ascii", "replace")
-        if b"state" not in found:
+        if found.get(b"state") not in osc7501.STATES:
             return None
         return _report(number, id_, is_clear=found[b"state"] == b"clear")
     if number == osc1338.NUMBER:

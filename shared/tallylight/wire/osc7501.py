@@ -73,7 +73,7 @@ STATUSES: dict[State, Status | None] = {
     State.ERROR: Status.ERROR,
     State.CLEAR: None,
 }
-_STATES = {state.value.encode(): state for state in State}
+STATES = {state.value.encode(): state for state in State}
 _KINDS = {kind.value.encode(): kind for kind in (Kind.PERMISSION, Kind.QUESTION, Kind.AUTH)}
 
 
@@ -121,7 +121,7 @@ def decode(sequence: Sequence) -> Status7501:
             texts["msg"] = _text(value, *MESSAGE_LIMITS)
     if b"state" not in values:
         raise DecodeError("missing-state")
-    state = _STATES.get(values[b"state"])
+    state = STATES.get(values[b"state"])
     if state is None:
         raise DecodeError("unknown-state", repr(values[b"state"][:32]))
     app = values.get(b"app", b"")

@@ -171,7 +171,11 @@ class Pane:
 
     def carrier(self, payload: str | None, now: float) -> bool:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
-        key = key_of(payload)
+        try:
+            key = key_of(payload)
+        except Exception as error:  # one pane's fault is no reason to lose the others
+            self.faults.take("the user variable", error)
+            return True
         return key is None or self._hear(key, functools.partial(self._carried, payload), len(payload or ""), now)
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:

@@ -123,9 +123,11 @@ def bench(tmp_path: Path) -> Bench:
         heard=heard.append,
         failed=lambda feature, error: faults.append(f"{feature}: {error!r}"),
         host="kitty-7",
+        clock=lambda: bench.now,
     )
     notices.listen()
-    return Bench(panes, manager, notices, heard=heard, faults=faults)
+    bench = Bench(panes, manager, notices, heard=heard, faults=faults)
+    return bench
 
 
 ASK = "state=waiting;tool=aider;message=Go on?"

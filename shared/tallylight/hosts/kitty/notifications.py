@@ -48,6 +48,7 @@ class Notices:
     failed: Callable[[str, Exception], None]
     host: str
     worker: Worker = attrs.field(factory=Worker)
+    clock: Callable[[], float] = time.monotonic
     _notifier: Notifier = attrs.field(init=False)
     _command: Command | None = attrs.field(init=False, default=None)
     #: The notifications that are with the person, by window id: the manager's own numbers.
@@ -220,7 +221,7 @@ class Notices:
 
     def _tell(self, id_: int, pane: Pane, report: Report) -> None:
         """Tell the pane, and the host if that was read; if not, it is in its turn."""
-        if pane.notified(report, time.monotonic()):
+        if pane.notified(report, self.clock()):
             self.heard(id_)
 
     def _is_known(self, id_: int, pane: Pane, before: Decision) -> bool:
@@ -232,7 +233,7 @@ class Notices:
     def _was_shown(self, id_: int) -> bool:
         # A command of the user's may tell it somewhere else, so it is run all the same.
         if self._command is None and self._agent_in(id_) is not None:
-            self._notifier.told_itself(str(id_), time.monotonic())
+            self._notifier.told_itself(str(id_), self.clock())
         return True
 
     def _agent_in(self, id_: int) -> Pane | None:

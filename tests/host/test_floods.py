@@ -142,12 +142,7 @@ PAYLOADS = st.one_of(
 @given(st.lists(PAYLOADS, max_size=30))
 def test_folding_changes_nothing_that_stands(payloads: list[str]) -> None:
     """Said all at once or one after the other, the same stands in the end: of the pane and of each child."""
-    slow, fast = make_pane(), make_pane()
-    for pane in (slow, fast):
-        pane.tick(4.0)  # it has started
-    for n, payload in enumerate(payloads):
-        slow.carrier(payload, 10 + n / 100)
-        fast.carrier(payload, 10.0)
+    slow, fast = slow_and_fast(payloads)
     assert not slow.is_behind
     settle(slow, 11)
     settle(fast, 11)
@@ -171,16 +166,22 @@ HOOKED = st.one_of(
 @given(st.lists(HOOKED, max_size=30))
 def test_folding_of_hooks_changes_nothing_that_stands(payloads: list[str]) -> None:
     """Hooks, whose reports are put in order by their own time, come to the same, too, also among other reports."""
+    slow, fast = slow_and_fast(payloads)
+    settle(slow, 11)
+    settle(fast, 11)
+
+    assert words(fast) == words(slow)
+
+
+def slow_and_fast(payloads: list[str]) -> tuple[Pane, Pane]:
+    """Two panes that have heard the same: one after the other, and all at once."""
     slow, fast = make_pane(), make_pane()
     for pane in (slow, fast):
         pane.tick(4.0)  # it has started
     for n, payload in enumerate(payloads):
         slow.carrier(payload, 10 + n / 100)
         fast.carrier(payload, 10.0)
-    settle(slow, 11)
-    settle(fast, 11)
-
-    assert words(fast) == words(slow)
+    return slow, fast
 
 
 def words(pane: Pane) -> dict[str, Status]:

@@ -33,7 +33,7 @@ from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
-from tallylight.wire.inbox import Call, Inbox, Key, Pace, key_of
+from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
 #: After so many looks at an unchanged screen it is taken to be calm.
 CALM_LOOKS = 16
@@ -173,10 +173,12 @@ class Pane:
         """The pane's `tally` user variable was set to *payload*, or deleted. What cannot be read is ignored."""
         try:
             key = key_of(payload)
+            if key is None or (self._inbox and not is_readable(payload)):
+                return True
         except Exception as error:  # one pane's fault is no reason to lose the others
             self.faults.take("the user variable", error)
             return True
-        return key is None or self._hear(key, functools.partial(self._carried, payload), len(payload or ""), now)
+        return self._hear(key, functools.partial(self._carried, payload), len(payload or ""), now)
 
     def marked(self, is_start: bool, exit_code: int | None, now: float) -> bool:
         """A command of the shell started, or ended with *exit_code* (OSC 133 C and D)."""

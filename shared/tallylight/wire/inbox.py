@@ -243,8 +243,6 @@ def key_of(payload: str | None, voice: int = osc1338.NUMBER) -> Key | None:
     found = dict(_FIELD.findall(payload))
     if "state" not in found:
         return Key("recipe") if payload.startswith("resume=") else None
-    if osc1338.decode_variable(payload) is None:
-        return None  # what says nothing must not take the place of what does
     state, id_ = found["state"], found.get("id", "")
     if "%" in state:
         return Key(payload, id_, is_many=True)
@@ -259,6 +257,15 @@ def key_of(payload: str | None, voice: int = osc1338.NUMBER) -> Key | None:
     return _report((voice, source) if source else voice, id_, is_clear=state == "clear")
 
 
+def is_readable(payload: str | None) -> bool:
+    """
+    Whether a value of the carrier that has a key can be read to its end.
+
+    Asked of what is to wait beside others: what cannot be read must not take the place of what can.
+    """
+    return osc1338.decode_variable(payload) is not None or osc1338.decode_recipe(payload) is not None
+
+
 def key_of_sequence(sequence: Sequence) -> Key | None:
     """The key of a sequence that a relay reads; None for one that says nothing."""
     number, body = sequence.number, sequence.body
@@ -269,16 +276,20 @@ def key_of_sequence(sequence: Sequence) -> Key | None:
             return None
         return _report(number, id_, is_clear=found[b"state"] == b"clear")
     if number == osc1338.NUMBER:
-        return key_of(body.decode("utf-8", "replace"))
+        return _readable_key(body.decode("utf-8", "replace"))
     if body.startswith(_CARRIER):
         try:
-            return key_of(binascii.a2b_base64(body[len(_CARRIER) :]).decode("utf-8", "replace"), user_var.NUMBER)
+            return _readable_key(binascii.a2b_base64(body[len(_CARRIER) :]).decode("utf-8", "replace"), user_var.NUMBER)
         except binascii.Error:
             return None
     if number == osc88.NUMBER:
         return Key(osc88.NUMBER)
     # What tells only what has changed cannot be told apart; what is the same needs no second reading.
     return Key(sequence.raw, is_many=True)
+
+
+def _readable_key(payload: str, voice: int = osc1338.NUMBER) -> Key | None:
+    return key_of(payload, voice) if is_readable(payload) else None
 
 
 def _round(rate: float) -> int:

@@ -222,8 +222,10 @@ def test_at_work_it_may_say_what_it_likes(bench: Bench) -> None:
     """A notification of an agent that was not seen to need anything is news, also in front of the person."""
     bench.panes[1].attention.visible_since = 0.0
     bench.say("state=working;tool=aider")
+    bench.wait(1)
     assert bench.send("half of it is done") == 1
     bench.say(ASK)
+    bench.wait(1)
     assert bench.send("reminder") == 1, "the question is in front of the person"
 
 

@@ -33,6 +33,7 @@ VERBS = {
     "agents": "live list of all agents: go there, answer, snooze, show why",
     "jump": "go to the next pane that needs you; after the last, go back",
     "status": "list the agents of every tab, most urgent first",
+    "wait": "wait until an agent needs you or has finished, for scripts",
     "watch": "print one JSON line per change, for bars, prompts and scripts",
     "top": "the same as `agents`",
     "host": "watch the sessions of GNU Screen and tmux",

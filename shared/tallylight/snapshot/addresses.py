@@ -11,7 +11,7 @@ from tallylight.files import read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 from tallylight.snapshot.rows import is_lit
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotError
 from tallylight.tracker.rollup import urgency
 
@@ -55,6 +55,13 @@ class Panes:
     problems: tuple[SnapshotError, ...] = ()
     machines: Mapping[str, bool] = attrs.field(factory=dict)
 
+    @classmethod
+    def of(cls, hosts: Iterable[Snapshot], problems: Iterable[SnapshotError]) -> Panes:
+        """The panes that *hosts* show."""
+        hosts = tuple(hosts)
+        panes = in_order(Found(host.name, pane) for host in hosts for pane in host.panes)
+        return cls(panes, tuple(host.name for host in hosts), tuple(problems))
+
 
 def in_order(panes: Iterable[Found]) -> tuple[Found, ...]:
     """*panes*, most urgent first."""
@@ -63,9 +70,7 @@ def in_order(panes: Iterable[Found]) -> tuple[Found, ...]:
 
 def read_panes(environ: Mapping[str, str]) -> Panes:
     """Read the snapshots of all living hosts."""
-    snapshots, problems = writer.read_snapshots(writer.directory(environ))
-    panes = [Found(host.name, pane) for host in snapshots for pane in host.panes]
-    return Panes(in_order(panes), tuple(host.name for host in snapshots), tuple(problems))
+    return Panes.of(*writer.read_snapshots(writer.directory(environ)))
 
 
 def add_pane(parser: argparse.ArgumentParser) -> None:

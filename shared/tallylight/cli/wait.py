@@ -1,0 +1,195 @@
+"""
+`tally wait`: wait until agents need you or have finished, for scripts and for other agents.
+
+It reads what the hosts publish and asks no agent anything. A pane that already is in one of the wanted states counts at
+once, unless `--new` is given. The exit code says what was found; docs/scripting.md has the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable
+
+import attrs
+
+from tallylight.cli.output import GAP, Output, clean, status_words
+from tallylight.model.errors import TallyError
+from tallylight.model.status import URGENCY, Status
+from tallylight.snapshot.addresses import Found, Panes, own_place, pick
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.writer import directory
+
+#: Seconds between two looks.
+POLL_S = 0.1
+#: Seconds for which a pane must be missing before it counts as gone: a host may be writing its file anew.
+GONE_S = 1.0
+#: The word for a pane that was closed, or whose agent has ended.
+GONE = "gone"
+#: Statuses of an agent that is not at work.
+AT_REST = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.IDLE)
+#: Exit codes. The timeout's is that of timeout(1).
+WAITS, FAILED, IS_GONE, TIMED_OUT = 3, 4, 5, 124
+
+_CODES = {Status.WAITING.value: WAITS, Status.ERROR.value: FAILED, Status.DOWN.value: FAILED, GONE: IS_GONE}
+#: What decides the exit code, if several were waited for.
+_ORDER = (Status.WAITING.value, Status.ERROR.value, Status.DOWN.value, GONE)
+_WORDS = (*(status.value for status in URGENCY if status is not Status.ACTIVE), GONE)
+
+
+def main(argv: list[str]) -> int:
+    """Wait, print a line for each pane that was waited for, and return the exit code of what was found."""
+    options = _parser().parse_args(argv)
+    feed = Feed(directory(os.environ))
+    feed.poll(time.monotonic())
+    panes = Panes.of(feed.snapshots, feed.problems)
+    if options.pane:
+        chosen = tuple(dict.fromkeys(pick(panes, wanted, os.environ).address for wanted in options.pane))
+    else:
+        own = ":".join(own_place(os.environ))
+        chosen = tuple(found.address for found in panes.panes if found.is_lit and found.address != own)
+    if not chosen:
+        raise TallyError("no agent runs in any tab: there is nothing to wait for")
+    wait = Wait(
+        wanted=options.wanted or frozenset((*(status.value for status in AT_REST), GONE)),
+        is_all=options.all,
+        since=time.time() if options.new else None,
+        chosen=chosen,
+    )
+    end = None if options.timeout is None else time.monotonic() + options.timeout
+    while True:
+        now = time.monotonic()
+        ends = wait.look(panes.panes, now)
+        if ends:
+            break
+        if end is not None and now >= end:
+            sys.stderr.write(f"tally wait: still waiting after {options.timeout:g} s\n")
+            return TIMED_OUT
+        time.sleep(POLL_S if end is None else min(POLL_S, end - now))
+        if feed.poll(time.monotonic()):
+            panes = Panes.of(feed.snapshots, feed.problems)
+    _tell(ends, as_json=options.json)
+    return exit_code(ends)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tally wait",
+        description="Wait until an agent needs you or has finished.",
+        epilog=f"Exit codes: 0 done or idle, {WAITS} waiting for a person, {FAILED} failed, {IS_GONE} gone, "
+        f"{TIMED_OUT} timeout, 1 nothing to wait for, 2 wrong usage.",
+    )
+    parser.add_argument(
+        "pane",
+        nargs="*",
+        metavar="PANE",
+        help="3 or kitty-4711:3, as `tally status` lists it; by default every agent but the one in this pane",
+    )
+    parser.add_argument(
+        "--for",
+        dest="wanted",
+        type=_statuses,
+        metavar="STATUS,…",
+        help=f"statuses to wait for, of {', '.join(_WORDS)}; by default every one in which the agent does not work",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--any", action="store_true", help="return when one of the panes is there (the default)")
+    which.add_argument("--all", action="store_true", help="return when all of the panes are there")
+    parser.add_argument("--new", action="store_true", help="count only what begins after this command")
+    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="give up after so long")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per pane that was waited for")
+    return parser
+
+
+def _statuses(text: str) -> frozenset[str]:
+    words = frozenset(text.split(","))
+    unknown = sorted(words - set(_WORDS))
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown status {unknown[0]!r}; known are {', '.join(_WORDS)}")
+    return words
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds
+
+
+@attrs.frozen
+class End:
+    """A pane that was waited for: its *state*, the word of a status or `GONE`, and what was last known of it."""
+
+    address: str
+    state: str
+    found: Found | None
+
+
+@attrs.define
+class Wait:
+    """
+    What is waited for, and what was seen so far.
+
+    *chosen* are the addresses of the panes. *since*: only statuses that began later than this count, in seconds since
+    the epoch; None for all. Times given to `look` are monotonic.
+    """
+
+    wanted: frozenset[str]
+    is_all: bool
+    since: float | None
+    chosen: tuple[str, ...]
+    _last: dict[str, Found] = attrs.Factory(dict)
+    _missing_since: dict[str, float] = attrs.Factory(dict)
+    _had_agent: set[str] = attrs.Factory(set)
+
+    def look(self, panes: Iterable[Found], now: float) -> tuple[End, ...]:
+        """What was waited for, in the order of `chosen`, if it is there by *now*; nothing if it is not."""
+        present = {found.address: found for found in panes if found.address in self.chosen}
+        ends = []
+        for address in self.chosen:
+            state = self._state(address, present.get(address), now)
+            if state in self.wanted:
+                ends.append(End(address, state, self._last.get(address)))
+        is_there = len(ends) == len(self.chosen) if self.is_all else bool(ends)
+        return tuple(ends) if is_there else ()
+
+    def _state(self, address: str, found: Found | None, now: float) -> str:
+        """The state of one pane; empty while it does not count."""
+        if found is None:
+            return GONE if now - self._missing_since.setdefault(address, now) >= GONE_S else ""
+        self._missing_since.pop(address, None)
+        pane = found.pane
+        if pane.agent:
+            self._had_agent.add(address)
+        elif address in self._had_agent and pane.status in (Status.IDLE, Status.ACTIVE):
+            return GONE
+        self._last[address] = found
+        return pane.status.value if self.since is None or pane.since > self.since else ""
+
+
+def exit_code(ends: tuple[End, ...]) -> int:
+    """The exit code for *ends*: of the most urgent one."""
+    states = {end.state for end in ends}
+    return next((_CODES[state] for state in _ORDER if state in states), 0)
+
+
+def _tell(ends: tuple[End, ...], *, as_json: bool) -> None:
+    output = Output.to(sys.stdout, os.environ)
+    for end in ends:
+        pane = end.found.pane if end.found is not None else None
+        if as_json:
+            told = {"address": end.address, "state": end.state, "pane": pane.to_json() if pane is not None else None}
+            output.line(json.dumps(told))
+            continue
+        is_there = pane is not None and end.state == pane.status
+        words = status_words(pane.status, pane.kind) if pane is not None and is_there else end.state
+        asked = (pane.question or pane.message) if pane is not None and is_there else ""
+        name = (pane.project or pane.title) if pane is not None else ""
+        cells = (end.address, words, clean(pane.agent, 20) if pane is not None else "", clean(name), clean(asked))
+        output.line(GAP.join(cell for cell in cells if cell))

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from tallylight.model.status import Status
-from tallylight.serve.doorkeeper import MAX_BODY
+from tallylight.serve.middleware import MAX_BODY
 from tests.serve.serving import AUTH, JSON, PANES, PROCESS, TOKEN, Served
 
 CHANGES = "ws://127.0.0.1:8787/api/v1/changes"

@@ -77,7 +77,7 @@ class Worktree(Protocol):
 @attrs.define
 class ForkPage:
     """
-    One page. *wants_worktree* is what the person chose; whoever shows the page finds out about it and sets *worktree*
+    One page. *wants_worktree* is what the person chose; the caller that shows the page looks it up and sets *worktree*
     to what it would be, or to why there can be none.
     """
 

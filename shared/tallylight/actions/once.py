@@ -1,5 +1,5 @@
 """
-Once: one question is answered once, whoever presses a key how often before the agent has drawn anything else.
+Once: one question is answered once, however often keys are pressed before the agent has drawn anything else.
 
 Two dialogs that look the same have the same fingerprint, so a second answer to the first would be taken for one to the
 second. A process that types into panes has one `Once` and answers through it: what was answered is refused by the rule

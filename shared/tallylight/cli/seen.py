@@ -1,4 +1,4 @@
-"""`tally seen`: see `cli.snooze`, whose kin it is."""
+"""`tally seen`: see `cli.snooze`."""
 
 from __future__ import annotations
 

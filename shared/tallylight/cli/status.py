@@ -102,7 +102,7 @@ def _row(found: Found, now: float, *, narrow: bool, with_host: bool) -> list[str
 
 
 def to_json(panes: Panes, shown: list[Found]) -> dict[str, object]:
-    """Make the JSON object: every text is as the program in the tab wrote it, so whoever draws it sanitises it."""
+    """Make the JSON object: every text is as the program in the tab wrote it, so the reader must sanitise it."""
     return {
         "version": JSON_VERSION,
         "hosts": list(panes.hosts),

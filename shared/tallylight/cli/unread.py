@@ -1,4 +1,4 @@
-"""`tally unread`: see `cli.snooze`, whose kin it is."""
+"""`tally unread`: see `cli.snooze`."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def is_remote(invocation: Invocation) -> bool:
 
 
 def is_relayed(argv: Sequence[str]) -> bool:
-    """Whether *argv* is `tally run` with a command, whoever else stands in front of it."""
+    """Whether *argv* is `tally run` with a command, whatever else stands in front of it."""
     return any(one.name in _RELAYS and one.args[:1] == ("run",) for one in unwrap(argv).invocations)
 
 

@@ -10,7 +10,7 @@ compared, look by look (four a second). What a person types is not output, and n
    the lowest box near the end of the text is taken to be the input.
 2. **A little is no output.** A change outside of it is *minor* if it stays within `MINOR_ROWS` rows, which all had text
    before and have text after, and exchanges at most `MINOR_CELLS` characters: a clock, a spinner, a counter. So is
-   a screen that comes back for the third time of late: something blinks.
+   a screen that comes back for the third time within a short while: something blinks.
 3. **Unless it does not stop.** Minor changes in at least `LIVELY` of the last `WINDOW` looks are output after all.
    Agents that wait for an approval move 0.9 to 1.6 times a second, agents that work 7 times and more.
 4. **A new size is not output**, nor is what is drawn anew in the `SETTLING` looks after it.

@@ -3,7 +3,7 @@ The mapping: what one event of an agent says, in the keys of the carrier (OSC 13
 
 In: the agent's compact table, the event, the members of the payload. Out: the keys and values, or None if the event
 says nothing. A payload of any shape is taken; what has not the shape we look for is as if it were not there. Texts are
-cut to a line and are not sanitised: whoever decodes the carrier does that.
+cut to a line and are not sanitised: the decoder of the carrier does that.
 
 Two keys are for `hooking.order` alone: `of` names the tool that a wait or an end is about, `weak` marks an event that
 repeats what another says better.

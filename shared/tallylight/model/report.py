@@ -57,7 +57,7 @@ class Report:
     One statement of one source about one record.
 
     *status* None withdraws the record (and its children). *id* is a path: `""` is the pane itself, `a/b` a
-    child of `a`. Every text field is untrusted and already sanitised by whoever decoded it; it is displayed and
+    child of `a`. Every text field is untrusted and was sanitised by its decoder; it is displayed and
     never decides anything.
     """
 

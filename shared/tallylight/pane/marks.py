@@ -7,7 +7,7 @@ from __future__ import annotations
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.requests import Request
 
-#: The longest snooze in minutes: a day. Whoever wants more does not want the light.
+#: The longest snooze in minutes: a day. A longer one would mean that the light is not wanted.
 MAX_MINUTES = 24 * 60
 
 

@@ -102,7 +102,7 @@ class Pane:
 
     @property
     def pace(self) -> Pace | None:
-        """How much is said and read, if that is not all of late."""
+        """How much is said and read, if not everything was read recently."""
         return self._inbox.pace
 
     @property
@@ -162,7 +162,7 @@ class Pane:
 
     @property
     def is_calm(self) -> bool:
-        """Whether the screen has not changed of late: then it need not be looked at in every tick."""
+        """Whether the screen has not changed recently: then it need not be looked at in every tick."""
         return self._unchanged > CALM_LOOKS
 
     def title(self, title: str, now: float) -> bool:

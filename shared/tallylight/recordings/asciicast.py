@@ -135,7 +135,7 @@ class Encoder:
         try:
             return self._event(code, data.decode())
         except UnicodeDecodeError:
-            # Players want text; whoever wants the bytes finds them in the line before.
+            # Players want text; the bytes are in the line before.
             raw = self._evidence({"type": "raw", "base64": base64.b64encode(data).decode("ascii")})
             return raw + self._event(code, data.decode("utf-8", "replace"))
 

@@ -2,7 +2,7 @@
 Position: where a reader of control sequences stands after the bytes it got, in as little work as that takes.
 
 `note` takes the next bytes. An ESC starts afresh whatever it interrupts, so that only what follows the last one counts.
-The envelope of a multiplexer may hold ESC: whoever finds one sets the state, and notes nothing of what is inside.
+The envelope of a multiplexer may hold ESC: the code that finds one sets the state and notes nothing of its content.
 """
 
 from __future__ import annotations

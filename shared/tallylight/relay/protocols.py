@@ -43,7 +43,7 @@ class Protocols:
         """
         Say what an event means for a program whose status is *status*; None if the event is not for us.
 
-        Who is meant by a record that names nobody is for the records to find out.
+        The records decide which child a record without a name belongs to.
         """
         report: Report | None = None
         if isinstance(event, Report):

@@ -91,7 +91,7 @@ def set_modes(fd: int, modes: list[Any]) -> None:
     """
     Set a terminal's modes at once, however many signals come meanwhile.
 
-    At once: to wait for what was written to be read would be to wait for ever for a terminal that reads no more.
+    At once: waiting until the output is read could wait without end for a terminal that has stopped reading.
     """
     while True:
         try:

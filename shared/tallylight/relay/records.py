@@ -249,7 +249,7 @@ class Records:
             record = self._records.get(id_)
             if record is None:
                 continue
-            # Whoever speaks best knows that it is over; a poorer one only takes its own words back.
+            # The best protocol knows that it is over; a weaker one only takes its own reports back.
             if rank >= record.best():
                 self._drop(id_)
             elif record.claims.pop(rank, None):

@@ -2,7 +2,7 @@
 What a person does to a session by way of the server: see it, answer it, tell it something, interrupt it.
 
 Everything goes through `actions.once`, one at a time in each session: a browser sends a click twice, and two people may
-hold two phones. Whoever has answered hears of it once the screen shows something else, so that what comes next is
+hold two phones. The answer is confirmed once the screen shows something else, so that what comes next is
 compared with what is there then. Every call waits for a multiplexer: they are made on threads.
 """
 

@@ -29,9 +29,9 @@ from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
 from tallylight.serve import model
 from tallylight.serve.answering import Answering
-from tallylight.serve.doorkeeper import Doorkeeper, RefusedError, refused, unfit
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
+from tallylight.serve.middleware import AccessMiddleware, RefusedError, refused, unfit
 from tallylight.snapshot.addresses import Found, in_order
 from tallylight.snapshot.schema import Snapshot
 
@@ -91,7 +91,7 @@ def make_app(guard: Guard, read_all: ReadAll, panes: Panes) -> ASGIApp:
     app.exception_handler(RequestValidationError)(unfit)
     app.exception_handler(RefusedError)(refused)
     server.add_routes(app)
-    return Doorkeeper(app, guard)
+    return AccessMiddleware(app, guard)
 
 
 class _Server:
@@ -126,7 +126,7 @@ class _Server:
         """Take in what the hosts show. A fault in that costs this look, and is told once."""
         try:
             await self._take_in()
-        except Exception as error:  # whoever listens is told of the next change all the same
+        except Exception as error:  # listeners are told of the next change all the same
             fault = f"{type(error).__name__}: {error}"
             if fault != self._fault:
                 self._fault = fault
@@ -149,7 +149,7 @@ class _Server:
     def add_routes(self, app: FastAPI) -> None:
         """Everything that can be asked."""
 
-        # The token is asked for by the doorkeeper; this tells of it in the document.
+        # The token is checked by the middleware; this states it in the document.
         guarded: dict[str, Any] = {"dependencies": [Security(HTTPBearer(auto_error=False))], "responses": _PROBLEMS}
         one: dict[str, Any] = {**guarded, "responses": {**_PROBLEMS, **_NO_SESSION}}
         app.get("/api/v1/sessions", response_model=model.Sessions, **guarded)(self.sessions)

@@ -1,8 +1,8 @@
 """
 Connections that have not shown the token: so many, for so long, and never at the expense of those that have.
 
-Whoever can reach the port can open connections; without limits of their own they would take the places of the person
-whose server it is. A connection that comes when there are too many takes the place of the oldest one: a person's shows
+Anybody who can reach the port can open connections; without a limit they would take the places of the server's
+owner. A connection that comes when there are too many takes the place of the oldest one: a person's shows
 the token with its first bytes, and is served however many idle ones there are. https://uvicorn.dev/settings/
 """
 

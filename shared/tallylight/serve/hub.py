@@ -1,9 +1,9 @@
 """
 The hub: tells every listener of every change, and waits for none.
 
-A change is encoded once, whoever listens. Each listener has a bounded queue; one that falls behind so far that its
+A change is encoded once for all listeners. Each listener has a bounded queue; one that falls behind so far that its
 queue is full is given the whole state instead, once it reads again: it may miss what was in between, never what is
-true at last. No input or output: `publish` and `take` are called by whoever has a socket.
+true at last. No input or output: `publish` and `take` are called by the owner of a socket.
 """
 
 from __future__ import annotations

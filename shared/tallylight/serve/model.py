@@ -81,7 +81,7 @@ class Question(BaseModel):
     """
     What a session asks at this moment. `POST answer` sends back *pid*, *start*, *fingerprint* and a choice's number.
 
-    Rows of *context* before *first* are of before the dialog; whoever chooses must have been shown the others. Without
+    Rows of *context* before *first* are of before the dialog; the others must have been shown to the person. Without
     choices any text may be the answer: `POST text` with this *fingerprint*.
     """
 

@@ -88,7 +88,7 @@ def _reason(text: str) -> str:
 
 
 def _pip_install(*pip: str) -> list[str]:
-    # Wheels only: a person who wants a light has no compiler. --no-compile: it is done once for all, afterwards.
+    # Wheels only: a person who wants a light has no compiler. --no-compile: it is done for all of them at the end.
     options = ["--quiet", "--disable-pip-version-check", "--no-compile", "--only-binary", ":all:", "--retries", "2"]
     return [*pip, "install", *options]
 

@@ -35,7 +35,7 @@ def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
         if answer in ("on", "all"):
             yield Finding("tmux server", Health.OK, f"{name}: allow-passthrough is {answer}")
         elif answer:
-            # Not a fault: whoever looks on needs none of it, and it is the person's own setting.
+            # Not a fault: reading needs none of it, and it is the person's own setting.
             text = f"{name}: allow-passthrough is {sanitise(answer)}; "
             text += "set it to `on` so that reports of hooks and the relay pass through"
             yield Finding("tmux server", Health.SKIPPED, text)

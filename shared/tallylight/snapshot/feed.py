@@ -3,7 +3,7 @@ A feed: the snapshots of all living hosts, kept up to date cheaply.
 
 `poll` lists one directory and reads only the files that have changed since; a second without a change costs a `stat` a
 host. That a host died without removing its file is noticed within `LIVENESS_S`. What could not be read stands in
-`problems`, and what it held goes: nobody is shown a state that nobody vouches for.
+`problems`, and what it held goes: no state is shown that no living host stands behind.
 """
 
 from __future__ import annotations

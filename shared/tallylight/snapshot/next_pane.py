@@ -2,7 +2,7 @@
 Jump: to the next pane that needs a person, and after the last one back to where the person was.
 
 A journey begins where the person is at the first jump. Each jump goes to the neediest pane it has not been to; when
-there is none left it ends where it began. Whoever walks off on their own ends it too. A visit changes nothing about a
+there is none left it ends where it began. Going elsewhere by other means ends it too. A visit changes nothing about a
 pane: what waits still waits, and a pane that needs somebody anew is visited anew.
 """
 

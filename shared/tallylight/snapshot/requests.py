@@ -107,7 +107,7 @@ def send(name: str, request: Request, environ: Mapping[str, str] = os.environ) -
 
 class Spool:
     """
-    The directory of requests to the host that is *host* and *pid*, and at the same time a broom for those of the dead.
+    The directory of requests to the host *host* with *pid*; making it removes those of hosts that are gone.
 
     Without a directory of this user alone, or when the disk fails, there are no requests and *error* says why: from
     then on nothing is taken. The directories are looked at anew each time, and so is every file.
@@ -159,7 +159,7 @@ class Spool:
         except SnapshotError as error:
             self.error = str(error)
         except OSError:
-            # Whoever cleans up has removed it: nobody can put anything there either.
+            # It was removed by a cleanup: nobody can put anything there either.
             pass
         return []
 
@@ -198,7 +198,7 @@ def _is_alive(path: Path, pid: int) -> bool:
 
 def _remove(folder: Path) -> None:
     with contextlib.suppress(OSError):
-        # What is no directory goes too. `rmtree` would open it first, and wait for ever for the writer of a FIFO.
+        # What is no directory goes too. `rmtree` would open it first, and wait without end for the writer of a FIFO.
         if stat.S_ISDIR(folder.lstat().st_mode):
             shutil.rmtree(folder, ignore_errors=True)
         else:

@@ -271,7 +271,7 @@ class Tracker:
         else:
             self._records.withdraw("", Source.SCREEN)
         if present is not None and is_new and present.status is Status.WAITING:
-            # Whoever took the dialog away goes on; that it stood still before is no silence.
+            # The agent that took the dialog away goes on; that it stood still before is no silence.
             self._last_output = now
             self._guess(Status.WORKING, None, "its dialog is gone", now)
 

@@ -99,7 +99,7 @@ class Inbox:
         self._counted_at = float("-inf")
         self._said = self._read = self._left_out = 0
         self._told_at = float("-inf")
-        #: None unless something was left out of late.
+        #: None unless something was left out recently.
         self.pace: Pace | None = None
 
     def __len__(self) -> int:

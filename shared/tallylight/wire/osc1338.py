@@ -12,7 +12,7 @@ are argument lists, the program first, a word a line (`%0A`). Numbers other prog
 `state` must be known.
 
 The variable alone has one more form: `resume` and `cwd` without a `state` tell how to start the program again, and
-nothing of its status. Whoever does not know it takes it for a frame that lacks its state.
+nothing of its status. A reader that does not know it sees a frame that lacks its state.
 """
 
 from __future__ import annotations

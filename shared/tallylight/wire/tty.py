@@ -4,7 +4,7 @@ The terminal to write to, and one bounded write to it.
 A hook of an agent often has no terminal of its own: no controlling terminal, pipes on all three descriptors.
 What it says must still reach the tab of its agent, so the search goes from `/dev/tty` through the ancestors.
 Nothing here blocks for longer than its *timeout*, and nothing becomes anyone's controlling terminal. `tally
-emit` pays for every import of this module at every event of an agent, so what is dear is imported where it is
+emit` pays for every import of this module at every event of an agent, so what is slow is imported where it is
 needed.
 """
 
@@ -194,7 +194,7 @@ def write(fd: int, data: bytes, *, timeout: float = 1.0) -> None:
 
 
 def _ignore_background_stop() -> None:
-    """Keep `stty tostop` from suspending us, for ever, when we run in the background."""
+    """Keep `stty tostop` from suspending us without end when we run in the background."""
     # The module behind `signal`, which would pull in enum.
     import _signal  # type: ignore[import-not-found, unused-ignore]
 

@@ -2,7 +2,7 @@
 The mirror: what a broker has told of all machines.
 
 Retained messages go in, in any order; the panes of the machines that are there come out. Of a machine that is gone its
-panes are kept but not shown: nobody vouches for them. All of it is bounded, whatever a broker sends.
+panes are kept but not shown: no host stands behind them. All of it is bounded, whatever a broker sends.
 """
 
 from __future__ import annotations

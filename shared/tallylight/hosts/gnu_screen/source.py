@@ -6,7 +6,7 @@ session's process, with the window's number in its environment. So a look at ses
 program. `screen -ls` is asked only after the directory of the sockets has changed, or after `RELIST_S`.
 
 A screen is read with `hardcopy` into a file of a directory that only this user can enter. A question (`screen -Q`)
-would be shown to whoever is attached, so only a detached session is asked where its cursor is.
+would be shown to an attached person, so only a detached session is asked where its cursor is.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Window:
 
 @attrs.frozen
 class _Seen:
-    """A session as of a look: how long it had run, its windows by leader, and their sights."""
+    """A session as of a look: how long it had run, its windows by leader, and their panes."""
 
     session: Session
     runtime: int | None
@@ -103,7 +103,7 @@ class ScreenSource:
     # What there is --------------------------------------------------------------------------------------------
 
     def look(self) -> Sequence[SourcePane] | None:
-        """A sight for every window of every living session."""
+        """A `SourcePane` for every window of every living session."""
         self._list_sessions()
         self._seen = {session.pid: self._look_at(session) for session in self._sessions}
         self._runtimes.keep(self._seen)
@@ -121,7 +121,9 @@ class ScreenSource:
             return before
         windows = self._windows_of(session, before.windows if before is not None else {})
         is_alone = len(windows) == 1
-        source_panes = [self._sight(session, pid, window.number, is_alone=is_alone) for pid, window in windows.items()]
+        source_panes = [
+            self._source_pane(session, pid, window.number, is_alone=is_alone) for pid, window in windows.items()
+        ]
         return _Seen(session, runtime, windows, source_panes)
 
     def _list_sessions(self) -> None:
@@ -179,7 +181,7 @@ class ScreenSource:
         is_own = env.get("STY", "").partition(".")[0] == str(session.pid)
         return int(number) if is_own and number.isascii() and number.isdigit() and len(number) < 6 else None
 
-    def _sight(self, session: Session, leader: int, number: int | None, *, is_alone: bool) -> SourcePane:
+    def _source_pane(self, session: Session, leader: int, number: int | None, *, is_alone: bool) -> SourcePane:
         is_attached = session.state is State.ATTACHED
         how = ("screen", "-x" if is_attached else "-r", session.address)
         return SourcePane(
@@ -284,7 +286,7 @@ class ScreenSource:
         """Screen has no place for a light."""
 
     def act(self, request: Request) -> None:
-        """Show the window to whoever is attached to its session."""
+        """Show the window to the people attached to its session."""
         for seen in list(self._seen.values()):
             for source_pane in seen.source_panes:
                 if source_pane.id == request.pane and source_pane.tab and self._is_attached(seen.session):

@@ -44,7 +44,7 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.text import sanitise
 
-#: How many screens that have not changed of late are looked at in one tick, at most; each one in every second tick
+#: How many screens that have not changed recently are looked at in one tick, at most; each one in every second tick
 #: where there are few.
 CALM_A_TICK = 16
 #: How soon, in seconds, to look again where an answer is expected any moment: a transcript's end.

@@ -8,7 +8,7 @@ files, the snapshot, and the requests of other processes.
     poller = Poller("sessions", [TmuxSource(os.environ), ScreenSource(os.environ)])
     poller.run(until=lambda: parent_is_gone())     # or poller.step(now) from a loop of one's own
 
-Threads: `run` and `step` belong to one thread, the loop. A source's `look` and a sight's `read` are called on
+Threads: `run` and `step` belong to one thread, the loop. A source's `look` and a pane's `read` are called on
 others, and may take as long as `jobs.run` lets a program take: one that hangs holds up nobody else, and is asked again
 after longer and longer times. `post`, `refresh` and `stop` may be called from anywhere, also from a signal handler.
 

@@ -15,7 +15,7 @@ from tallylight.hosts.polling.polled_pane import PolledPane
 from tallylight.hosts.polling.source import Together
 from tallylight.pane.pane import Look
 
-#: A screen that has not changed of late is read in every so many of the times it could be.
+#: A screen that has not changed recently is read in every so many of the times it could be.
 CALM_EVERY = 2
 #: Screens read in a second, of all panes: so many each by itself, and so many together with others.
 READS_A_SECOND, TOGETHER_A_SECOND = 5, 12

@@ -44,13 +44,13 @@ class Server:
     looked_at: float = float("-inf")
     #: Whether what the last list held was told.
     is_told: bool = True
-    #: Held by whoever asks for a list; nobody waits for it.
+    #: Held by the thread that asks for a list; no thread waits for it.
     lock: threading.Lock = attrs.Factory(threading.Lock)
     silent_until: float = 0.0
     stamp: object = None
     #: When the panes were last captured, in seconds since the epoch, by their ids.
     captured: dict[str, float] = attrs.Factory(dict)
-    #: The sights of the panes, each with what it was made of, by id.
+    #: The `SourcePane`s of the panes, each with what it was made of, by id.
     source_panes: dict[str, tuple[TmuxPane, SourcePane]] = attrs.Factory(dict)
     #: The lights that were put into its windows.
     lights: dict[str, str] = attrs.Factory(dict)
@@ -63,7 +63,7 @@ class Server:
         return self.is_changed or now - self.looked_at >= every * part
 
     def take(self, form: Form, text: str) -> None:
-        """Take in a list. Of a pane that is as it was the sight is the same object."""
+        """Take in a list. A pane that has not changed keeps its `SourcePane` object."""
         self.panes = form.read_panes(text, self._known)
         self.clients = form.read_clients(text)
         self._drawn = {pane.id: pane.drawn_at for pane in self.panes}
@@ -76,11 +76,11 @@ class Server:
             visible = pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
             known = before.get(pane.id)
             if known is None or known[0] is not pane or known[1].visible is not visible:
-                source_pane = self._sight(pane, machine, visible=visible)
+                source_pane = self._source_pane(pane, machine, visible=visible)
                 known = pane, (known[1] if known is not None and known[1] == source_pane else source_pane)
             self.source_panes[pane.id] = known
 
-    def _sight(self, pane: TmuxPane, machine: str, *, visible: bool) -> SourcePane:
+    def _source_pane(self, pane: TmuxPane, machine: str, *, visible: bool) -> SourcePane:
         return SourcePane(
             id=id_of(pane),
             leader=0 if pane.is_dead else pane.pid,

@@ -66,7 +66,7 @@ class TmuxSource:
     # What there is --------------------------------------------------------------------------------------------
 
     def look(self) -> Sequence[SourcePane] | None:
-        """A sight for every pane of every server that answers; None if no server had to be asked."""
+        """A `SourcePane` for every pane of every server that answers; None if no server had to be asked."""
         if shutil.which("tmux", path=self._env.get("PATH")) is None:
             return []
         paths = self._sockets()

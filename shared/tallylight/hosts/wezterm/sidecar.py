@@ -183,7 +183,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str) -> 
         with contextlib.suppress(OSError):
             if place.log.stat().st_size == 0:
                 place.log.unlink()
-        # Before it is let go: whoever takes the lock afterwards makes a file of its own.
+        # Before the lock is released: the next holder makes a file of its own.
         with contextlib.suppress(OSError):
             place.lock.unlink()
         os.close(lock)

@@ -75,7 +75,7 @@ class WezTermSource:
     # On other threads -----------------------------------------------------------------------------------------
 
     def look(self) -> Sequence[SourcePane] | None:
-        """A sight for every pane that the GUI process lists."""
+        """A `SourcePane` for every pane that the GUI process lists."""
         rows = self._list()
         ttys = {row.tty for row in rows if row.tty}
         if any(not self._leads(tty) for tty in ttys):

@@ -32,7 +32,7 @@ function age(since) {
   return `${Math.floor(seconds / 3600)}h`;
 }
 
-// Written only where it is another: whoever listens to the page hears every change of a text.
+// Written only if it differs: a screen reader reads out every change of a text.
 function put(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }

@@ -1,6 +1,4 @@
-"""
-The doorkeeper: what stands before the application and lets nothing through that it is not to see.
-"""
+"""The access middleware: passes on to the application only the requests that may reach it."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ _HEADERS = {
 }
 
 
-class Doorkeeper:
+class AccessMiddleware:
     """
     Turns away what is not for us before anything of it is read: other hosts and origins, bodies too large, and what
     asks for more than the page without showing the token.

@@ -46,7 +46,7 @@ from tallylight.recordings.replay import Replay
 from tallylight.serve import model
 from tallylight.setup import agents as setup_agents
 from tallylight.setup import dependencies, free_keys, wezterm
-from tallylight.snapshot import addresses, feed, rows, waiting_time_file, writer
+from tallylight.snapshot import addresses, feed, open_conversations, rows, waiting_time_file, writer
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import ConversationEntry, LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
 from tallylight.tracker.claims import Timing
@@ -148,6 +148,22 @@ def read_snapshot(document: bytes, folder: Path) -> object:
             _use_pane(host.name, pane)
     writer.sweep(runtime)
     return found.snapshots
+
+
+def read_conversations(document: bytes, folder: Path) -> object:
+    environ = {"XDG_STATE_HOME": str(folder)}
+    path = open_conversations.directory(environ) / "kitty-4194310-1763690000000.json"
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    path.write_bytes(document)
+    lost, problems = open_conversations.read_lost(environ, ())
+    for problem in problems:
+        str(problem).encode("utf-8")
+    for one in lost:
+        _use_pane(one.host.name, one.pane)
+    for one in open_conversations.claim(lost):
+        open_conversations.put_back(one)
+    open_conversations.offer(environ, NOW)
+    return lost
 
 
 def read_request(document: bytes, folder: Path) -> object:
@@ -532,6 +548,16 @@ READERS = {
             "panes": [{"id": "3", "status": "waiting", "since": NOW, "cwd": "/w"}],
         },
         read=read_snapshot,
+    ),
+    "open conversations": Reader(
+        modules=("snapshot.open_conversations",),
+        example={
+            **Snapshot(host="kitty", pid=4194310, started=NOW, written=NOW, panes=()).to_json(),
+            "birth": "earlier-boot/pid:[1]/5",
+            "panes": [{"id": "3", "status": "waiting", "since": NOW, "conversation": {"agent": "claude", "cwd": "/w"}}],
+            "births": {"3": "earlier-boot/pid:[1]/7"},
+        },
+        read=read_conversations,
     ),
     "request": Reader(
         modules=("snapshot.requests",), example=Request("snooze", "3", ("5",)).to_json(), read=read_request

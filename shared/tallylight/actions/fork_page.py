@@ -129,7 +129,7 @@ class ForkPage:
         keys += [("o", "OS window")]
         if self.verb is Verb.FORK:
             keys.append(("w", "no worktree" if self.wants_worktree else "new worktree"))
-        return fitted(_key_lines(keys, columns), columns)
+        return fitted(key_lines(keys, columns), columns)
 
     def _body(self, columns: int) -> list[Line]:
         inner = max(10, columns - 4)
@@ -239,7 +239,8 @@ def fitted(lines: Sequence[Line], columns: int) -> list[Line]:
     return fitted
 
 
-def _key_lines(keys: Sequence[tuple[str, str]], columns: int) -> list[Line]:
+def key_lines(keys: Sequence[tuple[str, str]], columns: int) -> list[Line]:
+    """Keys and what they do, in as few lines of so many columns as hold them."""
     rows: list[list[Piece]] = [[]]
     used = 0
     for key, what in keys:

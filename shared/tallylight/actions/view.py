@@ -7,18 +7,46 @@ now: another width or height, or other words on the page, begin anew. What could
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import attrs
 
-from tallylight.actions.fork_page import Act, ForkPage, Line, fitted, wrapped
+from tallylight.actions.fork_page import Act, Line, fitted, wrapped
+from tallylight.actions.gate import Refusal
 
 _NOT_YET = "Scroll down with ↓ or space: not all of this was shown."
 
 
+class Page(Protocol):
+    """What is offered to a person, who agrees to it with Enter."""
+
+    @property
+    def verb(self) -> str:
+        """What Enter does."""
+
+    @property
+    def title(self) -> str:
+        """What the page's own window is called."""
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why Enter can start nothing as things are."""
+
+    def body(self, columns: int) -> list[Line]:
+        """What has to be seen before anything is agreed to, no line wider than *columns*."""
+
+    def keys(self, columns: int) -> list[Line]:
+        """What the keys do."""
+
+    def key(self, key: str) -> Act:
+        """Take one key: a character, `enter`, `escape`."""
+
+
 @attrs.define
 class View:
-    """One window with the page of *offer*."""
+    """One window with the page *offer*."""
 
-    offer: ForkPage
+    offer: Page
     _body: list[Line] = attrs.Factory(list)
     _size: tuple[int, int] = (0, 0)
     _top: int = 0
@@ -53,7 +81,7 @@ class View:
         return [*body[self._top : bottom], *foot], is_new
 
     def key(self, key: str) -> Act:
-        """Take one key, by its name: those of an `ForkPage`, and `up`, `down`, `pageup`, `pagedown`."""
+        """Take one key, by its name: those of a `Page`, and `up`, `down`, `pageup`, `pagedown`."""
         self._says_not_yet = False
         step = {"up": -1, "down": 1, "pageup": -max(1, self._height), "pagedown": max(1, self._height)}
         by = step.get("pagedown" if key == " " else key)

@@ -41,6 +41,7 @@ VERBS = {
     "publish": "send the state of this machine's agents to the broker of a fleet",
     "fork": "fork a pane's conversation into a new pane; the old one is not changed",
     "resume": "resume the conversation of an agent that has ended or crashed",
+    "restore": "resume the conversations that were open when a terminal ended",
     "snooze": "snooze a pane's question",
     "unread": "mark a pane as not looked at yet",
     "seen": "mark a pane as looked at",

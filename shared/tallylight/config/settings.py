@@ -56,6 +56,8 @@ class Config:
     #: 0: never.
     fuse_s: float = 300.0
     debounce_ms: int = 100
+    #: Whether the conversations that are open are kept on disk, for `tally restore`.
+    keep_conversations: bool = True
     trust: Trust = Trust()
     kitty: Kitty = Kitty()
     notify: Notify = attrs.Factory(Notify)
@@ -99,6 +101,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
         stale_s=table.number("stale_s", default.stale_s, 5, 3600),
         fuse_s=table.number("fuse_s", default.fuse_s, 10, 3600, zero=True),
         debounce_ms=round(table.number("debounce_ms", default.debounce_ms, 50, 10_000)),
+        keep_conversations=table.boolean("keep_conversations", default.keep_conversations),
         trust=Trust(explicit_lasts=trust.text("explicit_lasts", default.trust.explicit_lasts, choices=EXPLICIT_LASTS)),
         kitty=Kitty(
             style=kitty.text("style", default.kitty.style, choices=STYLES),

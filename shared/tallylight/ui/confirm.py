@@ -15,9 +15,12 @@ import select
 import termios
 import tty
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
-from tallylight.actions.fork_page import Act, ForkPage, Line
-from tallylight.actions.view import View
+from tallylight.actions.fork_page import Act, Line
+from tallylight.actions.view import Page, View
+
+Offer = TypeVar("Offer", bound=Page)
 
 #: How long, in seconds, the rest of an escape sequence may take.
 REST_S = 0.05
@@ -36,7 +39,7 @@ _STYLES = {"title": "1", "key": "1", "dim": "2", "bad": "31"}
 _ENTER_SCREEN, _LEAVE_SCREEN = b"\x1b[?1049h\x1b[?25l\x1b[?2004h", b"\x1b[?2004l\x1b[?25h\x1b[?1049l"
 
 
-def ask(offer: ForkPage, fd: int, environ: Mapping[str, str], prepare: Callable[[ForkPage], None]) -> bool:
+def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Offer], None]) -> bool:
     """
     Show *offer* on the terminal *fd* until a person has decided; True if it is to be done.
 

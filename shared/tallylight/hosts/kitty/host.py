@@ -28,6 +28,7 @@ from tallylight.evidence import process_table
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import settings
 from tallylight.hosts.kitty import windows as kitty_windows
+from tallylight.hosts.kitty.conversations import KeptConversations
 from tallylight.hosts.kitty.notifications import Notices
 from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.kitty.published import Published
@@ -73,6 +74,7 @@ class KittyHost:
         self._published = Published()
         self._files = FileReader(self._panes, self.worker, self.guarded, _log)
         self._store = Store(self.worker, _log)
+        self._conversations = KeptConversations(self.worker, _log, self._tell_resumable)
         #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
         self._is_unsaved = self._is_redrawn = False
         self._ticks = 0
@@ -107,6 +109,8 @@ class KittyHost:
         self._reader.use(found.agents)
         self.apply(found.config)
         self.guarded("notifications", self._start_notices)()
+        if found.config.keep_conversations:
+            self._conversations.open()
         now = time.monotonic()
         for pane in self._panes.values():
             pane.recall(now)
@@ -291,6 +295,12 @@ class KittyHost:
         notices.listen()
         self._notices = notices
 
+    def _tell_resumable(self, number: int) -> None:
+        """Tell that conversations of an earlier kitty can be resumed."""
+        if self._notices is not None:
+            what = "1 conversation" if number == 1 else f"{number} conversations"
+            self._notices.say(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
+
     def _notify(self, now: float) -> None:
         """Tell a person who is elsewhere what is to be told."""
         if self._notices is not None:
@@ -324,9 +334,15 @@ class KittyHost:
             self._is_redrawn = False
             self._rollup.redraw()
         if self._is_unsaved:
-            self._is_unsaved = not self._store.publish(lambda: self.entries(now), now)
+            self._is_unsaved = not self._store.publish(self._entries_to_keep, now)
         self._store.flush(now)
+        self._conversations.tick(now)
         self.come_back(now)
+
+    def _entries_to_keep(self) -> tuple[PaneEntry, ...]:
+        entries = self.entries(time.monotonic())
+        self._conversations.publish(entries)
+        return entries
 
     def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
         window = self.boss.window_id_map.get(id_)

@@ -151,6 +151,13 @@ class Notices:
     def _command_failed(self, error: Exception) -> None:
         self.failed("notify.command", error)
 
+    def say(self, title: str, body: str) -> None:
+        """Tell of something that is about no pane."""
+        manager = self.boss.notification_manager
+        command = manager.create_notification_cmd()
+        command.title, command.body, command.application_name = title, body, APPLICATION
+        self._show(command, 0)
+
     # Those of programs ---------------------------------------------------------------------------------------
 
     def listen(self) -> None:

@@ -39,6 +39,7 @@ from tallylight.hosts.polling.source import SourcePane as SourcePane
 from tallylight.pane import marks as requested
 from tallylight.pane.pane import Pane
 from tallylight.snapshot import waiting_time_file
+from tallylight.snapshot.open_conversations import OpenConversations
 from tallylight.snapshot.requests import Spool
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import MAX_PANES, SnapshotWriter
@@ -100,6 +101,7 @@ class PollingHost:
         self._screens = Screens(self._jobs, clock, self._touch)
         self._agent_files = AgentFiles(self._jobs, clock, self._touch)
         self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
+        self._conversations = OpenConversations.for_host(host, environ, time.time)
         self._spool = Spool(host, environ=environ)
         self._waited_file = waiting_time_file.WaitingTimeFile(host, environ)
         self._ledger = self._waited_file.open(waiting_time_file.today(time.time()))
@@ -169,6 +171,7 @@ class PollingHost:
             asked.source.close()
         self._runtimes.close()
         self._snapshot.close()
+        self._conversations.close()
         self._spool.close()
 
     def step(self, now: float) -> float:
@@ -361,11 +364,16 @@ class PollingHost:
                     polled.entry, self._is_changed = entry, True
         if self._is_changed:
             self._is_changed = False
-            self._snapshot.publish([polled.entry for polled in self._held.values() if polled.entry is not None], now)
+            entries = [polled.entry for polled in self._held.values() if polled.entry is not None]
+            self._snapshot.publish(entries, now)
+            if self.config.keep_conversations:
+                self._conversations.publish(entries, now)
             for asked in self._asked:
                 asked.is_told = False
         else:
             self._snapshot.flush(now)
+            if self.config.keep_conversations:
+                self._conversations.flush(now)
         for asked in self._asked:
             if not asked.is_told:
                 self._tell(asked)

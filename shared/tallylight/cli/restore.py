@@ -1,0 +1,179 @@
+"""
+`tally restore`: resume the conversations of a terminal that has crashed, was killed or was closed.
+
+Hosts keep what is open on disk; see `snapshot.open_conversations`. Each conversation is planned by the rules of
+`tally resume`, shown with exactly what would run, and planned again before it is started.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+
+from tallylight.actions import fork
+from tallylight.actions.fork_page import command_line
+from tallylight.actions.gate import Refusal
+from tallylight.actions.plan import Plan, Verb
+from tallylight.actions.restore_page import Choice, RestorePage
+from tallylight.agents import agent_files
+from tallylight.agents.agent import Agents
+from tallylight.cli.fork import LAUNCH_S, to_json
+from tallylight.cli.output import Output, ago, clean
+from tallylight.model.errors import TallyError
+from tallylight.model.status import Status
+from tallylight.snapshot import writer
+from tallylight.snapshot.open_conversations import Lost, claim, put_back, read_lost
+from tallylight.snapshot.schema import Pane
+from tallylight.ui.confirm import ask
+
+_NONE = "no conversation is left to resume"
+
+
+def main(argv: list[str]) -> int:
+    """Show what can be resumed, and start what the person chooses."""
+    options = _parser().parse_args(argv)
+    agents, problems = agent_files.load_agents(os.environ)
+    live, more = writer.read_snapshots(writer.directory(os.environ))
+    lost, bad = read_lost(os.environ, live)
+    for problem in (*problems, *more, *bad):
+        sys.stderr.write(f"tally restore: {clean(str(problem))}\n")
+    numbered = dict(enumerate(lost, 1))
+    if unknown := [number for number in options.number if number not in numbered]:
+        raise TallyError(f"there is no conversation {unknown[0]}; `tally restore --list` numbers them")
+    chosen = {number: numbered[number] for number in options.number} or numbered
+    if options.forget:
+        gone = claim(chosen.values())
+        sys.stdout.write(f"forgotten: {len(gone)} of {len(lost)}\n")
+        return 0
+    choices = [_choice(number, one, agents, time.time()) for number, one in chosen.items()]
+    if options.json:
+        listed = [_to_json(choice, chosen[choice.number]) for choice in choices]
+        sys.stdout.write(json.dumps({"version": 1, "conversations": listed}, indent=2) + "\n")
+        return 0
+    if not choices:
+        sys.stdout.write(f"{_NONE}\n")
+        return 0
+    launcher = _launcher(os.environ, through_tty=options.tabs)
+    if options.list or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        _list(Output.to(sys.stdout, os.environ), choices)
+        return 0
+    where, most = ("in new tabs", len(choices)) if launcher is not None else ("in this pane", 1)
+    page = RestorePage(choices, where, most)
+    if launcher is None and len(page.chosen) > 1:
+        for choice in page.chosen[1:]:
+            choice.is_chosen = False
+    if not ask(page, sys.stdin.fileno(), os.environ, lambda _: None):
+        return 1
+    failures = [_start(choice, chosen[choice.number], launcher) for choice in page.chosen]
+    for failure in filter(None, failures):
+        sys.stderr.write(f"tally restore: {failure}\n")
+    return 1 if any(failures) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tally restore",
+        description="Resume the conversations that were open when a terminal crashed, was killed or was closed. "
+        "You see each exact command first. In kitty with remote control they open in new tabs; elsewhere one "
+        "is resumed in this pane.",
+    )
+    parser.add_argument("number", nargs="*", type=int, metavar="N", help="only these, as --list numbers them")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="print the list and start nothing")
+    what.add_argument("--json", action="store_true", help="print the list as one JSON object and start nothing")
+    what.add_argument("--forget", action="store_true", help="remove them from the list")
+    parser.add_argument(
+        "--tabs",
+        action="store_true",
+        help="open tabs also if only this window may control kitty (`launch --allow-remote-control`)",
+    )
+    return parser
+
+
+def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Choice:
+    pane = lost.pane
+    plan = _plan(lost, agents)
+    known = agents.get(pane.conversation.agent)
+    name = pane.project or pane.conversation.cwd.rstrip("/").rpartition("/")[2] or pane.title
+    about = [f"{_state(pane)}; last seen {ago(lost.host.written, now)} in {lost.host.name}"]
+    if pane.question:
+        about.append(f"“{clean(pane.question, 160)}”")
+    display = known.display if known is not None else pane.conversation.agent
+    return Choice(number, f"{clean(display, 40)}  {clean(name, 60)}", about, plan)
+
+
+def _state(pane: Pane) -> str:
+    words = {Status.WAITING: "it was waiting for you", Status.WORKING: "it was working"}
+    return words.get(pane.status, f"it was {pane.status}")
+
+
+def _plan(lost: Lost, agents: Agents) -> Plan | Refusal:
+    """What would resume it: its process is gone, and nothing but its conversation is believed."""
+    gone = Pane(
+        id=lost.pane.id, status=Status.DOWN, project=lost.pane.project, conversation=lost.pane.conversation
+    )  # fmt: skip
+    return fork.act(Verb.RESUME, gone, agents)
+
+
+def _to_json(choice: Choice, lost: Lost) -> dict[str, object]:
+    return {
+        "number": choice.number,
+        "host": lost.host.name,
+        "last_seen": lost.host.written,
+        "pane": lost.pane.to_json(),
+        "resume": to_json(choice.found),
+    }
+
+
+def _list(output: Output, choices: list[Choice]) -> None:
+    for choice in choices:
+        output.line(output.strong(f"{choice.number}  {choice.name}"))
+        for text in choice.about:
+            output.line(f"   {clean(text)}")
+        if isinstance(choice.found, Refusal):
+            output.line(f"   not possible: {clean(choice.found.text)} (rule: {choice.found.rule})")
+        else:
+            output.line(f"   cd {command_line([choice.found.cwd])} && {command_line(choice.found.argv)}")
+
+
+def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> list[str] | None:
+    """What opens a tab of the kitty around us; None where nothing can."""
+    kitten = shutil.which("kitten", path=environ.get("PATH"))
+    window = environ.get("KITTY_WINDOW_ID", "")
+    if kitten is None or not window.isdigit() or not (environ.get("KITTY_LISTEN_ON") or through_tty):
+        return None
+    return [kitten, "@", "launch", "--type=tab", "--copy-env", f"--source-window=id:{window}"]
+
+
+def _start(choice: Choice, lost: Lost, launcher: list[str] | None) -> str:
+    """Start one; what went wrong, or nothing."""
+    plan = choice.plan
+    assert plan is not None
+    agents, _ = agent_files.load_agents(os.environ)
+    again = _plan(lost, agents)
+    if isinstance(again, Refusal) or not again.is_same(plan):
+        return f"{choice.name}: not started, because what would run has changed"
+    if not lost.is_over or not claim([lost]):
+        return f"{choice.name}: not started, because it was resumed elsewhere in the meantime"
+    try:
+        if launcher is None:
+            os.chdir(plan.cwd)
+            sys.stdout.flush()
+            os.execv(plan.argv[0], plan.argv)  # noqa: S606 - no shell is meant to come between
+        names = [f"--tab-title={plan.title}", f"--title={plan.title}", f"--cwd={plan.cwd}"]
+        done = subprocess.run(
+            [*launcher, *names, *plan.argv], capture_output=True, text=True, timeout=LAUNCH_S, check=False
+        )
+        problem = clean(done.stderr or done.stdout or "kitty opened no tab") if done.returncode else ""
+    except (OSError, subprocess.TimeoutExpired) as error:
+        problem = str(error)
+    if problem:
+        put_back(lost)
+        return f"{choice.name}: not started: {problem}"
+    return ""

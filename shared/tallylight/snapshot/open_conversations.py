@@ -1,0 +1,328 @@
+"""
+Open conversations: the agents of one host, kept on disk so that they can be resumed after a crash or a power cut.
+
+`<state directory>/open/<host>-<pid>-<started>.json` holds what `tally restore` needs of each pane with an agent: which
+conversation, where, its place and what it last asked. One writer a file. It survives its host: a terminal that ends
+closes its panes one by one, so a pane that goes is taken out only if the host still runs `SETTLE_S` later. Once the
+host is gone, `claim` takes a conversation out for the one process that starts it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from tallylight.files import directories, read_write
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.schema import VERSION, Pane, Snapshot
+from tallylight.snapshot.values import text
+from tallylight.snapshot.writer import SnapshotError, birth_of, checked_directory, is_alive
+from tallylight.wire import values
+
+#: Conversations in one file, and files that a reader looks at, the newest first.
+MAX_PANES, MAX_FILES = 256, 64
+#: Of one file.
+MAX_BYTES = 1024 * 1024
+#: Seconds that a host must outlive a pane before its conversation counts as ended on purpose.
+SETTLE_S = 5.0
+#: Seconds between two writings at least, and between two of what has not changed at most.
+INTERVAL_S, REFRESH_S = 5.0, 600.0
+#: Seconds after which a file of a host that is gone is removed: thirty days.
+MAX_AGE_S = 30 * 86400.0
+
+_NAME = re.compile(r"\A[a-z]{1,16}-[0-9]{1,10}-[0-9]{1,13}\.json\Z")
+
+
+def directory(environ: Mapping[str, str]) -> Path:
+    """Where the files of all hosts are."""
+    return directories.state_dir(environ) / "open"
+
+
+def is_open(pane: Pane) -> bool:
+    """Whether an agent runs in *pane* whose conversation the host knows."""
+    return pane.agent_pid is not None and bool(pane.conversation.agent)
+
+
+def _kept(pane: Pane) -> Pane:
+    """What is kept of *pane*."""
+    return Pane(
+        id=pane.id,
+        status=pane.status,
+        kind=pane.kind,
+        tab=pane.tab,
+        os_window=pane.os_window,
+        title=pane.title,
+        agent=pane.conversation.agent,
+        project=pane.project,
+        question=pane.question or pane.message,
+        since=pane.since,
+        agent_pid=pane.agent_pid,
+        conversation=pane.conversation,
+    )
+
+
+def _place(pane: Pane) -> tuple[object, ...]:
+    """What of a pane is written anew as soon as it changes. The rest changes at every turn."""
+    return pane.id, pane.conversation, pane.tab, pane.os_window
+
+
+@attrs.define
+class OpenConversations:
+    """
+    The file of this process as the host *host*. `publish` what is shown; call `flush` when `due` says so.
+
+    *clock* is the wall clock, the `now` of the methods monotonic. A disk that fails costs the file and nothing else:
+    *error* says why.
+    """
+
+    path: Path
+    host: str
+    clock: Callable[[], float]
+    pid: int = attrs.field(factory=os.getpid)
+    error: str = ""
+    _started: float = attrs.field(init=False)
+    _panes: tuple[Pane, ...] = attrs.field(init=False, default=())
+    _written: tuple[Pane, ...] = attrs.field(init=False, default=())
+    _written_at: float | None = attrs.field(init=False, default=None)
+    #: Since when a pane that was written is missing.
+    _missing_since: float | None = attrs.field(init=False, default=None)
+
+    def __attrs_post_init__(self) -> None:
+        self._started = self.clock()
+
+    @classmethod
+    def for_host(cls, host: str, environ: Mapping[str, str], clock: Callable[[], float]) -> OpenConversations:
+        """The file of this process. What is older than `MAX_AGE_S` is removed."""
+        folder = directory(environ)
+        kept = cls(folder / f"{host}-{os.getpid()}-{int(clock() * 1000) % 10**13}.json", host, clock)
+        with contextlib.suppress(OSError, TallyError):
+            for path in _paths(folder):
+                if clock() - path.lstat().st_mtime > MAX_AGE_S and not _lives(path):
+                    path.unlink()
+        return kept
+
+    def publish(self, panes: Iterable[Pane], now: float) -> None:
+        """Take in what the host shows now, and write it if that is due."""
+        self._panes = tuple(_kept(pane) for pane in panes if is_open(pane))[:MAX_PANES]
+        there = {pane.id for pane in self._panes}
+        if all(pane.id in there for pane in self._written):
+            self._missing_since = None
+        elif self._missing_since is None:
+            self._missing_since = now
+        self.flush(now)
+
+    def due(self, now: float) -> float | None:
+        """The time at which `flush` has something to do; None if it has nothing."""
+        last = self._written_at
+        if self._missing_since is not None:
+            return max(self._missing_since + SETTLE_S, now)
+        if not self._panes:
+            return None
+        if last is None:
+            return now
+        if [*map(_place, self._panes)] != [*map(_place, self._written)]:
+            return max(last + INTERVAL_S, now)
+        return max(last + REFRESH_S, now)
+
+    def close(self) -> None:
+        """The host ends and the agents go on without it, in their multiplexer: there is nothing to resume."""
+        self._panes = ()
+        with contextlib.suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+    def flush(self, now: float) -> None:
+        """Write what is due."""
+        due = self.due(now)
+        if due is None or due > now:
+            return
+        self._written_at, self._missing_since, self._written = now, None, self._panes
+        try:
+            self._write()
+            self.error = ""
+        except (OSError, TallyError) as error:
+            self.error = str(error)
+
+    def _write(self) -> None:
+        if not self._panes:
+            self.path.unlink(missing_ok=True)
+            return
+        self.path.parent.parent.mkdir(parents=True, exist_ok=True)
+        checked_directory(self.path.parent, create=True)
+        snapshot = Snapshot(
+            host=self.host,
+            pid=self.pid,
+            started=self._started,
+            birth=birth_of(self.pid),
+            written=self.clock(),
+            panes=self._panes,
+        )
+        _save(self.path, _File(snapshot, {pane.id: birth_of(pane.agent_pid or 0) for pane in self._panes}))
+
+
+@attrs.frozen
+class _File:
+    """What a file holds: the host's panes, and for each by its id when its agent's process began (`birth_of`)."""
+
+    snapshot: Snapshot
+    births: Mapping[str, str]
+
+    def without(self, panes: Sequence[Pane]) -> _File:
+        return attrs.evolve(
+            self, snapshot=attrs.evolve(self.snapshot, panes=tuple(p for p in self.snapshot.panes if p not in panes))
+        )
+
+
+@attrs.frozen
+class Lost:
+    """
+    A conversation of a host that is gone: *pane* as the file at *path* has it, and *host*, the rest of that file.
+
+    *birth*: when its agent's process began.
+    """
+
+    path: Path
+    host: Snapshot
+    pane: Pane
+    birth: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its agent has ended, too: one in a multiplexer, or after nohup, outlives its host."""
+        return self.pane.agent_pid is None or not is_alive(self.pane.agent_pid, self.birth)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells this conversation from others: its session, or where it was if that is not known."""
+        found = self.pane.conversation
+        return (found.agent, found.session) if found.session else (found.agent, "", found.cwd)
+
+
+def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[list[Lost], list[TallyError]]:
+    """
+    The conversations of hosts that are gone, newest file first, each once, and what is wrong with files.
+
+    One that a host of *live* shows is left out: somebody has resumed it.
+    """
+    found: dict[tuple[str, ...], Lost] = {}
+    problems: list[TallyError] = []
+    running = {
+        (pane.conversation.agent, pane.conversation.session) for host in live for pane in host.panes if is_open(pane)
+    }
+    try:
+        paths = _paths(directory(environ))
+    except FileNotFoundError:
+        return [], []
+    except (OSError, TallyError) as error:
+        return [], [error if isinstance(error, TallyError) else SnapshotError(directory(environ), str(error))]
+    for path in paths:
+        try:
+            file = _read(path)
+        except FileNotFoundError:
+            continue
+        except (OSError, TallyError) as error:
+            problems.append(error if isinstance(error, TallyError) else SnapshotError(path, str(error)))
+            continue
+        snapshot = file.snapshot
+        if is_alive(snapshot.pid, snapshot.birth):
+            continue
+        for pane in sorted(snapshot.panes, key=lambda pane: (_number(pane.os_window), _number(pane.tab))):
+            lost = Lost(path, attrs.evolve(snapshot, panes=()), pane, file.births.get(pane.id, ""))
+            if pane.conversation.agent and lost.key not in running and lost.is_over:
+                found.setdefault(lost.key, lost)
+    return list(found.values()), problems
+
+
+def claim(lost: Iterable[Lost]) -> list[Lost]:
+    """Take *lost* out of their files, so that nobody else starts them; those that were still there."""
+    claimed: list[Lost] = []
+    by_path: dict[Path, list[Lost]] = {}
+    for one in lost:
+        by_path.setdefault(one.path, []).append(one)
+    for path, wanted in by_path.items():
+        with _locked(path.parent):
+            try:
+                file = _read(path)
+            except FileNotFoundError:
+                continue
+            there = [one for one in wanted if one.pane in file.snapshot.panes]
+            left = file.without([one.pane for one in there])
+            if left.snapshot.panes:
+                _save(path, left)
+            else:
+                path.unlink(missing_ok=True)
+            claimed += there
+    return claimed
+
+
+def put_back(lost: Lost) -> None:
+    """Undo the claim of *lost*: it was not started after all."""
+    with _locked(lost.path.parent):
+        try:
+            file = _read(lost.path)
+        except FileNotFoundError:
+            file = _File(lost.host, {})
+        panes = (*file.snapshot.panes, lost.pane)
+        births = {**file.births, lost.pane.id: lost.birth}
+        _save(lost.path, _File(attrs.evolve(file.snapshot, panes=panes), births))
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    fd = os.open(checked_directory(folder), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _save(path: Path, file: _File) -> None:
+    document = file.snapshot.to_json() | {"births": dict(file.births)}
+    data = json.dumps(document, separators=(",", ":")).encode("ascii")
+    if len(data) > MAX_BYTES:
+        raise SnapshotError(path, f"{len(data)} bytes are too many for the open conversations")
+    read_write.atomic_write(path, data, 0o600)
+
+
+def _read(path: Path) -> _File:
+    value = values.load(read_write.read_own(path, MAX_BYTES))
+    if not isinstance(value, dict) or value.get("version") != VERSION:
+        raise SnapshotError(path, "does not hold open conversations of this version")
+    births = value.get("births")
+    texts = {id_: text(birth) for id_, birth in births.items()} if isinstance(births, dict) else {}
+    return _File(Snapshot.from_json(value, MAX_PANES), texts)
+
+
+def _paths(folder: Path) -> list[Path]:
+    found = [path for path in checked_directory(folder).iterdir() if _NAME.match(path.name)]
+    return sorted(found, key=lambda path: int(path.stem.rpartition("-")[2]), reverse=True)[:MAX_FILES]
+
+
+def _lives(path: Path) -> bool:
+    snapshot = _read(path).snapshot
+    return is_alive(snapshot.pid, snapshot.birth)
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0
+
+
+def offer(environ: Mapping[str, str], now: float) -> int:
+    """How many conversations can be resumed that have not been offered before *now*; from now on they have been."""
+    marker = directory(environ) / "offered"
+    lost, _ = read_lost(environ, ())
+    try:
+        before = values.number(values.load(read_write.read_own(marker, 64)), 0, values.LATEST) or 0.0
+    except (FileNotFoundError, TallyError):
+        before = 0.0
+    new = sum(one.host.written > before for one in lost)
+    if new:
+        read_write.atomic_write(marker, json.dumps(now).encode("ascii"), 0o600)
+    return new

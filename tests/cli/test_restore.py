@@ -1,0 +1,187 @@
+"""`tally restore`: what it lists, what it starts after Enter, and that nothing is started twice or unasked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from tallylight.cli.main import main
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.open_conversations import OpenConversations, directory
+from tallylight.snapshot.schema import ConversationEntry, Pane
+from tests.cli.panes import publish
+from tests.terminal import SHARED, Terminal, bare_environment
+
+IDS = [f"0f9c1c60-1111-4222-8333-44445555666{n}" for n in range(4)]
+_RUN = f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.cli.main import run; run()"
+COMMAND = [sys.executable, "-c", _RUN, "restore"]
+NOBODY = 2**22 + 7
+
+
+@attrs.frozen
+class Desk:
+    """A home with an agent of three conversations, one of them in a directory that is gone, in a kitty that is gone."""
+
+    folder: Path
+
+    @property
+    def program(self) -> str:
+        return str(self.folder / "bin/claude")
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The surroundings of a shell in a new terminal."""
+        return bare_environment(
+            HOME=str(self.folder),
+            PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}",
+            XDG_RUNTIME_DIR=str(self.folder / "run"),
+            XDG_STATE_HOME=str(self.folder / "state"),
+        )
+
+    def pane(self, n: int, **changes: Any) -> Pane:
+        known = ConversationEntry(agent="claude", session=IDS[n], cwd=str(self.folder / f"w{n}"))
+        pane = Pane(id=str(n), status=Status.WORKING, agent="claude", agent_pid=NOBODY, tab=str(n), project=f"api{n}")
+        return attrs.evolve(pane, **{"conversation": known, **changes})
+
+    def json(self, capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:
+        assert main(["restore", "--json", *words]) == 0
+        found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["conversations"]
+        return found
+
+    def started(self) -> list[str]:
+        """What the agent was started with, and where."""
+        log = self.folder / "started"
+        return log.read_text().splitlines() if log.exists() else []
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    for name in ("run", "bin", "w1", "w2"):
+        (tmp_path / name).mkdir(mode=0o700)
+    desk = Desk(tmp_path)
+    Path(desk.program).write_text(f'#!/bin/sh\necho "$PWD $*" >> {tmp_path}/started\n')
+    Path(desk.program).chmod(0o755)
+    for name, value in desk.environ.items():
+        monkeypatch.setenv(name, value)
+    for name in ("KITTY_PID", "KITTY_WINDOW_ID", "KITTY_LISTEN_ON"):
+        monkeypatch.delenv(name, raising=False)
+    kitty = OpenConversations.for_host("kitty", desk.environ, lambda: 1_763_690_000.0)
+    asking = desk.pane(1, status=Status.WAITING, kind=Kind.PERMISSION, question="May I run `rm -rf build`?")
+    kitty.publish([asking, desk.pane(2), desk.pane(3)], 0.0)
+    document = json.loads(kitty.path.read_bytes())
+    document["birth"] = "earlier-boot/pid:[1]/5"
+    kitty.path.write_text(json.dumps(document))
+    return desk
+
+
+def test_nothing_to_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where nothing was open, that is the message."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert main(["restore"]) == 0
+    assert capsys.readouterr().out == "no conversation is left to resume\n"
+
+
+def test_the_list(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each with what it was, what it asked, and the line that resumes it; or why that cannot be."""
+    assert main(["restore", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "1  Claude Code  api1"
+    assert lines[1].startswith("   it was waiting for you; last seen ")
+    assert lines[2] == "   “May I run `rm -rf build`?”"
+    assert lines[3] == f"   cd {desk.folder}/w1 && {desk.program} --resume {IDS[1]}"
+    assert lines[-1] == f"   not possible: the directory '{desk.folder}/w3' no longer exists (rule: directory)"
+    assert desk.started() == []
+
+
+def test_json(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """One object, with the plan or the refusal of each; numbers choose."""
+    found = desk.json(capsys, "2", "3")
+    assert [one["number"] for one in found] == [2, 3]
+    assert found[0]["resume"]["argv"] == [desk.program, "--resume", IDS[2]]
+    assert found[1]["resume"]["refused"] == "directory"
+
+
+def test_a_number_that_is_none(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says how to find the right one."""
+    assert main(["restore", "7"]) == 1
+    assert "there is no conversation 7" in capsys.readouterr().err
+
+
+def test_forget(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is forgotten is not listed any more."""
+    assert main(["restore", "--forget", "1", "3"]) == 0
+    assert capsys.readouterr().out == "forgotten: 2 of 3\n"
+    assert [one["pane"]["id"] for one in desk.json(capsys)] == ["2"]
+    assert main(["restore", "--forget"]) == 0
+    assert list(directory(desk.environ).glob("*.json")) == []
+
+
+def test_what_runs_again_is_not_listed(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """A conversation that somebody resumed in a terminal that is watched is not offered."""
+    publish(desk.folder / "run", [desk.pane(1, id="9")])
+    assert [one["pane"]["id"] for one in desk.json(capsys)] == ["2", "3"]
+
+
+def test_one_in_this_pane(desk: Desk) -> None:
+    """Without a kitty to open tabs in, one is resumed where the command runs, after Enter, and not a second time."""
+    with Terminal(rows=40) as terminal:
+        terminal.start([*COMMAND, "1"], desk.environ)
+        terminal.wait_for(b"--resume " + IDS[1].encode())
+        assert desk.started() == []
+        terminal.type(b"\r")
+        terminal.wait_for(lambda _: bool(desk.started()))
+    assert desk.started() == [f"{desk.folder}/w1 --resume {IDS[1]}"]
+    with Terminal(rows=40) as terminal:
+        terminal.start(COMMAND, desk.environ)
+        terminal.wait_for(b"--resume " + IDS[2].encode())
+        assert IDS[1].encode() not in terminal.received
+
+
+def test_escape_starts_nothing(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Leaving the page leaves everything as it was."""
+    with Terminal(rows=40) as terminal:
+        process = terminal.start(COMMAND, desk.environ)
+        terminal.wait_for(b"Enter")
+        terminal.type(b"\x1b")
+        assert process.wait(30) == 1
+    assert desk.started() == [] and len(desk.json(capsys)) == 3
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_tabs_of_kitty(desk: Desk, capsys: pytest.CaptureFixture[str], *, works: bool) -> None:
+    """In a kitty with remote control each opens in a tab; what kitty refuses stays on the list, with its reason."""
+    asked = desk.folder / "asked"
+    kitten = desk.folder / "bin/kitten"
+    kitten.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >> {asked}\n' + ("" if works else "echo no tab >&2; exit 1\n"))
+    kitten.chmod(0o755)
+    inside = desk.environ | {"KITTY_WINDOW_ID": "4", "KITTY_LISTEN_ON": "unix:/x"}
+    with Terminal(rows=40) as terminal:
+        process = terminal.start(COMMAND, inside)
+        terminal.wait_for(b"resume 2")
+        terminal.type(b"\r")
+        terminal.wait_for(lambda _: process.poll() is not None)
+    assert process.returncode == (0 if works else 1)
+    lines = asked.read_text().splitlines()
+    base = "@ launch --type=tab --copy-env --source-window=id:4 --tab-title=↻ api{n} --title=↻ api{n} --cwd={cwd} "
+    assert lines == [base.format(n=n, cwd=desk.folder / f"w{n}") + f"{desk.program} --resume {IDS[n]}" for n in (1, 2)]
+    assert [one["pane"]["id"] for one in desk.json(capsys)] == (["3"] if works else ["1", "2", "3"])
+    assert (b"no tab" in terminal.received) is not works
+
+
+def test_what_changed_after_the_page(desk: Desk) -> None:
+    """If the agent's program or directory is another one than was shown, nothing is started."""
+    with Terminal(rows=40) as terminal:
+        process = terminal.start([*COMMAND, "1"], desk.environ)
+        terminal.wait_for(b"--resume")
+        (desk.folder / "w1").rmdir()
+        terminal.type(b"\r")
+        terminal.wait_for(lambda _: process.poll() is not None)
+        terminal.wait_for(b"what would run has changed")
+    assert desk.started() == []

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shutil
 from base64 import b64encode
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -428,3 +430,42 @@ def test_an_agent_that_ends_under_the_page(bench: Bench) -> None:
 
     assert re.search(r"no longer runs|changed in the meantime", shown)
     assert len(bench.diary()) == before
+
+
+def test_restore_after_kitty_was_killed(bench: Bench) -> None:
+    """
+    Killed in mid-life, kitty leaves behind what was open: the next one says so, and one page resumes it all in tabs.
+
+    It stands last in this file, whose kitty it kills.
+    """
+    kitty = bench.kitty
+    (_, first), (_, second) = bench.agent(), bench.agent()
+    sessions = [first["session"], second["session"]]
+    folder = kitty.home / ".local/state/tallylight/open"
+
+    def kept() -> bool:
+        text = "".join(path.read_text() for path in folder.glob("kitty-*.json"))
+        return all(session in text for session in sessions)
+
+    kitty.wait_until(kept, what="both conversations on disk")
+    killed = kitty.run(["pkill", "-9", "-o", "-x", "kitty"], check=False)
+    assert killed.returncode == 0
+    kitty.wait_until(lambda: not kitty.alive(), what="the end of kitty")
+    count = len(bench.diary())
+    kitty.start_kitty()
+    window = bench.shell()
+    kitty.send_text(window, "tally restore\r")
+    _, shown = bench.page("Enter resume 2")
+    assert all(f"claude --resume {session}" in shown for session in sessions)
+    assert len(bench.diary()) == count
+    if folder_of_pictures := os.environ.get("TALLYLIGHT_PICTURES"):
+        kitty.screenshot(Path(folder_of_pictures) / f"{kitty.version}-restore.png")
+    bench.press("Return")
+    kitty.wait_until(lambda: len(bench.diary()) == count + 2, what="both conversations")
+    again = bench.diary()[count:]
+    assert sorted(entry["argv"][1:] for entry in again) == sorted(["--resume", session] for session in sessions)
+    assert {entry["cwd"] for entry in again} == {first["cwd"]}
+    titles = [kitty.window(int(entry["window"]))["title"] for entry in again]
+    assert titles == ["↻ work", "↻ work"] and len({kitty.tab_of(int(entry["window"])) for entry in again}) == 2
+    kitty.send_text(window, "tally restore\r")
+    kitty.wait_text(window, "no conversation is left to resume")

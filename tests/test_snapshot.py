@@ -144,6 +144,18 @@ def test_time_line_of_writing(folder: Path) -> None:
     assert writer.due(10.21) is None
 
 
+def test_the_file_says_as_of_when_it_is(folder: Path) -> None:
+    """Not when it was written: a host that keeps a state back tells when it was so."""
+    writer = make_writer(folder, clock=lambda: 1000.0)
+    writer.publish([WAITING], 0.0, as_of=900.0)
+    assert snapshot.read(writer.path).written == 900
+    writer.publish([], 0.1, as_of=901.0)
+    writer.flush(9.0)
+    assert snapshot.read(writer.path).written == 901
+    writer.publish([WAITING], 10.0)
+    assert snapshot.read(writer.path).written == 1000
+
+
 def test_same_state_is_not_written_again(folder: Path) -> None:
     """Publishing what is on disk already touches nothing, and going back to it cancels what is pending."""
     writer = make_writer(folder)

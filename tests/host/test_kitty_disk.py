@@ -200,6 +200,25 @@ def test_a_dead_home_at_the_start(rig: Rig) -> None:
     assert rig.disk.asked_by_main == []
 
 
+def test_what_the_host_knows_and_what_the_disk_has(rig: Rig) -> None:
+    """As of when the snapshot says what the host does: any time once it is written, else one that is yet to come."""
+    rig.claude(1, status="busy")
+    rig.start()
+    newest = lambda: rig.host.newest(time.monotonic())  # noqa: E731
+    rig.until(lambda: rig.snapshot() == {"1": "working"} and newest()[1] == 0, "the snapshot")
+
+    rig.host._store._opened.snapshot.min_interval = 3600
+    rig.host.on_set_user_var(rig.boss.window_id_map[1], CARRIER, "state=waiting;tool=claude;message=Well")
+    rig.until(lambda: rig.status(1) == "waiting", "the light")
+    panes, as_of = newest()
+    assert [pane.status for pane in panes] == ["waiting"] and rig.snapshot() == {"1": "working"}
+    rig.host._store._opened.snapshot.min_interval = 0.2
+    rig.until(lambda: rig.snapshot() == {"1": "waiting"}, "the snapshot")
+    (found,) = snapshot.read_snapshots(rig.run / "tallylight")[0]
+    assert found.written >= as_of > 0
+    rig.until(lambda: newest()[1] == 0, "the word that it is written")
+
+
 def test_a_dead_runtime_directory(rig: Rig) -> None:
     """Without it there is a light, and no snapshot until it answers."""
     rig.claude(1, status="busy")

@@ -175,13 +175,17 @@ def picture(board: Board, name: str) -> Path | None:
 
 def test_it_opens_with_every_agent_the_neediest_first(board: Board) -> None:
     """The key shows all agents of all tabs and OS windows; the program draws what the first picture showed."""
-    board.agent("mill", "working")
-    board.agent("shop", "waiting;kind=permission;message=May I?")
-    board.agent("farm", "done", type="os-window")
+    board.wait_status(board.agent("mill", "working"), "working")
+    board.wait_status(board.agent("shop", "waiting;kind=permission;message=May I?"), "waiting")
+    # The snapshot may be older than what the host knows; here it is until the first picture is there.
+    board.set_host("host._store._opened.snapshot.min_interval = 3600")
+    board.wait_status(board.agent("farm", "done", type="os-window"), "done")
     board.kitty.focus_os_window(board.kitty.ls()[0]["id"])
-    for window in board.kitty.windows()[1:]:
-        board.kitty.wait_until(lambda window=window: board.status(window["id"]), what="a light")
-    list_ = board.open("farm")
+    board.press(LIST)
+    (list_,) = board.kitty.wait_until(board.lists_now, what="an open list")
+    assert "farm" in board.kitty.get_text(list_)
+    board.set_host("host._store._opened.snapshot.min_interval = 0.2")
+    board.kitty.wait_until(board.is_ready, what="the program of the list")
 
     lines = [line.split() for line in board.kitty.get_text(list_).splitlines()]
     assert lines[0] == ["3", "agents,", "1", "waiting,", "1", "done"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -11,16 +12,21 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
+import attrs
 import pyte
 import pytest
 
+from tallylight.cli import agents
 from tallylight.snapshot import requests
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
-from tallylight.ui.agent_list.actions import Private
+from tallylight.ui import terminal as ui
+from tallylight.ui.agent_list import loop
+from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import CHANNEL
-from tests.list.panes import asking, no_sessions, pane, rows_of
+from tests.list.panes import OWN, asking, no_sessions, pane, rows_of, snapshot
 from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher
 
@@ -110,27 +116,81 @@ def test_a_change_is_drawn_at_once(host: Host, shown: List) -> None:
     assert min(took) < 0.3
 
 
-def test_a_picture_that_is_newer_than_the_file_stays(host: Host, tmp_path: Path) -> None:
-    """With a row selected in a first picture, nothing is drawn and no key is read before that row is known."""
-    late = f"{host.name}:3"
-    shown = List(tmp_path, TALLYLIGHT_LIST_SELECTED=late)
-    with shown.terminal:
-        shown.terminal.type(b"s")
-        time.sleep(0.3)
-        assert shown.screen() == [""] * LINES
-        host.publish(asking(1, 900, project="shop"), asking(3, project="late"))
-        shown.wait(lambda lines: any(line.startswith("▸") and "late" in line for line in lines))
-        end = time.monotonic() + 30
-        while host.spool.is_empty() and time.monotonic() < end:
-            shown.screen()
-        assert [request.pane for request in host.spool.take()] == ["3"]
+class Scripted(ui.Terminal):
+    """A terminal whose person closes the list as soon as it is drawn, and a feed, by a clock that nobody waits for."""
+
+    def __init__(self, *written: float) -> None:
+        self.now, self.drawn_at, self.shown = 0.0, 0.0, ""
+        #: What the host has on the disk, each for 0.1 s: as of when, and the last for ever.
+        self._written = written
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    time = monotonic
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        self.drawn_at = self.now
+        yield
+
+    def size(self) -> tuple[int, int]:
+        return COLUMNS, LINES
+
+    def read(self, timeout: float) -> bytes | None:
+        return b"q"
+
+    def write(self, text: str) -> None:
+        self.shown += text
+
+    @property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        number = min(int(self.now / 0.1), len(self._written) - 1)
+        return (attrs.evolve(snapshot(*(pane(n) for n in range(number + 1))), written=self._written[number]),)
+
+    def poll(self, now: float) -> bool:
+        return True
 
 
-def test_a_row_that_never_comes_is_not_waited_for(host: Host, tmp_path: Path) -> None:
-    """When the pane of the first picture is gone, the list comes all the same."""
-    shown = List(tmp_path, TALLYLIGHT_LIST_SELECTED="kitty-1:99")
-    with shown.terminal:
-        shown.wait("docs")
+def opened(monkeypatch: pytest.MonkeyPatch, scripted: Scripted, as_of: float) -> Scripted:
+    """After a list of it, over a picture as of then, was opened and left."""
+    monkeypatch.setattr(loop, "time", scripted)
+    actions, explain = Requests({}, no_sessions), lambda *_: []
+    loop.run(scripted, scripted, actions, explain, own=OWN, selected=f"{OWN}:0", as_of=as_of)
+    return scripted
+
+
+def test_a_picture_that_is_newer_than_the_file_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is drawn and no key is read before the file is as new as the first picture: no pane goes for a moment."""
+    late = opened(monkeypatch, Scripted(5.0, 5.5, 7.0), as_of=6.0)
+    assert late.drawn_at == pytest.approx(0.2, abs=0.05) and "3 agents" in late.shown
+
+    ready = opened(monkeypatch, Scripted(5.0), as_of=5.0)
+    assert ready.drawn_at == 0 and "1 agent" in ready.shown
+
+
+def test_a_file_that_does_not_come_is_waited_for_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk does not respond, the list comes all the same, with what there is."""
+    never = opened(monkeypatch, Scripted(5.0), as_of=6.0)
+
+    assert never.drawn_at == pytest.approx(loop.PATIENCE_S, abs=0.05) and "1 agent" in never.shown
+
+
+@each("value, as_of", [("5.25", 5.25), ("", 0), ("x", 0), ("nan", 0), ("1e999", 0)])
+def test_what_a_terminal_says_of_its_picture(value: str, as_of: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command hands on what is selected and as of when the picture is; what is no time is none."""
+    handed: dict[str, object] = {}
+    monkeypatch.setattr(loop, "run", lambda *_, **given: handed.update(given))
+    terminal = SimpleNamespace(isatty=lambda: True, fileno=lambda: 0)
+    monkeypatch.setattr(agents, "sys", SimpleNamespace(stdin=terminal, stdout=terminal))
+    for name, told in (("LIST_SELECTED", "kitty-7:1"), ("LIST_AS_OF", value)):
+        monkeypatch.setenv(f"TALLYLIGHT_{name}", told)
+
+    assert agents.main([]) == 0
+    assert (handed["selected"], handed["as_of"]) == ("kitty-7:1", as_of)
 
 
 def test_keys_work_as_they_do_in_the_state(shown: List) -> None:

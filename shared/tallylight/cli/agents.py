@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import math
 import os
 import sys
 
@@ -15,7 +16,7 @@ from tallylight.snapshot.rows import Row
 from tallylight.snapshot.writer import directory
 from tallylight.ui.agent_list import loop
 from tallylight.ui.agent_list.actions import Private, Requests
-from tallylight.ui.agent_list.channel import CHANNEL, SELECTED
+from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
 from tallylight.ui.terminal import Terminal, depth
 
 
@@ -54,9 +55,19 @@ def main(argv: list[str], verb: str = "agents") -> int:
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),
+        as_of=_seconds(environ.get(AS_OF, "")),
         depth=depth(environ),
     )
     return 0
+
+
+def _seconds(value: str) -> float:
+    """A time that a terminal handed over; 0 for what is none."""
+    try:
+        found = float(value)
+    except ValueError:
+        return 0.0
+    return found if math.isfinite(found) else 0.0
 
 
 def explain(row: Row, columns: int, now: float) -> list[str]:

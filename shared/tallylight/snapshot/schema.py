@@ -145,7 +145,11 @@ def _choices(value: object) -> tuple[tuple[str, str], ...]:
 
 @attrs.frozen(kw_only=True)
 class Snapshot:
-    """One host's state. *birth* names the writer's life more exactly than *pid* and *started* can."""
+    """
+    One host's state as of *written*, in seconds since the epoch.
+
+    *birth* names the writer's life more exactly than *pid* and *started* can.
+    """
 
     host: str
     pid: int

@@ -137,6 +137,7 @@ class SnapshotWriter:
     error: str = ""
     _birth: str = attrs.field(init=False, default="")
     _panes: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
+    _as_of: float = attrs.field(init=False, default=0.0)
     _written: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
     #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
     _texts: dict[int, tuple[Pane, str]] = attrs.field(init=False, factory=dict)
@@ -157,9 +158,14 @@ class SnapshotWriter:
             writer.error = str(error)
         return writer
 
-    def publish(self, panes: Sequence[Pane], now: float) -> None:
-        """Take what the host shows now; write it if it is another thing and the last writing is long enough ago."""
+    def publish(self, panes: Sequence[Pane], now: float, as_of: float | None = None) -> None:
+        """
+        Take what the host shows; write it if it is another thing and the last writing is long enough ago.
+
+        *as_of* says when the host showed it, in seconds since the epoch: now, if not said.
+        """
         self._panes = tuple(panes[:MAX_PANES])
+        self._as_of = self.clock() if as_of is None else as_of
         self.flush(now)
 
     def due(self, now: float) -> float | None:
@@ -201,7 +207,7 @@ class SnapshotWriter:
             pid=self.pid,
             started=self.started,
             birth=self._birth,
-            written=self.clock(),
+            written=self._as_of,
             panes=(),
         )
         self._texts = {id(pane): self._texts.get(id(pane)) or (pane, _dumps(pane.to_json())) for pane in panes}

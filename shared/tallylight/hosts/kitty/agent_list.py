@@ -41,6 +41,7 @@ from tallylight.snapshot.schema import Snapshot
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import draw, state
 from tallylight.ui.agent_list.channel import (
+    AS_OF,
     CHANNEL,
     CHUNK,
     MAX_WORDS,
@@ -170,13 +171,13 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
     tab = window.tabref() if window is not None else None
     if window is None or tab is None:
         return
-    now, name = time.time(), f"kitty-{os.getpid()}"
-    own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=host.entries(time.monotonic()))
-    shown = rows.build([own], name, now)
+    now, (panes, as_of) = time.time(), host.newest(time.monotonic())
+    own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=panes)
+    shown = rows.build([own], own.name, now)
     near, far = socket.socketpair()
     near.setblocking(False)
     far.set_inheritable(True)
-    told = {CHANNEL: str(far.fileno()), SELECTED: shown[0].address if shown else ""}
+    told = {CHANNEL: str(far.fileno()), SELECTED: shown[0].address if shown else "", AS_OF: repr(as_of)}
     try:
         overlay = tab.new_special_window(
             SpecialWindow(command(host.command), override_title="Agents", env=told, cwd="/", overlay_for=window_id),

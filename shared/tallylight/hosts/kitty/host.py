@@ -140,6 +140,15 @@ class KittyHost:
         """Every pane as the snapshot has it at monotonic *now*."""
         return tuple(self._entry(id_, pane, now) for id_, pane in self._panes.items())
 
+    def newest(self, now: float) -> tuple[tuple[PaneEntry, ...], float]:
+        """
+        Every pane at monotonic *now*, and as of when, in seconds since the epoch, a snapshot says the same; 0: any.
+
+        The snapshot may not have been written yet, but soon is.
+        """
+        self._after(now)
+        return self.entries(now), time.time() if self._is_unsaved else self._store.pending
+
     def entry(self, id_: int, now: float) -> PaneEntry | None:
         """The pane of window *id_* as the snapshot has it at monotonic *now*; None if there is none."""
         pane = self._panes.get(id_)

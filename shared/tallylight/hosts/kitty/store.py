@@ -49,6 +49,8 @@ class Store:
     _opened: _Opened | None = None
     _ledger: Ledger = attrs.field(factory=Ledger)
     _saved_at: float | None = None
+    #: As of when the snapshot is that is on its way to the disk, in seconds since the epoch; 0 if none is.
+    pending: float = 0.0
     _error: str = ""
 
     def open(self) -> None:
@@ -76,9 +78,10 @@ class Store:
         snapshot = self._opened.snapshot
         if self._saved_at is not None and now - self._saved_at < snapshot.min_interval:
             return False
-        self._saved_at, entries = now, tuple(panes())
-        if not self.worker.submit("snapshot", lambda: snapshot.publish(entries, now)):
+        self._saved_at, entries, as_of = now, tuple(panes()), time.time()
+        if not self.worker.submit("snapshot", lambda: snapshot.publish(entries, now, as_of), self._was_saved):
             return False
+        self.pending = as_of
         # At once, so that a command that comes next reads of it.
         self.worker.lend()
         return True
@@ -89,10 +92,14 @@ class Store:
             return
         snapshot = self._opened.snapshot
         if (due := snapshot.due(now)) is not None and due <= now:
-            self.worker.submit("snapshot", lambda: snapshot.flush(now))
+            self.worker.submit("snapshot", lambda: snapshot.flush(now), self._was_saved)
         if snapshot.error and snapshot.error != self._error:
             self.told(f"snapshot: {snapshot.error}")
         self._error = snapshot.error
+
+    def _was_saved(self, _result: object) -> None:
+        if self._opened is not None and self._opened.snapshot.due(0.0) is None:
+            self.pending = 0.0
 
     # Requests ------------------------------------------------------------------------------------------------
 

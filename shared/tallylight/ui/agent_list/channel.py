@@ -17,9 +17,9 @@ from tallylight.actions.answer import Choice, Question
 from tallylight.model.errors import DecodeError
 from tallylight.wire import values
 
-#: The variables of a list that a terminal opened: the descriptor of its channel to there, and the row that was selected
-#: in the first picture.
-CHANNEL, SELECTED = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED"
+#: The variables of a list that a terminal opened: the descriptor of its channel to there; and of the first picture the
+#: row that was selected, and as of when the terminal's snapshot must be to be as new, in seconds since the epoch.
+CHANNEL, SELECTED, AS_OF = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED", "TALLYLIGHT_LIST_AS_OF"
 #: Of one message, in bytes. A screen of 500 rows by 1000 columns fits.
 MAX_MESSAGE = 4 * 1024 * 1024
 #: Of a message from the list, which holds a few words.

@@ -25,8 +25,9 @@ POLL_S = 0.05
 ESCAPE_S = 0.05
 #: How often ages are drawn anew.
 CLOCK_S = 1.0
-#: How long, in seconds, to wait for a file that is older than the picture: twice as long as a host may keep it back.
-PATIENCE_S = 0.5
+#: How long, in seconds, to wait for a file that is as new as the picture. A host keeps it back for half a second at
+#: most; a disk that does not respond is not waited for.
+PATIENCE_S = 3.0
 
 #: Makes the explanation of a row, at most so many columns wide, at this time.
 Explain = Callable[[Row, int, float], list[str]]
@@ -40,18 +41,19 @@ def run(
     *,
     own: str = "",
     selected: str = "",
+    as_of: float = 0.0,
     depth: ansi.Depth = ansi.Depth.FULL,
 ) -> None:
     """
     Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
 
     *selected* is the address of the row that is selected in a picture that is there already. That picture may be newer
-    than the host's file: it stays, and keys wait, until the row comes, or for `PATIENCE_S`.
+    than the host's file: it stays, and keys wait, until the file is as of *as_of*, or for `PATIENCE_S`.
     """
     shown = _List(terminal, feed, actions, explain, own, depth)
     shown.state = State(selected=selected)
     end = time.monotonic() + PATIENCE_S
-    while selected and not shown.refresh(time.monotonic()) and time.monotonic() < end:
+    while shown.is_before(as_of) and time.monotonic() < end:
         time.sleep(POLL_S / 2)
     with terminal.opened():
         shown.run()
@@ -67,21 +69,20 @@ class _List:
         self._screen = ansi.Screen()
         self._decoder = Decoder()
         self._is_open = True
-        self._is_drawn = False
         self._refreshed_at = float("-inf")
 
-    def refresh(self, now: float) -> bool:
-        """Take in what the hosts show, if it changed; tell whether the row that was to be selected is among it."""
+    def is_before(self, as_of: float) -> bool:
+        """Whether what the own host has written is older than *as_of*, in seconds since the epoch."""
+        self._feed.poll(time.monotonic())
+        return max((found.written for found in self._feed.snapshots if found.name == self._own), default=0.0) < as_of
+
+    def refresh(self, now: float) -> None:
+        """Take in what the hosts show, if it changed."""
         if self._feed.poll(now) or now - self._refreshed_at >= CLOCK_S:
-            self._refreshed_at, wall, wanted = now, time.time(), self.state.selected
-            found = rows.build(self._feed.snapshots, self._own, wall)
-            if self._is_drawn or any(row.address == wanted for row in found):
-                self.state = state.refreshed(self.state, found, wall)
-                return True
-        return False
+            self._refreshed_at, wall = now, time.time()
+            self.state = state.refreshed(self.state, rows.build(self._feed.snapshots, self._own, wall), wall)
 
     def run(self) -> None:
-        self._is_drawn, self._refreshed_at = True, float("-inf")
         while self._is_open:
             self._resize()
             self.refresh(time.monotonic())

@@ -255,6 +255,7 @@ def test_one_dead_home_of_two(rig: Rig, tmp_path: Path, monkeypatch: pytest.Monk
     requests.send(f"kitty-{os.getpid()}", Request("snooze", "2", ("5",)))
     rig.until(lambda: rig.host.panes[2].attention.snoozed, "the request")
     assert statistics.median(rig.took) < 0.005
+    rig.until(lambda: bool(rig.kitty.log), "a line in the log")
     assert [line for line in rig.kitty.log if str(rig.home / ".claude/sessions") in line] == rig.kitty.log != []
 
     rig.disk.answer()

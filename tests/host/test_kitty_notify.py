@@ -8,12 +8,15 @@ from typing import Any
 import attrs
 import pytest
 
+from tallylight.actions.answer import Answer
+from tallylight.actions.brief import Brief, brief
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
 from tallylight.pane.pane import Pane
 from tallylight.tracker.claims import Timing
 from tallylight.tracker.notify import SETTLE_S, Settings
+from tests.actions.test_brief import QUESTION
 from tests.host.test_pane import AIDER, HandTable
 
 
@@ -31,6 +34,8 @@ class Command:
     desktop_notification_id: int = -1
     on_close: Any = None
     on_activation: Any = None
+    activation_token: str = "token"
+    actions: frozenset[str] = frozenset(("focus",))
 
     def finalise(self) -> None:
         if not self.title:
@@ -48,6 +53,14 @@ class Manager:
     in_progress_notification_commands: dict[int, Command] = attrs.Factory(dict)
     notify_with_command: Any = None
     handle_notification_cmd: Any = None
+    focused: list[int] = attrs.Factory(list)
+
+    @property
+    def channel(self) -> Manager:
+        return self
+
+    def focus(self, id_: int, _token: str) -> None:
+        self.focused.append(id_)
 
     def __attrs_post_init__(self) -> None:
         self.notify_with_command, self.handle_notification_cmd = self._notify, self._handle
@@ -83,6 +96,14 @@ class Bench:
     now: float = 0.0
     heard: list[int] = attrs.Factory(list)
     faults: list[str] = attrs.Factory(list)
+    #: What windows ask in brief, the answers given, and what is refused of them.
+    briefs: dict[int, Brief] = attrs.Factory(dict)
+    answers: list[tuple[int, Answer]] = attrs.Factory(list)
+    refused: str = ""
+
+    def answer(self, id_: int, given: Answer) -> str:
+        self.answers.append((id_, given))
+        return self.refused
 
     def say(self, payload: str, id_: int = 1) -> None:
         self.panes[id_].carrier(payload, self.now)
@@ -120,6 +141,8 @@ def bench(tmp_path: Path) -> Bench:
         settings=Settings(),
         panes=panes,
         name_of=lambda id_: f"window {id_}",
+        ask=lambda id_: bench.briefs.get(id_),
+        answer=lambda id_, given: bench.answer(id_, given),
         heard=heard.append,
         failed=lambda feature, error: faults.append(f"{feature}: {error!r}"),
         host="kitty-7",
@@ -258,3 +281,62 @@ def test_a_fault_in_the_middle(bench: Bench, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_window_we_do_not_know(bench: Bench) -> None:
     """A notification of a window that we have not looked at yet, or of none, passes."""
     assert bench.send("a", id_=99) == 1 and bench.send("b", id_=0) == 2 and bench.faults == []
+
+
+BRIEF = brief(QUESTION)
+assert BRIEF is not None
+
+
+def asked(bench: Bench) -> Command:
+    """A notification of a question that it shows whole."""
+    bench.briefs[1] = BRIEF
+    bench.say(ASK)
+    bench.wait(4)
+    (shown,) = bench.manager.shown
+    return shown
+
+
+def test_a_question_with_buttons(bench: Bench) -> None:
+    """It shows the whole dialog, and a button for each choice, which answers just that and does not move the view."""
+    shown = asked(bench)
+    assert (shown.body, shown.buttons) == (BRIEF.body, BRIEF.labels)
+    assert not shown.actions, "kitty would bring the pane to the front"
+    shown.on_activation(shown, 2)
+    assert bench.answers == [(1, QUESTION.answer(3))], "the second button is the third choice"
+    assert bench.manager.focused == [] and len(bench.manager.shown) == 1
+
+
+def test_a_click_beside_the_buttons(bench: Bench) -> None:
+    """It goes there, and answers nothing; no more does a number that is no button's."""
+    shown = asked(bench)
+    shown.on_activation(shown, 0)
+    shown.on_activation(shown, 9)
+    assert bench.answers == [] and bench.manager.focused == [1, 1]
+
+
+def test_a_button_of_something_out_of_date(bench: Bench) -> None:
+    """What is refused is told, with the reason."""
+    shown = asked(bench)
+    bench.refused = "the screen has changed; nothing was typed"
+    shown.on_activation(shown, 1)
+    assert [(c.title, c.body) for c in bench.manager.shown[1:]] == [("Not answered", bench.refused)]
+
+
+def test_no_buttons(bench: Bench) -> None:
+    """Not by setting, not for what does not ask, not where the question cannot be shown; then a click goes there."""
+    bench.notices._notifier.settings = bench.notices.settings = Settings(buttons=False)
+    shown = asked(bench)
+    assert (shown.body, shown.buttons) == ("Go on?", ()) and shown.actions
+    shown.on_activation(shown, 1)
+    assert bench.answers == []
+
+
+def test_a_fault_in_asking_costs_the_buttons(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The notification itself is shown."""
+
+    def fails(_id: int) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(bench.notices, "ask", fails)
+    assert asked(bench).body == "Go on?"
+    assert bench.faults == ["buttons of notifications: RuntimeError('no')"]

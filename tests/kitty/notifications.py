@@ -46,6 +46,8 @@ class Shown:
     title: str
     body: str
     at: float
+    #: Its buttons by the names of their actions.
+    buttons: dict[str, str]
     closed_at: float | None = None
 
 
@@ -101,6 +103,12 @@ class Desktop:
         self._signal("ActionInvoked", "us", (one.id, "default"))
         self._close(one.id, 2)
 
+    def press(self, one: Shown, label: str) -> None:
+        """A person presses the button with this label, and the notification goes."""
+        name = next(name for name, text in one.buttons.items() if text == label)
+        self._signal("ActionInvoked", "us", (one.id, name))
+        self._close(one.id, 2)
+
     def dismiss(self, one: Shown) -> None:
         """A person puts a notification away."""
         self._close(one.id, 2)
@@ -119,11 +127,11 @@ class Desktop:
     def _answer(self, message: Any) -> None:
         member = message.header.fields[HeaderFields.member]
         if member == "Notify":
-            application, replaces, _icon, title, body, *_ = message.body
+            application, replaces, _icon, title, body, actions, *_ = message.body
             number = replaces or len(self.shown) + 1
             if replaces:
                 self._forget(replaces)
-            self.shown.append(Shown(number, application, title, body, time.monotonic()))
+            self.shown.append(Shown(number, application, title, body, time.monotonic(), _buttons(actions)))
             reply = new_method_return(message, "u", (number,))
         elif member == "CloseNotification":
             reply = new_method_return(message)
@@ -155,3 +163,10 @@ class Desktop:
     def _send(self, message: Any) -> None:
         with self._lock:
             self._connection.send(message)
+
+
+def _buttons(actions: list[str]) -> dict[str, str]:
+    """The actions of a notification but for a click on itself: names and labels take turns in the list."""
+    pairs = dict(zip(actions[::2], actions[1::2], strict=True))
+    pairs.pop("default", None)
+    return pairs

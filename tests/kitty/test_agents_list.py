@@ -18,13 +18,13 @@ import pytest
 
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
+from tests.kitty.asking_claude import SCREEN, install_asking_claude
 from tests.kitty.desk import LIGHTS, Desk, send
 from tests.kitty.harness import Kitty
 from tests.kitty.remote import RemoteControl, RemoteError
 
 #: Where to put pictures, for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
-SCREEN = Path(__file__).parents[1] / "evidence/screens/claude/permission-bash-80.txt"
 
 _CONFIG = """
 shell bash --norc
@@ -34,34 +34,6 @@ map ctrl+g kitten {kittens}/agents.py
 LIST = "ctrl+g"
 QUIET: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
 
-_CLAUDE = r"""#!/usr/bin/python3
-import os, sys, termios, tty
-home = os.environ["HOME"]
-head, _, body = open(f"{home}/screen").read().partition("---\n")
-row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
-
-def show(command):
-    lines = body.replace("touch made1", command).rstrip("\n").split("\n")
-    sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(lines) + f"\x1b[{row + 1};1H")
-    sys.stdout.flush()
-
-tty.setraw(0)
-show("touch made1")
-waits = ["rm -rf build"]
-while True:
-    typed = os.read(0, 100)
-    if typed == b"\x02":
-        show("rm -rf everything")
-        continue
-    with open(f"{home}/typed", "ab") as file:
-        file.write(typed)
-    if waits:
-        show(waits.pop())
-        continue
-    sys.stdout.write("\x1b[2J\x1b[HThank you\r\n")
-    sys.stdout.flush()
-"""
-
 
 class Board(Desk):
     """A desk with a key for the list."""
@@ -70,10 +42,7 @@ class Board(Desk):
         super().__init__(version, config="[kitty]\npulse = false\n", size=(1000, 560))
         self.kittens = self.kitty.home / ".local/share/tallylight/kittens"
         self.configure(more)
-        (self.kitty.home / "screen").write_text(SCREEN.read_text("utf-8"))
-        program = self.kitty.home / ".local/bin/claude"
-        program.write_text(_CLAUDE)
-        program.chmod(0o755)
+        install_asking_claude(self.kitty.home)
         self.lists: list[int] = []
 
     def configure(self, more: str = "") -> None:

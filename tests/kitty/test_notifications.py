@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kitty.asking_claude import install_asking_claude
 from tests.kitty.desk import Desk
 from tests.kitty.notifications import Desktop, Shown
 
@@ -32,6 +33,7 @@ def _desk(kitty_version: str, desktop: Desktop) -> Iterator[Desk]:
     desk = Desk(kitty_version, config=CONFIG, env=desktop.env)
     # A program with an agent's name that is silent: what it says is what the tests write to its terminal.
     shutil.copy("/bin/cat", desk.kitty.home / ".local/bin/aider")
+    install_asking_claude(desk.kitty.home)
     yield desk
     desk.close()
 
@@ -279,3 +281,41 @@ def test_a_fault_in_us_lets_everything_pass(desk: Desk, desktop: Desktop) -> Non
             "from tallylight.evidence import notified\nnotified.plain = host.real_plain\n"
             "host._notices._is_deaf = False; host._switched_off.clear()"
         )
+
+
+def asking(desk: Desk, desktop: Desktop) -> tuple[int, Shown]:
+    """A hidden tab in which a program named claude asks for a permission, and the notification of that."""
+    window = desk.kitty.launch("claude", keep_focus=True)
+    shown = wait_shown(desk, desktop)
+    assert "touch made1" in shown.body and "Do you want to proceed?" in shown.body
+    assert shown.buttons == {"1": "Yes", "2": "No"}, "the other choices are too long for a button"
+    return window, shown
+
+
+def typed(desk: Desk) -> bytes:
+    """What the program was typed so far."""
+    found = desk.kitty.home / "typed"
+    return found.read_bytes() if found.exists() else b""
+
+
+def test_a_button_answers(desk: Desk, desktop: Desktop) -> None:
+    """The dialog and its choices are in the notification; a button types that choice's key, and the view stays."""
+    (desk.kitty.home / "typed").unlink(missing_ok=True)
+    front = desk.kitty.eval("return boss.active_window.id")
+    _, shown = asking(desk, desktop)
+    desktop.press(shown, "No")
+    desk.kitty.wait_until(lambda: typed(desk), what="a key in the agent")
+    assert typed(desk) == b"4"
+    assert desk.kitty.eval("return boss.active_window.id") == front
+
+
+def test_a_button_of_another_question(desk: Desk, desktop: Desktop) -> None:
+    """The agent asks something else by now: nothing is typed, and one more notification says so."""
+    (desk.kitty.home / "typed").unlink(missing_ok=True)
+    window, shown = asking(desk, desktop)
+    desk.kitty.send_text(window, "\x02")
+    desk.kitty.wait_text(window, "rm -rf everything")
+    desktop.press(shown, "Yes")
+    desk.kitty.wait_until(lambda: desktop.shown[-1].title == "Not answered", what="word of it")
+    assert "nothing was typed" in desktop.shown[-1].body
+    assert typed(desk) == b""

@@ -126,6 +126,7 @@ def _notify(table: Table) -> Notify:
         quiet=tuple(span for word in table.words("quiet") if (span := _span(table, word)) is not None),
         command=table.words("command"),
         snooze_min=table.number("snooze_min", default.snooze_min, 1, 1440),
+        buttons=table.boolean("buttons", default.buttons),
     )
     table.close()
     return settings

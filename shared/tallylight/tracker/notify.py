@@ -53,7 +53,7 @@ class Settings:
 
     *quiet* are spans of the day, from and to in minutes after midnight, in which nothing is told, then or later; one
     may go over midnight. *command* is run instead of a notification, if there is one. *snooze_min* is how many minutes
-    a snooze lasts that names none.
+    a snooze lasts that names none. *buttons*: whether a question that a notification shows whole can be answered there.
     """
 
     when: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DONE})
@@ -61,6 +61,7 @@ class Settings:
     quiet: tuple[tuple[int, int], ...] = ()
     command: tuple[str, ...] = ()
     snooze_min: float = 15.0
+    buttons: bool = True
 
     def is_quiet(self, minute: int) -> bool:
         """Whether nothing is told at this minute of the day."""

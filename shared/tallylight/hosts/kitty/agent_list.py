@@ -31,9 +31,8 @@ from kitty.tabs import SpecialWindow
 from kitty.utils import log_error
 
 from tallylight.actions import fork
-from tallylight.actions.answer import Answer, Done, Question
-from tallylight.actions.once import SETTLE_S
-from tallylight.hosts.kitty import actions
+from tallylight.actions.answer import Answer, Question
+from tallylight.hosts.kitty import actions, answering
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.snapshot import rows
@@ -142,10 +141,7 @@ class _List:
             found = self.host.once.ask(typist)
             return found if isinstance(found, Question) else found.text
         if verb == "answer" and len(words) == 6 and (given := _answer_of(words)) is not None:
-            done = self.host.once.answer(typist, given)
-            if isinstance(done, Done):
-                _watch(typist, given, time.monotonic() + SETTLE_S)
-            return done.text
+            return answering.answer(typist, given).text
         return "a list cannot ask for that"
 
     def removed(self, _window: Any) -> None:
@@ -199,18 +195,6 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
 
 def _removed(window: Any) -> None:
     _lists.pop(window.id).removed(window)
-
-
-def _watch(typist: WindowTypist, given: Answer, until: float) -> None:
-    """Notice that the agent goes on, until monotonic *until* at most: its next question may look the same."""
-    host = typist.host
-
-    def look(_timer: int | None) -> None:
-        host.once.look(typist)
-        if host.once.is_open(given) and time.monotonic() < until:
-            _watch(typist, given, until)
-
-    add_timer(host.guarded("answers", look), LISTEN_S, False)
 
 
 def _know_command(host: KittyHost, found: object) -> None:

@@ -25,8 +25,8 @@ from tallylight.actions.once import Once
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
+from tallylight.hosts.kitty import answering, settings
 from tallylight.hosts.kitty import requests as kitty_requests
-from tallylight.hosts.kitty import settings
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.conversations import KeptConversations
 from tallylight.hosts.kitty.notifications import Notices
@@ -296,6 +296,8 @@ class KittyHost:
             settings=self.config.notify,
             panes=self._panes,
             name_of=self._name,
+            ask=lambda id_: answering.brief_of(self, id_),
+            answer=lambda id_, given: answering.answer_window(self, id_, given),
             heard=lambda _: self._after(time.monotonic()),
             failed=self.failed,
             host=f"kitty-{os.getpid()}",

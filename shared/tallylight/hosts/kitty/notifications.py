@@ -1,10 +1,11 @@
 """
 Notifications in kitty, both ways: ours, through kitty's own manager of them, and those that programs send.
 
-Ours are kitty's: a click focuses the pane, and the user's `filter_notification` and `notifications.py` apply. Of what
-programs send (OSC 9, 99, 777, https://sw.kovidgoyal.net/kitty/desktop-notifications/) only an agent's is looked at. It
-raises attention; one that only repeats what the person was told or has in front of them is not shown a second time;
-one that is a message between programs is not shown. All else passes as if we were not there.
+Ours are kitty's: a click focuses the pane, a button answers a question that is shown whole, and the user's
+`filter_notification` and `notifications.py` apply. Of what programs send (OSC 9, 99, 777,
+https://sw.kovidgoyal.net/kitty/desktop-notifications/) only an agent's is looked at. It raises attention; one that
+only repeats what the person was told or has in front of them is not shown a second time; one that is a message between
+programs is not shown. All else passes as if we were not there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import Any
 
 import attrs
 
+from tallylight.actions.answer import Answer
+from tallylight.actions.brief import Brief
 from tallylight.evidence import notified
 from tallylight.hosts.notify_command import Command
 from tallylight.hosts.worker import Worker
@@ -36,7 +39,8 @@ class Notices:
     """
     All notifications of one kitty.
 
-    *panes* are the host's, by window id; *heard* is called after a program's notification told something of one;
+    *panes* are the host's, by window id; *ask* says what a window asks now, in brief, and *answer* answers it and
+    returns why not, or nothing; *heard* is called after a program's notification told something of one;
     *failed* switches a feature off, with a line in the log.
     """
 
@@ -44,6 +48,8 @@ class Notices:
     settings: Settings
     panes: dict[int, Pane]
     name_of: Callable[[int], str]
+    ask: Callable[[int], Brief | None]
+    answer: Callable[[int, Answer], str]
     heard: Callable[[int], None]
     failed: Callable[[str, Exception], None]
     host: str
@@ -118,14 +124,28 @@ class Notices:
         manager = self.boss.notification_manager
         command = manager.create_notification_cmd()
         command.title, command.body, command.application_name = notice.title, notice.body, APPLICATION
+        brief = self._brief(id_, notice)
+        if brief is not None:
+            command.body, command.buttons = brief.body, brief.labels
+            # A button is not to bring the pane to the front. A click anywhere else still does, by `pressed`.
+            command.actions = frozenset()
 
-        def put_away(gone: Any, *_button: int) -> None:
+        def put_away(gone: Any) -> None:
             # Not if another one of this pane has taken its place since.
             if self._out.get(id_) == gone.desktop_notification_id:
                 del self._out[id_]
                 self._notifier.put_away(notice.pane)
 
-        command.on_activation = command.on_close = put_away
+        def pressed(gone: Any, button: int = 0) -> None:
+            put_away(gone)
+            if brief is None:
+                return
+            if 1 <= button <= len(brief.choices):
+                self._answer(id_, brief.question.answer(brief.choices[button - 1].number))
+            else:
+                manager.channel.focus(id_, gone.activation_token)
+
+        command.on_activation, command.on_close = pressed, put_away
         number = self._show(command, id_)
         # None: the user's own rules do not let it through.
         if number is not None:
@@ -150,6 +170,22 @@ class Notices:
 
     def _command_failed(self, error: Exception) -> None:
         self.failed("notify.command", error)
+
+    def _brief(self, id_: int, notice: Notice) -> Brief | None:
+        """What the notification can have answered by buttons."""
+        if notice.status is not Status.WAITING or not self.settings.buttons:
+            return None
+        try:
+            return self.ask(id_)
+        except Exception as error:  # the notification itself must come
+            self.failed("buttons of notifications", error)
+            return None
+
+    def _answer(self, id_: int, given: Answer) -> None:
+        """A button was pressed. What is refused is told in one more notification."""
+        refused = self.answer(id_, given)
+        if refused:
+            self.say("Not answered", refused)
 
     def say(self, title: str, body: str) -> None:
         """Tell of something that is about no pane."""

@@ -163,7 +163,7 @@ def parse_agent(text: str, path: str) -> Agent:
 def _read(table: Table) -> Agent:
     name = table.text("name")
     if not _NAME.fullmatch(name):
-        table.complain("name", "is needed: small ASCII letters, digits, dot, dash and underscore, at most 64")
+        table.complain("name", "is missing: at most 64 small ASCII letters, digits, dots, dashes and underscores")
     sign, not_args, title = table.table("sign"), table.table("not_args"), table.table("title")
     screen = table.table("screen")
     agent = Agent(
@@ -202,11 +202,11 @@ def _read(table: Table) -> Agent:
         hooks=parse_hooks(table.table("hooks")),
     )
     if not (agent.processes or agent.generic or agent.packages):
-        table.complain("processes", "is needed: by what names is this agent to be known?")
+        table.complain("processes", "is missing: name the processes of this agent")
     if agent.generic and agent.sign == Sign():
-        table.complain("generic", "needs a [sign] table: what tells this agent from others of the same name?")
+        table.complain("generic", "needs a [sign] table that tells this agent from others of the same name")
     if agent.not_args.many - agent.not_args.takes:
-        not_args.complain("many", "names options that are not in takes: these are some of them")
+        not_args.complain("many", "names options that are not in takes; each of them must be there too")
     options = {word.partition("=")[0] for words in agent.lists for word in words if word.startswith("-")}
     if unknown := [option for _, option in agent.aliases if option not in options]:
         table.complain("aliases", f"has {unknown[0]}, which is in none of the lists of [resume] and [fork]")
@@ -243,9 +243,9 @@ def _template(table: Table) -> Template:
             for placeholder in _PLACEHOLDER.findall(word):
                 if placeholder not in PLACEHOLDERS:
                     known = " and ".join(f"{{{name}}}" for name in PLACEHOLDERS)
-                    table.complain(key, f"has {{{placeholder}}}; only {known} can be filled in")
+                    table.complain(key, f"has {{{placeholder}}}; only {known} are filled in")
     if template.by_id and not any("{session}" in word for word in template.by_id):
-        table.complain("by_id", "has no {session}: where is the id to go?")
+        table.complain("by_id", "has no {session} to put the id into")
     table.close()
     return template
 

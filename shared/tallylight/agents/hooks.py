@@ -143,9 +143,9 @@ def parse_hooks(table: Table) -> Hooks | None:
         table.complain("folder", "must begin with ~/")
     for name in (hooks.file, *(name for name, _ in hooks.beside), *(need.file for need in hooks.needs)):
         if name.startswith("/") or ".." in name.split("/"):
-            table.complain("file", f"is {name!r}; it must lie below the folder")
+            table.complain("file", f"is {name!r}; it must be below the folder")
     if form in ("groups", "list") and not _is_entry(hooks.entry):
-        table.complain("entry", 'must be a JSON object with the text "{command}": where is the command to go?')
+        table.complain("entry", 'must be a JSON object that contains the text "{command}"')
     return hooks
 
 
@@ -156,7 +156,7 @@ def _defaults() -> dict[str, str]:
 def _field(table: Table, key: str, default: str) -> str:
     value = table.text(key, default)
     if value and not _FIELD.fullmatch(value):
-        table.complain(key, f"is {value!r}, no name of a field: letters, digits, _ and dots between")
+        table.complain(key, f"is {value!r}; a field is letters, digits and _, with dots between")
         return default
     return value
 
@@ -181,13 +181,13 @@ def _rule(table: Table) -> Rule:
     events = table.words("events")
     for event in events:
         if not _EVENT.fullmatch(event):
-            table.complain("events", f"has {event!a}, no name of an event")
+            table.complain("events", f"has {event!a}, which is not the name of an event")
     if not events:
-        table.complain("events", "is needed: which events does this rule read?")
+        table.complain("events", "is missing: name the events that this rule reads")
     status = table.text("status", "nothing", choices=STATUSES)
     kind = table.text("kind", choices=KINDS)
     if kind and status != "waiting":
-        table.complain("kind", "goes with waiting only")
+        table.complain("kind", "is only for waiting")
     rule = Rule(
         events=events,
         status=status,
@@ -240,5 +240,5 @@ def _fields(table: Table) -> tuple[str, ...]:
     words = table.words("message")
     for word in words:
         if not _FIELD.fullmatch(word):
-            table.complain("message", f"has {word!r}, no name of a field")
+            table.complain("message", f"has {word!r}, which is not the name of a field")
     return words

@@ -40,7 +40,7 @@ def compile_pattern(text: str) -> re.Pattern[str]:
     try:
         return re.compile(rest, flags)
     except (re.error, OverflowError, RecursionError) as error:
-        raise PatternError(f"is no regular expression: {error}") from None
+        raise PatternError(f"is not a regular expression: {error}") from None
 
 
 class _Parser:
@@ -53,12 +53,12 @@ class _Parser:
     def parse(self) -> int:
         ways = self._alternatives(0)
         if self._at < len(self._text):
-            raise PatternError("has a `)` too many")
+            raise PatternError("has one `)` too many")
         return ways
 
     def _alternatives(self, depth: int) -> int:
         if depth > _DEPTH:
-            raise PatternError(f"has groups more than {_DEPTH} deep")
+            raise PatternError(f"has groups nested more than {_DEPTH} deep")
         ways = self._sequence(depth)
         while self._next() == "|":
             self._at += 1
@@ -90,7 +90,7 @@ class _Parser:
                 self._at = found.end()
             ways = self._alternatives(depth + 1)
             if self._next() != ")":
-                raise PatternError("lacks a `)`")
+                raise PatternError("is missing a `)`")
             self._at += 1
             return ways
         elif character in "*+?{":
@@ -116,7 +116,7 @@ class _Parser:
             self._at += 1
         while (character := self._next()) != "]":
             if not character:
-                raise PatternError("lacks a `]`")
+                raise PatternError("is missing a `]`")
             self._at += 2 if character == "\\" else 1
         self._at += 1
 

@@ -64,7 +64,7 @@ def parse_screen_rules(tables: Iterable[Table]) -> tuple[ScreenRule, ...]:
     rules: list[ScreenRule] = []
     for number, table in enumerate(tables):
         if number == MAX_RULES:
-            table.complain("name", f"is of rule {MAX_RULES + 1}; more than {MAX_RULES} are not read")
+            table.complain("name", f"belongs to rule {MAX_RULES + 1}; only {MAX_RULES} are read")
             break
         rules.append(_parse(table))
     return tuple(sorted(rules, key=lambda rule: -rule.priority))
@@ -73,20 +73,20 @@ def parse_screen_rules(tables: Iterable[Table]) -> tuple[ScreenRule, ...]:
 def _parse(table: Table) -> ScreenRule:
     name = table.text("name")
     if not _NAME.fullmatch(name):
-        table.complain("name", "is needed, for `tally why`: small letters, digits, spaces and dashes, at most 40")
+        table.complain("name", "is missing; `tally why` shows it: at most 40 small letters, digits, spaces and dashes")
     status = table.text("status", choices=_STATUSES)
     if not status:
-        table.complain("status", "is needed: what does this screen mean?")
+        table.complain("status", "is missing: say what this screen means")
     kind = table.text("kind", choices=[kind.value for kind in Kind])
     if kind and status and status != Status.WAITING:
-        table.complain("kind", "is only for waiting: what does the agent wait for?")
+        table.complain("kind", "is only for waiting")
     lines, without = _patterns(table, "lines"), _patterns(table, "without")
     choices = table.text("choices", choices=CHOICES)
     if not lines and not choices:
-        table.complain("lines", "or choices is needed: what is to be found on the screen?")
+        table.complain("lines", "or choices is missing: say what to find on the screen")
     choose = table.text("choose", "number" if choices in ("numbered", "listed") else "unknown", choices=WAYS)
     if not choices and "choose" in table:
-        table.complain("choose", "is for choices; this rule reads none")
+        table.complain("choose", "is only for rules with choices")
     question = table.text("question")
     rule = ScreenRule(
         name=name,

@@ -41,7 +41,7 @@ def parse_rules(tables: Iterable[Table]) -> tuple[TitleRule, ...]:
 def _parse(table: Table) -> TitleRule:
     status = table.text("status", choices=_STATUSES)
     if not status:
-        table.complain("status", "is needed: what does this title mean?")
+        table.complain("status", "is missing: say what this title means")
     kind = table.text("kind", choices=[kind.value for kind in Kind])
     glyphs: set[str] = set()
     for word in table.words("glyphs"):
@@ -59,7 +59,7 @@ def _parse(table: Table) -> TitleRule:
             table.complain("glyphs", f"has {word!a}; each is one character, U+2800 or U+2800-28FF")
     items = table.words("items")
     if not glyphs and not items:
-        table.complain("glyphs", "or items is needed: what is to be found in the title?")
+        table.complain("glyphs", "or items is missing: say what to find in the title")
     anywhere = table.boolean("anywhere", False)
     table.close()
     return TitleRule(Status(status or Status.IDLE), Kind(kind) if kind else None, frozenset(glyphs), items, anywhere)

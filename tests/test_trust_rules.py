@@ -199,17 +199,22 @@ DECAY = [
         "0 agent, 0 registry waiting, 1 protocol waiting, 5 registry working, 5 pause 1000, 1005.3 tick, 1005.5 tick",
         "working by registry",
     ),
-    row("nor a start", "0 speaker, 1 pause 1000, 1059.9 tick", STARTING),
-    row("which ends all the same", "0 speaker, 1 pause 1000, 1060 tick, 1061 tick", SILENT),
+    row("nor a start", "0 speaker, 1 pause 1000, 1029.9 tick", STARTING),
+    row("which ends all the same", "0 speaker, 1 pause 1000, 1030 tick, 1031 tick", SILENT),
     row("nor the time in which it loads", "0 speaker, 1 output, 2 pause 1000, 1020.9 tick", STARTING),
 ]
 
 START = [
-    row("one that speaks for itself is starting, and looked at again", "0 speaker", STARTING, deadline=60),
+    row("one that speaks for itself is starting, and looked at again", "0 speaker", STARTING, deadline=30),
     row("sooner, once it has drawn", "0 speaker, 0.5 output", STARTING, deadline=20.5),
     row("one that shows progress is up at once", "0 speaker, 0.5 stirs", "working by heuristic: output"),
     row("one that draws on and says nothing works", "0 speaker, 0.5 output, 19 output, 20.5 tick", CAME),
-    row("a start is over once", "0 speaker, 60 tick, 65 tick, 70 output", "working by heuristic: output"),
+    row(
+        "one that draws for two seconds in all works",
+        "0 speaker, " + ", ".join(f"{look / 4 + 1} output" for look in range(8)),
+        "working by heuristic: output",
+    ),
+    row("a start is over once", "0 speaker, 30 tick, 35 tick, 40 output", "working by heuristic: output"),
 ]
 
 DIALOGS = [

@@ -152,8 +152,8 @@ class Tracker:
         """The agent wrote something visible that was not the echo of typing."""
         now = self._advance(now)
         self._last_output = now
-        if self._start is not None and self._start.drew is None:
-            self._start.drew = now
+        if self._start is not None:
+            self._start.output(now)
         if self._foreground is not None and self._foreground.is_agent and not self._is_starting(now):
             self._guess(Status.WORKING, None, "output", now)
             # A notification raises attention and knows of no answer; that the agent goes on is one.

@@ -110,12 +110,12 @@ def _use_pane(host: str, pane: Pane) -> None:
     out = Output(io.StringIO(), 80)
     found = addresses.Found(host, pane)
     why.draw(out, found, now)
-    status.draw(out, [found], now, with_host=True)
+    status.draw(out, [found], now)
     screen = state.refreshed(
         state.resized(state.State(), 80, 24), rows.build([_snapshot_of(host, pane)], host, now), now
     )
     str(draw.draw(screen)).encode("utf-8")
-    model.session_of(host, pane, can_type=True).model_dump_json().encode("utf-8")
+    model.session_of(found, can_type=True).model_dump_json().encode("utf-8")
     for at in (pane.since, pane.snoozed_until, pane.reason.at):
         time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
     for word in (*pane.resume, *pane.fork, *pane.attach, pane.cwd, pane.conversation.cwd):

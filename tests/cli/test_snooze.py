@@ -249,4 +249,5 @@ def test_a_snoozed_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str
     assert main.main(["status"]) == 0
     lines = capsys.readouterr().out.splitlines()
 
-    assert "waiting (permission), snoozed" in lines[0] and "snoozed" not in lines[1]
+    # What was put off stands below what was not.
+    assert "waiting (permission), snoozed" in lines[1] and "snoozed" not in lines[0]

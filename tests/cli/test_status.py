@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import time
 from pathlib import Path
 
@@ -27,8 +26,8 @@ EVERY = [DONE, COMMAND, WORKING, WAITING, SHELL]
 
 def drawn(panes: list[Pane], columns: int = output.UNBOUNDED, **changes: bool) -> list[str]:
     stream = io.StringIO()
-    found = [Found(HOST, pane) for pane in panes]
-    status.draw(Output(stream, columns, **changes), found, NOW, with_host=False)
+    found = [Found(HOST, pane, pane.id) for pane in panes]
+    status.draw(Output(stream, columns, **changes), found, NOW)
     return stream.getvalue().splitlines()
 
 
@@ -61,12 +60,12 @@ def test_most_urgent_first(runtime: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_equally_urgent_panes_are_sorted_by_time(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of two that wait the one that began last is first."""
+    """Of two that wait the one that has waited longest is first, as in the list."""
     publish(runtime, [WAITING, attrs.evolve(WAITING, id="9", since=NOW - 2)])
 
     main(["status"])
 
-    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["9", "3"]
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == ["3", "9"]
 
 
 def test_all_shows_shells_too(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,15 +92,24 @@ def test_waiting_only(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_two_hosts_are_told_apart(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where two hosts run, each pane has the name of its host."""
-    publish(runtime, [WAITING])
-    publish(runtime, [DONE], host="screen")
+    """Where two hosts run, a pane is called by no more than what tells it from the others."""
+    publish(runtime, [WAITING, attrs.evolve(WORKING, id="1")])
+    tmux = [attrs.evolve(DONE, id=id_) for id_ in ("tmux/1867/%2", "tmux/1867/%1", "tmux/99/%1")]
+    publish(runtime, [DONE, *tmux], host="sessions")
 
     main(["status"])
 
-    said = capsys.readouterr().out
-    assert f"kitty-{os.getpid()}:3" in said
-    assert f"screen-{os.getpid()}:1" in said
+    names = [line[3:].split("  ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert sorted(names) == ["3", "kitty 1", "sessions 1", "tmux 2", "tmux/1867/%1", "tmux/99/%1"]
+
+
+@each("columns", [80, 100])
+def test_long_titles_leave_room_for_messages(columns: int) -> None:
+    """With --all there are shells and their titles; what an agent asks is worth more."""
+    title = "user@machine: ~/src/some/where/deep/below"
+    line = drawn([WAITING, attrs.evolve(SHELL, title=title), attrs.evolve(COMMAND, title=title)], columns)[0]
+
+    assert "Allow rm -r" in line
 
 
 def test_json(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -118,10 +118,11 @@ def test_hostile_text_is_harmless() -> None:
         ({"KITTY_PID": str(os.getpid()), "KITTY_WINDOW_ID": "77"}, "", "3"),
         ({}, "1", "1"),
         ({}, f"{HOST}:2", "2"),
+        ({}, "kitty  2", "2"),
         ({"KITTY_PID": str(os.getpid()), "KITTY_WINDOW_ID": "2"}, "1", "1"),
     ],
     # The process id would be another in each of the processes that share the tests.
-    ids=range(8),
+    ids=range(9),
 )
 def test_which_pane(
     runtime: Path,
@@ -137,7 +138,7 @@ def test_which_pane(
         monkeypatch.setenv(name, value)
 
     assert main(["why", *([wanted] if wanted else [])]) == 0
-    assert f"pane      {HOST}:{picked}\n" in capsys.readouterr().out
+    assert f"pane      {picked}\n" in capsys.readouterr().out
 
 
 def test_same_id_in_two_hosts(

@@ -32,7 +32,7 @@ HOME = pane("home", "idle")
 
 
 def test_stops_are_waiting_oldest_first_then_error_then_what_is_over() -> None:
-    """Waiting ones come oldest first; then errors; then down and done, as one; the rest is no stop."""
+    """Waiting ones come oldest first; then errors; then down and done, as in the list; the rest is no stop."""
     found = stops(
         [
             pane("done", "done", 30), pane("down", "down", 20), pane("work"), asking("young", 5), pane("idle", "idle"),
@@ -41,7 +41,7 @@ def test_stops_are_waiting_oldest_first_then_error_then_what_is_over() -> None:
         NOW,
     )  # fmt: skip
 
-    assert [stop.id for stop in found] == ["old", "young", "error", "longest-done", "done", "down"]
+    assert [stop.id for stop in found] == ["old", "young", "error", "down", "done", "longest-done"]
 
 
 def test_snoozed_panes_are_no_stops() -> None:
@@ -104,7 +104,7 @@ def test_what_becomes_needy_on_the_way_is_visited_before_the_return() -> None:
 
 def test_a_visited_pane_that_is_dealt_with_is_no_obstacle() -> None:
     """`done` goes out when it is looked at; the journey goes on from there."""
-    person = Person(HOME, pane("a", "done", 9), pane("b", "done", 8), at="home")
+    person = Person(HOME, pane("a", "done", 8), pane("b", "done", 9), at="home")
     assert person.press() == "a"
     person.panes["a"] = pane("a", "idle", 0)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tallylight.snapshot import rows
+from tallylight.snapshot.names import short_names
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import ReasonEntry
 from tests.list.panes import NOW, asking, pane, rows_of, snapshot
@@ -64,3 +65,13 @@ def test_a_filter_finds_words_anywhere(words: str, found: bool) -> None:
     more: dict[str, Any] = {"project": "shop", "title": "Fix the cart", "message": "rm build", "cwd": "/src/Straße"}
 
     assert Row("kitty-7", asking(3, **more)).has(words) is found
+
+
+def test_names_are_as_short_as_they_can_be() -> None:
+    """A name that two panes have is none of them's; what is longer still is their own for good."""
+    hosts = [("kitty-7", "1"), ("kitty-8", "1"), ("kitty-7", "2"), ("wezterm-9", "4"), ("kitty-8", "4")]
+    found = short_names([*hosts, ("sessions-5", "tmux/60/%4"), ("sessions-5", "screen/61/0"), ("desk/kitty-7", "2")])
+
+    assert list(found.values()) == [
+        "kitty-7:1", "kitty-8:1", "2", "wezterm 4", "kitty 4", "tmux 4", "screen 0", "desk 2"
+    ]  # fmt: skip

@@ -18,12 +18,12 @@ CHANGES = "ws://127.0.0.1:8787/api/v1/changes"
 PROTOCOLS = ["tally.v1", f"tally.token.{TOKEN}"]
 
 
-def test_sessions_are_listed_most_urgent_first(client: TestClient) -> None:
-    """Agents are listed by urgency, plain commands are not, and text of programs is cleaned."""
+def test_sessions_are_listed_neediest_first(client: TestClient) -> None:
+    """The oldest question is first, plain commands are left out, and text of programs is cleaned."""
     found = client.get("/api/v1/sessions").json()
     assert found["version"] == 1
-    assert [session["id"] for session in found["sessions"]] == ["%1", "%4", "%3", "%2"]
-    first = found["sessions"][0]
+    assert [session["id"] for session in found["sessions"]] == ["%4", "%1", "%3", "%2"]
+    first = found["sessions"][1]
     assert (first["address"], first["status"], first["kind"]) == ("sessions-1:%1", "waiting", "permission")
     assert first["question"] == "Run the migration?"
     assert first["choices"] == [{"keys": "1", "label": "Yes"}, {"keys": "2", "label": "No"}]

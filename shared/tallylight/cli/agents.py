@@ -77,5 +77,5 @@ def explain(row: Row, columns: int, now: float) -> list[str]:
     from tallylight.snapshot.addresses import Found
 
     stream = io.StringIO()
-    why.draw(Output(stream, columns=columns), Found(row.host, row.pane), now)
+    why.draw(Output(stream, columns=columns), Found(row.host, row.pane, row.short), now)
     return stream.getvalue().splitlines()

@@ -52,7 +52,8 @@ def subscriber() -> Subscriber:
 def panes_of(mirror: Mirror) -> Panes:
     """What *mirror* shows, as if all of it were of this machine: a host is named `machine/kitty-4711`."""
     panes = [Found(f"{machine}/{host}", pane) for machine, host, pane in mirror.panes()]
-    return Panes(in_order(panes), tuple(dict.fromkeys(found.host for found in panes)), machines=_machines(mirror))
+    hosts = tuple(dict.fromkeys(found.host for found in panes))
+    return Panes(in_order(panes, time.time()), hosts, machines=_machines(mirror))
 
 
 class FleetFeed:

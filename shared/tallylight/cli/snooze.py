@@ -38,7 +38,7 @@ def main(argv: list[str]) -> int:
     if found is None:
         return 1
     if found.pane.status not in _NEEDS:
-        _complain("snooze", f"{found.address} does not need you now: it is {found.pane.status}")
+        _complain("snooze", f"{found.name} does not need you now: it is {found.pane.status}")
         return 1
     args = () if options.minutes is None else (f"{options.minutes:g}",)
     request = Request("snooze", found.pane.id, args)

@@ -1,4 +1,4 @@
-"""`tally status`: one line a pane, most urgent first; or one JSON object for programs."""
+"""`tally status`: one line a pane, neediest first; or one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, Panes, read_panes
-from tallylight.snapshot.rows import is_snoozed
 from tallylight.snapshot.waiting_time_file import waited_today
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
 #: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
 NARROW = 72
+#: What is left of a name, in cells, where a line also has a message.
+LEAST_NAME = 8
 _NOTHING = "no agent runs in any tab"
 _NO_HOST = "no terminal with Tallylight is running; run `tally doctor` to see what is missing"
 
 
 def main(argv: list[str]) -> int:
     """List the panes."""
-    parser = argparse.ArgumentParser(prog="tally status", description="Print one line per pane, most urgent first.")
+    parser = argparse.ArgumentParser(prog="tally status", description="Print one line per pane, neediest first.")
     parser.add_argument("--json", action="store_true", help="one JSON object, with every pane and every field")
     parser.add_argument("--waiting", action="store_true", help="only the panes that wait for you, oldest first")
     parser.add_argument("--all", action="store_true", help="also shells and plain commands")
@@ -36,9 +37,6 @@ def main(argv: list[str]) -> int:
     options = parser.parse_args(argv)
     panes = read_fleet() if options.broker else read_panes(os.environ)
     shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
-    if options.waiting:
-        now = time.time()
-        shown.sort(key=lambda found: (is_snoozed(found.pane, now), found.pane.since, found.address))
     if options.json:
         waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
         sys.stdout.write(json.dumps(to_json(panes, shown) | waited, indent=2) + "\n")
@@ -50,7 +48,7 @@ def main(argv: list[str]) -> int:
     output = Output.to(sys.stdout, os.environ)
     lit = [found for found in shown if found.is_lit or options.all]
     if lit:
-        draw(output, lit, time.time(), with_host=len(panes.hosts) > 1)
+        draw(output, lit, time.time())
     else:
         output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
     if not options.waiting and not options.broker and (waited_s := waited_today(os.environ, time.time())) >= 1:
@@ -71,10 +69,14 @@ def duration(seconds: float) -> str:
     return " ".join([*([f"{hours} h"] if hours else []), *([f"{minutes} min"] if minutes or not hours else [])])
 
 
-def draw(output: Output, panes: list[Found], now: float, *, with_host: bool) -> None:
+def draw(output: Output, panes: list[Found], now: float) -> None:
     """Draw a line for each of *panes*."""
     narrow = output.columns < NARROW
-    rows = [_row(found, now, narrow=narrow, with_host=with_host) for found in panes]
+    rows = [_row(found, now, narrow=narrow) for found in panes]
+    if any(row[6] for row in rows):
+        # A title may be as long as a line, and a question is worth more.
+        for row in rows:
+            row[4] = clean(row[4], max(LEAST_NAME, output.columns // 5))
     # Where it is narrow the message goes first, then the name, then the agent. Mark, status and age always fit.
     for found, cells in zip(panes, fit(rows, output.columns, {6: 8, 4: 4, 3: 4, 1: 1}), strict=True):
         status = found.pane.status
@@ -82,13 +84,13 @@ def draw(output: Output, panes: list[Found], now: float, *, with_host: bool) -> 
         output.line(GAP.join(painted).rstrip())
 
 
-def _row(found: Found, now: float, *, narrow: bool, with_host: bool) -> list[str]:
+def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
     pane = found.pane
     name = clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
     return [
         lights.mark(pane.status, pane.kind),
-        clean(found.address if with_host else pane.id, 40),
+        clean(found.name, 40),
         f"{words}, snoozed" if pane.snoozed_until > now else words,
         clean(pane.agent, 20),
         name,

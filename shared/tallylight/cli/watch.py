@@ -24,11 +24,10 @@ from tallylight.cli.fleet import FleetFeed
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
-from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.addresses import Found, in_order
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import directory
-from tallylight.tracker.rollup import urgency
 
 #: Of every line. A key that goes or changes its meaning makes it 2; a new key or event does not.
 JSON_VERSION = 1
@@ -116,7 +115,7 @@ class Watch:
         counted = _counts(panes)
         if not self.has_begun:
             self.has_begun = True
-            ordered = sorted(panes.values(), key=lambda f: (-urgency(f.pane.status), -f.pane.since, f.address))
+            ordered = in_order(panes.values(), time.time())
             yield {"event": "state", **counted, "hosts": sorted(hosts), "panes": [_pane(found) for found in ordered]}
             return
         for host in sorted(hosts_before ^ self._hosts):

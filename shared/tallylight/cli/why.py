@@ -53,7 +53,7 @@ def draw(output: Output, found: Found, now: float) -> None:
     label = 10
     facts = {
         "snoozed": _rest(pane.snoozed_until, now),
-        "pane": found.address,
+        "pane": found.name,
         "agent": pane.agent,
         "project": pane.project,
         "session": pane.session,

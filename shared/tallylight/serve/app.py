@@ -135,14 +135,15 @@ class _Server:
     async def _take_in(self) -> None:
         snapshots = await asyncio.to_thread(self._read_all)
         if snapshots is not None:
-            panes = in_order(Found(host.name, pane) for host in snapshots for pane in host.panes)
+            found = (Found(host.name, pane) for host in snapshots for pane in host.panes)
+            panes = in_order(found, time.time())
             self._found = {found.address: found for found in panes if found.is_lit}
             self._answering.keep([found.pane.id for found in self._found.values()])
             self._hub.publish({address: self._session(found) for address, found in self._found.items()})
 
     def _session(self, found: Found) -> model.Session:
         can_type = self._panes.can_type(found.host, found.pane)
-        return model.session_of(found.host, found.pane, can_type=can_type)
+        return model.session_of(found, can_type=can_type)
 
     # Routes --------------------------------------------------------------------------------------------------
 
@@ -166,14 +167,13 @@ class _Server:
             app.get(path, include_in_schema=False)(_asset(name, kind))
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
-        """Every session with an agent, most urgent first; those of one *status* if it is given."""
+        """Every session with an agent, neediest first; those of one *status* if it is given."""
         found = [self._session(found) for found in self._found.values()]
         return model.Sessions(sessions=[session for session in found if status in (None, session.status)])
 
     async def waiting(self) -> model.Sessions:
         """The sessions that wait for a person, the longest first."""
-        found = (await self.sessions("waiting")).sessions
-        return model.Sessions(sessions=sorted(found, key=lambda session: session.since))
+        return await self.sessions("waiting")
 
     async def counts(self) -> model.Counts:
         """How many sessions have each status."""

@@ -11,7 +11,7 @@ from tallylight.actions.say import MAX_TEXT
 from tallylight.evidence.question import MAX_CHOICES
 from tallylight.model.status import Kind, Status
 from tallylight.serve.answering import View
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.addresses import Found
 from tallylight.wire.text import sanitise
 
 VERSION: Literal[1] = 1
@@ -33,6 +33,7 @@ class Session(BaseModel):
     """One pane with an agent. Times are seconds since the epoch; every text was written by a program and is cleaned."""
 
     address: str = Field(description="unique among all hosts: `kitty-4711:3`")
+    name: str = Field(description="the shortest name that tells it from all others: `3`, `tmux 2`")
     host: str
     id: str
     status: StatusWord
@@ -55,7 +56,7 @@ class Session(BaseModel):
 
 
 class Sessions(BaseModel):
-    """Sessions, most urgent first."""
+    """Sessions, neediest first."""
 
     version: Literal[1] = VERSION
     sessions: list[Session]
@@ -165,11 +166,13 @@ class Event(BaseModel):
     address: str | None = None
 
 
-def session_of(host: str, pane: Pane, *, can_type: bool) -> Session:
-    """What is said of *pane*."""
+def session_of(found: Found, *, can_type: bool) -> Session:
+    """What is said of the pane *found*."""
+    pane = found.pane
     return Session(
-        address=f"{host}:{pane.id}",
-        host=host,
+        address=found.address,
+        name=found.name,
+        host=found.host,
         id=pane.id,
         status=STATUSES[pane.status],
         kind=_KINDS[pane.kind] if pane.kind is not None else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Iterable, Mapping
 
 import attrs
@@ -10,10 +11,10 @@ import attrs
 from tallylight.files import read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
-from tallylight.snapshot.rows import is_lit
+from tallylight.snapshot.names import short_names, spellings
+from tallylight.snapshot.rows import is_lit, need
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotError
-from tallylight.tracker.rollup import urgency
 
 
 class NoPaneError(TallyError):
@@ -26,15 +27,21 @@ class NoPaneError(TallyError):
 
 @attrs.frozen
 class Found:
-    """A pane and the host that shows it, by the host's name, `kitty-4711`."""
+    """A pane and the host that shows it, by the host's name, `kitty-4711`; *short* is what a person calls it."""
 
     host: str
     pane: Pane
+    short: str = ""
 
     @property
     def address(self) -> str:
         """What names this pane on the command line, among all hosts."""
         return f"{self.host}:{self.pane.id}"
+
+    @property
+    def name(self) -> str:
+        """The shortest name that tells this pane from all others."""
+        return self.short or self.address
 
     @property
     def is_lit(self) -> bool:
@@ -45,7 +52,7 @@ class Found:
 @attrs.frozen
 class Panes:
     """
-    All panes, most urgent first, the names of the *hosts* they are from, and *problems* of files not read.
+    All panes, neediest first, the names of the *hosts* they are from, and *problems* of files not read.
 
     *machines*: of a fleet, each with whether it is there.
     """
@@ -59,13 +66,15 @@ class Panes:
     def of(cls, hosts: Iterable[Snapshot], problems: Iterable[SnapshotError]) -> Panes:
         """The panes that *hosts* show."""
         hosts = tuple(hosts)
-        panes = in_order(Found(host.name, pane) for host in hosts for pane in host.panes)
-        return cls(panes, tuple(host.name for host in hosts), tuple(problems))
+        panes = [Found(host.name, pane) for host in hosts for pane in host.panes]
+        return cls(in_order(panes, time.time()), tuple(host.name for host in hosts), tuple(problems))
 
 
-def in_order(panes: Iterable[Found]) -> tuple[Found, ...]:
-    """*panes*, most urgent first."""
-    return tuple(sorted(panes, key=lambda found: (-urgency(found.pane.status), -found.pane.since, found.address)))
+def in_order(panes: Iterable[Found], now: float) -> tuple[Found, ...]:
+    """All *panes* that there are as a list shows them at *now* (epoch seconds): neediest first, each with its name."""
+    ordered = sorted(panes, key=lambda found: (*need(found.pane, now), found.address))
+    names = short_names((found.host, found.pane.id) for found in ordered)
+    return tuple(attrs.evolve(found, short=names[found.host, found.pane.id]) for found in ordered)
 
 
 def read_panes(environ: Mapping[str, str]) -> Panes:
@@ -80,7 +89,7 @@ def add_pane(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default="",
         metavar="PANE",
-        help="3 or kitty-4711:3, as `tally status` lists it; by default the pane this runs in, else the most urgent",
+        help="3, 'tmux 2' or kitty-4711:3, as `tally status` lists it; by default this one, else the neediest",
     )
 
 
@@ -104,9 +113,9 @@ def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
 
 def pick(panes: Panes, wanted: str, environ: Mapping[str, str]) -> Found:
     """
-    Find the pane that *wanted* names: `3`, or `kitty-4711:3`. Nothing: the pane we are in, else the most urgent.
+    Find the pane that *wanted* names in any of its `spellings`. Nothing: the pane we are in, else the neediest.
 
-    A bare id that several hosts have means the one of the host we are in.
+    A name that panes of several hosts have means the one of the host we are in.
     """
     here, pane = own_place(environ)
     if not wanted:
@@ -114,7 +123,8 @@ def pick(panes: Panes, wanted: str, environ: Mapping[str, str]) -> Found:
         lit = [found for found in panes.panes if found.is_lit]
         candidates = [found for found in panes.panes if found.address == own] or lit[:1] or list(panes.panes[:1])
     else:
-        candidates = [found for found in panes.panes if wanted in (found.address, found.pane.id)]
+        wanted = " ".join(wanted.split())
+        candidates = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
         if len(candidates) > 1:
             candidates = [found for found in candidates if found.host == here] or candidates
     if not candidates:

@@ -12,15 +12,11 @@ from collections.abc import Collection, Sequence
 
 import attrs
 
-from tallylight.model.status import URGENCY, Status
 from tallylight.snapshot.rows import NEEDS, is_lit, is_snoozed, need
 from tallylight.snapshot.schema import Pane
 
 #: What one journey remembers; more visits than panes come only from panes that change meanwhile.
 MAX_VISITS = 1000
-
-#: `down` and `done` are alike: it is over, and nobody has looked.
-_RANK = {status: index for index, status in enumerate(URGENCY)} | {Status.DOWN: URGENCY.index(Status.DONE)}
 
 Visit = tuple[str, float]
 
@@ -36,14 +32,14 @@ class Journey:
 
 def stops(panes: Sequence[Pane], now: float, *, is_any: bool = False) -> list[Pane]:
     """
-    The panes to visit, in order: waiting, oldest first; then error; then down and done. At *now*, in epoch seconds.
+    The panes to visit, in the order of every list: waiting, the oldest first; then error, down and done.
 
-    What was put off is left out. With *is_any* every agent is a stop, the neediest first.
+    At *now*, in epoch seconds. What was put off is left out. With *is_any* every agent is a stop, the neediest first.
     """
+    ordered = sorted((pane for pane in panes if is_lit(pane)), key=lambda pane: (*need(pane, now), pane.id))
     if is_any:
-        return sorted((pane for pane in panes if is_lit(pane)), key=lambda pane: (*need(pane, now), pane.id))
-    needy = [pane for pane in panes if pane.status in NEEDS and not is_snoozed(pane, now)]
-    return sorted(needy, key=lambda pane: (_RANK[pane.status], pane.since, pane.id))
+        return ordered
+    return [pane for pane in ordered if pane.status in NEEDS and not is_snoozed(pane, now)]
 
 
 def jump(

@@ -12,6 +12,7 @@ import attrs
 
 from tallylight.model.report import Source
 from tallylight.model.status import Status
+from tallylight.snapshot.names import short_names
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.tracker.rollup import urgency
 
@@ -33,11 +34,21 @@ def is_snoozed(pane: Pane, now: float) -> bool:
 
 @attrs.frozen
 class Row:
-    """A pane of the host *host*, `kitty-4711`; *is_own*: of the terminal program that draws the list."""
+    """
+    A pane of the host *host*, `kitty-4711`; *is_own*: of the terminal program that draws the list.
+
+    *short* is what a person calls it.
+    """
 
     host: str
     pane: Pane
     is_own: bool = False
+    short: str = ""
+
+    @property
+    def name(self) -> str:
+        """The shortest name that tells this pane from all others."""
+        return self.short or self.address
 
     @property
     def address(self) -> str:
@@ -48,7 +59,7 @@ class Row:
         """Whether each word of *words* stands somewhere in what is known of the pane, in any case."""
         pane = self.pane
         told = (
-            self.address, pane.status, pane.kind or "", pane.agent, pane.project, pane.title, pane.message,
+            self.address, self.name, pane.status, pane.kind or "", pane.agent, pane.project, pane.title, pane.message,
             pane.question, pane.cwd, pane.host_title,
         )  # fmt: skip
         text = "\n".join(told).casefold()
@@ -57,7 +68,9 @@ class Row:
 
 def build(snapshots: Iterable[Snapshot], own: str, now: float) -> tuple[Row, ...]:
     """The rows of all panes with something to say, in order; *own* names the host that draws the list, or none."""
-    rows = [Row(host.name, pane, host.name == own) for host in snapshots for pane in host.panes if is_lit(pane)]
+    places = [(host.name, pane) for host in snapshots for pane in host.panes]
+    names = short_names((host, pane.id) for host, pane in places)
+    rows = [Row(host, pane, host == own, names[host, pane.id]) for host, pane in places if is_lit(pane)]
     return tuple(sorted(rows, key=lambda row: (*need(row.pane, now), row.address)))
 
 

@@ -5,6 +5,7 @@
 
 const MARKS = { working: "●", background: "◌", done: "✓", error: "✗", down: "○", idle: "·" };
 const ORDER = ["waiting", "error", "down", "done", "background", "working", "idle", "active"];
+const NEEDS = 4;
 // What is told to those who listen to the page: a change to one of these.
 const NEWS = new Set(["waiting", "error", "down", "done"]);
 // Milliseconds between two looks at an open screen; and how long a button must have stood where it is pressed.
@@ -270,12 +271,19 @@ const grown = new ResizeObserver(() => { movedAt = performance.now(); });
 document.onvisibilitychange = () => { for (const card of cards.values()) card.look(); };
 
 function name(session) {
-  return [session.host_title || session.project || session.title || session.address, session.agent].filter(Boolean).join(" · ");
+  return [session.host_title || session.project || session.title || session.name, session.agent].filter(Boolean).join(" · ");
+}
+
+// The order of every list: the oldest question first, of all else the youngest. What was put off stands below all that
+// needs somebody.
+function need(session) {
+  const rank = ORDER.indexOf(session.status);
+  return rank < NEEDS && session.snoozed_until > Date.now() / 1000 ? NEEDS - 0.5 : rank;
 }
 
 function draw() {
   const sorted = [...sessions.values()].sort((a, b) =>
-    ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.since - a.since || (a.address < b.address ? -1 : 1));
+    need(a) - need(b) || (a.status === "waiting" ? a.since - b.since : b.since - a.since) || (a.address < b.address ? -1 : 1));
   const times = {};
   for (const session of sorted) times[name(session)] = (times[name(session)] ?? 0) + 1;
   for (const [address, card] of cards) if (!sessions.has(address)) { card.remove(); cards.delete(address); movedAt = performance.now(); }
@@ -283,7 +291,7 @@ function draw() {
   sorted.forEach((session, index) => {
     if (!cards.has(session.address)) cards.set(session.address, new Card(session.address));
     const card = cards.get(session.address);
-    card.fill(session, times[name(session)] > 1 ? `${name(session)}, ${session.address}` : name(session));
+    card.fill(session, times[name(session)] > 1 ? `${name(session)}, ${session.name}` : name(session));
     // Moved only when out of place: moving takes the keyboard's focus away.
     if (list.children[index] !== card.item) { list.insertBefore(card.item, list.children[index] || null); movedAt = performance.now(); }
   });

@@ -63,14 +63,14 @@ class Requests:
     def look(self, row: Row) -> Question | str:
         typist = self._sessions.at(row.host, row.pane)
         if isinstance(typist, Refusal):
-            return f"answers to {row.address} go {_ELSEWHERE}"
+            return f"answers to {row.name} go {_ELSEWHERE}"
         found = self._once.ask(typist)
         return found if isinstance(found, Question) else found.text
 
     def answer(self, answer: Answer) -> str:
         typist = self._sessions.at(answer.row.host, answer.row.pane)
         if isinstance(typist, Refusal):
-            return f"answers to {answer.row.address} go {_ELSEWHERE}"
+            return f"answers to {answer.row.name} go {_ELSEWHERE}"
         return self._once.answer(typist, answer.question.answer(answer.number)).text
 
     def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:

@@ -91,7 +91,7 @@ def _head(state: State) -> Line:
 def _head_of_text(state: State) -> Line:
     row, title = state.row, state.title
     if title == "why" and row is not None:
-        title = f"why {row.address} is {status_words(row.pane.status, row.pane.kind)}"
+        title = f"why {row.name} is {status_words(row.pane.status, row.pane.kind)}"
     return (Span(clean(title, state.columns), is_bold=True),)
 
 
@@ -136,7 +136,7 @@ def _row(row: Row, text: str, state: State) -> Line:
 def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
     """What stands in columns. On a narrow screen only the name and the age, so that the question has room."""
     pane = row.pane
-    name = pane.project or pane.title or pane.agent or row.address
+    name = pane.project or pane.title or pane.agent or row.name
     return [
         (pane.kind or pane.status) if state.columns >= WIDE else "",
         clean(pane.agent, 14) if state.columns >= MIDDLING else "",
@@ -211,7 +211,7 @@ def _question(state: State, height: int) -> list[Line]:
 
 def _who(row: Row, now: float) -> str:
     pane = row.pane
-    words = [status_words(pane.status, pane.kind), pane.agent, pane.project, row.address]
+    words = [status_words(pane.status, pane.kind), pane.agent, pane.project, row.name]
     if is_snoozed(pane, now):
         words.append(f"snoozed for {age(pane.snoozed_until - now)}")
     # The host adds a wait when it is over.

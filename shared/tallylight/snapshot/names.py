@@ -1,0 +1,37 @@
+"""
+Names of panes: the shortest by which a person tells one from all others, and all that are understood.
+
+A pane's address, `kitty-4711:3`, is its own for good; `3` and `tmux 2` are shorter, and shown where there is but one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+#: A host and the id of a pane of its: `kitty-4711` and `3`.
+Place = tuple[str, str]
+
+
+def spellings(host: str, id_: str) -> tuple[str, ...]:
+    """
+    Every name of a pane, the shortest first and its address last.
+
+    A host of a terminal has ids of one part, `3`; that of detached sessions has the multiplexer in front,
+    `tmux/1867/%2`; a fleet has the machine in front of the host, `desk/kitty-4711`.
+    """
+    machine, _, own = host.rpartition("/")
+    before = f"{machine} " if machine else ""
+    multiplexer, slash, _ = id_.partition("/")
+    last = id_.rpartition("/")[2].lstrip("%")
+    names = [f"{multiplexer} {last}", id_] if slash else [id_, f"{own.partition('-')[0]} {id_}"]
+    return *(before + name for name in names), f"{host}:{id_}"
+
+
+def short_names(places: Iterable[Place]) -> dict[Place, str]:
+    """The shortest name of each of *places* that no other of them has."""
+    all_spelled = {place: spellings(*place) for place in places}
+    taken = Counter(name for names in all_spelled.values() for name in names)
+    return {
+        place: next((name for name in names if taken[name] == 1), names[-1]) for place, names in all_spelled.items()
+    }

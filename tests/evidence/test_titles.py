@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tallylight.agents.agent import parse_agent
+from tallylight.agents.agent_files import load_agents
 from tallylight.evidence.titles import TitleReader, clean_title, read_title
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
@@ -139,6 +140,15 @@ def test_plain_title_never_idle_for_others() -> None:
 def test_clean_title(title: str, clean: str) -> None:
     """The displayed title has no lamps, no padding and nothing that moves a terminal's state."""
     assert clean_title(title) == clean
+
+
+def test_every_glyph_of_an_agent_goes() -> None:
+    """Whatever a packaged agent puts in front of its title is gone from it: our own light stands beside it."""
+    agents, _ = load_agents({})
+    glyphs = {glyph for agent in agents for rule in agent.title_rules for glyph in rule.glyphs}
+    assert len(glyphs) > 200
+
+    assert {clean_title(f"{glyph} Run the migration") for glyph in glyphs} == {"Run the migration"}
 
 
 def test_animation_does_not_change_the_clean_title() -> None:

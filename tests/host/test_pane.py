@@ -35,6 +35,7 @@ class HandTable:
     processes: dict[int, Process] = attrs.Factory(
         lambda: {p.pid: p for p in (SHELL, CLAUDE, AIDER, CRUSH, CODEX, COPILOT, SSH, VIM)}
     )
+    folder: str = ""
 
     def get(self, pid: int) -> Process | None:
         return self.processes.get(pid)
@@ -54,7 +55,7 @@ class HandTable:
         return None
 
     def cwd(self, pid: int) -> str:
-        return ""
+        return self.folder
 
     def environ(self, pid: int) -> dict[str, str]:
         return {"HOME": self.home}

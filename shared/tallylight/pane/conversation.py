@@ -30,6 +30,22 @@ class Conversation:
     _own_session: bool = False
     #: The working directory of the agent's process.
     _process_cwd: str = ""
+    #: A directory, and what the project in it is called.
+    _named: tuple[str, str] = ("", "")
+
+    @property
+    def unnamed(self) -> str:
+        """The directory whose project is not named yet; nothing if it is, or there is none."""
+        return self.entry.cwd if self.entry.cwd != self._named[0] else ""
+
+    @property
+    def project(self) -> str:
+        """What the agent's project is called, until that is known its directory; nothing without an agent."""
+        return self.entry.cwd.rstrip("/").rpartition("/")[2] if self.unnamed else self._named[1]
+
+    def name_project(self, name: str) -> None:
+        """The project in its directory is called *name*."""
+        self._named = self.entry.cwd, name
 
     def began(self, found: Identity, cwd: str) -> None:
         """The agent of *found* holds the foreground; its process works in *cwd*. The same run may be told again."""

@@ -31,7 +31,7 @@ def pane_entry(
         status=decision.status,
         kind=decision.kind,
         agent=report.agent,
-        project=report.project or _last_part(report.cwd),
+        project=pane.project,
         session=report.session,
         message=report.message,
         since=epoch(decision.since),
@@ -70,7 +70,3 @@ def pane_entry(
             for lost in decision.losing
         ),
     )
-
-
-def _last_part(path: str) -> str:
-    return path.rstrip("/").rpartition("/")[2]

@@ -101,6 +101,22 @@ class Pane:
         return process.pid if process is not None else None
 
     @property
+    def project(self) -> str:
+        """What it works on: as its agent says, else by the directory that its process works in."""
+        report = self.decision.report
+        return report.project or self.conversation.project or report.cwd.rstrip("/").rpartition("/")[2]
+
+    @property
+    def unnamed(self) -> str:
+        """The directory of its agent, if it is to be looked up what the project in it is called."""
+        return self.conversation.unnamed if self.decision.is_lit else ""
+
+    def name_project(self, name: str) -> None:
+        """What was looked up."""
+        self.conversation.name_project(name)
+        self.tracker.touch()
+
+    @property
     def pace(self) -> Pace | None:
         """How much is said and read, if not everything was read recently."""
         return self._inbox.pace

@@ -76,6 +76,7 @@ class View:
     visible: bool
     seen: bool = False
     snoozed: bool = False
+    project: str = ""
     name: str = ""
 
 
@@ -232,7 +233,7 @@ def notice(id_: str, view: View) -> Notice:
     decision = view.decision
     report = decision.report
     agent = sanitise(report.agent, cells=32) or "an agent"
-    project = sanitise(report.project or report.cwd.rstrip("/").rpartition("/")[2] or view.name, cells=40)
+    project = sanitise(_project(view), cells=40)
     tells = _WAITS[decision.kind] if decision.status is Status.WAITING else _TELLS.get(decision.status, "")
     title = f"{agent} {tells}" + (f" · {project}" if project not in ("", agent) else "")
     return Notice(
@@ -244,6 +245,11 @@ def notice(id_: str, view: View) -> Notice:
         title=sanitise(title, cells=TITLE_CELLS),
         body=sanitise(report.message or report.detail, cells=BODY_CELLS),
     )
+
+
+def _project(view: View) -> str:
+    report = view.decision.report
+    return report.project or view.project or report.cwd.rstrip("/").rpartition("/")[2] or view.name
 
 
 def _time_turn(pane: _Pane, decision: Decision) -> None:

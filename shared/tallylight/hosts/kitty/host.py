@@ -25,6 +25,7 @@ from tallylight.actions.once import Once
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
+from tallylight.evidence.titles import clean_title
 from tallylight.hosts.kitty import answering, settings
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -36,6 +37,7 @@ from tallylight.hosts.kitty.rollup import TabRollup
 from tallylight.hosts.kitty.settings import Settings
 from tallylight.hosts.kitty.store import Store
 from tallylight.hosts.kitty.tabs import TabLights
+from tallylight.hosts.projects import Projects
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
 from tallylight.model.decision import Decision
 from tallylight.pane.entry import pane_entry
@@ -43,7 +45,6 @@ from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.envelope import CARRIER
-from tallylight.wire.text import sanitise
 
 #: How many screens that have not changed recently are looked at in one tick, at most; each one in every second tick
 #: where there are few.
@@ -73,6 +74,7 @@ class KittyHost:
         self._panes: dict[int, Pane] = {}
         self._published = Published()
         self._files = FileReader(self._panes, self.worker, self.guarded, _log)
+        self._projects = Projects(self.worker.submit)
         self._store = Store(self.worker, _log)
         self._conversations = KeptConversations(self.worker, _log, self._tell_resumable)
         #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
@@ -248,6 +250,7 @@ class KittyHost:
             pane.progress(window.progress.state is not ProgressState.unset, now)
             pane.tick(now)
         self._files.ask(self._panes)
+        self._projects.tell(self._panes.values())
         self._look_at_visible(now)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
         self.guarded("notifications", self._notify)(now)
@@ -331,7 +334,7 @@ class KittyHost:
 
     def _name(self, id_: int) -> str:
         window = self.boss.window_id_map.get(id_)
-        return sanitise(window.title) if window is not None else ""
+        return clean_title(window.title) if window is not None else ""
 
     # What is shown -------------------------------------------------------------------------------------------
 

@@ -92,6 +92,7 @@ class Notices:
                 visible=attention.visible,
                 seen=attention.seen,
                 snoozed=attention.snoozed,
+                project=pane.project,
                 name=self.name_of(id_),
             )
             self._do(self._notifier.look(str(id_), view, now, minute), now)

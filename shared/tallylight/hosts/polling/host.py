@@ -36,6 +36,7 @@ from tallylight.hosts.polling.run_times import Runtimes
 from tallylight.hosts.polling.screens import Screens
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
+from tallylight.hosts.projects import Projects
 from tallylight.pane import marks as requested
 from tallylight.pane.pane import Pane
 from tallylight.snapshot import waiting_time_file
@@ -100,6 +101,7 @@ class PollingHost:
         self._runtimes = Runtimes("/proc" if isinstance(self._table, process_table.ProcTable) else None)
         self._screens = Screens(self._jobs, clock, self._touch)
         self._agent_files = AgentFiles(self._jobs, clock, self._touch)
+        self._projects = Projects(self._jobs.submit, environ.get("HOME", ""))
         self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
         self._conversations = OpenConversations.for_host(host, environ, time.time)
         self._spool = Spool(host, environ=environ)
@@ -216,6 +218,10 @@ class PollingHost:
                 self._guard(f"pane {polled.source_pane.id}", look)
         self._screens.flush(now)
         self._agent_files.ask(self._lively)
+        named = self._projects.tell(polled.pane for polled in self._lively)
+        for polled in self._lively:
+            if polled.pane in named:
+                self._touch(polled)
         if self._ticks % SWEEP == 0:
             self._runtimes.keep(
                 {pid for polled in self._held.values() for pid in (polled.source_pane.leader, polled.group)}

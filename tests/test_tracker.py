@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -461,6 +462,33 @@ def test_of_equal_children_the_newest_question_is_shown() -> None:
     )
 
     assert tracker.decision.report.id == "b"
+
+
+def test_a_subagent_that_asks_says_whose_question_it_is() -> None:
+    """Its name stands before what it asks; agent, project and session are those of the pane."""
+    tracker = Tracker()
+    root = Report(source=Source.PROTOCOL, status=Status.WORKING, agent="claude", project="api", title="Fix login")
+    child = Report(source=Source.PROTOCOL, status=Status.WAITING, id="a/eu", title="EU West", message="Approve?")
+    tracker.report(root, 0)
+    tracker.report(child, 1)
+    report = tracker.decision.report
+
+    assert (report.message, tracker.decision.whose) == ("EU West: Approve?", "EU West")
+    assert (report.agent, report.project, report.title) == ("claude", "api", "Fix login")
+    assert tracker.records()["a/eu"].report.message == "Approve?"
+    tracker.report(attrs.evolve(child, title="", message=""), 2)
+    assert tracker.decision.report.message == "eu"
+    tracker.report(attrs.evolve(root, status=Status.DONE), 3)
+    tracker.report(attrs.evolve(child, status=None), 4)
+    assert (tracker.decision.report.message, tracker.decision.whose) == ("", "")
+
+
+def test_what_stands_on_the_screen_is_what_a_subagent_asks() -> None:
+    tracker = run([(0, agent()), (1, explicit("working")), (2, explicit("waiting", id="a"))])
+    asked = Report(source=Source.SCREEN, status=Status.WAITING, message="Run make?")
+    tracker.report(asked, 3)
+
+    assert tracker.decision.report.message == "a: Run make?"
 
 
 EVENTS: list[Step] = [

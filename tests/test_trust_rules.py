@@ -402,6 +402,33 @@ CHILDREN = [
         "idle by protocol",
         children={"a": UNKNOWN},
     ),
+    row("of an agent that says nothing its subagents say all", "0 protocol working a", "working by protocol"),
+    row("one that is done, too", "0 protocol done a, 1 protocol idle b", "done by protocol"),
+    row("until a look", "0 protocol done a, 1 look", "idle by protocol: protocol; seen"),
+    row("whatever was guessed", "0 agent, 1 output, 2 protocol working a", "working by protocol"),
+    row(
+        "one that is done is no news beside its agent's work",
+        "0 protocol working, 1 protocol done a",
+        "working by protocol",
+    ),
+    row(
+        "its error outlives the shell's prompt",
+        "0 protocol working, 1 protocol error a, 2 prompt",
+        "error by protocol",
+    ),
+    row(
+        "as what it has done does",
+        "0 protocol done a/b, 2 prompt",
+        "done by protocol",
+        children={"a/b": "done by protocol"},
+    ),
+    row("but no work, and no question", "0 protocol working a, 1 protocol waiting b, 2 prompt", PROMPT, children={}),
+    row(
+        "what outlived it is withdrawn as ever",
+        "0 protocol error a/b, 1 prompt, 2 protocol gone a",
+        UNKNOWN,
+        children={},
+    ),
     row("one that said goodbye is gone", "0 protocol working a, 1 protocol gone a", UNKNOWN, children={}),
     row(
         "but for what another source says of it",

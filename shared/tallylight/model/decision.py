@@ -100,6 +100,8 @@ class Decision:
     since: float
     report: Report
     losing: tuple[Losing, ...] = ()
+    #: What the subagent is called that shows in place of its pane; nothing if none does.
+    whose: str = ""
 
     @property
     def is_lit(self) -> bool:

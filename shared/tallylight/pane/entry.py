@@ -40,7 +40,7 @@ def pane_entry(
         cwd=report.cwd,
         progress=f"{report.progress.done}/{report.progress.total}" if report.progress is not None else "",
         background=report.background,
-        question=prompt.question if prompt is not None else "",
+        question=_whose(decision.whose, prompt.question) if prompt is not None else "",
         choices=tuple((choice.keys, choice.label) for choice in prompt.choices) if prompt is not None else (),
         prompt=prompt.fingerprint if prompt is not None else "",
         resume=pane.conversation.resume,
@@ -70,3 +70,8 @@ def pane_entry(
             for lost in decision.losing
         ),
     )
+
+
+def _whose(whose: str, question: str) -> str:
+    """A question that stands on the screen, with the name of the subagent that asks it."""
+    return f"{whose}: {question}" if whose and question and not question.startswith(whose) else question

@@ -148,6 +148,12 @@ def choose(
 _SHARED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork")
 
 
+def with_gaps_filled(report: Report, other: Report) -> Report:
+    """*report*, with the display fields it leaves empty from *other*."""
+    gaps = {name: getattr(other, name) for name in _SHARED if not getattr(report, name)}
+    return attrs.evolve(report, **gaps)
+
+
 def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str) -> Report:
     """
     The display fields of all *claims*, best source first, so that a session id outlives the next report.

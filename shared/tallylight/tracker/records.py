@@ -9,7 +9,7 @@ withdrawal of a record with others below it looks at all that are kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -108,6 +108,17 @@ class Records:
         """Nothing is known of the pane and its children."""
         self._claims = OrderedDict({"": {}})
         self._nested = 0
+
+    def over(self) -> list[Claim]:
+        """The claims, of the pane and its children, that something is done or has failed."""
+        return [claim for claim in self.every_claim if claim.status in (Status.DONE, Status.ERROR)]
+
+    def keep(self, claims: Iterable[Claim]) -> None:
+        """Take *claims* back in, after all was forgotten, as they were."""
+        for claim in claims:
+            of = self._claims.setdefault(claim.report.id, {})
+            self._nested += not of and "/" in claim.report.id
+            of[claim.report.source] = claim
 
     def _below(self, id_: str) -> list[str]:
         """The children below *id_*."""

@@ -1,7 +1,8 @@
 """
 Subagents: what the children of a pane's record make of its light.
 
-One that asks or has failed shows in place of the pane; one that works keeps a pane whose own turn is over at work.
+One that asks or has failed shows in place of the pane; one that works keeps a pane whose own turn is over at work. Of a
+pane that says nothing itself its children say all: the most urgent of them shows, as iTerm2 has it for OSC 7501.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import attrs
 from tallylight.model.decision import Decision, what_would_change
 from tallylight.model.report import Source
 from tallylight.model.status import Status
-from tallylight.tracker.claims import Claim, Timing, expires
+from tallylight.tracker.claims import Claim, Timing, expires, with_gaps_filled
 from tallylight.tracker.rollup import urgency
 
 
@@ -25,6 +26,11 @@ class Child:
     since: float
     id: str
 
+    @property
+    def needs_person(self) -> bool:
+        """Whether it shows in place of a pane that says something itself."""
+        return self.status in (Status.WAITING, Status.ERROR)
+
 
 def survey(
     children: Iterable[tuple[str, dict[Source, Claim]]],
@@ -33,22 +39,44 @@ def survey(
     last_output: float | None,
     deadlines: list[float],
 ) -> tuple[int, Child | None]:
-    """How many *children* work, and the most urgent that needs a person; *deadlines* gets when one's claim expires."""
+    """How many *children* work, and the most urgent of all; *deadlines* gets when one's claim expires."""
     busy, urgent = 0, None
     for id_, claims in children:
         claim = claims[max(claims)]
         end, status = expires(claim, timing, last_output), claim.status
         if end is not None and now >= end:
-            status = Status.IDLE
-        elif end is not None:
+            continue
+        if end is not None:
             deadlines.append(end)
-        if status in (Status.WORKING, Status.BACKGROUND):
-            busy += 1
-        elif status in (Status.WAITING, Status.ERROR):
-            key = urgency(status), claim.changed
-            if urgent is None or key > (urgency(urgent.status), urgent.since):
-                urgent = Child(status, claim.changed, id_)
+        busy += status in (Status.WORKING, Status.BACKGROUND)
+        key = urgency(status), claim.changed
+        if urgent is None or key > (urgency(urgent.status), urgent.since):
+            urgent = Child(status, claim.changed, id_)
     return busy, urgent
+
+
+def shows(root: Decision, child: Child) -> bool:
+    """Whether *child* shows in place of the pane's own record, *root*."""
+    if root.report.status is Status.ACTIVE:  # it says nothing itself
+        return child.status is not Status.ACTIVE
+    return child.needs_person and urgency(child.status) > urgency(root.status)
+
+
+def in_place_of(root: Decision, child: Decision, question: str) -> Decision:
+    """
+    *child* as it shows in place of *root*: the pane's agent, session and project are the root's.
+
+    What it says is said to be its: `EU West: Approve?`. *question* is what stands on the screen, for one that waits and
+    does not say for what.
+    """
+    whose = child.report.title or child.report.id.rpartition("/")[2]
+    said = child.report.message or (question if child.status is Status.WAITING else "")
+    report = attrs.evolve(
+        with_gaps_filled(child.report, root.report),
+        title=root.report.title,
+        message=f"{whose}: {said}" if said else whose,
+    )
+    return attrs.evolve(child, report=report, whose=whose, losing=root.losing)
 
 
 def in_background(root: Decision, busy: int) -> Decision:

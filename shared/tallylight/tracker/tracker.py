@@ -19,7 +19,6 @@ from tallylight.tracker import after_exit, subagents
 from tallylight.tracker.claims import Claim, Timing, choose, merged
 from tallylight.tracker.foreground import Foreground, unclaimed
 from tallylight.tracker.records import Records
-from tallylight.tracker.rollup import urgency
 from tallylight.tracker.startup import Startup
 
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
@@ -311,9 +310,9 @@ class Tracker:
         now = self._advance(now)
         if self._foreground is not None:
             return  # some agents draw prompt marks around their own messages
-        kept = {s: c for s, c in self._records.own.items() if c.status in (Status.DONE, Status.ERROR)}
+        over = self._records.over()
         self._forget()
-        self._records.own.update(kept)
+        self._records.keep(over)
         self._at_prompt = True
         self._settle(now)
 
@@ -355,11 +354,12 @@ class Tracker:
         # A flood may keep hundreds of them: only the one that is shown is decided in full.
         children = self._records.children
         busy, urgent = subagents.survey(children, self.timing, now, self._last_output, self._deadlines)
-        if busy and root.status in (Status.DONE, Status.IDLE):
-            root = subagents.in_background(root, busy)
-        if urgent is not None and urgency(urgent.status) > urgency(root.status):
-            return attrs.evolve(self._decide(urgent.id, now, self._deadlines), losing=root.losing)
-        return root
+        if urgent is None or not subagents.shows(root, urgent):
+            is_over = busy and root.status in (Status.DONE, Status.IDLE)
+            return subagents.in_background(root, busy) if is_over else root
+        asked = self._records.own.get(Source.SCREEN)
+        question = asked.report.message if asked is not None and asked.status is Status.WAITING else ""
+        return subagents.in_place_of(root, self._decide(urgent.id, now, self._deadlines), question)
 
     def _settle(self, now: float) -> None:
         if self._is_told_more:

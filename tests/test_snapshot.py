@@ -75,6 +75,11 @@ def test_what_is_published_is_read(folder: Path) -> None:
         losing=(LosingEntry(source="heuristic", rule="silence", status="waiting", at=40.0, why="explicit wins"),),
         cwd="/home/x/p",
         progress="1/4",
+        tasks=("Add auth", "Ship"),
+        topic="Fix login",
+        mode="plan",
+        worktree="/w/fix",
+        detail="edit_file",
         background=2,
         question="Run ls?",
         choices=(("1", "Yes"), ("\x1b", "No")),
@@ -118,7 +123,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         *("since", "seen", "pid", "reason", "records", "losing"),
         *("cwd", "progress", "background", "question", "choices", "prompt", "resume", "fork", "attach", "agent_pid"),
         *("conversation", "snoozed_until", "unread", "answered", "waited_s", "notified", "visible", "host_title"),
-        *("said_per_s", "read_per_s"),
+        *("said_per_s", "read_per_s", "tasks", "topic", "mode", "worktree", "detail"),
     }
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600
     assert [path.name for path in folder.iterdir()] == [writer.path.name]

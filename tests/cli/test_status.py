@@ -147,6 +147,14 @@ def test_a_question_is_listed_rather_than_the_last_message() -> None:
     assert "I will clean up" in drawn([attrs.evolve(WORKING, **asks)])[0]
 
 
+def test_how_far_it_is_stands_before_what_it_says() -> None:
+    """`1/3` and the current task, then the last message, or what the conversation is about."""
+    pane = attrs.evolve(WORKING, progress="1/3", tasks=("Add auth", "Fix login", "Ship"), topic="Login")
+
+    assert drawn([pane])[0].endswith("1/3  Fix login  Login")
+    assert drawn([attrs.evolve(pane, message="On it")])[0].endswith("1/3  Fix login  On it")
+
+
 def test_json_of_waiting_panes(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--waiting narrows the JSON as well."""
     publish(runtime, EVERY)

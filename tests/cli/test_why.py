@@ -38,7 +38,7 @@ def test_explanation() -> None:
         "  title     fix the lights",
         "  message   Allow rm -r build?",
         "  source    protocol",
-        "  rule      osc-1338",
+        "  rule      OSC 1338",
         "  said      2m ago",
         "  until     the agent going on",
         "its parts",
@@ -231,3 +231,17 @@ def test_narrow_terminal_breaks_between_words() -> None:
 
     assert max(map(len, lines)) <= 40
     assert pane.message in " ".join(line[12:] for line in lines if line.startswith("  "))
+
+
+def test_tasks_mode_and_topic() -> None:
+    """What an agent says of its work is told: how far it is, what it does, and each of its tasks."""
+    tasks = ("Add auth", "Fix login", "Ship")
+    reason = ReasonEntry(source="protocol", rule="osc-7501")
+    pane = attrs.evolve(WAITING, progress="1/3", tasks=tasks, reason=reason)
+    said = drawn(attrs.evolve(pane, topic="Login", mode="plan", worktree="fix", detail="edit_file"))
+
+    for line in ("about     Login", "mode      plan", "worktree  fix", "does      ━━──── 1/3  Fix login"):
+        assert line in said
+    assert "rule      OSC 7501" in said
+    assert "its tasks\n  ✓  Add auth\n  ▸  Fix login\n     Ship" in said
+    assert "  ✓  Ship" in drawn(attrs.evolve(pane, progress="3/3"))

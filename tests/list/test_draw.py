@@ -99,13 +99,25 @@ def test_keys_have_names(keys: str, named: str) -> None:
 @each(
     ("progress", "bar"),
     [
-        ("0/4", "────── 0/4"), ("2/4", "━━━─── 2/4"), ("4/4", "━━━━━━ 4/4"), ("9/4", "━━━━━━ 4/4"), ("1/0", ""),
-        ("", ""), ("x/y", ""), ("-1/4", ""), ("1/" + "9" * 20, ""), ("1", ""), ("²/4", ""),
+        ("0/4", "────── 0/4"), ("2/4", "━━━─── 2/4"), ("4/4", "━━━━━━ 4/4"), ("9/4", ""), ("1/0", ""),
+        ("", ""), ("x/y", ""), ("-1/4", ""), ("1/" + "9" * 20, ""), ("1", ""), ("²/4", ""), ("40/100", "━━──── 40 %"),
     ],
 )  # fmt: skip
 def test_progress_is_a_bar(progress: str, bar: str) -> None:
     """`done/total` is a bar, never longer than full; what is no progress is not drawn."""
     assert texts(listed(pane(1, project="p", progress=progress)))[1] == f"▸ ●  working  claude  p   1m  {bar}".rstrip()
+
+
+def test_what_it_does_stands_beside_how_far_it_is() -> None:
+    """The current task's name, or a word for what it does; its mode, worktree and topic where there is room."""
+    tasks = ("Add auth", "Fix login", "Ship")
+    lines = texts(listed(pane(1, project="p", progress="1/3", tasks=tasks, mode="plan", worktree="fix", topic="Login")))
+
+    assert lines[1].endswith("━━──── 1/3  Fix login  Login")
+    assert "━━──── 1/3  Fix login" in lines and "mode plan, worktree fix" in lines and "Login" in lines
+    assert texts(listed(pane(1, project="p", progress="3/3", tasks=tasks)))[1].endswith("━━━━━━ 3/3")
+    assert texts(listed(pane(1, project="p", detail="Thinking")))[1].endswith("Thinking")
+    assert texts(listed(asking(1, question="May I?", progress="1/3", tasks=tasks)))[1].endswith("━━──── 1/3  May I?")
 
 
 def test_a_snooze_shows_how_long() -> None:

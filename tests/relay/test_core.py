@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tallylight import wire
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.relay.core import ANSWERS_A_SECOND, BATCH, HELD_S, RelayCore
@@ -15,6 +16,8 @@ from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.wire import envelope, osc88, osc1338
+from tallylight.wire.scanner import Scanner, Sequence
+from tallylight.wire.user_var import UserVar
 from tests.relay.told import QUERY, Line, state, told, words
 from tests.tables import each
 
@@ -758,3 +761,18 @@ def test_what_notifies_nobody_raises_nothing(sequence: bytes) -> None:
 def test_a_notification_of_no_agent_is_only_shown() -> None:
     """A build that has ended notifies as it likes, and lights nothing."""
     assert Line(RelayCore()).at(1.0, b"\x1b]9;built\x07") == b"\x1b]9;built\x07"
+
+
+def test_tasks_and_the_protocol_that_was_spoken_are_told() -> None:
+    """What OSC 26 says of tasks reaches the host, and so does that it was OSC 26 that said it."""
+    line = Line(RelayCore(mirror=False))
+    tasks = encoded("Add auth\nFix login bug\nWrite tests\nShip")
+    said = otty(CodeAgent="claude", Status="running", TaskProgress="1/4", TaskList=tasks, SessionTitle=encoded("Login"))
+    (sequence,) = (item for item in Scanner().feed(line.at(1.0, said)) if isinstance(item, Sequence))
+    event = wire.decode(sequence)
+    assert isinstance(event, UserVar)
+    report = osc1338.decode_variable(event.value)
+
+    assert report is not None
+    assert report.tasks == ("Add auth", "Fix login bug", "Write tests", "Ship")
+    assert (report.progress, report.title, report.rule) == (Progress(1, 4), "Login", "osc-26")

@@ -52,11 +52,11 @@ def test_one_that_comes_back_is_told_anew() -> None:
     """A record that went and was not yet withdrawn is told again when it is reported again, and not withdrawn."""
     records = Records(limit=1)
     records.report(said("a", rule="osc-7501"), 1.0)
-    assert records.take(9, 1.0) == ["state=working;id=a"]
+    assert records.take(9, 1.0) == ["state=working;id=a;via=osc-7501"]
     records.report(said("b", rule="osc-7501"), 2.0)
     records.report(said("a", rule="osc-7501"), 3.0)
 
-    assert records.take(9, 3.0) == ["state=working;id=a"]
+    assert records.take(9, 3.0) == ["state=working;id=a;via=osc-7501"]
     assert [report.id for report in records.current()] == ["a"]
 
 

@@ -103,13 +103,14 @@ def test_the_list(live: Live, browser: Browser) -> None:
     question = "<img src=x onerror=document.title='owned'> Run it?"
     live.shows(
         pane(1, Status.WAITING, kind=Kind.PERMISSION, question=question, host_title="deploy", since=time.time() - 90),
-        pane(2, project="docs", progress="3/7"),
+        pane(2, project="docs", progress="3/7", tasks=("a", "b", "c", "Ship it"), topic="The docs", mode="plan"),
     )
     browser.open(live)
     until(lambda: len(browser.texts("li")) == 2, "there are not two sessions")
     first = browser.one("li")
     assert first.get_attribute("data-status") == "waiting"
     assert question in first.text and "1m" in first.text
+    assert browser.texts(".topic") == ["The docs"] and browser.texts(".doing") == ["3/7 · Ship it · plan"]
     assert live.token not in browser.driver.current_url
     # A pane of kitty is not answered from here; the token was given, so nobody is asked for it.
     for unwanted in ("#enter", ".look", ".view", "pre", "#nothing"):

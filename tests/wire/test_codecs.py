@@ -82,6 +82,20 @@ def test_osc1338_round_trip(report: Report) -> None:
     assert osc1338.decode(only_sequence(osc1338.encode(report, st=True))) == report
 
 
+def test_osc1338_tasks_and_protocol_round_trip() -> None:
+    """A list of tasks comes back, harmless; the variable's rule is the protocol in which a relay heard it."""
+    report = Report(source=Source.PROTOCOL, status=Status.WORKING, rule="osc-26", tasks=("Add auth", "a;b=c %", "試験"))
+    payload = osc1338.encode_payload(report, via=report.rule)
+
+    assert osc1338.decode_variable(payload) == report
+    assert osc1338.decode_variable("state=working;via=sudo").rule == osc1338.VARIABLE_RULE
+    assert osc1338.decode_payload("state=working;via=osc-26").rule == "osc-1338"
+    hostile = "state=working;tasks=" + "%0A".join(["%1B%5D0%3Bx%07", "", "%E2%80%AE" * 9, "a" * 500, *["t"] * 99])
+    tasks = osc1338.decode_payload(hostile).tasks
+    assert tasks[:3] == ("]0;x", "a" * osc1338.MAX_TASK, "t")
+    assert len(tasks) == osc1338.MAX_TASKS - 2
+
+
 def test_osc1338_long_report_keeps_its_state() -> None:
     """A report too long for a frame loses its least telling fields, never its state, its record or its agent."""
     report = Report(

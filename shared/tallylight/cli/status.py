@@ -13,7 +13,9 @@ from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, Panes, read_panes
+from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
+from tallylight.ui import tasks
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
@@ -95,12 +97,17 @@ def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
         clean(pane.agent, 20),
         name,
         age(now - pane.since) if pane.since else "",
-        clean(
-            (pane.question if pane.status is Status.WAITING else "")
-            or pane.message
-            or (pane.title if name != clean(pane.title) else "")
-        ),
+        clean(_says(pane, name)),
     ]
+
+
+def _says(pane: Pane, name: str) -> str:
+    """What tells most of a pane that is called *name*: what it asks, else how far it is and what it does."""
+    said = pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
+    if pane.status is Status.WAITING:
+        return pane.question or said
+    doing = tasks.doing(pane.progress, pane.tasks, pane.detail, cells=0)
+    return GAP.join(part for part in (doing, said) if part)
 
 
 def to_json(panes: Panes, shown: list[Found]) -> dict[str, object]:

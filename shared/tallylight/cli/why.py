@@ -16,7 +16,9 @@ from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import RecordEntry, status_of
-from tallylight.ui.layout import wrap
+from tallylight.snapshot.tasks import current
+from tallylight.ui import tasks
+from tallylight.ui.layout import rule_words, wrap
 
 
 def main(argv: list[str]) -> int:
@@ -57,12 +59,16 @@ def draw(output: Output, found: Found, now: float) -> None:
         "agent": pane.agent,
         "project": pane.project,
         "session": pane.session,
+        "about": pane.topic,
         "title": pane.title,
+        "mode": pane.mode,
+        "worktree": pane.worktree,
+        "does": tasks.doing(pane.progress, pane.tasks, pane.detail),
         "message": pane.message,
         "asks": pane.question if pane.question != pane.message else "",
         "answers": _answers(pane.choices),
         "source": reason.source or "none",
-        "rule": reason.rule,
+        "rule": rule_words(reason.rule),
         "said": ago(reason.at, now) if reason.source else "",
         "until": reason.changes,
         "reports": _pace(pane.said_per_s, pane.read_per_s),
@@ -72,12 +78,16 @@ def draw(output: Output, found: Found, now: float) -> None:
         if fact:
             for number, line in enumerate(wrap(clean(fact, UNBOUNDED), room)):
                 output.line(f"  {'' if number else name:<{label}}{clean(line, room)}")
+    _section(output, "its tasks", _task_rows(pane.progress, pane.tasks))
     children = [record for record in pane.records if record.id]
     _section(output, "its parts", [_record_row(record, now) for record in children])
     _section(
         output,
         "put aside",
-        [[e.source, e.status if status_of(e.status) else "?", e.rule, ago(e.at, now), e.why] for e in pane.losing],
+        [
+            [e.source, e.status if status_of(e.status) else "?", rule_words(e.rule), ago(e.at, now), e.why]
+            for e in pane.losing
+        ],
     )
 
 
@@ -94,6 +104,8 @@ def _rest(until: float, now: float) -> str:
     return f"until {clock}, {age(until - now)} more, or until the status changes"
 
 
+#: Marks of a task that is done, and of the current one.
+_DONE, _NOW = "✓", "▸"
 #: Keys as they are called on a keyboard.
 _KEYS = {
     "\r": "Enter",
@@ -115,6 +127,13 @@ def _answers(choices: Sequence[tuple[str, str]]) -> str:
         names = [_KEYS.get(key, key) for key in _KEY.findall(keys)]
         shown.append(f"[{' '.join(names)}] {label}" if names else label)
     return " · ".join(shown)
+
+
+def _task_rows(progress: str, names: Sequence[str]) -> list[list[str]]:
+    """The tasks, each with whether it is done or the current one."""
+    now = current(progress, names)
+    position = names.index(now) if now else len(names) if progress else 0
+    return [[_DONE if i < position else _NOW if i == position and now else " ", name] for i, name in enumerate(names)]
 
 
 def _record_row(record: RecordEntry, now: float) -> list[str]:

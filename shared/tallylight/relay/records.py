@@ -272,7 +272,7 @@ class Records:
 
 def _payload(report: Report) -> str:
     try:
-        return osc1338.encode_payload(report)
+        return osc1338.encode_payload(report, via=report.rule)
     except ValueError:
         # An id or a status that has no word on the wire: there is nobody to tell it to.
         return ""

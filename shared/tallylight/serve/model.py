@@ -12,6 +12,7 @@ from tallylight.evidence.question import MAX_CHOICES
 from tallylight.model.status import Kind, Status
 from tallylight.serve.answering import View
 from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.tasks import current
 from tallylight.wire.text import sanitise
 
 VERSION: Literal[1] = 1
@@ -46,6 +47,11 @@ class Session(BaseModel):
     question: str = Field(description="what it asks, while it waits")
     choices: list[Keys]
     progress: str = Field(description="`3/7`, or nothing")
+    tasks: list[str] = Field(description="what there is to do, in order")
+    doing: str = Field(description="the current task, or in a word what it does")
+    topic: str = Field(description="what the conversation is about, as the agent says")
+    mode: str
+    worktree: str
     background: int = Field(description="background tasks and subagents that still run")
     since: float = Field(description="when this status began")
     seen: bool
@@ -184,6 +190,11 @@ def session_of(found: Found, *, can_type: bool) -> Session:
         question=sanitise(pane.question or pane.message) if pane.status is Status.WAITING else "",
         choices=[Keys(keys=keys, label=sanitise(label)) for keys, label in pane.choices],
         progress=sanitise(pane.progress),
+        tasks=[sanitise(task) for task in pane.tasks],
+        doing=sanitise(current(pane.progress, pane.tasks) or pane.detail),
+        topic=sanitise(pane.topic),
+        mode=sanitise(pane.mode),
+        worktree=sanitise(pane.worktree),
         background=pane.background,
         since=pane.since,
         seen=pane.seen,

@@ -15,7 +15,7 @@ from tallylight.snapshot.entries import ConversationEntry as ConversationEntry
 from tallylight.snapshot.entries import LosingEntry as LosingEntry
 from tallylight.snapshot.entries import ReasonEntry as ReasonEntry
 from tallylight.snapshot.entries import RecordEntry as RecordEntry
-from tallylight.snapshot.values import MAX_ID, MAX_LIST, Json, count, kind_of, listed, number, path, text, words
+from tallylight.snapshot.values import MAX_ID, MAX_LIST, Json, count, kind_of, listed, number, path, text, texts, words
 from tallylight.snapshot.values import status_of as status_of
 
 VERSION = 1
@@ -47,6 +47,13 @@ class Pane:
     cwd: str = ""
     #: How far it is: `3/7`.
     progress: str = ""
+    #: What there is to do, in order; the one at the place of what *progress* says is done is the current one.
+    tasks: tuple[str, ...] = ()
+    #: What the conversation is about, in the agent's words; its mode (`plan`), its worktree, and what it does (`edit`).
+    topic: str = ""
+    mode: str = ""
+    worktree: str = ""
+    detail: str = ""
     #: How many background tasks or subagents still run.
     background: int = 0
     #: The question on its screen, one line; the answers it takes, each as the keys to type and their label; and what
@@ -98,6 +105,7 @@ class Pane:
             records=listed(value.get("records"), RecordEntry.from_json),
             losing=listed(value.get("losing"), LosingEntry.from_json),
             choices=_choices(value.get("choices")),
+            tasks=texts(value.get("tasks")),
             resume=words(value.get("resume")),
             fork=words(value.get("fork")),
             attach=words(value.get("attach")),
@@ -121,6 +129,7 @@ class Pane:
             "records": [record.to_json() for record in self.records[:MAX_LIST]],
             "losing": [entry.to_json() for entry in self.losing[:MAX_LIST]],
             "choices": [list(choice) for choice in self.choices[:MAX_CHOICES] if words(choice)],
+            "tasks": list(texts(self.tasks)),
             "resume": list(words(self.resume)),
             "fork": list(words(self.fork)),
             "attach": list(words(self.attach)),
@@ -128,7 +137,8 @@ class Pane:
 
 
 _SAID = ("agent", "project", "session", "message", "progress", "question", "prompt")
-_TEXTS = ("tab", "os_window", "title", "host_title", *_SAID)
+_DOING = ("topic", "mode", "worktree", "detail")
+_TEXTS = ("tab", "os_window", "title", "host_title", *_SAID, *_DOING)
 _NUMBERS = ("since", "snoozed_until", "waited_s")
 _COUNTS = ("background", "said_per_s", "read_per_s")
 _FLAGS = ("seen", "unread", "answered", "notified", "visible")

@@ -70,6 +70,13 @@ def listed(value: object, read: Callable[[Json], T | None], cap: int = MAX_LIST)
     return tuple(entry for entry in found if entry is not None)
 
 
+def texts(value: object, cap: int = MAX_LIST) -> tuple[str, ...]:
+    """Return those of *value* that are text with something in it, *cap* at most, each cut to its own."""
+    if not isinstance(value, list | tuple):
+        return ()
+    return tuple(found for entry in value[:cap] if (found := text(entry)))
+
+
 def words(value: object) -> tuple[str, ...]:
     """
     Return *value* if it is an argument list: texts within the limits, none of them cut. Nothing else, in part or whole.

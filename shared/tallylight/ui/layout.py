@@ -7,6 +7,7 @@ terminal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from tallylight.model.status import Kind, Status
@@ -87,6 +88,14 @@ def age(seconds: float) -> str:
 def ago(at: float, now: float) -> str:
     """Word how long ago *at* was; a time nobody knows is 0."""
     return f"{age(now - at)} ago" if at else "at an unknown time"
+
+
+_OSC = re.compile(r"osc-([0-9]+)")
+
+
+def rule_words(rule: str) -> str:
+    """Word the rule of a report: that of a protocol by its number, `OSC 7501`."""
+    return _OSC.sub(r"OSC \1", rule)
 
 
 def status_words(status: Status, kind: Kind | None) -> str:

@@ -6,9 +6,10 @@ DecodeError. At most 4096 bytes are looked at. `state`, `tool` and `project` are
 them: a bad one kills the frame.
 
 Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `background`, and `clear`, which
-withdraws; the keys `id kind session title cwd worktree mode message detail progress background resume fork`. A bad
-value of those is dropped alone, but for `id`: without it the report would be about another record. `resume` and `fork`
-are argument lists, the program first, a word a line (`%0A`). Numbers other programs put under 1338 fail the rule that
+withdraws; the keys `id kind session title cwd worktree mode message detail progress tasks background resume fork
+via`. A bad value of those is dropped alone, but for `id`: without it the report would be about another record. `resume`
+and `fork` are argument lists, the program first, a word a line (`%0A`); `tasks` is what there is to do, one a line;
+`via` names the protocol in which a relay heard what it tells. Numbers other programs put under 1338 fail the rule that
 `state` must be known.
 
 The variable alone has one more form: `resume` and `cwd` without a `state` tell how to start the program again, and
@@ -55,16 +56,23 @@ _TEXTS = {
     "detail": ("detail", 256),
 }
 _METHODS = ("resume", "fork")
-_EXTENDED = (*_TEXTS, *_METHODS, "id", "kind", "progress", "background", "source")
+_EXTENDED = (*_TEXTS, *_METHODS, "id", "kind", "progress", "tasks", "background", "source", "via")
 #: The one other source whose word the carrier brings: it raises attention and is believed no further.
 _NOTIFICATION = Source.NOTIFICATION.word
 #: What goes first when a report is too long for one frame.
-_EXPENDABLE = ("detail", "message", "worktree", "cwd", "title", "mode", "fork", "resume", "session", "project", "tool")
+_EXPENDABLE = (
+    *("detail", "tasks", "message", "worktree", "cwd", "title", "mode", "fork", "resume", "session", "project", "tool"),
+)
 #: Of an argument list, in words, and of one of its words, in characters.
 MAX_WORDS = 64
 MAX_WORD = 500
 #: The rule of what comes in the user variable.
 VARIABLE_RULE = "user variable"
+#: The rules that `via` may name: of the protocols that a relay reads.
+SPOKEN = frozenset({"osc-7501", "osc-1338", "osc-26", "osc-21337", "osc-3008", "cli-agent", "terax"})
+#: Of a list of tasks, and of one of them, in cells.
+MAX_TASKS = 32
+MAX_TASK = 96
 _ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
 _PROGRESS = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 _COUNT = re.compile(r"[0-9]{1,4}")
@@ -95,7 +103,11 @@ def decode_frame(data: bytes) -> Report:
 
 
 def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
-    """Read what follows `1338;`, as the `tally` user variable carries it. *rule* is for `tally why`."""
+    """
+    Read what follows `1338;`, as the `tally` user variable carries it.
+
+    *rule* is for `tally why`; that of the variable itself gives way to the protocol that it says was spoken.
+    """
     data = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
     check_length(data, PAYLOAD_LIMIT)
     return _report(_checked(data), rule)
@@ -170,9 +182,11 @@ def encode(report: Report, *, st: bool = False) -> bytes:
     return envelope.osc(NUMBER, encode_payload(report), st=st)
 
 
-def encode_payload(report: Report) -> str:
+def encode_payload(report: Report, *, via: str = "") -> str:
     """
-    Write what follows `1338;`. Fields that do not fit go, the least telling first; the state always fits.
+    Write what follows `1338;`; *via* is the rule of the protocol in which it was heard.
+
+    Fields that do not fit go, the least telling first; the state always fits.
 
     Raise ValueError for what has no word on the wire: `down`, an id that is none.
     """
@@ -186,12 +200,15 @@ def encode_payload(report: Report) -> str:
         "id": report.id,
         "kind": report.kind.value if report.kind else "",
         "progress": f"{report.progress.done}/{report.progress.total}" if report.progress else "",
+        "tasks": "\n".join(task for task in report.tasks[:MAX_TASKS] if task),
+        "via": via if via in SPOKEN else "",
         "background": str(report.background) if report.background else "",
         "resume": _lines(report.resume),
         "fork": _lines(report.fork),
         "source": _NOTIFICATION if report.source is Source.NOTIFICATION else "",
     }
-    order = ("state", "tool", "project", "id", "kind", *list(_TEXTS)[2:], *_METHODS, "progress", "background", "source")
+    told = ("progress", "background", "source", "tasks", "via")
+    order = ("state", "tool", "project", "id", "kind", *list(_TEXTS)[2:], *_METHODS, *told)
     for dropped in range(len(_EXPENDABLE) + 1):  # pragma: no branch - with all of them gone it fits
         gone = _EXPENDABLE[:dropped]
         payload = pairs.join((key, fields[key]) for key in order if fields[key] and key not in gone)
@@ -214,6 +231,8 @@ def _report(payload: bytes, rule: str) -> Report:
         for key, (name, cells) in _TEXTS.items()
         if key in fields
     }
+    if rule == VARIABLE_RULE and fields.get("via") in SPOKEN:
+        rule = fields["via"]
     is_notification = status is Status.WAITING and fields.get("source") == _NOTIFICATION
     return Report(
         source=Source.NOTIFICATION if is_notification else Source.PROTOCOL,
@@ -222,6 +241,7 @@ def _report(payload: bytes, rule: str) -> Report:
         id=fields.get("id", ""),
         kind=_KINDS.get(fields.get("kind", "")) if status is Status.WAITING else None,
         progress=progress(fields.get("progress", "")),
+        tasks=_tasks(fields.get("tasks", "")),
         background=int(fields["background"]) if _COUNT.fullmatch(fields.get("background", "")) else 0,
         resume=_argument_list(fields.get("resume", "")),
         fork=_argument_list(fields.get("fork", "")),
@@ -231,6 +251,11 @@ def _report(payload: bytes, rule: str) -> Report:
 
 def _lines(words: tuple[str, ...]) -> str:
     return "" if any("\n" in word for word in words) else "\n".join(words)
+
+
+def _tasks(text: str) -> tuple[str, ...]:
+    found = (sanitise(line, cells=MAX_TASK, graphemes=MAX_TASK).strip() for line in text.split("\n")[:MAX_TASKS])
+    return tuple(task for task in found if task)
 
 
 def _argument_list(text: str) -> tuple[str, ...]:

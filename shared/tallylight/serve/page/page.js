@@ -86,6 +86,8 @@ class Card {
     put(this.find(".age"), age(session.since));
     put(this.find(".question"), session.question);
     put(this.find(".message"), session.message === session.question ? "" : session.message);
+    put(this.find(".topic"), session.topic);
+    put(this.find(".doing"), [session.progress, session.doing, session.mode, session.worktree].filter(Boolean).join(" · "));
     const [done, total] = session.progress.split("/").map(Number);
     const bar = this.find("progress");
     bar.hidden = !(total > 0);

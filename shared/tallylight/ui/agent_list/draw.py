@@ -13,6 +13,7 @@ from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
+from tallylight.ui import tasks
 from tallylight.ui.agent_list.state import ROOMY, Mode, State, areas
 from tallylight.ui.layout import GAP, age, clean, pad, status_words
 from tallylight.wire.text import sanitise, width
@@ -20,8 +21,6 @@ from tallylight.wire.text import sanitise, width
 #: From this many columns on the agent's name has a column and there are bars; from that many the status is written out.
 MIDDLING = 56
 WIDE = 80
-#: Cells of a progress bar, where there is room for one.
-BAR = 6
 
 
 @attrs.frozen
@@ -149,27 +148,17 @@ def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
 def _says(pane: Pane, state: State) -> str:
     """The one line that tells most: the question, else the last message, else the title."""
     asked = pane.question if pane.status is Status.WAITING else ""
-    said = clean(asked or pane.message or (pane.title if pane.title != pane.project else ""))
+    said = clean(asked or pane.message or pane.topic or (pane.title if pane.title != pane.project else ""))
     before = []
     if is_snoozed(pane, state.now):
         before.append(f"snoozed {age(pane.snoozed_until - state.now)}")
     if pane.background and pane.status is Status.BACKGROUND:
         before.append(f"{pane.background} in the background")
-    if bar := _bar(pane.progress, with_bar=state.columns >= MIDDLING):
-        before.append(bar)
+    is_busy = pane.status is not Status.WAITING and state.columns >= WIDE
+    told = pane.progress, pane.tasks if is_busy else (), pane.detail if is_busy else ""
+    if doing := tasks.doing(*told, cells=tasks.BAR if state.columns >= MIDDLING else 0):
+        before.append(clean(doing, state.columns // 2))
     return GAP.join([*before, said])
-
-
-def _bar(progress: str, *, with_bar: bool) -> str:
-    """A bar for `3/7`; nothing for what is no such thing."""
-    done, _, total = progress.partition("/")
-    if not (done.isascii() and done.isdigit() and total.isascii() and total.isdigit()) or len(progress) > 15:
-        return ""
-    if int(total) < 1:
-        return ""
-    full = min(BAR, int(done) * BAR // int(total))
-    bar = f"{'━' * full}{'─' * (BAR - full)} " if with_bar else ""
-    return f"{bar}{min(int(done), int(total))}/{int(total)}"
 
 
 # The details -----------------------------------------------------------------------------------------------------
@@ -186,13 +175,19 @@ def _details(state: State, height: int) -> list[Line]:
     lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= ROOMY else []
     pane = row.pane
     facts = [pane.question if pane.status is Status.WAITING else "", pane.message, _who(row, state.now)]
-    facts += [pane.title, pane.cwd]
-    seen: set[str] = {pane.project}
+    facts += [tasks.doing(pane.progress, pane.tasks, pane.detail), pane.topic, _where(pane), pane.title, pane.cwd]
+    seen: set[str] = {pane.project, ""}
     for fact in facts:
-        if fact and fact not in seen:
+        if fact not in seen:
             seen.add(fact)
             lines.append((Span(clean(fact, state.columns)),))
     return (lines + [()] * height)[:height]
+
+
+def _where(pane: Pane) -> str:
+    """In what mode and worktree it works."""
+    told = (("mode", pane.mode), ("worktree", pane.worktree))
+    return ", ".join(f"{name} {value}" for name, value in told if value)
 
 
 def _question(state: State, height: int) -> list[Line]:

@@ -1,0 +1,17 @@
+"""
+The tasks of an agent: which is the current one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tallylight.wire.osc1338 import progress
+
+
+def current(told: str, tasks: Sequence[str]) -> str:
+    """Name the task that comes after those which *told*, `3/7`, says are done; nothing if that is not known."""
+    found = progress(told)
+    if found is None or found.done >= len(tasks):
+        return ""
+    return tasks[found.done]

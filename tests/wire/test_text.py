@@ -36,6 +36,17 @@ DEFAULT_IGNORABLE = [
         ("z\u200be\u200cr\u200do\u2060\ufeff\u00ad\u034f", "zero"),
         ("\u115f\u1160\u3164\uffa0\u180e", ""),
         ("tag\U000e0041\U000e007f", "tag"),
+        ("\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f!",) * 2,
+        ("\U0001f3f4\U000e0067\U000e0062\U000e0073", "\U0001f3f4"),
+        ("\U0001f3f4" + "\U000e0061" * 9 + "\U000e007f", "\U0001f3f4"),
+        ("👩\U000e0067\U000e0062\U000e0073\U000e007f", "👩"),
+        ("می\u200cخواهم",) * 2,
+        ("می\u200c\u200cخواهم", "میخواهم"),
+        ("می\u200c", "می"),
+        ("\u200cمی a\u200cم م\u200ca", "می aم مa"),
+        ("می\u200c\u061cخ", "میخ"),
+        ("क्\u200cष",) * 2,
+        ("क\u200cष", "कष"),
         ("a\ufe0fb\ufe0e", "ab"),
         ("non\u00a0breaking\u3000wide\u2003em", "non breaking wide em"),
         ("lone\ud800surrogate\udfff", "lonesurrogate"),
@@ -106,6 +117,16 @@ def test_plain_text_is_what_the_rules_make_of_it() -> None:
     assert [char for char in plain if width(char) != 1] == []
     assert _sanitise("".join(plain), 9999, 9999) == "".join(plain), "no two of them make one"
     assert sanitise("".join(plain), cells=40, graphemes=30) == "".join(plain[:30])
+
+
+@each(("cap", "kept"), [(1, 1), (2, 3), (3, 4)])
+def test_what_keeps_letters_apart_takes_no_cell(cap: int, kept: int) -> None:
+    """ZWNJ has no width, is never the last of a text, and there is one of it at a place."""
+    word = "ی\u200cخ"
+
+    assert width(word) == 2
+    assert sanitise(word * 9, cells=cap) == (word * 9)[:kept]
+    assert sanitise("ی" + "\u200c" * 5000 + "خ") == "یخ"
 
 
 def test_endless_joining_is_cut() -> None:

@@ -37,8 +37,17 @@ _PICTOGRAPH = (
     "\U0001f000-\U0001f3fa\U0001f400-\U0001faff]"
 )
 _EMOJI = f"{_PICTOGRAPH}[\U0001f3fb-\U0001f3ff]?\ufe0f?"
-_EMOJI_SEQUENCE = f"{_EMOJI}(?:\u200d{_EMOJI}){{0,{JOINED - 1}}}|[#*0-9]\ufe0f?\u20e3"
-_STRIP = re.compile(f"({_EMOJI_SEQUENCE})|[{_INVISIBLE}]+")
+#: A flag of a part of a country, such as Scotland's: its letters are tags, which nobody sees. No tag stays elsewhere.
+_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
+_EMOJI_SEQUENCE = f"{_FLAG}|{_EMOJI}(?:\u200d{_EMOJI}){{0,{JOINED - 1}}}|[#*0-9]\ufe0f?\u20e3"
+#: Letters that join: of the Arabic script, and of those of India, where a virama asks for it. Between two of them ZWNJ
+#: is spelling, as in Persian; anywhere else it is nothing that a reader could see.
+_ARABIC = "\u0620-\u064a\u066e-\u06d3\u06d5\u06fa-\u06fc\u06ff\u0750-\u077f\u08a0-\u08b4\u08b6-\u08c7"
+_VIRAMA = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d"
+_INDIC = "\u0905-\u0939\u0985-\u09b9\u0a05-\u0a39\u0a85-\u0ab9\u0b05-\u0b39\u0c05-\u0c39\u0c85-\u0cb9\u0d05-\u0d3a"
+_ZWNJ = "\u200c"
+_JOINER = f"(?<=[{_ARABIC}]){_ZWNJ}(?=[{_ARABIC}])|(?<=[{_VIRAMA}]){_ZWNJ}(?=[{_INDIC}])"
+_STRIP = re.compile(f"({_EMOJI_SEQUENCE}|{_JOINER})|[{_INVISIBLE}]+")
 _SPACE = re.compile(f"[{_SPACES}]")
 _CLUSTER = re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 #: The most code points one grapheme of our own output has, so that cutting the input never cuts it again.
@@ -58,8 +67,9 @@ def sanitise(text: str, *, cells: int = CELLS, graphemes: int = GRAPHEMES) -> st
     """
     Make *text* harmless, at most *cells* wide and *graphemes* long.
 
-    Line breaks, tabs and odd spaces become a space; everything else that draws nothing goes. ZWJ and VS16 stay inside
-    emoji, where they belong. What is over a cap is cut off, without an ellipsis.
+    Line breaks, tabs and odd spaces become a space; everything else that draws nothing goes. ZWJ, VS16 and tags stay
+    inside emoji, and ZWNJ between letters that it keeps from joining. What is over a cap is cut off, without an
+    ellipsis.
     """
     most = min(cells, graphemes)
     if text.isascii() and text[:most].isprintable():
@@ -127,6 +137,8 @@ def _cap(text: str, cells: int, graphemes: int, most_marks: int) -> str:
             break
         kept.append(cluster)
         marks = 0
+    while kept and kept[-1] == _ZWNJ:
+        kept.pop()
     return "".join(kept)
 
 
@@ -135,6 +147,6 @@ def _width(cluster: str) -> int:
         return 2
     if cluster < "\u0300":
         return 1
-    if unicodedata.category(cluster) in ("Mn", "Me"):
+    if cluster == _ZWNJ or unicodedata.category(cluster) in ("Mn", "Me"):
         return 0
     return 2 if unicodedata.east_asian_width(cluster) in ("W", "F") else 1

@@ -145,7 +145,7 @@ def test_a_flood_is_many_lines(piece: bytes) -> None:
         (b"hello\n", "not JSON"),
         (b"[1, 2]\n", "no header"),
         (b'{"version": 1}\n', "version 1"),
-        (b'{"version": 3, "term": {}}\n', "asciinema convert"),
+        (b'{"version": 4, "term": {}}\n', "versions 2 and 3"),
         (b'{"version": true}\n', "version True"),
         (b'{"version": "2"}\n', "version '2'"),
         (b'{"version": NaN}\n', "NaN"),
@@ -159,6 +159,25 @@ def test_what_is_no_recording_is_refused(first: bytes, said: str) -> None:
     with pytest.raises(RecordingError, match=said) as caught:
         decoded(first + b'[0, "o", "x"]\n')
     assert "line 1" in str(caught.value)
+
+
+def test_version_3_is_read() -> None:
+    """What asciinema 3 writes: the size in `term`, times since the event before, comments, and how it ended."""
+    first = (
+        '{"version": 3, "term": {"cols": 100, "rows": 30, "type": "xterm"}, "timestamp": 1700000000, "command": "x"}'
+    )
+    rest = ["# a comment", '[0.5, "o", "a"]', '[0.25, "o", "b"]', "#", '[1, "r", "90x20"]', '[2.0, "x", "1"]']
+    said = decoded("\n".join([first, *rest, '[0.1, "x", "no"]', ""]).encode())
+
+    assert said[0] == Header(columns=100, rows=30, timestamp=1_700_000_000, command="x")
+    assert said[1:5] == [
+        Event(0.5, Output(b"a")),
+        Event(0.75, Output(b"b")),
+        Event(1.75, Resize(90, 20)),
+        Event(3.75, Exit(1)),
+    ]
+    assert isinstance(said[5], Problem)
+    assert decoded(b'{"version": 3}\n')[0] == Header()
 
 
 BROKEN = {

@@ -179,7 +179,7 @@ def test_a_line_a_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
     first, second = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
     assert first == "0.500 s ● codex working heuristic: it came to the foreground"
-    assert second == "2.000 s ? codex waiting (question) protocol: user variable"
+    assert second == "2.000 s ? codex waiting (question) protocol: OSC 1338"
 
 
 def test_json_is_an_object_a_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,6 +193,17 @@ def test_json_is_an_object_a_decision(tmp_path: Path, capsys: pytest.CaptureFixt
     assert (found["version"], found["time"], found["status"], found["agent"]) == (1, 0.5, "working", "codex")
     assert found["reason"]["source"] == "heuristic"
     assert found["reason"]["changes"]
+
+
+def test_json_has_the_message_and_the_protocol_that_was_spoken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What an agent asks, and by which protocol it did, not by which way it came."""
+    asks = b"\x1b]7501;state=blocked:kind=permission:app=codex:msg=YXBwcm92ZSBCYXNoOiBscw==\x07"
+    main(["replay", "--json", write(tmp_path / "a.cast", (0.5, Output(asks)))])
+
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (found["message"], found["reason"]["rule"]) == ("approve Bash: ls", "osc-7501")
 
 
 def test_the_same_file_gives_the_same_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -237,7 +248,7 @@ def test_many_problems_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "no header"), (b'{"version": 3}\n', "version 3"), (b"\x00" * 50, "line 1"), (None, "No such file")],
+    [(b"", "no header"), (b'{"version": 4}\n', "version 4"), (b"\x00" * 50, "line 1"), (None, "No such file")],
 )
 def test_what_is_no_recording_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, said: str

@@ -29,6 +29,7 @@ from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.decoder import Problem, RecordingError, decode
 from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
+from tallylight.ui.layout import rule_words
 
 JSON_VERSION = 1
 #: More of one file's problems are counted, not listed.
@@ -41,7 +42,7 @@ def main(argv: list[str]) -> int:
         prog="tally replay",
         description="Replay a recording through the tracker: one line per decision, with time, status and reason.",
     )
-    parser.add_argument("file", metavar="FILE", help="a recording by `tally record` or asciinema (asciicast v2)")
+    parser.add_argument("file", metavar="FILE", help="a recording by `tally record` or asciinema (asciicast v2 or v3)")
     parser.add_argument("--json", action="store_true", help="print one JSON object per decision")
     options = parser.parse_args(argv)
     agents, errors = agent_files.load_agents(os.environ)
@@ -121,7 +122,7 @@ def _line(output: Output, time: float, decision: Decision) -> None:
     mark = lights.mark(decision.status, decision.kind) if decision.is_lit else " "
     source = f"{decision.reason.source.word}: " if decision.reason.source else ""
     agent = f"{decision.report.agent} " if decision.report.agent else ""
-    text = f"{time:10.3f} s  {mark} {pad(f'{agent}{words}', 30)}  {source}{decision.reason.rule}"
+    text = f"{time:10.3f} s  {mark} {pad(f'{agent}{words}', 30)}  {source}{rule_words(decision.reason.rule)}"
     line = clean(text, output.columns)
     output.line(output.lit(decision.status, line) if decision.is_lit else line)
 
@@ -134,6 +135,7 @@ def _json(output: Output, time: float, decision: Decision) -> None:
         "status": decision.status,
         "kind": decision.kind,
         "agent": decision.report.agent,
+        "message": decision.report.message,
         "lit": decision.is_lit,
         "reason": {
             "source": reason.source.word if reason.source else "",

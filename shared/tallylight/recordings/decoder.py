@@ -18,7 +18,7 @@ import attrs
 from tallylight.model.errors import DecodeError, TallyError
 from tallylight.recordings import events
 from tallylight.recordings.asciicast import VERSION, Event, Header, Input, Mark, Output, Resize, What
-from tallylight.recordings.events import Evidence, EvidenceError
+from tallylight.recordings.events import Evidence, EvidenceError, Exit
 from tallylight.wire import values
 from tallylight.wire.text import sanitise
 
@@ -29,6 +29,9 @@ TIME_LIMIT = 366 * 86400.0
 #: A screen larger than this is none.
 SIZE_LIMIT = 10_000
 
+#: asciinema 3 writes it: times are since the event before. https://docs.asciinema.org/manual/asciicast/v3/
+VERSION_3 = 3
+_EXIT = re.compile(r"[0-9]{1,5}", re.ASCII)
 _SIZE = re.compile(r"([0-9]{1,5})x([0-9]{1,5})", re.ASCII)
 
 
@@ -52,7 +55,8 @@ def decode(read_line: Callable[[int], bytes]) -> Iterator[Header | Event | Probl
     """
     lines = _lines(read_line)
     number, line, is_whole = next(lines, (1, b"", True))
-    yield _header(line)
+    header, is_relative = _header(line)
+    yield header
     latest = 0.0
     raw: bytes | None = None
     for number, line, is_whole in lines:
@@ -60,7 +64,7 @@ def decode(read_line: Callable[[int], bytes]) -> Iterator[Header | Event | Probl
             yield Problem(number, f"is longer than {LINE_LIMIT} bytes")
         elif line.strip():
             try:
-                time, what = _event(line)
+                time, what = _event_v3(line, latest) if is_relative else _event(line)
             except _LineError as error:
                 yield Problem(number, str(error) if is_whole else f"the recording breaks off here: {error}")
                 continue
@@ -102,7 +106,8 @@ def _json(text: str | bytes) -> Any:
         raise _LineError(error.detail) from None
 
 
-def _header(line: bytes | None) -> Header:
+def _header(line: bytes | None) -> tuple[Header, bool]:
+    """Read the header, and whether it is of version 3: then times are since the event before."""
     where = "line 1"
     try:
         fields = _json(line) if line is not None and line.strip() else None
@@ -110,19 +115,39 @@ def _header(line: bytes | None) -> Header:
         raise RecordingError(f"{where} {error}; a recording is an asciicast v2 file") from None
     if not isinstance(fields, dict) or "version" not in fields:
         raise RecordingError(f"{where} is no header; a recording is an asciicast v2 file")
-    if fields["version"] != VERSION or isinstance(fields["version"], bool):
-        hint = "; `asciinema convert --output-format asciicast-v2` makes one" if fields["version"] in (1, 3) else ""
-        raise RecordingError(f"{where} has version {fields['version']!r:.20}, this reads version {VERSION}{hint}")
-    env = fields.get("env")
-    return Header(
-        columns=_size(fields.get("width"), 80),
-        rows=_size(fields.get("height"), 24),
+    if fields["version"] not in (VERSION, VERSION_3) or isinstance(fields["version"], bool):
+        hint = "; `asciinema convert --output-format asciicast-v2` makes one" if fields["version"] == 1 else ""
+        known = f"versions {VERSION} and {VERSION_3}"
+        raise RecordingError(f"{where} has version {fields['version']!r:.20}, this reads {known}{hint}")
+    is_relative = fields["version"] == VERSION_3
+    env, term = fields.get("env"), fields.get("term")
+    columns, rows = fields.get("width"), fields.get("height")
+    if is_relative:
+        columns, rows = (term.get("cols"), term.get("rows")) if isinstance(term, dict) else (None, None)
+    header = Header(
+        columns=_size(columns, 80),
+        rows=_size(rows, 24),
         timestamp=int(_epoch(fields.get("timestamp"))),
         started=_epoch(fields.get("started")),
         command=_text(fields.get("command"), 1024),
         title=_text(fields.get("title"), 256),
         env={_text(k, 64): _text(v, 256) for k, v in list(env.items())[:64]} if isinstance(env, dict) else {},
     )
+    return header, is_relative
+
+
+def _event_v3(line: bytes, before: float) -> tuple[float, What | bytes | None]:
+    """Read an event whose time is since the one *before*. Version 3 has comments, and an `x` that tells the exit."""
+    if line.startswith(b"#"):
+        return before, None
+    parts = _json(line)
+    if isinstance(parts, list) and len(parts) == 3 and parts[1] == "x":
+        time = values.number(parts[0], 0, TIME_LIMIT)
+        if time is None or not isinstance(parts[2], str) or not _EXIT.fullmatch(parts[2]):
+            raise _LineError("has no time, or no exit status that is a number")
+        return before + time, Exit(int(parts[2]))
+    time, what = _event(line)
+    return before + time, what
 
 
 def _event(line: bytes) -> tuple[float, What | bytes | None]:

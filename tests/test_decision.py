@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tallylight.model.decision import Decision, Reason, what_would_change
-from tallylight.model.report import Report, Source
+from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Timing
 from tallylight.tracker.rollup import most_urgent
@@ -82,3 +82,9 @@ def test_most_urgent() -> None:
     assert most_urgent([]) is None
     assert most_urgent([late, early]) is most_urgent([early, late]) is late
     assert most_urgent([late, decision(Status.WORKING, since=9), asks := decision(Status.WAITING, since=0)]) is asks
+
+
+def test_a_share_is_rounded_half_up() -> None:
+    """As a person does it, and not to the next even number."""
+    assert [Progress(done, 8).percent for done in range(9)] == [0, 13, 25, 38, 50, 63, 75, 88, 100]
+    assert (Progress(1, 200).percent, Progress(3, 200).percent, Progress(1, 3).percent) == (1, 2, 33)

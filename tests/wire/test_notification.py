@@ -38,6 +38,13 @@ def test_chunks() -> None:
     assert merge(b"i=1:d=0;x", b"i=1;")[-1] == Notification("x")
 
 
+def test_an_icon_or_buttons_may_come_last() -> None:
+    """They are not shown, and end the notification that they belong to; alone they notify nobody."""
+    assert merge(b"i=1:d=0;Run it?", b"i=1:p=buttons;Yes\xe2\x80\xa8No")[-1] == Notification("Run it?")
+    assert merge(b"i=1:d=0;a", b"i=1:d=0:p=body;b", b"i=1:p=icon:e=1;not base64")[-1] == Notification("a", "b")
+    assert merge(b"i=1:p=icon;x", b"p=buttons;x") == [None, None]
+
+
 def test_chunks_interleave() -> None:
     """Chunks of two ids do not mix, and one without an id is a notification of its own."""
     assert merge(b"i=1:d=0;a", b"i=2:d=0;b", b";c", b"i=2;B", b"i=1;A", b"i=1;new") == [

@@ -48,7 +48,8 @@ class Progress:
 
     @property
     def percent(self) -> int:
-        return round(100 * self.done / self.total)
+        """In whole percent, a half rounded up."""
+        return (200 * self.done + self.total) // (2 * self.total)
 
 
 @attrs.frozen(kw_only=True)

@@ -6,8 +6,8 @@ In: one sequence. Out of `decode`: a `Notification`, or for OSC 99, which may co
 `Notifications` puts chunks together: 16 unfinished ones, 4 KiB of each part. A notification raises attention and says
 nothing of a status.
 
-OSC 9 has other users: ConEmu's `9;1` to `9;12`, progress among them, are not ours. Of OSC 99 only titles and bodies
-are: not queries, icons, buttons or closing.
+OSC 9 has other users: ConEmu's `9;1` to `9;12`, progress among them, are not ours. Of OSC 99 titles and bodies are
+shown; an icon or buttons may be the last chunk of a notification. Queries and closing are none.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ class Part(enum.Enum):
 
     TITLE = "title"
     BODY = "body"
+    #: What is not shown.
+    ICON = "icon"
+    BUTTONS = "buttons"
 
 
 @attrs.frozen
@@ -93,7 +96,8 @@ class Notifications:
         if isinstance(event, Notification):
             return event
         parts = self._unfinished.pop(event.id, {Part.TITLE: b"", Part.BODY: b""})
-        parts[event.part] = (parts[event.part] + event.data)[:PART_LIMIT]
+        if event.part in parts:
+            parts[event.part] = (parts[event.part] + event.data)[:PART_LIMIT]
         if not event.is_last:
             self._unfinished[event.id] = parts
             if len(self._unfinished) > UNFINISHED_LIMIT:
@@ -129,10 +133,12 @@ def _chunk(body: bytes) -> Chunk:
     try:
         part = Part(fields.get("p", "title"))
     except ValueError:
-        raise DecodeError("not-ours", "neither a title nor a body") from None
+        raise DecodeError("not-ours", "no part of a notification") from None
     id_ = fields.get("i", "")
     if not _ID.fullmatch(id_) or len(id_) > ID_LIMIT:
         raise DecodeError("malformed", f"an id is at most {ID_LIMIT} of A-Z a-z 0-9 _ + . -")
-    if fields.get("e") == "1":
+    if part in (Part.ICON, Part.BUTTONS):
+        payload = b""
+    elif fields.get("e") == "1":
         payload = base64.decode_bytes(payload if b"=" in payload else payload + b"=" * (-len(payload) % 4))
     return Chunk(part=part, data=payload, id=id_, is_last=fields.get("d") != "0")

@@ -10,7 +10,8 @@ A malformed pair costs itself only and of two equal keys the last wins, but what
 ban on control characters costs the whole report, wherever it stands and even if it says `clear`. Where the page is
 silent: a pair with a key over its limit counts as over a limit even if it is malformed otherwise; an `id` that is none
 always costs the report, because without it the report would be about another record; base64 whose spare bits are not
-zero is not base64; progress has three digits at most.
+zero is not base64; progress has three digits at most. Unlike the page's, a name of an app that is too long costs
+itself only, as in other terminals: who speaks is worth less than what is said.
 """
 
 from __future__ import annotations
@@ -124,13 +125,12 @@ def decode(sequence: Sequence) -> Status7501:
     state = STATES.get(values[b"state"])
     if state is None:
         raise DecodeError("unknown-state", repr(values[b"state"][:32]))
-    app = values.get(b"app", b"")
     return Status7501(
         state=state,
         id=values.get(b"id", b"").decode("ascii"),
         kind=_KINDS.get(values.get(b"kind", b"")) if state is State.BLOCKED else None,
         progress=_progress(values.get(b"progress", b"")) if state in (State.WORKING, State.BLOCKED) else None,
-        app=app.decode("ascii") if _SEGMENT.fullmatch(app) else "",
+        app=values.get(b"app", b"").decode("ascii"),
         title=sanitise(texts["title"]),
         message=sanitise(texts["msg"], cells=MESSAGE_CELLS, graphemes=MESSAGE_CELLS),
     )
@@ -160,8 +160,8 @@ def _pairs(body: bytes) -> list[tuple[bytes, bytes]]:
         key, value = name.strip(), content.strip()
         if len(key) > KEY_LIMIT:
             raise DecodeError("too-long", f"a key of {len(key)} bytes, {KEY_LIMIT} at most")
-        if key == b"app" and len(value) > APP_LIMIT:
-            raise DecodeError("too-long", f"an app of {len(value)} bytes, {APP_LIMIT} at most")
+        if key == b"app" and not (len(value) <= APP_LIMIT and _SEGMENT.fullmatch(value)):
+            continue
         if key == b"id" and (len(value) > ID_LIMIT or not _ID.fullmatch(value)):
             raise DecodeError("malformed", "an id is at most 8 names of A-Z a-z 0-9 _ . + - with / between")
         if _KEY.fullmatch(key) and _VALUE.fullmatch(value):

@@ -194,7 +194,7 @@ def test_nothing_grows(pieces: list[bytes], times: int) -> None:
 
 @given(chunkings(streams()))
 def test_nothing_is_late(stream: tuple[bytes, list[bytes]]) -> None:
-    """After 30 ms nothing of the program's is held back any more, and the core sleeps or says when it wakes."""
+    """After a while nothing of the program's is held back any more, and the core sleeps or says when it wakes."""
     _, pieces = stream
     line = Line()
     for piece in pieces:

@@ -42,7 +42,11 @@ from tallylight.wire.inbox import Inbox, Limits, key_of_sequence
 from tallylight.wire.passthrough import Unwrapper
 from tallylight.wire.scanner import Sequence
 
-HELD_S = 0.030
+#: How long to wait for the rest of a sequence, in seconds. Behind ssh a lost packet comes again after 1 to 3 s
+#: (https://www.rfc-editor.org/rfc/rfc6298), and nobody waits for the half of one: no terminal draws anything for it.
+HELD_S = 3.0
+#: How long an answer waits for the rest of a key that a person pressed, in seconds.
+KEY_S = 0.030
 WRITES_A_SECOND = 10
 BATCH = 32
 ANSWERS_A_SECOND = 64
@@ -137,7 +141,7 @@ class RelayCore:
         """Let time pass: give up on what is held too long, tell what had to wait."""
         if self._splitter.held and now >= self._held_at + HELD_S:
             self._splitter.release(self._terminal)
-        if self._owed and now >= self._owed_at + HELD_S:
+        if self._owed and now >= self._owed_at + KEY_S:
             self._pay()
         self._now = now
         self._read_on()
@@ -194,7 +198,7 @@ class RelayCore:
     def deadline(self) -> float | None:
         """When `tick` is to be called, perhaps a time that has passed; None if only bytes can change anything."""
         held = self._held_at + HELD_S if self._splitter.held else None
-        owed = self._owed_at + HELD_S if self._owed else None
+        owed = self._owed_at + KEY_S if self._owed else None
         # Inside a sequence there is nothing to do before its end has come.
         write = self._next_write if self._is_changed and self._splitter.is_safe else None
         beat = self._next_beat if self._splitter.is_safe else None

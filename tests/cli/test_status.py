@@ -61,7 +61,7 @@ def test_most_urgent_first(runtime: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_equally_urgent_panes_are_sorted_by_time(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of two that wait the one that has waited longest is first, as in the list."""
-    publish(runtime, [WAITING, attrs.evolve(WAITING, id="9", since=NOW - 2)])
+    publish(runtime, [WAITING, attrs.evolve(WAITING, id="9", session="", since=NOW - 2)])
 
     main(["status"])
 
@@ -131,7 +131,7 @@ def test_json(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_longest_wait_first(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With --waiting the one that has waited longest comes first, as for jumps; what was put off comes last."""
     ages = {"young": NOW - 5, "old": NOW - 500, "snoozed": NOW - 900}
-    panes = [attrs.evolve(WAITING, id=name, since=since, message=name) for name, since in ages.items()]
+    panes = [attrs.evolve(WAITING, id=name, session=name, since=since, message=name) for name, since in ages.items()]
     panes[-1] = attrs.evolve(panes[-1], snoozed_until=time.time() + 600)
     publish(runtime, panes)
 

@@ -75,3 +75,15 @@ def test_names_are_as_short_as_they_can_be() -> None:
     assert list(found.values()) == [
         "kitty-7:1", "kitty-8:1", "2", "wezterm 4", "kitty 4", "tmux 4", "screen 0", "desk 2"
     ]  # fmt: skip
+
+
+def test_a_session_has_one_row() -> None:
+    """An agent in tmux is not listed again where tmux is shown; two processes of one session are two agents."""
+    told = {"agent": "claude", "session": "0123"}
+    there = pane("tmux/9/%1", "working", agent_pid=77, **told)
+    shown = [snapshot(pane(1, **told), pane(2, **told)), snapshot(there, pane("2", session=""), host="sessions", pid=9)]
+
+    assert [row.address for row in rows.build(shown, "kitty-7", NOW)] == ["sessions-9:2", "sessions-9:tmux/9/%1"]
+    both = [snapshot(pane(1, agent_pid=5, **told)), snapshot(there, host="sessions", pid=9)]
+    assert len(rows.build(both, "kitty-7", NOW)) == 2
+    assert len(rows.build([snapshot(pane(1, **told), pane(2, **told))], "kitty-7", NOW)) == 1

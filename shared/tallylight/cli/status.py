@@ -13,6 +13,7 @@ from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, Panes, read_panes
+from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
 from tallylight.ui import tasks
@@ -48,7 +49,8 @@ def main(argv: list[str]) -> int:
     for machine in (name for name, is_there in panes.machines.items() if not is_there):
         sys.stderr.write(f"tally status: {clean(machine)} is gone\n")
     output = Output.to(sys.stdout, os.environ)
-    lit = [found for found in shown if found.is_lit or options.all]
+    left_out = repeated((found.host, found.pane) for found in panes.panes)
+    lit = [f for f in shown if options.all or (f.is_lit and (f.host, f.pane.id) not in left_out)]
     if lit:
         draw(output, lit, time.time())
     else:

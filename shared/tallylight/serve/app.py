@@ -33,6 +33,7 @@ from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
 from tallylight.serve.middleware import AccessMiddleware, RefusedError, refused, unfit
 from tallylight.snapshot.addresses import Found, in_order
+from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Snapshot
 
 #: How often, in seconds, the hosts' snapshots are looked at.
@@ -137,7 +138,9 @@ class _Server:
         if snapshots is not None:
             found = (Found(host.name, pane) for host in snapshots for pane in host.panes)
             panes = in_order(found, time.time())
-            self._found = {found.address: found for found in panes if found.is_lit}
+            left_out = repeated((found.host, found.pane) for found in panes)
+            shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
+            self._found = {found.address: found for found in shown}
             self._answering.keep([found.pane.id for found in self._found.values()])
             self._hub.publish({address: self._session(found) for address, found in self._found.items()})
 

@@ -66,11 +66,44 @@ class Row:
         return all(word in text for word in words.casefold().split())
 
 
+def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
+    """
+    Of *panes*, each with its host, the host and id of those that show a session which another one shows better.
+
+    An agent in tmux is seen where it runs, and again in the pane of the terminal that shows tmux. Where two hosts know
+    a process of the same session, those are two agents.
+    """
+    best: dict[tuple[str, str], tuple[str, Pane]] = {}
+    found: set[tuple[str, str]] = set()
+    for host, pane in panes:
+        key = (pane.agent, pane.session)
+        if not pane.session or not is_lit(pane):
+            continue
+        other = best.get(key)
+        if other is None:
+            best[key] = host, pane
+        elif pane.agent_pid is None:
+            found.add((host, pane.id))
+        elif other[1].agent_pid is None:
+            found.add((other[0], other[1].id))
+            best[key] = host, pane
+    return found
+
+
 def build(snapshots: Iterable[Snapshot], own: str, now: float) -> tuple[Row, ...]:
-    """The rows of all panes with something to say, in order; *own* names the host that draws the list, or none."""
+    """
+    List the rows of all panes with something to say, in order, one a session.
+
+    *own* names the host that draws the list, or none.
+    """
     places = [(host.name, pane) for host in snapshots for pane in host.panes]
     names = short_names((host, pane.id) for host, pane in places)
-    rows = [Row(host, pane, host == own, names[host, pane.id]) for host, pane in places if is_lit(pane)]
+    left_out = repeated(places)
+    rows = [
+        Row(host, pane, host == own, names[host, pane.id])
+        for host, pane in places
+        if is_lit(pane) and (host, pane.id) not in left_out
+    ]
     return tuple(sorted(rows, key=lambda row: (*need(row.pane, now), row.address)))
 
 

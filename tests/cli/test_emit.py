@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -264,6 +265,34 @@ def test_failed_write_is_told(tally: list[str]) -> None:
 
     assert done.returncode == 1
     assert b"No space left" in done.stderr
+
+
+@each(
+    ("environ", "is_enough"),
+    [
+        ({"TERM": "xterm-kitty"}, True),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, True),
+        ({"TERM": "xterm-256color", "KITTY_WINDOW_ID": "3"}, True),
+        ({"TERM": "xterm-256color", "KITTY_WINDOW_ID": "3", "TERM_PROGRAM": "vibeflow"}, False),
+        ({"TERM": "tmux-256color", "TMUX": "x", "TERM_PROGRAM": "tmux", "WEZTERM_PANE": "0"}, True),
+        ({"TERM": "tmux-256color", "TMUX": "x", "TERM_PROGRAM": "tmux"}, False),
+        ({"TERM": "xterm-256color"}, False),
+        ({}, False),
+    ],
+)
+def test_kitty_and_wezterm_get_what_they_understand(
+    environ: dict[str, str], is_enough: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both log an OSC 1338 as a fault; other terminals may know nothing else."""
+    sent: list[bytes] = []
+    monkeypatch.setattr(emit, "send", lambda data, _: sent.append(data) or 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "environ", environ)
+        emit.main(["working"])
+        patch.setattr(os, "environ", environ | {"TALLY_EMIT_STDOUT": "1"})
+        emit.main(["working"])
+
+    assert sent == [variable("state=working") if is_enough else both("state=working"), both("state=working")]
 
 
 def test_both_sequences_are_one_write() -> None:

@@ -88,7 +88,7 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"tally emit: {error}; see `tally emit --help`\n")
         return USAGE
     try:
-        data = sequences(fields)
+        data = sequences(fields, is_variable_enough=not _to_stdout(os.environ) and tty.is_kitty_or_wezterm(os.environ))
     except ValueError as error:
         sys.stderr.write(f"tally emit: {error}\n")
         return FAILED
@@ -171,16 +171,21 @@ def _shown(word: str) -> str:
     return repr(_text(word)[:40])
 
 
-def sequences(fields: Mapping[str, str]) -> bytes:
+def _to_stdout(environ: Mapping[str, str]) -> bool:
+    return environ.get("TALLY_EMIT_STDOUT", "0") not in ("", "0") or bool(environ.get("VIBEFLOW_EMIT_STDOUT"))
+
+
+def sequences(fields: Mapping[str, str], *, is_variable_enough: bool = False) -> bytes:
     """
     Encode both sequences. ValueError: even without its texts and paths the payload is too long.
 
+    The user variable alone where it *is enough*: kitty and WezTerm hear it, and log each OSC 1338 as a fault.
     A record with an id goes into the variable only: a terminal that knows nothing of ids would take a subagent's
     status for the whole tab's. To withdraw has no word in OSC 1338; `active` is the one that puts a light out.
     """
     payload = fit(dict(fields))
     variable = envelope.user_var(envelope.CARRIER, payload)
-    if "id" in fields:
+    if "id" in fields or is_variable_enough:
         return variable
     if fields["state"] == "clear":
         payload = b"state=active"
@@ -218,7 +223,7 @@ def send(data: bytes, environ: Mapping[str, str]) -> int:
     """Write *data* where the person will see it."""
     data = tty.wrap(data, environ)
     try:
-        if environ.get("TALLY_EMIT_STDOUT", "0") not in ("", "0") or environ.get("VIBEFLOW_EMIT_STDOUT"):
+        if _to_stdout(environ):
             _write_all(sys.stdout.fileno(), data)
             return DONE
         fd = tty.open_terminal(environ)

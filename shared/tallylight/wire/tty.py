@@ -164,6 +164,19 @@ def multiplexer(environ: Mapping[str, str]) -> str:
     return ""
 
 
+def is_kitty_or_wezterm(environ: Mapping[str, str]) -> bool:
+    """
+    Tell whether the terminal is one of the two that hear user variables and log every other number as a fault.
+
+    A terminal that was started from one of them has its variables, and a TERM or TERM_PROGRAM of its own.
+    """
+    term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
+    if term == "xterm-kitty" or program == "WezTerm":
+        return True
+    is_inside = bool(environ.get("KITTY_WINDOW_ID") or environ.get("WEZTERM_PANE"))
+    return is_inside and (not program or bool(multiplexer(environ)))
+
+
 def wrap(data: bytes, environ: Mapping[str, str]) -> bytes:
     """Put whole sequences into the envelope of the multiplexer we are in, if we are in one."""
     kind = multiplexer(environ)

@@ -43,6 +43,37 @@ snooze_min = 60
 """
 
 
+@pytest.mark.parametrize(
+    ("value", "colour"),
+    [("#FA0", (0xFF, 0xAA, 0)), ("blue", (0, 0, 255)), ("Orange", (255, 165, 0)), ("#0a0b0c", (10, 11, 12))],
+)
+def test_colours_as_people_write_them(value: str, colour: tuple[int, int, int]) -> None:
+    """Three digits or six, or a name that every web page knows."""
+    config, errors = load(f'[colours]\nwaiting = "{value}"\n', "c.toml")
+
+    assert (config.colours[Status.WAITING], errors) == (colour, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("silence = 4", "did you mean 'silence_s'?"),
+        ('[kitty]\nstyle = "strip"', "did you mean 'stripe'?"),
+        ("[colour]\nx = 1", "did you mean 'colours'?"),
+        ('[colours]\nwating = "#FA0"', "did you mean 'waiting'?"),
+        ('[colours]\nwaiting = "orenge"', "did you mean 'orange'?"),
+        ('[notify]\nwhen = ["eror"]', "did you mean 'error'?"),
+        ("zzzz = 1", "is it misspelt"),
+        ("x" * 100_000 + " = 1", "is it misspelt"),
+    ],
+)
+def test_what_was_meant_is_asked(text: str, said: str) -> None:
+    """A word that is almost one of ours is told with that one."""
+    _, errors = load(text, "c.toml")
+
+    assert len(errors) == 1 and said in str(errors[0])
+
+
 def test_notify() -> None:
     """What a person is told of, when not, by which command, and how long a snooze is."""
     config, errors = load(NOTIFY, "c.toml")
@@ -177,7 +208,7 @@ def test_infinity(value: str) -> None:
         ("kitty.pulse = 1", "kitty.pulse"),
         ("kitty.pulse = 'no'", "kitty.pulse"),
         ("kitty.puls = true", "kitty.puls"),
-        ("colours.working = 'blue'", "colours.working"),
+        ("colours.working = 'bleu'", "colours.working"),
         ("colours.working = '#12345'", "colours.working"),
         ("colours.working = '#1234567'", "colours.working"),
         ("colours.working = '#12345g'", "colours.working"),

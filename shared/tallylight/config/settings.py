@@ -12,9 +12,10 @@ import re
 
 import attrs
 
+from tallylight.config.colour import NAMES, parse_colour
 from tallylight.config.fleet import Fleet, parse_fleet
 from tallylight.config.key_bindings import wanted
-from tallylight.files.toml import Table, parse
+from tallylight.files.toml import Table, did_you_mean, parse
 from tallylight.model.errors import DataFileError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
@@ -25,7 +26,6 @@ from tallylight.tracker.notify import Settings as Notify
 STYLES = ("stripe", "colour", "icon", "off")
 EXPLICIT_LASTS = ("agent", "tab")
 _SPAN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
-_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
 @attrs.frozen(kw_only=True)
@@ -139,7 +139,8 @@ def _statuses(table: Table, default: frozenset[Status]) -> frozenset[Status]:
     mistakes = len(table.errors)
     words = table.words("when")
     if wrong := [word for word in words if word not in allowed]:
-        table.complain("when", f"names {wrong[0]!r:.40}; it may name {', '.join(allowed)}")
+        meant = did_you_mean(wrong[0], allowed)
+        table.complain("when", f"names {wrong[0]!r:.40}; it may name {', '.join(allowed)}{meant}")
     found = frozenset(allowed[word] for word in words if word in allowed)
     # An empty list is a wish; one without anything right in it is a mistake.
     return default if len(table.errors) > mistakes and not found else found
@@ -157,7 +158,8 @@ def _span(table: Table, word: str) -> tuple[int, int] | None:
 def _colour(table: Table, status: Status) -> RGB:
     default = COLOURS[status]
     value = table.text(status.value, "#{:02X}{:02X}{:02X}".format(*default))
-    if not _COLOUR.fullmatch(value):
-        table.complain(status.value, f"is {value!r:.60}; write a colour as #RRGGBB, in quotes")
-        return default
-    return int(value[1:3], 16), int(value[3:5], 16), int(value[5:7], 16)
+    colour = parse_colour(value)
+    if colour is None:
+        meant = did_you_mean(value, NAMES)
+        table.complain(status.value, f'is {value!r:.60}; write a colour as "#RRGGBB", "#RGB" or a name{meant}')
+    return colour or default

@@ -22,6 +22,8 @@ MAX_ITEMS = 1000
 MAX_PARTS = 32
 #: Mistakes whose line is looked for, and unknown keys that are named: each costs a way through the whole text.
 MAX_TOLD = 20
+#: Of a word that is compared with those that are known.
+MAX_WORD = 64
 
 # Possessive throughout: a line that is none, and may be of any length, is given up in one go.
 _HEADER = re.compile(r"\s*+\[\[?+\s*+([A-Za-z0-9_.\"' -]++)\s*+\]\]?+\s*+(?:#.*)?$")
@@ -132,7 +134,8 @@ class Table:
         if not isinstance(value, str):
             self.complain(key, f"must be a string in quotes, not {_shown(value)}")
         elif allowed and value not in allowed:
-            self.complain(key, f"is {_shown(value)}; it must be one of {', '.join(allowed)}")
+            meant = did_you_mean(value, allowed)
+            self.complain(key, f"is {_shown(value)}; it must be one of {', '.join(allowed)}{meant}")
         else:
             return value
         return default
@@ -200,9 +203,18 @@ class Table:
     def close(self) -> None:
         unknown = [key for key in self._data if key not in self._taken]
         for key in unknown[:MAX_TOLD]:
-            self.complain(key, "is unknown; is it misspelt, or from another version?")
+            meant = did_you_mean(key, self._taken - set(self._data))
+            self.complain(key, f"is unknown{meant or '; is it misspelt, or from another version?'}")
         if len(unknown) > MAX_TOLD:
             self.complain(unknown[MAX_TOLD], f"and {len(unknown) - MAX_TOLD - 1} more are unknown")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Word the one of *known* that *word* is most like, as the end of a message; nothing if it is like none."""
+    import difflib  # dear, and needed only where something is wrong
+
+    near = difflib.get_close_matches(word[:MAX_WORD], sorted(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _shown(value: object) -> str:

@@ -25,7 +25,9 @@ class KeySystem(FakeSystem):
     def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
         words = [str(word) for word in command]
         if words[1:2] == ["+runpy"]:
-            answer = {"mod": "ctrl+shift", "taken": {key: self.taken.get(key, []) for key in words[5:]}}
+            wrong = [key for key in words[5:] if "nope" in key]
+            taken = {key: self.taken.get(key, []) for key in words[5:] if key not in wrong}
+            answer = {"mod": "ctrl+shift", "taken": taken, "wrong": wrong}
             return subprocess.CompletedProcess(words, 0, "noise\n" + json.dumps(answer) + "\n", "")
         return super().run(command, timeout)
 
@@ -123,6 +125,21 @@ def test_what_finds_no_free_key_is_named(home: Path) -> None:
     assert "no free key for agents, snooze: set some in [keys]" in text
     assert "of ~/.config/tallylight/config.toml, then run this again" in text
     assert len(bound(home)) == 3
+
+
+def test_what_is_no_key_is_told_and_not_bound(home: Path) -> None:
+    """A key that no keyboard has costs its action the wish, in setup and in doctor by its name."""
+    config = home / ".config/tallylight/config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[keys]\njump = "ctrl+shift+nope"\nagents = "f5"\n')
+    it = system(home)
+    said = setup(it, "--yes")
+
+    assert "keys.jump: kitty knows no key 'ctrl+shift+nope'" in said
+    assert not any("nope" in line for line in bound(home)) and any(" f5 " in line for line in bound(home))
+    broken = [finding for finding in doctor(it) if finding.is_fault]
+    assert [finding.text for finding in broken] == ["keys.jump: kitty knows no key 'ctrl+shift+nope'"]
+    assert "config.toml" in broken[0].remedy
 
 
 def test_without_an_answer_the_keys_stay(home: Path) -> None:

@@ -154,6 +154,8 @@ def _tell_keys(system: System, here: kitty.Kitty, bindings: list[Binding], answe
         system.say(f"  {'' if number else 'keys':<12}{key:<20}{what}")
     if not bindings:
         system.say(f"  {'keys':<12}none bound")
+    for problem in free_keys.impossible(system, answer):
+        system.say(f'{"":<14}{problem}; write it as in kitty.conf: "ctrl+shift+y"')
     if lacking := free_keys.lacking(system, bindings):
         why = "kitty did not report which keys are free" if answer is None else f"no free key for {', '.join(lacking)}"
         system.say(f"{'':<14}{why}: set some in [keys]")

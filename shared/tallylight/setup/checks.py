@@ -100,14 +100,20 @@ def _keys(system: System, here: kitty.Kitty) -> Iterator[Finding]:
     """The key bindings, and what else is on those keys by now."""
     place = install_paths.layout(system)
     bound = environment.present_keys(place)
+    wanted = free_keys.wishes(system)
+    asked = (*(binding.key for binding in bound), *(key for key in wanted.values() if key))
+    if not asked:
+        return
+    answer = free_keys.ask(system, place, here, asked)
+    for problem in free_keys.impossible(system, answer):
+        remedy = f'write it as in kitty.conf, "ctrl+shift+y", in {system.short(directories.config_file(system.env))}'
+        yield Finding("keys", Health.BROKEN, problem, f"{remedy}; then {SETUP}")
     if not bound:
         return
-    answer = free_keys.ask(system, place, here, tuple(binding.key for binding in bound))
     shown = ", ".join(
         f"{key} {binding.action.name}" for binding, (key, _) in zip(bound, free_keys.rows(bound, answer), strict=True)
     )
     yield Finding("keys", Health.OK, shown)
-    wanted = free_keys.wishes(system)
     for binding, (key, other) in free_keys.hidden(bound, answer) if answer is not None else ():
         if binding.action.name not in wanted:
             text = f"{key} is for {binding.action.name}, and also for `{other}`"

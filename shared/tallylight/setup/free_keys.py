@@ -29,9 +29,15 @@ def main():
     conf, ours, *candidates = sys.argv[1:]
     opts = load_config("/etc/xdg/kitty/kitty.conf", conf)
     names = {"ctrl": f.GLFW_MOD_CONTROL, "alt": f.GLFW_MOD_ALT, "super": f.GLFW_MOD_SUPER, "shift": f.GLFW_MOD_SHIFT}
-    taken = {}
+    taken, wrong = {}, []
     for candidate in candidates:
-        first, *rest = [parse_shortcut(key).resolve_kitty_mod(opts.kitty_mod) for key in candidate.split(">")]
+        try:
+            first, *rest = [parse_shortcut(key).resolve_kitty_mod(opts.kitty_mod) for key in candidate.split(">")]
+        except Exception:
+            first, rest = None, []
+        if first is None or not all(key.key for key in (first, *rest)):
+            wrong.append(candidate)
+            continue
         found = []
         for d in opts.keyboard_modes[""].keymap.get(first, ()):
             theirs = list(d.rest) if d.is_sequence else []
@@ -39,7 +45,8 @@ def main():
             if theirs[:short] == rest[:short] and ours not in d.definition:
                 found.append(d.definition)
         taken[candidate] = found
-    print(json.dumps({"mod": "+".join(name for name, bit in names.items() if opts.kitty_mod & bit), "taken": taken}))
+    mod = "+".join(name for name, bit in names.items() if opts.kitty_mod & bit)
+    print(json.dumps({"mod": mod, "taken": taken, "wrong": wrong}))
 
 # kitty runs this inside a function, where a name of the top could not be seen from below.
 main()
@@ -51,10 +58,11 @@ _MAX_TEXT = 1000
 
 
 class Answer(NamedTuple):
-    """What kitty says: what `kitty_mod` stands for, and for each key what it does already."""
+    """What kitty says: what `kitty_mod` stands for, for each key what it does already, and what is no key at all."""
 
     mod: str
     taken: dict[str, list[str]]
+    wrong: frozenset[str] = frozenset()
 
     def shown(self, key: str) -> str:
         """*key* as a person presses it."""
@@ -76,7 +84,9 @@ def ask(system: System, place: Layout, here: Kitty, also: tuple[str, ...] = ()) 
     if not isinstance(taken, dict) or not all(isinstance(on, list) for on in taken.values()):
         return None
     keys_taken = {key: [text for each in on if (text := values.text(each, _MAX_TEXT))] for key, on in taken.items()}
-    return Answer(values.text(found.get("mod"), _MAX_TEXT), keys_taken)
+    wrong = found.get("wrong")
+    told = wrong if isinstance(wrong, list) else []
+    return Answer(values.text(found.get("mod"), _MAX_TEXT), keys_taken, frozenset(asked) & {str(key) for key in told})
 
 
 def wishes(system: System) -> dict[str, str]:
@@ -96,6 +106,9 @@ def plan(system: System, place: Layout, here: Kitty) -> tuple[list[key_bindings.
     asked = tuple(key for key in (*wanted.values(), *(binding.key for binding in before)) if key)
     answer = ask(system, place, here, asked)
     was = {binding.action.name: binding.key for binding in before}
+    if answer is not None:
+        # A line that kitty cannot read would be told in a window at every start.
+        wanted = {name: key for name, key in wanted.items() if key not in answer.wrong}
     return key_bindings.choose(wanted, was, answer.taken if answer is not None else None), answer
 
 
@@ -108,6 +121,14 @@ def lacking(system: System, bindings: list[key_bindings.Binding]) -> list[str]:
     """The names of the actions that are to have a key, and have none."""
     wanted, bound = wishes(system), {binding.action.name for binding in bindings}
     return [a.name for a in key_bindings.ACTIONS if a.name not in bound and wanted.get(a.name) != ""]
+
+
+def impossible(system: System, answer: Answer | None) -> list[str]:
+    """What of config.toml is no key, worded."""
+    if answer is None:
+        return []
+    wanted = wishes(system).items()
+    return [f"keys.{name}: kitty knows no key {key!r:.60}" for name, key in wanted if key in answer.wrong]
 
 
 def hidden(bindings: list[key_bindings.Binding], answer: Answer) -> list[tuple[key_bindings.Binding, tuple[str, str]]]:

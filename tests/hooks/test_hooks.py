@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.cli import doctor, hooks, setup
+from tallylight.cli.output import Output
 from tallylight.hooks import install as installer
 from tests.cli.test_doctor import FakeWire
 from tests.install.fakes import FakeSystem, make_system, tree
@@ -306,6 +307,20 @@ def test_dry_run_and_json(system: FakeSystem) -> None:
             "path": str(agents_of(system, "claude")),
         }
     ]
+
+
+def test_status_breaks_between_words(system: FakeSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a narrow terminal a line goes on below itself, and no word is cut."""
+    run(system, "status")
+    words = system.text.split()
+    system.said.clear()
+    monkeypatch.setattr(hooks.Output, "to", lambda stream, _: Output(stream, 60))
+    run(system, "status")
+
+    assert system.text.split() == words
+    told = [line for line in system.text.splitlines() if "→" not in line]
+    assert all(len(line) <= 60 or " " not in line[29:] for line in told)
+    assert any(line.startswith(" " * 29) for line in told)
 
 
 def test_which_agents(system: FakeSystem, capsys: pytest.CaptureFixture[str]) -> None:

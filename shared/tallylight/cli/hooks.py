@@ -14,16 +14,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tallylight.agents import agent_files
-from tallylight.cli.output import clean
+from tallylight.cli.output import Output, clean
 from tallylight.files import directories
 from tallylight.files.system import System
 from tallylight.hooks import compact, install, remove, state
 from tallylight.hooks.install import Edit, Target
 from tallylight.model.errors import TallyError
+from tallylight.ui.layout import wrap
 
 DONE, FAILED, USAGE = 0, 1, 2
 #: Of `--json`.
 VERSION = 1
+#: Where the text of a line of `status` begins, and its least width, in cells.
+_INDENT, _LEAST = 29, 20
 
 
 def main(argv: Sequence[str], system: System | None = None) -> int:
@@ -186,10 +189,14 @@ def _status(system: System, known: Mapping[str, Target], names: Sequence[str], *
         found = [row._asdict() | {"path": _path(system, known[row.agent])} for row in rows]
         system.say(json.dumps({"version": VERSION, "agents": found}, indent=2))
         return DONE
+    columns = Output.to(sys.stdout, system.env).columns
     for row in rows:
-        system.say(f"{row.agent:<13} {row.state.value:<14} {clean(row.text, 500)}")
-        if row.remedy:
-            system.say(f"{'':<28} → {clean(row.remedy, 500)}")
+        first, *more = wrap(clean(row.text, 500), max(columns - _INDENT, _LEAST))
+        system.say(f"{row.agent:<13} {row.state.value:<14} {first}")
+        for line in more:
+            system.say(f"{'':<{_INDENT}}{line}")
+        if row.remedy:  # in one line: it may be a command to copy
+            system.say(f"{'':<{_INDENT}}→ {clean(row.remedy, 500)}")
     return DONE
 
 

@@ -36,6 +36,7 @@ VERSION = 1
 ARRIVES_S = 2.0
 #: The column in which what was found begins, and the cells that it gets at least.
 _INDENT, _LEAST = 25, 20
+_NOTHING = "no terminal with Tallylight is running"
 
 
 class Wire(Protocol):
@@ -96,7 +97,8 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
         rows = [finding._asdict() for finding in found]
         system.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
     else:
-        system.say(f"\n{faults} problem{'' if faults == 1 else 's'} found." if faults else "\nNo problems found.")
+        none = "No problems found." if wire.snapshots()[0] else f"No problems found, but {_NOTHING}."
+        system.say(f"\n{faults} problem{'' if faults == 1 else 's'} found." if faults else f"\n{none}")
     return 1 if faults else 0
 
 
@@ -131,10 +133,13 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
     living, problems = wire.snapshots()
     for problem in problems:
         yield Finding("snapshots", Health.BROKEN, str(problem), "remove it; it will be written again")
-    if not problems:
-        hosts = ", ".join(f"{host.host} {host.pid}" for host in living) or "no host writes there now"
-        yield Finding("snapshots", Health.OK, f"{system.short(folder)}: {hosts}")
     pid = _kitty_pid(system)
+    if living and not problems:
+        hosts = ", ".join(f"{host.host} {host.pid}" for host in living)
+        yield Finding("snapshots", Health.OK, f"{system.short(folder)}: {hosts}")
+    elif not problems and not living and pid is None:
+        text = f"{_NOTHING}: start kitty or WezTerm, or restart one that already runs"
+        yield Finding("snapshots", Health.SKIPPED, text)
     if pid is not None:
         yield _this_kitty(system, wire, pid, next((host for host in living if host.pid == pid), None))
 

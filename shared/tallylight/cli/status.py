@@ -25,7 +25,7 @@ NARROW = 72
 #: What is left of a name, in cells, where a line also has a message.
 LEAST_NAME = 8
 _NOTHING = "no agent runs in any tab"
-_NO_HOST = "no terminal with Tallylight is running; run `tally doctor` to see what is missing"
+_NO_HOST = "no terminal with Tallylight is running: start kitty or WezTerm; `tally doctor` tells what is missing"
 
 
 def main(argv: list[str]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -79,8 +80,12 @@ def test_set_up_machine_is_well(system: FakeSystem, home: Path) -> None:
     before = tree(home)
 
     assert doctor.main([], system, FakeWire()) == 0
-    assert "No problems found." in system.text
+    assert "No problems found, but no terminal with Tallylight is running." in system.text
+    assert "start kitty or WezTerm" in system.text
     assert tree(home) == before
+    system.said.clear()
+    assert doctor.main([], system, FakeWire(kitty=7)) == 0
+    assert system.text.endswith("No problems found.\n") or system.text.endswith("No problems found.")
 
 
 def test_bare_machine_is_told_what_is_missing(home: Path) -> None:
@@ -111,6 +116,8 @@ def test_json_carries_a_version_and_the_same_findings(system: FakeSystem) -> Non
         (lambda text: text + text.splitlines()[1] + "\n", Health.DUPLICATE),
         (lambda text: text.replace("# END_TALLYLIGHT\n", ""), Health.BROKEN),
         (lambda text: text.splitlines()[1] + "\n", Health.OK),
+        (lambda text: "include ${HOME}/.local/share/tallylight/kitty.conf\n", Health.OK),
+        (lambda text: "include ~/.local/share/tallylight/kitty.conf\n", Health.OK),
     ],
 )
 def test_each_fault_of_kitty_conf_has_its_name(system: FakeSystem, home: Path, edit, health: Health) -> None:  # type: ignore[no-untyped-def]
@@ -119,6 +126,19 @@ def test_each_fault_of_kitty_conf_has_its_name(system: FakeSystem, home: Path, e
     conf.write_text(edit(conf.read_text()))
 
     assert findings(system)["kitty.conf"].health is health
+
+
+def test_a_kitty_conf_that_cannot_be_changed_is_told_so(
+    system: FakeSystem, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`tally setup` could not mend it: what it would say is said, with the line to add elsewhere."""
+    conf = home / ".config/kitty/kitty.conf"
+    conf.write_text("")
+    monkeypatch.setattr(os, "access", lambda path, mode: not str(path).startswith(str(conf.parent)))
+
+    found = findings(system)["kitty.conf"]
+    assert "cannot be changed" in found.text and "tally setup" not in found.remedy
+    assert f"include {home}/.local/share/tallylight/kitty.conf" in found.remedy
 
 
 def test_include_of_a_file_that_is_gone_is_broken(system: FakeSystem, home: Path) -> None:

@@ -70,6 +70,23 @@ def test_setup_and_undo_give_the_same_bytes(home: Path, conf: Path, end: bytes, 
     assert not (home / ".local" / "state" / "tallylight").exists()
 
 
+def test_the_line_holds_in_every_home_of_a_dotfiles_repository(home: Path, conf: Path) -> None:
+    """A kitty.conf in a repository is read on other machines too: no home of this one stands in it."""
+    real = home / "dotfiles" / "kitty.conf"
+    (real.parent / ".git").mkdir(parents=True)
+    real.write_text("font_size 11\n")
+    conf.parent.mkdir(parents=True, exist_ok=True)
+    conf.unlink(missing_ok=True)
+    conf.symlink_to(real)
+    system = make_system(home)
+
+    assert main(["--yes"], system) == 0
+    assert "include ${HOME}/.local/share/tallylight/kitty.conf\n" in real.read_text()
+    assert str(home) not in real.read_text()
+    assert main(["--undo", "--yes"], system) == 0
+    assert real.read_text() == "font_size 11\n"
+
+
 def test_link_into_a_dotfiles_repository_is_followed(home: Path, conf: Path) -> None:
     """The file behind the link changes; the link stays one, there and back."""
     real = home / "dotfiles" / "kitty.conf"

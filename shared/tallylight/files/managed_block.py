@@ -52,6 +52,21 @@ def include_line(path: str) -> str:
     return "include " + path.replace("$", "$$")
 
 
+def portable_include_line(path: str, home: str) -> str:
+    """The same for a kitty.conf that other machines read too, where *home* is another: `include ${HOME}/…`."""
+    rest = path.removeprefix(f"{home.rstrip('/')}/")
+    return f"include ${{HOME}}/{rest.replace('$', '$$')}" if rest != path else include_line(path)
+
+
+def is_included(text: str, path: str, home: str) -> bool:
+    """Whether a person's own line includes *path*, with or without a word for *home* in it."""
+    there = {include_line(path).removeprefix("include ")}
+    rest = portable_include_line(path, home).removeprefix("include ${HOME}/")
+    if not rest.startswith("include "):
+        there |= {f"{word}/{rest}" for word in ("~", "$HOME", "${HOME}")}
+    return not there.isdisjoint(includes(text))
+
+
 def watcher_line(path: str) -> str:
     """The line that makes kitty load *path* as a watcher. It is expanded as an include is."""
     return "watcher " + path.replace("$", "$$")

@@ -134,13 +134,15 @@ def _kitty_conf(system: System, conf: Path) -> Finding:
         if not ours.is_file():
             return Finding(what, Health.BROKEN, f"{name} includes {system.short(ours)}, which does not exist", SETUP)
         return Finding(what, Health.OK, f"{name} includes {system.short(ours)}")
+    if not kitty_conf.is_writable(conf):
+        line = kitty_conf.include_line(system, conf)
+        text = f"{name} does not include Tallylight as it should, and cannot be changed"
+        return Finding(what, Health.MISSING, text, f"where it is managed, add the line `{line}`")
     if data is None or not blocks:
         return Finding(what, Health.MISSING, f"{name} does not include Tallylight", SETUP)
     if not all(block.whole for block in blocks):
         return Finding(what, Health.BROKEN, f"{name}: half of Tallylight's block is missing", SETUP)
-    if len(blocks) > 1 or managed_block.include_line(str(ours)).removeprefix("include ") in managed_block.includes(
-        text
-    ):
+    if len(blocks) > 1 or managed_block.is_included(text, str(ours), str(system.home)):
         return Finding(
             what, Health.DUPLICATE, f"{name} includes Tallylight twice; kitty shows an error window for it", SETUP
         )

@@ -40,11 +40,29 @@ def plan(system: System, conf: Path) -> Edit | None:
         )
     before = user_file.read(conf)
     text = managed_block.decode(before or b"")
-    line = managed_block.include_line(str(ours))
+    line = include_line(system, conf)
     # Wired by hand: a second include would make kitty show an error window.
-    by_hand = line.removeprefix("include ") in managed_block.includes(text)
+    by_hand = managed_block.is_included(text, str(ours), str(system.home))
     after = managed_block.remove(text) if by_hand else managed_block.insert(text, line)
     return None if before is not None and after == text else Edit(conf, before, managed_block.encode(after))
+
+
+def include_line(system: System, conf: Path) -> str:
+    """The line for *conf*: one that holds in every home, if it lies in a repository, as dotfiles do."""
+    ours = str(install_paths.layout(system).kitty_conf)
+    there = Path(os.path.realpath(conf))
+    if any(os.path.lexists(folder / ".git") for folder in there.parents):
+        return managed_block.portable_include_line(ours, str(system.home))
+    return managed_block.include_line(ours)
+
+
+def is_writable(conf: Path) -> bool:
+    """Whether `apply` could change *conf*, as far as its modes tell."""
+    there = Path(os.path.realpath(conf))
+    if there.exists():
+        return os.access(there, os.W_OK) or (os.access(there.parent, os.W_OK) and there.stat().st_uid == os.geteuid())
+    folder = next((folder for folder in there.parents if folder.exists()), Path("/"))
+    return os.access(folder, os.W_OK)
 
 
 def apply(system: System, edit: Edit) -> None:
@@ -67,10 +85,9 @@ def apply(system: System, edit: Edit) -> None:
     try:
         user_file.change(edit.path, edit.after, book, backup=edit.before if old is None else None, entered=entered)
     except OSError as error:
-        line = managed_block.include_line(str(install_paths.layout(system).kitty_conf))
         raise TallyError(
             f"cannot change {system.short(edit.path)}: {error.strerror or error}; it was not changed. "
-            f"If another program manages it, add this line there:\n  {line}"
+            f"If another program manages it, add this line there:\n  {include_line(system, edit.path)}"
         ) from None
 
 

@@ -14,6 +14,7 @@ from tallylight.ui.agent_list.draw import Line, draw
 from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.ansi import Depth, Screen
+from tallylight.ui.layout import left
 from tallylight.wire.text import width
 from tests.list.panes import CHOICES, NOW, asked, asking, listed, pane, pressed
 from tests.strategies import at_most
@@ -125,6 +126,18 @@ def test_a_snooze_shows_how_long() -> None:
     lines = texts(listed(asking(1, snoozed_until=NOW + 600)))
 
     assert lines[0] == "1 agent" and "snoozed 10m" in lines[1]
+
+
+@each(
+    ("seconds", "words"),
+    [
+        (899.2, "15m"), (900, "15m"), (59.1, "1m"), (59, "59s"), (0.2, "1s"), (-5, "0s"), (3541, "1h"),
+        (3600, "1h"), (86399, "1d"), (86400 * 2, "2d"), (61, "2m"),
+    ],
+)  # fmt: skip
+def test_what_is_left_is_not_less_than_was_asked_for(seconds: float, words: str) -> None:
+    """`snooze 15` says 15 minutes, and not the 14 whole ones of a moment later."""
+    assert left(seconds) == words
 
 
 def test_how_long_it_waited_today_counts_this_wait() -> None:

@@ -18,7 +18,7 @@ from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import RecordEntry, status_of
 from tallylight.snapshot.tasks import current
 from tallylight.ui import tasks
-from tallylight.ui.layout import rule_words, wrap
+from tallylight.ui.layout import left, rule_words, wrap
 
 
 def main(argv: list[str]) -> int:
@@ -101,7 +101,7 @@ def _rest(until: float, now: float) -> str:
     if until <= now:
         return ""
     clock = time.strftime("%H:%M", time.localtime(until))
-    return f"until {clock}, {age(until - now)} more, or until the status changes"
+    return f"until {clock}, {left(until - now)} more, or until the status changes"
 
 
 #: Marks of a task that is done, and of the current one.

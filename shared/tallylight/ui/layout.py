@@ -7,6 +7,7 @@ terminal.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -83,6 +84,15 @@ def age(seconds: float) -> str:
         if seconds >= length:
             return f"{min(seconds // length, 999)}{unit}"
     return f"{seconds}s"
+
+
+def left(seconds: float) -> str:
+    """Word how long something yet takes, as `age` does; what has begun counts whole: 14 min 59 s are `15m`."""
+    seconds = max(0, math.ceil(seconds))
+    for length in (86400, 3600, 60):
+        if seconds >= length:
+            return age(math.ceil(seconds / length) * length)
+    return age(seconds)
 
 
 def ago(at: float, now: float) -> str:

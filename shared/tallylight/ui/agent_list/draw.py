@@ -15,7 +15,7 @@ from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import tasks
 from tallylight.ui.agent_list.state import ROOMY, Mode, State, areas
-from tallylight.ui.layout import GAP, age, clean, pad, status_words
+from tallylight.ui.layout import GAP, age, clean, left, pad, status_words
 from tallylight.wire.text import sanitise, width
 
 #: From this many columns on the agent's name has a column and there are bars; from that many the status is written out.
@@ -151,7 +151,7 @@ def _says(pane: Pane, state: State) -> str:
     said = clean(asked or pane.message or pane.topic or (pane.title if pane.title != pane.project else ""))
     before = []
     if is_snoozed(pane, state.now):
-        before.append(f"snoozed {age(pane.snoozed_until - state.now)}")
+        before.append(f"snoozed {left(pane.snoozed_until - state.now)}")
     if pane.background and pane.status is Status.BACKGROUND:
         before.append(f"{pane.background} in the background")
     is_busy = pane.status is not Status.WAITING and state.columns >= WIDE
@@ -208,7 +208,7 @@ def _who(row: Row, now: float) -> str:
     pane = row.pane
     words = [status_words(pane.status, pane.kind), pane.agent, pane.project, row.name]
     if is_snoozed(pane, now):
-        words.append(f"snoozed for {age(pane.snoozed_until - now)}")
+        words.append(f"snoozed for {left(pane.snoozed_until - now)}")
     # The host adds a wait when it is over.
     if pane.waited_s >= 1:
         waits_now = max(0.0, now - pane.since) if pane.status is Status.WAITING and pane.since else 0.0

@@ -39,7 +39,7 @@ def offer(*, verb: Verb = Verb.FORK, **changes: Any) -> ForkPage:
         display="Claude Code",
         session=ID,
         method=Method.SESSION,
-        title="⎇ api",
+        title="⎇  api",
         pid=20,
     )
     return ForkPage(verb, attrs.evolve(plan, **changes))

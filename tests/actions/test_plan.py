@@ -278,10 +278,10 @@ def test_the_title_marks_it() -> None:
     titles = [
         planned(verb, scene(CLAUDE, conversation=GONE, name=name)).title
         for verb in Verb
-        for name in ("api", "⎇ api", "")
+        for name in ("api", "⎇ api", "⎇  api")
     ]
 
-    assert titles == ["⎇ api", "⎇ api", "⎇ Claude Code", "↻ api", "↻ api", "↻ Claude Code"]
+    assert titles == [*["⎇  api"] * 3, *["↻  api"] * 3]
 
 
 @given(

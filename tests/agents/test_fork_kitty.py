@@ -80,7 +80,7 @@ def fork(desk: Desk | Tab, page: str, key: str = "ctrl+alt+f") -> tuple[int, str
         return next((text for text in texts if page in text), None)
 
     def opened() -> int | None:
-        marked = re.compile("[⎇↻] (?!fork$|resume$)")  # those are the page's own
+        marked = re.compile("[⎇↻] +(?!fork$|resume$)")  # those are the page's own
         return next((w["id"] for w in kitty.windows() if w["id"] not in before and marked.match(w["title"])), None)
 
     kitty.xdotool("key", key)

@@ -99,7 +99,7 @@ def test_json(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
         "version": 1,
         "argv": [desk.program, "--resume", ID, "--fork-session"],
         "cwd": str(desk.folder),
-        "title": "⎇ api",
+        "title": "⎇  api",
         "agent": "claude",
         "session": ID,
         "method": "session",
@@ -115,7 +115,7 @@ def test_resume(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     _, found = desk.json(capsys, "resume", "3")
 
     assert found["argv"] == [desk.program, "--resume", ID]
-    assert found["title"] == "↻ api"
+    assert found["title"] == "↻  api"
     assert "still runs" in found["notes"][0]
 
 
@@ -208,7 +208,7 @@ def test_asked_and_agreed(desk: Desk, kitten: Path) -> None:
     asked = kitten.read_text().splitlines()
     assert asked[:3] == ["@", "launch", "--type=window"]
     assert asked[-4:] == [desk.program, "--resume", ID, "--fork-session"]
-    assert {"--copy-env", "--source-window=id:3", "--next-to=id:3", f"--cwd={desk.folder}", "--title=⎇ api"} <= set(
+    assert {"--copy-env", "--source-window=id:3", "--next-to=id:3", f"--cwd={desk.folder}", "--title=⎇  api"} <= set(
         asked
     )
     assert "secret" not in kitten.read_text()

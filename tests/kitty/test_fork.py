@@ -184,7 +184,7 @@ def test_fork_beside(bench: Bench) -> None:
     assert second["cwd"] == first["cwd"]
     assert second["mark"] == "carried"
     assert kitty.tab_of(forked) == tab
-    assert kitty.window(forked)["title"] == "⎇ work"
+    assert kitty.window(forked)["title"] == "⎇  work"
     bench.gone(page)
     bench.shut(forked)
     assert first["pid"] in [p["pid"] for p in kitty.window(window)["foreground_processes"]]
@@ -277,7 +277,7 @@ def test_elsewhere(bench: Bench) -> None:
 
         assert len(kitty.tabs()) == tabs + 1
         assert len(kitty.ls()) == os_windows + (key == "o")
-        assert {tab["title"] for tab in kitty.tabs() if tab["id"] == kitty.tab_of(forked)} == {"⎇ work"}
+        assert {tab["title"] for tab in kitty.tabs() if tab["id"] == kitty.tab_of(forked)} == {"⎇  work"}
         kitty.focus_os_window(kitty.ls()[0]["id"])
         kitty.focus_window(window)
 
@@ -413,7 +413,7 @@ def test_resume_what_was_killed(bench: Bench) -> None:
     assert second["argv"][1:] == ["--resume", first["session"]]
     assert first["session"] in shown
     assert second["cwd"] == first["cwd"]
-    assert bench.kitty.window(int(second["window"]))["title"] == "↻ work"
+    assert bench.kitty.window(int(second["window"]))["title"] == "↻  work"
 
 
 def test_an_agent_that_ends_under_the_page(bench: Bench) -> None:

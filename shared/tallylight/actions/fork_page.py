@@ -135,14 +135,14 @@ class ForkPage:
         inner = max(10, columns - 4)
         if isinstance(self.found, Refusal):
             return [
-                (("title", f"  {self.verb.mark} Not {_done(self.verb)}"),),
+                (("title", f"  {self.verb.mark}  Not {_done(self.verb)}"),),
                 (),
                 *wrapped(f"{sentence(self.found.text)}", inner),
                 (),
                 (("dim", f"  (rule: {self.found.rule}; nothing was started)"),),
             ]
         plan = self.found
-        rows: list[Line] = [(("title", f"  {self.verb.mark} {self.verb.capitalize()} {plan.display}"),), ()]
+        rows: list[Line] = [(("title", f"  {self.verb.mark}  {self.verb.capitalize()} {plan.display}"),), ()]
         rows += [(("", "  "), ("", line)) for line in _flow([_exact(word) for word in plan.argv], inner - 2)]
         rows += [(), *_fact("in", self._directory(plan), inner), *_fact("as", self.place.words, inner)]
         rows += _fact("known", str(plan.method), inner)

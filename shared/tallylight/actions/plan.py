@@ -34,7 +34,8 @@ from tallylight.evidence.process import Process
 from tallylight.snapshot.schema import ConversationEntry
 from tallylight.wire.text import sanitise
 
-#: How a title begins that marks a fork, and a resumed conversation: signs that common fonts have.
+#: How a title begins that marks a fork, and a resumed conversation: signs that common fonts have. Some draw them over
+#: the blank behind them, so that there are two.
 MARKS = {"fork": "⎇", "resume": "↻"}
 #: Cells of the title of the new pane.
 TITLE_CELLS = 60
@@ -239,7 +240,7 @@ def _title(verb: Verb, scene: Scene, agent: Agent) -> str:
     name = sanitise(scene.name, cells=TITLE_CELLS, graphemes=TITLE_CELLS).strip()
     for mark in MARKS.values():
         name = name.removeprefix(mark).strip()
-    return f"{verb.mark} {name or agent.display}"
+    return f"{verb.mark}  {name or agent.display}"
 
 
 def _notes(verb: Verb, scene: Scene, agent: Agent, method: Method, said: tuple[str, ...] | Refusal | None) -> list[str]:

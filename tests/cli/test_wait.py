@@ -97,8 +97,8 @@ def test_what_is_printed(runtime: Path, capsys: pytest.CaptureFixture[str], *, i
         assert told[0]["pane"]["message"] == "Allow rm -r build?"
     else:
         assert lines == [
-            f"{HOST}:3  waiting (permission)  claude  tallylight  Allow rm -r build?",
-            f"{HOST}:1  done  codex  make tests",
+            "3  waiting (permission)  claude  tallylight  Allow rm -r build?",
+            "1  done  codex  make tests",
         ]
 
 

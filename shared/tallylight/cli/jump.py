@@ -51,8 +51,9 @@ def main(argv: list[str]) -> int:
         chosen = tuple(f"--{name}" for name in ("previous", "any") if getattr(options, name))
         requests.send(host, Request("jump", "", chosen), os.environ)
         return 0
+    names = {found.pane.id: found.name for found in panes.panes if found.host == host}
     for pane in reversed(order) if options.previous else order:
-        words = [f"{host}:{pane.id}", status_words(pane.status, pane.kind), age(now - pane.since), pane.project]
+        words = [names[pane.id], status_words(pane.status, pane.kind), age(now - pane.since), pane.project]
         output.line(clean("  ".join(word for word in words if word), output.columns))
     if not order:
         output.line("nothing needs you")

@@ -191,5 +191,6 @@ def _tell(ends: tuple[End, ...], *, as_json: bool) -> None:
         words = status_words(pane.status, pane.kind) if pane is not None and is_there else end.state
         asked = (pane.question or pane.message) if pane is not None and is_there else ""
         name = (pane.project or pane.title) if pane is not None else ""
-        cells = (end.address, words, clean(pane.agent, 20) if pane is not None else "", clean(name), clean(asked))
+        called = end.found.name if end.found is not None else end.address
+        cells = (called, words, clean(pane.agent, 20) if pane is not None else "", clean(name), clean(asked))
         output.line(GAP.join(cell for cell in cells if cell))

@@ -130,5 +130,5 @@ def pick(panes: Panes, wanted: str, environ: Mapping[str, str]) -> Found:
     if not candidates:
         raise NoPaneError(wanted, f"there is no pane {wanted!r}; `tally status --all` lists them")
     if len(candidates) > 1:
-        raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(found.address for found in candidates)}")
+        raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(found.name for found in candidates)}")
     return candidates[0]

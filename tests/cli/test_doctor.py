@@ -242,6 +242,13 @@ def test_light_that_does_not_arrive_is_broken_and_withdrawn(system: FakeSystem) 
     assert wire.sent[-1]["state"] == "clear"
 
 
+def test_zellij_is_named(system: FakeSystem) -> None:
+    """It has no way to pass sequences on: to restart kitty, as is said otherwise, would be of no use."""
+    finding = findings(system, FakeWire(kitty=77, delay=1000), KITTY_PID="77", ZELLIJ="0")["light"]
+
+    assert "Zellij" in finding.text and "restart" not in finding.remedy
+
+
 def test_light_from_elsewhere_is_no_fault(system: FakeSystem) -> None:
     """Outside of kitty, or without any terminal, not arriving says nothing about the wiring."""
     assert findings(system, FakeWire(kitty=77, delay=1000))["light"].health is Health.SKIPPED

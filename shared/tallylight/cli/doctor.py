@@ -221,6 +221,10 @@ def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
         return
     if where:
         yield Finding("light", Health.OK, f"sent from here, arrived in {where} after {took:.1f} s")
+    elif system.env.get("ZELLIJ"):
+        # https://github.com/zellij-org/zellij/issues/3954
+        text = "sent, but not received: Zellij passes none of Tallylight's sequences on"
+        yield Finding("light", Health.BROKEN, text, "run the agent outside of Zellij, or in tmux or GNU Screen")
     elif _kitty_pid(system) is None and not tty.multiplexer(system.env):
         yield Finding("light", Health.SKIPPED, "sent, but not received: this terminal is not a kitty on this machine")
     else:

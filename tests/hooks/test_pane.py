@@ -16,7 +16,9 @@ def test_a_late_hook_is_late(pane: Pane) -> None:
     pane.carrier("state=working;tool=claude;at=1002", 3)
     pane.tick(4)
     assert pane.decision.status == "done"
+    assert pane.decision.reason.rule == "hook"
 
     pane.carrier("state=waiting;tool=claude", 5)
     pane.tick(6)
     assert pane.decision.status == "waiting"
+    assert pane.decision.reason.rule == "user variable"

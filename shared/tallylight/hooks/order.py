@@ -24,8 +24,10 @@ import attrs
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report
 from tallylight.model.status import Status
-from tallylight.wire import pairs
+from tallylight.wire import osc1338, pairs
 
+#: The rule of a report that a hook made, whichever way it came.
+RULE = "hook"
 #: How much older than the latest a report may be and still be a late one, in hundredths of a second. One that is older
 #: yet comes from another machine's clock.
 WINDOW = 6_000
@@ -174,6 +176,8 @@ def _entry(payload: str, report: Report) -> _Entry | None:
     except DecodeError:
         of = ""
     rank = _RANK.get(report.status, 0)
+    if report.rule == osc1338.VARIABLE_RULE:
+        report = attrs.evolve(report, rule=RULE)
     return _Entry(int(at), rank, payload, report, of, found.get(b"weak") == b"1")
 
 

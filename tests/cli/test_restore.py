@@ -169,7 +169,7 @@ def test_tabs_of_kitty(desk: Desk, capsys: pytest.CaptureFixture[str], *, works:
         terminal.wait_for(lambda _: process.poll() is not None)
     assert process.returncode == (0 if works else 1)
     lines = asked.read_text().splitlines()
-    base = "@ launch --type=tab --copy-env --source-window=id:4 --tab-title=↻ api{n} --title=↻ api{n} --cwd={cwd} "
+    base = "@ launch --type=tab --copy-env --source-window=id:4 --tab-title=↻  api{n} --title=↻  api{n} --cwd={cwd} "
     assert lines == [base.format(n=n, cwd=desk.folder / f"w{n}") + f"{desk.program} --resume {IDS[n]}" for n in (1, 2)]
     assert [one["pane"]["id"] for one in desk.json(capsys)] == (["3"] if works else ["1", "2", "3"])
     assert (b"no tab" in terminal.received) is not works

@@ -466,6 +466,6 @@ def test_restore_after_kitty_was_killed(bench: Bench) -> None:
     assert sorted(entry["argv"][1:] for entry in again) == sorted(["--resume", session] for session in sessions)
     assert {entry["cwd"] for entry in again} == {first["cwd"]}
     titles = [kitty.window(int(entry["window"]))["title"] for entry in again]
-    assert titles == ["↻ work", "↻ work"] and len({kitty.tab_of(int(entry["window"])) for entry in again}) == 2
+    assert titles == ["↻  work", "↻  work"] and len({kitty.tab_of(int(entry["window"])) for entry in again}) == 2
     kitty.send_text(window, "tally restore\r")
     kitty.wait_text(window, "no conversation is left to resume")

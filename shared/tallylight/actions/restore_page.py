@@ -43,7 +43,7 @@ class RestorePage:
     choices: list[Choice]
     where: str
     most: int
-    title: str = "↻ restore"
+    title: str = "↻  restore"
 
     @property
     def chosen(self) -> list[Choice]:
@@ -82,7 +82,7 @@ class RestorePage:
     def body(self, columns: int) -> list[Line]:
         """Every conversation: what it was, and the exact argument list and directory."""
         inner = max(10, columns - 4)
-        rows: list[Line] = [(("title", "  ↻ Resume conversations"),)]
+        rows: list[Line] = [(("title", "  ↻  Resume conversations"),)]
         rows += wrapped(f"They open {self.where}.", inner, "dim")
         for choice in self.choices:
             box = "[x]" if choice.plan is not None else "[ ]" if isinstance(choice.found, Plan) else "   "

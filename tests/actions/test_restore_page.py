@@ -21,7 +21,7 @@ def choice(number: int, **changes: object) -> Choice:
         display="Claude Code",
         session=f"id of {number}",
         method=Method.SESSION,
-        title="↻ api",
+        title="↻  api",
     )
     return Choice(number, f"Claude Code  api{number}", ["it was working", "“Allow rm?”"], plan, **changes)  # type: ignore[arg-type]
 

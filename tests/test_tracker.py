@@ -615,10 +615,10 @@ def test_an_agent_that_says_nothing_and_works_is_at_work_within_two_seconds() ->
     """One whose version nobody knows is no reason for a dark tab: what draws all the time does not load."""
     tracker = Tracker()
     speaker(tracker, 0)
-    for look in range(7):
+    for look in range(8):
         output(tracker, 1 + look / 4)
         assert tracker.decision.reason.rule == "it is starting"
-    output(tracker, 2.75)
+    output(tracker, 3)
     assert (tracker.decision.status, tracker.decision.reason.rule) == ("working", "output")
 
 

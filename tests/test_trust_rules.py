@@ -211,7 +211,7 @@ START = [
     row("one that draws on and says nothing works", "0 speaker, 0.5 output, 19 output, 20.5 tick", CAME),
     row(
         "one that draws for two seconds in all works",
-        "0 speaker, " + ", ".join(f"{look / 4 + 1} output" for look in range(8)),
+        "0 speaker, " + ", ".join(f"{look / 4 + 1} output" for look in range(9)),
         "working by heuristic: output",
     ),
     row("a start is over once", "0 speaker, 30 tick, 35 tick, 40 output", "working by heuristic: output"),

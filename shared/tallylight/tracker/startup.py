@@ -14,8 +14,8 @@ SLOW_START_S = 30.0
 #: And so long from its first output, in seconds, if it has said nothing yet: some draw a line and go on to load. In the
 #: corpus that takes up to 14.3.
 LOADING_S = 20.0
-#: But one that draws for so long in all, in seconds, is at work, whatever it has said. In the corpus none draws longer
-#: while it starts.
+#: But one that draws for longer in all, in seconds, is at work, whatever it has said. In the corpus none does that
+#: while it starts, and two draw for just so long.
 BUSY_S = 1.75
 #: What one output counts for, in seconds: hosts look four times a second.
 _OUTPUT_S = 0.25
@@ -38,7 +38,7 @@ class Startup:
     @property
     def ends(self) -> float:
         """Until when it may yet speak, if it does and draws nothing more."""
-        if not self.speaks or self._busy_s >= BUSY_S:
+        if not self.speaks or self._busy_s > BUSY_S:
             return 0.0
         if self.drew is None:
             return self.arrived + SLOW_START_S

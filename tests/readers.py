@@ -23,8 +23,8 @@ from tallylight.agents import agent, agent_files
 from tallylight.cli import emit, hook, status, why
 from tallylight.cli.output import Output
 from tallylight.config import settings
-from tallylight.evidence import registry, turn
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.evidence.records import claude_status, claude_turns
 from tallylight.files import receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables
 from tallylight.hooks import receipt as hooks_book
@@ -213,7 +213,7 @@ def read_session(document: bytes, folder: Path) -> object:
         pane.file_request()
     assert not faults, faults
     _use_report(pane.decision)
-    return registry.decode(document.decode("utf-8", "replace"), pid=CLAUDE.pid, start=CLAUDE.start)
+    return claude_status.decode(document.decode("utf-8", "replace"), pid=CLAUDE.pid, start=CLAUDE.start)
 
 
 def _use_report(decision: Any) -> None:
@@ -223,8 +223,8 @@ def _use_report(decision: Any) -> None:
 
 
 def read_transcript(document: bytes, _folder: Path) -> object:
-    turns = turn.Turns()
-    busy = registry.Reading("busy", session="s", cwd="/w", at=1)
+    turns = claude_turns.Turns()
+    busy = claude_status.Reading("busy", session="s", cwd="/w", at=1)
     turns.read(busy, b"", 0.0)
     found = turns.read(attrs.evolve(busy, raw="idle", at=2), document, 1.0)
     if found is not None:
@@ -569,9 +569,9 @@ READERS = {
         },
         read=read_waited,
     ),
-    "Claude's status file": Reader(modules=("evidence.registry",), example=SESSION, read=read_session),
+    "Claude's status file": Reader(modules=("evidence.records.claude_status",), example=SESSION, read=read_session),
     "transcript: failed": Reader(
-        modules=("evidence.transcript",),
+        modules=("evidence.records.claude_ending",),
         example={
             **EVENT, "type": "assistant", "isApiErrorMessage": True, "error": "authentication_failed",
             "message": {"content": [{"type": "text", "text": "API Error"}], "stop_reason": "end_turn"},
@@ -579,12 +579,12 @@ READERS = {
         read=read_transcript,
     ),
     "transcript: done": Reader(
-        modules=("evidence.transcript",),
+        modules=("evidence.records.claude_ending",),
         example={**EVENT, "type": "system", "subtype": "turn_duration", "pendingBackgroundAgentCount": 2},
         read=read_transcript,
     ),
     "transcript: interrupted": Reader(
-        modules=("evidence.transcript",), example=json.loads(ENDING), read=read_transcript
+        modules=("evidence.records.claude_ending",), example=json.loads(ENDING), read=read_transcript
     ),
     "hook payload": Reader(
         modules=("hooks.payload",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tallylight.evidence.registry import Reading, decode, sessions_file
+from tallylight.evidence.records.claude_status import Reading, decode, sessions_file
 from tests.tables import each
 
 FILE: dict[str, Any] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from tallylight.evidence.registry import Reading
-from tallylight.evidence.transcript import TAIL_BYTES, ending, path_parts
-from tallylight.evidence.turn import UNDECIDED_S, Turns
+from tallylight.evidence.records.claude_ending import TAIL_BYTES, ending, path_parts
+from tallylight.evidence.records.claude_status import Reading
+from tallylight.evidence.records.claude_turns import UNDECIDED_S, Turns
 from tallylight.model.status import Kind, Status
 from tests.tables import each
 

@@ -12,8 +12,8 @@ import attrs
 import pytest
 
 from tallylight.agents import agent_files
-from tallylight.evidence import turn
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.evidence.records import claude_turns
 from tallylight.evidence.titles import TitleReader
 from tallylight.hosts.polling.host import PollingHost
 from tallylight.hosts.wezterm import sidecar
@@ -87,7 +87,7 @@ def test_a_status_file_that_fails_is_read_again_when_it_changes(
     pane.files(path, busy, b"", 1.0)
     idle = json.dumps({**json.loads(busy), "status": "idle"}).encode()
     with monkeypatch.context() as broken:
-        broken.setattr(turn, "ending", _raise)
+        broken.setattr(claude_turns, "ending", _raise)
         pane.files(path, idle, b"a line", 2.0)
         assert not pane.is_undecided and pane.decision.status is Status.WORKING
         pane.files(path, idle, b"a line", 2.1)

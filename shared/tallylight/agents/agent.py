@@ -129,7 +129,7 @@ class Agent:
     screen_generic: bool = True
     #: `busy`: a progress bar (`OSC 9;4`) is shown while it works and taken away when its turn ends.
     progress: str = ""
-    #: Which status file of its own it keeps; see `evidence.registry`.
+    #: Which status file of its own it keeps; see `evidence.records.claude_status`.
     registry: str = ""
     #: What is typed to stop it in the middle of a turn.
     interrupt: str = INTERRUPTS["escape"]

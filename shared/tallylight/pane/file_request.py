@@ -13,7 +13,7 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.evidence.transcript import TAIL_BYTES
+from tallylight.evidence.records.claude_ending import TAIL_BYTES
 
 #: A status file has some 400 bytes.
 _STATUS_FILE_BYTES = 65_536

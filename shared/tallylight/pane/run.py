@@ -14,14 +14,14 @@ from pathlib import Path
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.evidence import registry, transcript
 from tallylight.evidence.commands import interpreter_name
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
+from tallylight.evidence.records import claude_ending, claude_status
+from tallylight.evidence.records.claude_turns import Turns
 from tallylight.evidence.titles import TitleReader
-from tallylight.evidence.turn import Turns
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.file_request import FileRequest
@@ -55,7 +55,7 @@ class Run:
         agent, process = self.identity.agent, self.identity.process
         if agent is None or process is None or agent.registry != "claude-sessions" or not self.identity.is_direct:
             return
-        path = registry.sessions_file(process.pid, table.environ(process.pid), os.environ.get("HOME", ""))
+        path = claude_status.sessions_file(process.pid, table.environ(process.pid), os.environ.get("HOME", ""))
         if path is not None and self.status_file != Path(path):
             self.status_file = Path(path)
             self.turns = Turns(agent.name)
@@ -87,7 +87,7 @@ class Run:
             return self.goodbye() if known is not None else None
         if status_file == known and not self.turns.is_undecided:
             return None
-        reading = registry.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
+        reading = claude_status.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
         try:
             return self.turns.read(reading, tail, now)
         except Exception:
@@ -125,5 +125,5 @@ def same_run(before: Identity, after: Identity) -> bool:
 @functools.lru_cache(1024)
 def _transcript(status_file: Path, cwd: str, session: str) -> Path | None:
     """The transcript of a session, asked for at every tick; None if its name is unusual."""
-    parts = transcript.path_parts(cwd, session)
+    parts = claude_ending.path_parts(cwd, session)
     return status_file.parents[1].joinpath(*parts) if parts is not None else None

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.evidence.registry import Reading
-from tallylight.evidence.transcript import ending
+from tallylight.evidence.records.claude_ending import ending
+from tallylight.evidence.records.claude_status import Reading
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 

@@ -1,0 +1,3 @@
+"""
+Agents' own records, read: bytes in, values out.
+"""

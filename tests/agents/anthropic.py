@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from tests.agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, Dialect, Wire
+from tests.agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, TASKS, Call, Dialect, Wire, states
 
 OPTIONS = ("Red", "Green")
 _NOISE = ("<system-reminder>", "[Request interrupted", "<command-", "<local-command")
@@ -38,8 +38,8 @@ class Anthropic(Dialect):
     def find_step(self, body: dict[str, Any]) -> tuple[str, int]:
         return find_step(body["messages"])
 
-    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str]) -> None:
-        self._answer(body, wire, {"type": "text", "text": ""}, pieces)
+    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str], tokens: int = 10) -> None:
+        self._answer(body, wire, {"type": "text", "text": ""}, pieces, tokens)
 
     def call(self, body: dict[str, Any], wire: Wire, call: Call) -> None:
         arguments: dict[str, Any]
@@ -60,6 +60,8 @@ class Anthropic(Dialect):
         elif call.word == "TASK":
             name = next(tool["name"] for tool in body["tools"] if tool["name"] in ("Task", "Agent"))
             arguments = {"description": "A task", "prompt": call.rest, "subagent_type": "general-purpose"}
+        elif call.word == "TODO":
+            name, arguments = _todo(body, int(call.rest))
         else:
             name, arguments = "Bash", {"command": call.rest, "description": "A command of the script"}
             if call.word == "BACKGROUND":
@@ -70,10 +72,12 @@ class Anthropic(Dialect):
         error = {"type": _ERRORS.get(code, "api_error"), "message": f"the script says {code}"}
         return {"type": "error", "error": error}
 
-    def _answer(self, body: dict[str, Any], wire: Wire, block: dict[str, Any], pieces: Iterable[str] = ()) -> None:
+    def _answer(
+        self, body: dict[str, Any], wire: Wire, block: dict[str, Any], pieces: Iterable[str] = (), tokens: int = 10
+    ) -> None:
         """Send `block`, whose text is `pieces`, as the model's message, streamed if asked for."""
         stop = "tool_use" if block["type"] == "tool_use" else "end_turn"
-        usage = {"input_tokens": 10, "output_tokens": 10}
+        usage = {"input_tokens": tokens, "output_tokens": 10}
         usage |= {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
         message = {
             "id": f"msg_{time.monotonic_ns():x}",
@@ -101,6 +105,17 @@ class Anthropic(Dialect):
         wire.event("content_block_stop", index=0)
         wire.event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 10})
         wire.event("message_stop")
+
+
+def _todo(body: dict[str, Any], done: int) -> tuple[str, dict[str, Any]]:
+    """The call that keeps the list: all of it at once where that can be, else one task after the other."""
+    if any(tool["name"] == "TodoWrite" for tool in body["tools"]):
+        todos = [{"content": task, "status": state, "activeForm": task} for task, state in states(done)]
+        return "TodoWrite", {"todos": todos}
+    if done < len(TASKS):
+        return "TaskCreate", {"subject": TASKS[done], "description": TASKS[done], "activeForm": TASKS[done]}
+    number, state = divmod(done - len(TASKS), 2)
+    return "TaskUpdate", {"taskId": str(number + 1), "status": ("in_progress", "completed")[state]}
 
 
 def find_step(messages: list[dict[str, Any]]) -> tuple[str, int]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tests.agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, Dialect, Wire
+from tests.agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, Dialect, Wire, states
 
 #: What agents call the tools that the script calls: the first one that is offered is taken.
 _SHELLS = ("bash", "run_shell_command", "shell")
@@ -16,6 +16,7 @@ _QUESTIONS = ("question", "ask_user_question", "ask_user")
 _TASKS = ("task", "agent", "invoke_agent")
 _EDITS = ("write_file", "create", "write")
 _FETCHES = ("web_fetch", "webfetch")
+_TODOS = ("todowrite", "todo_write", "write_todos", "update_todo")
 _PLANS = ("exit_plan_mode", "plan_exit")
 #: What agents add to a prompt in turns of its own.
 _NOISE = ("<system-reminder>", "<environment", "<current_datetime>", "<context", "<reminder>")
@@ -46,16 +47,17 @@ class Chat(Dialect):
     def find_step(self, body: dict[str, Any]) -> tuple[str, int]:
         return find_step(body["messages"])
 
-    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str]) -> None:
+    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str], tokens: int = 10) -> None:
+        usage = {**_USAGE, "prompt_tokens": tokens, "total_tokens": tokens + 10}
         if not body.get("stream"):
             message = {"role": "assistant", "content": "".join(pieces)}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            wire.send_json({**_head(body, "chat.completion"), "choices": [choice], "usage": _USAGE})
+            wire.send_json({**_head(body, "chat.completion"), "choices": [choice], "usage": usage})
             return
         head = self._start(body, wire)
         for piece in pieces:
             self._delta(wire, head, {"content": piece})
-        self._end(body, wire, head, "stop")
+        self._end(body, wire, head, "stop", usage)
 
     def call(self, body: dict[str, Any], wire: Wire, call: Call) -> None:
         if not body.get("tools"):
@@ -85,10 +87,12 @@ class Chat(Dialect):
     def _delta(self, wire: Wire, head: dict[str, Any], delta: dict[str, Any]) -> None:
         wire.data({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
 
-    def _end(self, body: dict[str, Any], wire: Wire, head: dict[str, Any], reason: str) -> None:
+    def _end(
+        self, body: dict[str, Any], wire: Wire, head: dict[str, Any], reason: str, usage: dict[str, int] | None = None
+    ) -> None:
         wire.data({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
         if (body.get("stream_options") or {}).get("include_usage"):
-            wire.data({**head, "choices": [], "usage": _USAGE})
+            wire.data({**head, "choices": [], "usage": usage or _USAGE})
         wire.data("[DONE]")
 
 
@@ -147,6 +151,9 @@ def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[s
         if name not in tools:  # one that has to be looked up first: its name is known all the same
             return "tool_call", {"name": name, "arguments": {"url": call.rest, "prompt": offered["prompt"]}}
         return name, {key: value for key, value in offered.items() if key in _wanted(tools[name])}
+    if call.word == "TODO":
+        name = next((name for name in _TODOS if name in tools), _TODOS[0])
+        return name, _todo(name, int(call.rest))
     if call.word == "TASK":
         name = next(name for name in _TASKS if name in tools)
         wanted = _wanted(tools[name])
@@ -175,6 +182,19 @@ _SUBAGENTS: dict[str, dict[str, str]] = {
     "agent": {"subagent_type": "general-purpose"},
     "invoke_agent": {"agent_name": "generalist"},
 }
+
+
+def _todo(name: str, done: int) -> dict[str, Any]:
+    """The list of what is to be done, in the words of the tool *name*."""
+    if name == "update_todo":
+        return {
+            "todos": "\n".join(f"- [{'x' if state == 'completed' else ' '}] {task}" for task, state in states(done))
+        }
+    words = "description" if name == "write_todos" else "content"
+    entries = [{words: task, "status": state} for task, state in states(done)]
+    if name != "write_todos":
+        entries = [{**entry, "id": str(number), "priority": "medium"} for number, entry in enumerate(entries)]
+    return {"todos": entries}
 
 
 def _wanted(tool: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ CHOICES = {
     "Sample first": "Look at one row in a hundred, then decide",
     "Leave it": "Change nothing for now",
 }
+#: What `TODO` puts on the list, which it says to have come to its second and its third.
+TASKS = ("Read the parser", "Rename the helpers", "Run the tests")
 #: What `PROSE` says, line by line.
 PROSE = """\
 ## What the parser does
@@ -56,6 +58,14 @@ class Call(NamedTuple):
     id: str
 
 
+def states(done: int) -> list[tuple[str, str]]:
+    """Each of `TASKS`, and `completed`, `in_progress` or `pending`: so many are done."""
+    return [
+        (task, "completed" if number < done else "in_progress" if number == done else "pending")
+        for number, task in enumerate(TASKS)
+    ]
+
+
 class Wire(Protocol):
     """The way back to the client."""
 
@@ -88,8 +98,8 @@ class Dialect(Protocol):
     def find_step(self, body: dict[str, Any]) -> tuple[str, int]:
         """The prompt in force and how many tool calls have answered it so far."""
 
-    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str]) -> None:
-        """Answer in words, and end the turn."""
+    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str], tokens: int = 10) -> None:
+        """Answer in words, and end the turn; *tokens* is how long the conversation is said to be by now."""
 
     def call(self, body: dict[str, Any], wire: Wire, call: Call) -> None:
         """Answer with a tool call."""

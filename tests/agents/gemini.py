@@ -50,11 +50,11 @@ class Gemini(Dialect):
                     return text, calls
         return "", 0
 
-    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str]) -> None:
+    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str], tokens: int = 10) -> None:
         wire.start_stream()
         for piece in pieces:
-            wire.data(self._answer([{"text": piece}]))
-        wire.data(self._answer([{"text": ""}], "STOP"))
+            wire.data(self._answer([{"text": piece}], tokens=tokens))
+        wire.data(self._answer([{"text": ""}], "STOP", tokens))
 
     def call(self, body: dict[str, Any], wire: Wire, call: Call) -> None:
         name, arguments = tool_call(call, _functions(body))
@@ -65,11 +65,11 @@ class Gemini(Dialect):
     def error(self, code: int) -> dict[str, Any]:
         return {"error": {"code": code, "message": f"the script says {code}", "status": _STATUSES.get(code, "UNKNOWN")}}
 
-    def _answer(self, parts: list[dict[str, Any]], reason: str | None = None) -> dict[str, Any]:
+    def _answer(self, parts: list[dict[str, Any]], reason: str | None = None, tokens: int = 10) -> dict[str, Any]:
         candidate: dict[str, Any] = {"content": {"role": "model", "parts": parts}, "index": 0}
         if reason is not None:
             candidate["finishReason"] = reason
-        usage = {"promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20}
+        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 10, "totalTokenCount": tokens + 10}
         return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "scripted"}
 
 

@@ -15,7 +15,10 @@ the request that follows a tool's result. A step is one of
     ASK               a question to the person
     PICK              a longer one, of several lines and with four choices
     TASK prompt       a call of the tool that starts a subagent, with this prompt
+    TODO n            a call of the tool that keeps a list of what is to be done, so many of which are
+    TOKENS n          a short text at the end of a conversation that is so long
     ERROR code [n]    that HTTP status, every time or for the first n requests
+    LIMIT seconds     the error that says that nothing more is to be had for so long (Responses alone)
     CUT               some text, then the connection is dropped (`refused`)
     AFTER seconds X   nothing for that time, as of a model that thinks, and then what the step X says
     anything else     a short text, at once
@@ -53,10 +56,12 @@ from tests.agents.anthropic import Anthropic
 from tests.agents.chat import Chat
 from tests.agents.dialect import PROSE, Call, Dialect
 from tests.agents.gemini import Gemini
-from tests.agents.responses import Responses
+from tests.agents.responses import Responses, usage_limit
 
 DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses(), Chat(), Gemini())
-_STEP = re.compile(r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|TASK|ERROR|CUT)\b *(.*)$", re.S)
+_STEP = re.compile(
+    r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|TASK|TODO|TOKENS|ERROR|LIMIT|CUT)\b *(.*)$", re.S
+)
 _AFTER = re.compile(r"^AFTER ([0-9.]+) (.*)$", re.S)
 _CALLS = {
     "TOOL": "waiting:permission",
@@ -67,6 +72,7 @@ _CALLS = {
     "ASK": "waiting:question",
     "PICK": "waiting:question",
     "TASK": "calling",
+    "TODO": "calling",
 }
 _TEXT = "The scripted model answers in a few plain words, one after the other. "
 _WORDS = (
@@ -218,10 +224,14 @@ class Handler(BaseHTTPRequestHandler):
                     script.mark(f"{whose}{name}", prompt, index)
                     self.send_json(dialect.error(code), code)
                     return
+            if word == "LIMIT":
+                script.mark(f"{whose}error", prompt, index)
+                self.send_json(usage_limit(time.time() + float(rest)), 429)
+                return
             if word in _CALLS:
                 dialect.call(body, self, Call(word, rest, f"{index}_{time.monotonic_ns():x}"))
             else:
-                dialect.text(body, self, self._pieces(word, rest))
+                dialect.text(body, self, self._pieces(word, rest), int(rest) if word == "TOKENS" else 10)
         except (HungUpError, OSError):
             after = "refused" if word == "CUT" else "interrupted"
         script.mark(f"{whose}{after}", prompt, index)

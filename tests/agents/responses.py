@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from tests.agents.dialect import CHOICES, CONTENT, QUESTION, Call, Dialect, Wire
+from tests.agents.dialect import CHOICES, CONTENT, QUESTION, Call, Dialect, Wire, states
 
 
 class Responses(Dialect):
@@ -38,7 +38,7 @@ class Responses(Dialect):
                     return text, calls
         return "", 0
 
-    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str]) -> None:
+    def text(self, body: dict[str, Any], wire: Wire, pieces: Iterable[str], tokens: int = 10) -> None:
         item: dict[str, Any] = {"type": "message", "role": "assistant", "id": f"msg_{time.monotonic_ns():x}"}
         response = self._start(body, wire)
         wire.event("response.output_item.added", output_index=0, item={**item, "content": []})
@@ -48,7 +48,7 @@ class Responses(Dialect):
             wire.event("response.output_text.delta", item_id=item["id"], output_index=0, content_index=0, delta=piece)
         item["content"] = [{"type": "output_text", "text": said, "annotations": []}]
         wire.event("response.output_item.done", output_index=0, item=item)
-        self._end(wire, response, item)
+        self._end(wire, response, item, tokens)
 
     def call(self, body: dict[str, Any], wire: Wire, call: Call) -> None:
         name, arguments = self._tool(call)
@@ -74,6 +74,8 @@ class Responses(Dialect):
             added = "".join(f"+{line}\n" for line in CONTENT.splitlines())
             patch = f"*** Begin Patch\n*** Add File: {call.rest}\n{added}*** End Patch"
             return "exec_command", {"cmd": f"apply_patch <<'EOF'\n{patch}\nEOF"}
+        if call.word == "TODO":
+            return "update_plan", {"plan": [{"step": step, "status": state} for step, state in states(int(call.rest))]}
         if call.word == "TASK":
             return "spawn_agent", {"message": call.rest}
         # Outside the sandbox, so that the person is asked.
@@ -89,7 +91,13 @@ class Responses(Dialect):
         wire.event("response.created", response={**response, "status": "in_progress", "output": []})
         return response
 
-    def _end(self, wire: Wire, response: dict[str, Any], item: dict[str, Any]) -> None:
+    def _end(self, wire: Wire, response: dict[str, Any], item: dict[str, Any], tokens: int = 10) -> None:
         details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
-        usage = {"input_tokens": 10, "output_tokens": 10, "total_tokens": 20, **details}
+        usage = {"input_tokens": tokens, "output_tokens": 10, "total_tokens": tokens + 10, **details}
         wire.event("response.completed", response={**response, "status": "completed", "output": [item], "usage": usage})
+
+
+def usage_limit(until: float) -> dict[str, Any]:
+    """The body of the error that says that a plan is used up *until* then, in seconds since the epoch."""
+    message = "You've hit your usage limit."
+    return {"error": {"type": "usage_limit_reached", "message": message, "plan_type": "plus", "resets_at": int(until)}}

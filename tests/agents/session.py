@@ -208,9 +208,18 @@ class Session:
 
     def truths(self) -> list[tuple[float, str]]:
         """All that was true, by the clock on the wall, in order; what only says the same again is left out."""
-        marks = [(mark["epoch"], TRUTHS[mark["mark"]]) for mark in self.model.marks if mark["mark"] in TRUTHS]
+        return self._in_order(self.told + self._marked() + self._drawn())
+
+    def truths_so_far(self) -> list[tuple[float, str]]:
+        """The same while the recording goes on; a dialog counts from its call on."""
+        return self._in_order(self.told + self._marked() + [(called, name) for called, name, _ in self._dialogs])
+
+    def _marked(self) -> list[tuple[float, str]]:
+        return [(mark["epoch"], TRUTHS[mark["mark"]]) for mark in self.model.marks if mark["mark"] in TRUTHS]
+
+    def _in_order(self, truths: list[tuple[float, str]]) -> list[tuple[float, str]]:
         found: list[tuple[float, str]] = []
-        for at, name in sorted(self.told + marks + self._drawn()):
+        for at, name in sorted(truths):
             if not found or found[-1][1] != name:
                 found.append((at, name))
             if name == "gone":  # the model may hear of it later

@@ -168,9 +168,58 @@ GOODBYE = [
     ),
 ]
 
+RECORDS = [
+    *(
+        row(
+            f"the end that a record tells stands above a {source} that is late",
+            f"0 agent, 1 {source} working, 2 record {status}, 9 tick",
+            f"{status} by record",
+        )
+        for source in ("title", "progress", "screen")
+        for status in ("done", "error", "idle", "background")
+    ),
+    *(
+        row(
+            f"and above an idle {source} that comes after it",
+            f"0 agent, 1 {source} working, 2 record {status}, 3 {source} idle, 4 {source} idle, 9 tick",
+            f"{status} by record",
+        )
+        for source in ("title", "screen")
+        for status in ("done", "error", "background")
+    ),
+    *(
+        row(
+            f"what a {source} shows to be {status} since is believed at once",
+            f"0 agent, 1 record done, 2 {source} {status}, 2.1 {source} {status}",
+            f"{status} by {source}",
+        )
+        for source in ("title", "screen", "progress")
+        for status in ("working", "waiting")
+    ),
+    row(
+        "a new turn in the record takes it back",
+        "0 agent, 1 record error, 2 record gone, 3 output",
+        "working by heuristic: output",
+    ),
+    row("output alone does not", "0 agent, 1 record done, 9 output, 10 tick", "done by record"),
+    row(
+        "the next turn's end is another one",
+        "0 agent, 1 record done, 2 title working, 3 record done, 4 tick",
+        "done by record",
+    ),
+    row("a person who has looked knows", "0 agent, 1 record done, 2 look", "idle by record: record; seen"),
+    row(
+        "hooks that stay silent are contradicted after 0.4 s",
+        "0 agent, 1 protocol working, 2 record idle, 2.4 tick",
+        "idle by record",
+    ),
+    row("not before", "0 agent, 1 protocol working, 2 record idle, 2.3 tick", "working by protocol"),
+    row("nor by an end of before", "0 agent, 1 record idle, 2 protocol working, 9 tick", "working by protocol"),
+]
+
 SPEAKERS = [
     row(f"a {source} counts {where}", f"0 {who}, 1 {source} waiting", shows)
-    for source in ("progress", "title", "registry", "screen")
+    for source in ("progress", "title", "record", "registry", "screen")
     for who, where, shows in (
         ("prompt", "only while an agent is there", PROMPT),
         ("ssh", "not for what is on the other side of ssh", "active: ssh is in the foreground"),
@@ -461,6 +510,7 @@ ROWS = {
     "what is known of a pane": NOTHING,
     "explicit wins": WINS,
     "a goodbye": GOODBYE,
+    "the record of a session": RECORDS,
     "who may speak": SPEAKERS,
     "decay": DECAY,
     "the start of an agent": START,

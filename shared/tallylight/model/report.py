@@ -30,8 +30,10 @@ class Source(enum.IntEnum):
     SHELL = 4
     PROGRESS = 5
     TITLE = 6
-    REGISTRY = 7
-    PROTOCOL = 8
+    #: How a turn ended, by the agent's own record of its session.
+    RECORD = 7
+    REGISTRY = 8
+    PROTOCOL = 9
 
     @property
     def word(self) -> str:

@@ -36,6 +36,8 @@ class Kind(enum.StrEnum):
     QUESTION = "question"
     INPUT = "input"
     AUTH = "auth"
+    #: Nothing more is to be had until a limit ends: no question, and nothing that a person could answer.
+    LIMIT = "limit"
 
 
 #: Most urgent first. A tab of many panes shows the most urgent of them.

@@ -16,7 +16,7 @@ LAST_WORDS_S = 2.0
 #: Exit codes by which a shell says that a signal killed the command: ABRT, BUS, FPE, KILL, SEGV.
 _KILLED = frozenset({134, 135, 136, 137, 139})
 
-_OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.PROTOCOL)
+_OWN_WORDS = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.PROTOCOL)
 
 
 def write(last: Decision, now: float, *, was_agent: bool, is_gone: bool) -> Claim | None:

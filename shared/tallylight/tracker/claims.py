@@ -66,6 +66,10 @@ def expires(claim: Claim, timing: Timing, last_output: float | None) -> float | 
     return max(claim.at, last_output if last_output is not None else claim.at) + allowance
 
 
+#: What an agent tells of itself beside a protocol.
+_OWN = (Source.REGISTRY, Source.RECORD, Source.TITLE)
+#: What was seen of it, and is no guess.
+_SEEN = (Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN)
 #: What an idle or done title or progress bar leaves open: it tells no more than that the agent does not work.
 _BEHIND_IDLE = frozenset({Status.WAITING, Status.ERROR, Status.BACKGROUND})
 
@@ -77,7 +81,11 @@ def contradicts(lower: Claim, higher: Claim) -> float | None:
         return None
     if pair[0] is Source.SCREEN and pair[1] in (Source.TITLE, Source.PROGRESS):
         return lower.changed if _is_behind(lower, higher) else None
-    if pair[0] not in (Source.REGISTRY, Source.TITLE) or pair[1] is not Source.PROTOCOL:
+    if pair[1] is Source.RECORD:
+        # It tells how a turn ended: whatever was seen to go on since is believed.
+        is_newer = pair[0] in _SEEN and lower.status in _LIVE and lower.changed > higher.changed
+        return lower.changed if is_newer else None
+    if pair[0] not in _OWN or pair[1] is not Source.PROTOCOL:
         return None
     if pair[0] is Source.REGISTRY and (lower.status, higher.status) == (Status.BACKGROUND, Status.WORKING):
         # Claude's protocol calls it work, too, when only a shell of its own still runs; its file tells the two apart,

@@ -40,6 +40,7 @@ _WAITS: dict[Kind | None, str] = {
     Kind.QUESTION: "asks you something",
     Kind.INPUT: "waits for you",
     Kind.AUTH: "wants you to log in",
+    Kind.LIMIT: "has used up its limit",
     None: "waits for you",
 }
 _TELLS = {Status.ERROR: "failed", Status.DONE: "is done", Status.DOWN: "vanished in the middle of its turn"}

@@ -16,7 +16,7 @@ from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim
 
 #: What said something of the pane before its agent took its leave by a richer source.
-_POORER = (Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
+_POORER = (Source.RECORD, Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
 #: What the OSC 7501 specification names as typical; it asks for 64 at least.
 MAX_RECORDS = 256
 

@@ -24,7 +24,7 @@ from tallylight.tracker.startup import Startup
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
 #: a start hook is quicker than a poll.
 ADOPT_S = 2.0
-_FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.REGISTRY, Source.SCREEN)
+_FOREGROUND_ONLY = (Source.PROGRESS, Source.TITLE, Source.RECORD, Source.REGISTRY, Source.SCREEN)
 
 
 class Tracker:
@@ -135,6 +135,17 @@ class Tracker:
             self._records.goodbye(report.id, source)
         else:
             self._claim(report, now)
+        self._settle(now)
+
+    def recorded(self, report: Report, at: float, now: float) -> None:
+        """Take in what the agent's record says happened at *at*; its status None: what it said before is over."""
+        now = self._advance(now)
+        if self._foreground is None or not self._foreground.is_agent:
+            return
+        if report.status is None:
+            self._records.withdraw("", report.source)
+        else:
+            self._claim(report, min(at, now))
         self._settle(now)
 
     def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:
@@ -251,6 +262,9 @@ class Tracker:
     def _claim(self, report: Report, now: float) -> None:
         if self._start is not None:
             self._start.has_spoken = True
+        if report.source is Source.RECORD:
+            # The same end again is that of another turn.
+            self._records.withdraw(report.id, Source.RECORD)
         self._records.claim(report, now)
 
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:

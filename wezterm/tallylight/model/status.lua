@@ -3,7 +3,7 @@
 --- Pure data. A test compares every table here with Python's.
 
 ---@alias tallylight.Status 'working'|'waiting'|'background'|'done'|'error'|'down'|'idle'|'active'
----@alias tallylight.Kind 'permission'|'question'|'input'|'auth'
+---@alias tallylight.Kind 'permission'|'question'|'input'|'auth'|'limit'
 
 local M = {}
 
@@ -12,7 +12,7 @@ local M = {}
 M.URGENCY = { waiting = 8, error = 7, down = 6, done = 5, background = 4, working = 3, idle = 2, active = 1 }
 
 ---@type table<tallylight.Kind, boolean>
-M.KINDS = { permission = true, question = true, input = true, auth = true }
+M.KINDS = { permission = true, question = true, input = true, auth = true, limit = true }
 
 --- How far a source is believed.
 ---@type table<string, integer>

@@ -1,0 +1,48 @@
+"""
+Details: what an agent's own record tells of it beside its status.
+
+For display alone: nothing in here decides anything. Every text is untrusted and already sanitised, every list bounded.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.model.report import Progress
+from tallylight.model.status import Status
+
+#: From so many percent of its window on, the context is nearly full.
+NEARLY_FULL = 80
+
+
+@attrs.frozen
+class Child:
+    """A subagent: what it is called, and whether it works, is done or has failed."""
+
+    name: str
+    status: Status
+
+
+@attrs.frozen(kw_only=True)
+class Details:
+    """
+    What one session tells. Whatever its record does not state is empty.
+
+    *context* is the share of the model's window that is used, in percent from 0 to 100; None where the record does not
+    state both. *tasks* are names, those that are done first and then the current one; *progress* counts them. *cost* is
+    in US dollars, only where the agent itself states it. *limited_until* is seconds since the epoch, 0 for no limit.
+    *call* is the call of a tool that has no result yet: it runs, or waits to be permitted.
+    """
+
+    model: str = ""
+    context: int | None = None
+    tasks: tuple[str, ...] = ()
+    progress: Progress | None = None
+    children: tuple[Child, ...] = ()
+    reply: str = ""
+    call: str = ""
+    limited_until: float = 0.0
+    cost: float | None = None
+
+
+NO_DETAILS = Details()

@@ -25,6 +25,7 @@ from tallylight.cli.output import Output
 from tallylight.config import settings
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
+from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
 from tallylight.files import receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables
 from tallylight.hooks import receipt as hooks_book
@@ -231,6 +232,27 @@ def read_transcript(document: bytes, _folder: Path) -> object:
         found.message.encode("utf-8")
         assert type(found.background) is int
     return found
+
+
+def read_record(agent: str) -> Callable[[bytes, Path], object]:
+    """What the reader of the record of *agent* makes of one line of it."""
+
+    def read(document: bytes, _folder: Path) -> object:
+        # One that stands in a file stands there in one line, in the way of its agent.
+        try:
+            line = json.dumps(json.loads(document), separators=(",", ":")).encode()
+        except (ValueError, RecursionError):
+            line = document.replace(b"\n", b" ")
+        found = READERS_OF_RECORDS[agent].read(line + b"\n", None)
+        details = found.details
+        for text in (details.model, details.reply, details.call, found.session, *details.tasks):
+            text.encode("utf-8")
+            assert "\0" not in text and len(text) <= 500
+        assert details.context is None or 0 <= details.context <= 100
+        assert type(details.limited_until) is float
+        return found if found.is_known else None
+
+    return read
 
 
 def read_payload(document: bytes, _folder: Path) -> object:
@@ -585,6 +607,93 @@ READERS = {
     ),
     "transcript: interrupted": Reader(
         modules=("evidence.records.claude_ending",), example=json.loads(ENDING), read=read_transcript
+    ),
+    "record: a call of Codex": Reader(
+        modules=("evidence.records.codex", "evidence.records.reading"),
+        example={
+            **EVENT, "type": "response_item",
+            "payload": {"type": "function_call", "call_id": "c", "name": "update_plan", "arguments": '{"plan":[{}]}'},
+        },
+        read=read_record("codex"),
+    ),
+    "record: a turn of Codex that failed": Reader(
+        modules=("evidence.records.codex",),
+        example={
+            **EVENT, "type": "event_msg",
+            "payload": {
+                "type": "task_complete", "last_agent_message": "m",
+                "error": {"message": "try again at 11:08 AM.", "codex_error_info": "usage_limit_exceeded"},
+            },
+        },
+        read=read_record("codex"),
+    ),
+    "record: tokens of Codex": Reader(
+        modules=("evidence.records.codex",),
+        example={
+            **EVENT, "type": "event_msg",
+            "payload": {
+                "type": "token_count",
+                "info": {"last_token_usage": {"total_tokens": 10}, "model_context_window": 100},
+                "rate_limits": {"primary": {"used_percent": 100.0, "resets_at": 1_795_345_680}},
+            },
+        },
+        read=read_record("codex"),
+    ),
+    "record: a tool of Copilot": Reader(
+        modules=("evidence.records.reading",),
+        example={
+            "type": "tool.execution_complete", "timestamp": EVENT["timestamp"],
+            "data": {
+                "toolCallId": "c", "result": {"content": "<command started in background with shellId: 0>"},
+                "toolTelemetry": {"metrics": {"context_current_tokens": 5.0, "context_token_limit": 10.0}},
+            },
+        },
+        read=read_record("copilot"),
+    ),
+    "record: an answer of Claude Code": Reader(
+        modules=("evidence.records.reading",),
+        example={
+            **EVENT, "type": "assistant",
+            "message": {
+                "model": "claude-opus-5-5",
+                "usage": {"input_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 3},
+                "content": [
+                    {"type": "text", "text": "t"},
+                    {"type": "tool_use", "id": "c", "name": "TodoWrite", "input": {"todos": [{"content": "a"}]}},
+                ],
+            },
+        },
+        read=read_record("claude"),
+    ),
+    "record: an answer of Gemini": Reader(
+        modules=("evidence.records.gemini",),
+        example={
+            "type": "gemini", "content": "c", "model": "m", "tokens": {"input": 5},
+            "toolCalls": [{"id": "c", "name": "write_todos", "status": "s", "args": {"todos": [{"description": "d"}]}}],
+        },
+        read=read_record("gemini"),
+    ),
+    "record: an error of Gemini": Reader(
+        modules=("evidence.records.gemini",),
+        example={**EVENT, "type": "error", "content": '[API Error: {"error":{"message":"m"}}]'},
+        read=read_record("gemini"),
+    ),
+    "record: an answer of Qwen": Reader(
+        modules=("evidence.records.qwen",),
+        example={
+            **EVENT, "type": "assistant", "model": "m",
+            "usageMetadata": {"promptTokenCount": 5}, "contextWindowSize": 10,
+            "message": {"parts": [{"text": "t"}, {"functionCall": {"id": "c", "name": "n", "args": {"path": "p"}}}]},
+        },
+        read=read_record("qwen"),
+    ),
+    "record: a message of OpenCode": Reader(
+        modules=("evidence.records.opencode",),
+        example={
+            "kind": "message",
+            "row": {"id": "m", "at": 1_795_338_154_904, "data": '{"role":"assistant","modelID":"m","finish":"stop"}'},
+        },
+        read=read_record("opencode"),
     ),
     "hook payload": Reader(
         modules=("hooks.payload",),

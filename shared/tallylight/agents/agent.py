@@ -20,6 +20,8 @@ from tallylight.files.toml import Table, parse
 from tallylight.model.errors import DataFileError
 
 REGISTRIES = ("claude-sessions",)
+#: Kinds of records; see `evidence.records.readers`.
+RECORDS = ("aider", "claude", "codex", "copilot", "gemini", "opencode", "qwen")
 PROGRESSES = ("busy",)
 #: What session ids look like: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
 IDS = ("plain", "path")
@@ -131,6 +133,8 @@ class Agent:
     progress: str = ""
     #: Which status file of its own it keeps; see `evidence.records.claude_status`.
     registry: str = ""
+    #: Which record of its sessions it keeps.
+    record: str = ""
     #: What is typed to stop it in the middle of a turn.
     interrupt: str = INTERRUPTS["escape"]
     resume: Template = Template()
@@ -193,6 +197,7 @@ def _read(table: Table) -> Agent:
         screen_generic=screen.boolean("generic", True),
         progress=table.text("progress", choices=PROGRESSES),
         registry=table.text("registry", choices=REGISTRIES),
+        record=table.text("record", choices=RECORDS),
         interrupt=INTERRUPTS.get(table.text("interrupt", "escape", choices=tuple(INTERRUPTS)), INTERRUPTS["escape"]),
         resume=_template(table.table("resume")),
         fork=_template(table.table("fork")),

@@ -10,17 +10,18 @@ else, a zombie or a kernel thread is None or empty, never an error: tables chang
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import attrs
 
-from tallylight.agents.agent import Agents
+from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.foreground import NOBODY, Identity, identify
 from tallylight.evidence.process import Process
 from tallylight.evidence.procfs import MAX_DESCENDANTS, ProcTable, Stat, parse_stat
@@ -41,6 +42,8 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
+#: Open files of one agent, and other processes of it in one directory, that are looked at.
+MAX_OPEN, MAX_RIVALS = 1024, 32
 #: Groups whose foreground is remembered.
 _MAX_PANES = 4096
 
@@ -132,6 +135,15 @@ class PsutilTable:
     def cwd(self, pid: int) -> str:
         return self._try(lambda: self._psutil.Process(pid).cwd()) or ""
 
+    def open_files(self, pid: int) -> tuple[str, ...]:
+        """The paths of the files that *pid* has open."""
+        found = self._try(lambda: self._psutil.Process(pid).open_files()) or []
+        return tuple(str(file.path) for file in found)
+
+    def at_work_in(self, cwd: str) -> tuple[int, ...]:
+        """The processes whose working directory is *cwd*."""
+        return tuple(pid for pid in self._psutil.pids() if self.cwd(pid) == cwd)
+
     def environ(self, pid: int) -> dict[str, str]:
         return self._try(lambda: self._psutil.Process(pid).environ()) or {}
 
@@ -167,6 +179,34 @@ def is_on_terminal(pid: int, path: str, of: Table) -> bool:
     major, minor = os.major(device), os.minor(device)
     # The kernel writes the number into `stat` with the minor split around the major; see proc(5).
     return of.terminal(pid) == (minor & 0xFF | major << 8 | (minor & ~0xFF) << 12) != 0
+
+
+def open_files(pids: Iterable[int], of: Table) -> tuple[str, ...]:
+    """The paths of the files that processes have open; a bounded number, and nothing of those of others."""
+    if not isinstance(of, ProcTable | PsutilTable):
+        return ()
+    found = (path for pid in pids for path in of.open_files(pid))
+    return tuple(itertools.islice(dict.fromkeys(found), MAX_OPEN))
+
+
+def rivals(process: Process, agent: Agent, of: Table) -> tuple[float, ...]:
+    """
+    When the other processes of *agent* started that work in the directory of *process*, seconds since the epoch.
+
+    Those of one terminal's foreground count as one, and what *process* started, or was started by, as none.
+    """
+    if not isinstance(of, ProcTable | PsutilTable):
+        return ()
+    cwd, agents = of.cwd(process.pid), Agents((agent,))
+    found: dict[int, float] = {}
+    for pid in of.at_work_in(cwd) if cwd else ():
+        other = of.get(pid) if pid != process.pid else None
+        if other is None or other.pgrp in (process.pgrp, found):
+            continue
+        started = of.start_time(pid) if identify((other,), agents).agent is not None else None
+        if started is not None:
+            found[other.pgrp] = min(started, found.get(other.pgrp, started))
+    return tuple(sorted(found.values())[:MAX_RIVALS])
 
 
 def runtime(pid: int) -> int | None:

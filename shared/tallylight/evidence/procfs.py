@@ -21,6 +21,8 @@ _MAX_ENVIRON = 1 << 20
 #: Descendants looked at of one leader, and threads asked for their children.
 MAX_DESCENDANTS = 64
 _MAX_THREADS = 64
+#: Open files of one process that are looked at.
+_MAX_FILES = 1024
 
 
 @attrs.frozen
@@ -130,6 +132,25 @@ class ProcTable:
     def cwd(self, pid: int) -> str:
         link = self._link(pid, "cwd")
         return "" if link.endswith(" (deleted)") else link
+
+    def open_files(self, pid: int) -> tuple[str, ...]:
+        """The paths of the files that *pid* has open; none of a process of somebody else's."""
+        folder = f"{self._root}/{pid}/fd"
+        try:
+            numbers = os.listdir(folder)[:_MAX_FILES]  # noqa: PTH208 - names, not paths
+        except OSError:
+            return ()
+        found = []
+        for number in numbers:
+            try:
+                found.append(os.readlink(f"{folder}/{number}"))  # noqa: PTH115
+            except OSError:
+                continue
+        return tuple(path for path in found if path.startswith("/"))
+
+    def at_work_in(self, cwd: str) -> tuple[int, ...]:
+        """The processes whose working directory is *cwd*, as far as that may be known."""
+        return tuple(pid for pid in self._pids() if self._link(pid, "cwd") == cwd)
 
     def environ(self, pid: int) -> dict[str, str]:
         return _environ(self._read(pid, "environ", _MAX_ENVIRON))

@@ -1,0 +1,195 @@
+"""
+Codex's rollout: `<CODEX_HOME>/sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`, one JSON object a line.
+
+As seen in 0.169.0. The file is made at the first prompt, by the program itself or by the daemon behind all of them, so
+that open files tell little: a session belongs to the one process that worked in its directory when it began. A turn
+begins with `task_started` and ends with `task_complete`, with an `error` where it failed, or `turn_aborted`. What a
+person is asked is not in it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import posixpath
+import re
+from typing import Any
+
+from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
+from tallylight.evidence.records.reading import Reading, entries, epoch, line, table, tables, target
+from tallylight.model.errors import DecodeError
+from tallylight.model.status import Kind, Status
+from tallylight.wire import values
+
+#: Days of sessions that are looked through, the latest first.
+_DAYS = 32
+_NAME = re.compile(r"rollout-[0-9T-]{19}-([0-9a-f-]{36})\.jsonl")
+_WORDS = (b'"event_msg"', b'"turn_context"', b'"function_call', b'"session_meta"')
+#: All that is looked for stands at the start of a line; what a command wrote does not.
+_WITHIN = 160
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The session of this process; None where that is not certain."""
+    home = facts.environ.get("CODEX_HOME") or posixpath.join(facts.home, ".codex")
+    top = posixpath.join(home, "sessions")
+    opened = [path for path in facts.open_files if path.startswith(f"{top}/") and path.endswith(".jsonl")]
+    if len(opened) == 1:
+        return Place(opened[0])
+    found = []
+    for folder in _days(top, places):
+        for name in places.names(folder):
+            match = _NAME.fullmatch(name)
+            path = posixpath.join(folder, name)
+            if match is None or places.changed(path) < facts.started:
+                continue
+            meta = _meta(places.head(path))
+            at = epoch(meta.get("timestamp"))
+            # A subagent's thread has a session of its own.
+            if at is not None and meta.get("cwd") == facts.cwd and isinstance(meta.get("source"), str):
+                found.append(Candidate(path, match[1], at))
+    path = mine(facts, found, places)
+    return Place(path) if path else None
+
+
+def _days(top: str, places: Places) -> list[str]:
+    found: list[str] = []
+    for year in reversed(places.names(top)):
+        for month in reversed(places.names(posixpath.join(top, year))):
+            folder = posixpath.join(top, year, month)
+            found += [posixpath.join(folder, day) for day in reversed(places.names(folder))]
+            if len(found) >= _DAYS:
+                return found[:_DAYS]
+    return found
+
+
+def _meta(head: bytes) -> dict[str, Any]:
+    first, end, _ = head.partition(b"\n")
+    if not end or b'"session_meta"' not in first[:_WITHIN]:
+        return {}
+    try:
+        return table(values.load(first), "payload")
+    except DecodeError:
+        return {}
+
+
+def read(tail: bytes, state: Reading | None) -> Reading:
+    """What *tail* adds to *state*."""
+    found = state.copy() if state is not None else Reading()
+    for entry in entries(tail, _WORDS, _WITHIN):
+        payload, at = table(entry, "payload"), epoch(entry.get("timestamp"))
+        match entry.get("type"):
+            case "event_msg":
+                _event(found, payload, at)
+            case "turn_context":
+                found.is_known = True
+                found.named(payload.get("model"))
+            case "response_item":
+                _call(found, payload)
+            case "session_meta":
+                found.session = line(payload.get("id"))
+                found.cwd = values.exact(payload.get("cwd"), 4096) or ""
+    return found
+
+
+def _event(found: Reading, payload: dict[str, Any], at: float | None) -> None:
+    match payload.get("type"):
+        case "task_started":
+            found.began(at)
+            found.counted(None, payload.get("model_context_window"))
+        case "task_complete":
+            found.replied(payload.get("last_agent_message"))
+            error = payload.get("error")
+            if not isinstance(error, dict):
+                found.ended(Status.DONE, at, "its record: the turn is complete")
+            elif error.get("codex_error_info") == "usage_limit_exceeded":
+                found.ended(Status.WAITING, at, "its record: usage limit", error.get("message"), Kind.LIMIT)
+                found.limited_until = max(found.limited_until, _again(error.get("message"), at))
+            else:
+                found.ended(Status.ERROR, at, "its record: the turn failed", _words(error.get("message")))
+        case "turn_aborted":
+            found.ended(Status.IDLE, at, "its record: the turn was broken off")
+        case "token_count":
+            info = table(payload, "info")
+            last = table(info, "last_token_usage")
+            found.counted(last.get("total_tokens"), info.get("model_context_window"))
+            _limits(found, table(payload, "rate_limits"))
+        case "item_completed":
+            item = table(payload, "item")
+            if item.get("type") == "CollabAgentToolCall":
+                _children(found, item)
+        case _:
+            return
+    found.is_known = True
+
+
+def _children(found: Reading, item: dict[str, Any]) -> None:
+    """What became of the agents that it has started."""
+    names = {agent.get("thread_id"): agent.get("agent_nickname") for agent in tables(item.get("receiver_agents"))}
+    for id_, state in table(item, "agents_states").items():
+        word = table(state).get("status", next(iter(state), "")) if isinstance(state, dict) else state
+        found.begot(id_, names.get(id_), _CHILD.get(values.text(word, 64), Status.WORKING))
+
+
+_CHILD = {"completed": Status.DONE, "shutdown": Status.DONE, "errored": Status.ERROR, "interrupted": Status.IDLE}
+
+
+def _again(message: object, at: float | None) -> float:
+    """The time that a message tells to try again at, in this zone, as `11:08 AM` or `Nov 29th, 2026 11:08 AM`."""
+    match = _TRY.search(values.text(message, 1024))
+    if match is None or at is None:
+        return 0.0
+    try:
+        if match[1]:
+            day = re.sub(r"(\d)(st|nd|rd|th)", r"\1", match[1])
+            return datetime.datetime.strptime(f"{day} {match[2]}", "%b %d, %Y %I:%M %p").timestamp()  # noqa: DTZ007
+        clock = datetime.datetime.strptime(match[2], "%I:%M %p")  # noqa: DTZ007
+        then = datetime.datetime.fromtimestamp(at).replace(hour=clock.hour, minute=clock.minute, second=0)  # noqa: DTZ006
+        return (then if then.timestamp() > at else then + datetime.timedelta(days=1)).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
+_TRY = re.compile(r"try again at (?:([A-Z][a-z]{2} \d{1,2}(?:st|nd|rd|th), \d{4}) )?(\d{1,2}:\d\d [AP]M)")
+
+
+def _limits(found: Reading, limits: dict[str, Any]) -> None:
+    """Until when nothing more is to be had: of the windows that are used up, the last to open again."""
+    resets = 0.0
+    for name in ("primary", "secondary"):
+        window = table(limits, name)
+        if (values.number(window.get("used_percent"), 0, 1000) or 0.0) >= 100:
+            resets = max(resets, values.number(window.get("resets_at"), 0, values.LATEST) or 0.0)
+    found.limited_until = resets
+
+
+def _call(found: Reading, payload: dict[str, Any]) -> None:
+    match payload.get("type"):
+        case "function_call":
+            if payload.get("name") == "update_plan":
+                steps = _arguments(payload.get("arguments")).get("plan")
+                found.planned((step.get("step"), step.get("status")) for step in tables(steps))
+            found.called(payload.get("call_id"), payload.get("name"), target(payload.get("arguments")))
+        case "function_call_output":
+            found.answered(payload.get("call_id"))
+            if values.text(payload.get("output"), 64).startswith("unsupported call: update_plan"):
+                found.tasks = {}
+        case _:
+            return
+    found.is_known = True
+
+
+def _words(message: object) -> str:
+    """An error's message; it may be the JSON that a server sent."""
+    text = line(message)
+    try:
+        inner = table(values.load(text), "error").get("message")
+    except DecodeError:
+        return text
+    return line(inner) or text
+
+
+def _arguments(text: object) -> dict[str, Any]:
+    try:
+        return table(values.load(text)) if isinstance(text, str) else {}
+    except DecodeError:
+        return {}

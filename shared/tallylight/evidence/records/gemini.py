@@ -1,0 +1,116 @@
+"""
+Gemini CLI's chat: `~/.gemini/tmp/<project>/chats/session-<time>-<id>.jsonl`, one JSON object a line.
+
+As seen in 0.61.0. An entry is a message, which may be written again with more in it, or `$set`, which changes the head.
+Which `<project>` a directory has stands in `~/.gemini/projects.json`. Nothing tells the process: a session belongs to
+the one that worked in the directory when it began. What a person is asked is not in it, and neither is the end of a
+turn: a message with a text may be followed by a tool.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
+from tallylight.evidence.records.reading import Reading, entries, epoch, line, table, tables, target, word
+from tallylight.model.errors import DecodeError
+from tallylight.model.status import Status
+from tallylight.wire import values
+
+_NAME = re.compile(r"session-[0-9T-]{16,19}-[0-9a-f]{8}\.jsonl")
+_PROJECT = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_WORDS = (b'"type":"gemini"', b'"type":"user"', b'"type":"info"', b'"type":"error"', b'"sessionId"')
+#: What it takes the window of every model for, `tokenLimit` in its source.
+_WINDOW = 1_048_576
+_CANCELLED = "Request cancelled."
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The session of this process; None where that is not certain."""
+    top = posixpath.join(facts.home, ".gemini")
+    try:
+        projects = table(values.load(places.head(posixpath.join(top, "projects.json"))), "projects")
+    except DecodeError:
+        return None
+    project = values.text(projects.get(facts.cwd), 128)
+    if not _PROJECT.fullmatch(project) or project.startswith("."):
+        return None
+    folder = posixpath.join(top, "tmp", project, "chats")
+    found = []
+    for name in places.names(folder):
+        path = posixpath.join(folder, name)
+        if not _NAME.fullmatch(name) or places.changed(path) < facts.started:
+            continue
+        head = _first(places.head(path))
+        at = epoch(head.get("startTime"))
+        if at is not None and head.get("kind", "main") == "main":
+            found.append(Candidate(path, values.text(head.get("sessionId"), 64), at))
+    path = mine(facts, found, places)
+    return Place(path) if path else None
+
+
+def _first(head: bytes) -> dict[str, Any]:
+    try:
+        return table(values.load(head.partition(b"\n")[0]))
+    except DecodeError:
+        return {}
+
+
+def read(tail: bytes, state: Reading | None) -> Reading:
+    """What *tail* adds to *state*."""
+    found = state.copy() if state is not None else Reading()
+    for entry in entries(tail, _WORDS):
+        at = epoch(entry.get("timestamp"))
+        match entry.get("type"):
+            case "gemini":
+                _answer(found, entry)
+            case "user":
+                _said(found, entry.get("content"), at)
+            case "info":
+                if entry.get("content") == _CANCELLED:
+                    found.ended(Status.IDLE, at, "its record: the turn was broken off")
+            case "error":
+                found.ended(Status.ERROR, at, "its record: the turn failed", error_words(entry.get("content")))
+            case _ if isinstance(entry.get("sessionId"), str) and "startTime" in entry:
+                found.session = word(entry["sessionId"])
+                continue
+            case _:
+                continue
+        found.is_known = True
+    return found
+
+
+def _answer(found: Reading, entry: dict[str, Any]) -> None:
+    tokens = table(entry, "tokens")
+    if not tokens:
+        return  # what an earlier turn said, written once more
+    found.named(entry.get("model"))
+    found.counted(tokens.get("input"), _WINDOW)
+    found.replied(entry.get("content"))
+    for call in tables(entry.get("toolCalls")):
+        if call.get("name") == "write_todos":
+            todos = tables(table(call, "args").get("todos"))
+            found.planned((todo.get("description"), todo.get("status")) for todo in todos)
+        if call.get("status") in ("success", "error", "cancelled"):
+            found.answered(call.get("id"))
+        else:
+            found.called(call.get("id"), call.get("name"), target(call.get("args")))
+
+
+def _said(found: Reading, content: object, at: float | None) -> None:
+    """A person's prompt begins a turn; the result of a tool, and what the program tells the model, does not."""
+    texts = [part["text"] for part in tables(content) if isinstance(part.get("text"), str)]
+    if texts and not texts[0].startswith("<session_context>"):
+        found.began(at)
+
+
+def error_words(content: object) -> str:
+    """An error's message; it may be JSON in brackets."""
+    text = line(content)
+    inner = text.removeprefix("[API Error: ").removesuffix("]")
+    try:
+        return line(table(values.load(inner), "error").get("message")) or text
+    except DecodeError:
+        return text

@@ -1,0 +1,118 @@
+"""
+Where the record of one process is: what is known of the process, what may be asked of the disk, and how the record is
+chosen among several.
+
+The newest is never taken by luck. What decides, in this order: a file that the process itself has open or that names
+it; the session that it was heard to hold; and else that a session began in the directory of the process while no other
+process of that agent could have begun it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import attrs
+
+#: How much earlier, in seconds, than its process a session may seem to have begun: clocks are read one after the other.
+SLACK_S = 1.5
+#: Of the sessions among which one is chosen.
+MAX_CANDIDATES = 256
+
+
+@attrs.frozen(kw_only=True)
+class Facts:
+    """
+    What is known of one process of an agent. Times are seconds since the epoch; *started* is 0 where nobody knows.
+
+    *open_files* are those of the process and of what it started. *rivals* are the start times of other processes of
+    the same agent in the same directory. *session* is the one it was heard to hold, *title* what it wrote as the title
+    of its window; either may be empty.
+    """
+
+    pid: int
+    pids: tuple[int, ...] = ()
+    started: float = 0.0
+    cwd: str = ""
+    home: str = ""
+    environ: Mapping[str, str] = attrs.Factory(dict)
+    argv: tuple[str, ...] = ()
+    open_files: tuple[str, ...] = ()
+    rivals: tuple[float, ...] = ()
+    session: str = ""
+    title: str = ""
+
+
+@attrs.frozen
+class Place:
+    """A record: a file, or the *session* in a database file."""
+
+    path: str
+    session: str = ""
+
+
+@attrs.frozen
+class Candidate:
+    """A record that may be of the process: where it is, which session it is of, and when that began."""
+
+    path: str
+    session: str
+    began: float
+
+
+class Places(Protocol):
+    """What may be asked of the disk. What is not there, or cannot be read, is empty."""
+
+    def names(self, folder: str) -> Sequence[str]:
+        """What is in a folder, by name; a bounded number."""
+
+    def head(self, path: str) -> bytes:
+        """The first bytes of a file, as many as a first line has."""
+
+    def changed(self, path: str) -> float:
+        """When a file was last written; 0 if there is none."""
+
+    def grew(self, path: str) -> float:
+        """When it was last seen to grow while no other process of the agent was in the directory; 0 if never."""
+
+    def rows(self, path: str, query: str, arguments: tuple[object, ...]) -> Sequence[tuple[object, ...]]:
+        """What a database has to say, read only; nothing if it is busy."""
+
+
+def mine(facts: Facts, candidates: Sequence[Candidate], places: Places) -> str:
+    """
+    The one of *candidates*, all of the directory of the process, that is its own; nothing if that is not certain.
+
+    A process has one session at a time. One that began when only one of the processes could have begun it is that
+    one's, which leaves the others with the rest. Of several that a process alone in its directory may have begun, the
+    one that was seen to grow meanwhile is the present one.
+    """
+    if facts.session:
+        return next((found.path for found in candidates if found.session == facts.session), "")
+    if not facts.started:
+        return ""
+    own = [found for found in candidates if found.began >= facts.started - SLACK_S]
+    if not facts.rivals:
+        grown = max(own, key=lambda found: places.grew(found.path), default=None)
+        if grown is not None and (len(own) == 1 or places.grew(grown.path)):
+            return grown.path
+        return ""
+    return _left(facts, sorted(candidates, key=lambda found: found.began)[-MAX_CANDIDATES:])
+
+
+def _left(facts: Facts, candidates: list[Candidate]) -> str:
+    """The candidate that is left for the process when every other one of a single possible owner is given to it."""
+    starts = [facts.started, *facts.rivals]
+    free = set(range(len(starts)))
+    left = list(candidates)
+    while True:
+        for found in left:
+            able = [number for number in free if found.began >= starts[number] - SLACK_S]
+            if len(able) == 1:
+                if able == [0]:
+                    return found.path
+                free.discard(able[0])
+                left.remove(found)
+                break
+        else:
+            return ""

@@ -1,0 +1,149 @@
+"""
+OpenCode's database, and that of Kilo, which is made of it: `~/.local/share/<name>/<name>.db`, SQLite.
+
+As seen in OpenCode 1.18.33 and Kilo 7.7.7. Tables `session`, `message` and `part`, each message and part with its JSON
+in `data`, and `todo`. What is read is handed on as one JSON object a row: the reader is as pure as the others.
+
+A turn is a user's message and those of the assistant after it: the last one of them tells by `finish` (`stop`, or
+`tool-calls` when another follows) and `error` how it went. A call that was refused ends it as well. What a person is
+asked is not in it. Which process has which session is not either: a session belongs to the one that worked in its
+directory when it began, or whose window has its title.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from typing import Any
+
+from tallylight.evidence.records.locate import SLACK_S, Candidate, Facts, Place, Places, mine
+from tallylight.evidence.records.reading import Reading, entries, epoch, table, target, word
+from tallylight.model.errors import DecodeError
+from tallylight.model.status import Status
+from tallylight.wire import values
+
+#: What such a program puts before the title of the session in that of its window.
+_TITLES = {"opencode": "OC | ", "kilo": "Kilo CLI | "}
+_SESSIONS = (
+    "select id, title, time_created from session where directory = ? and parent_id is null and time_updated >= ?"
+    " order by time_created desc limit 256"
+)
+#: The latest rows, the oldest of them first. `substr` bounds what a row may cost; what is cut is no JSON.
+QUERIES = (
+    "select 'session', json_object('id', id, 'cost', cost) from session where id = ?",
+    "select 'message', data from (select time_created, id, json_object('id', id, 'at', time_updated,"
+    " 'data', substr(data, 1, 16384)) as data from message where session_id = ?"
+    " order by time_created desc, id desc limit 8) order by time_created, id",
+    "select 'part', json_object('message', message_id, 'data', substr(data, 1, 16384)) from part where message_id in"
+    " (select id from message where session_id = ? order by time_created desc, id desc limit 4)"
+    " order by message_id, id limit 128",
+    "select 'todo', json_object('content', content, 'status', status) from todo where session_id = ?"
+    " order by position limit 64",
+    "select 'child', json_object('id', id, 'title', title, 'busy', exists (select 1 from message where session_id ="
+    " session.id and json_extract(data, '$.role') = 'assistant' and json_extract(data, '$.time.completed') is null))"
+    " from session where parent_id = ? order by time_created desc limit 16",
+)
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The session of this process; None where that is not certain."""
+    for name, before in _TITLES.items():
+        path = posixpath.join(_data(facts), name, f"{name}.db")
+        if path not in facts.open_files:
+            continue
+        since = round(1000 * (facts.started - SLACK_S))
+        rows = places.rows(path, _SESSIONS, (facts.cwd, since))
+        found = [(row, began) for row in rows if len(row) == 3 and (began := epoch(row[2])) is not None]
+        title = facts.title.removeprefix(before).rstrip("…. ") if facts.title.startswith(before) else ""
+        titled = [row for row, _ in found if title and str(row[1]).startswith(title)]
+        if len(titled) == 1:
+            return Place(path, str(titled[0][0]))
+        session = mine(facts, [Candidate(str(row[0]), str(row[0]), began) for row, began in found], places)
+        return Place(path, session) if session else None
+    return None
+
+
+def _data(facts: Facts) -> str:
+    return facts.environ.get("XDG_DATA_HOME") or posixpath.join(facts.home, ".local/share")
+
+
+def tail(rows: Sequence[tuple[object, ...]]) -> bytes:
+    """The rows of `QUERIES` as lines."""
+    return b"".join(
+        f'{{"kind":"{row[0]}","row":{row[1]}}}\n'.encode("utf-8", "replace") for row in rows if len(row) == 2
+    )
+
+
+def read(tail: bytes, state: Reading | None) -> Reading:
+    """What the rows say. They tell everything anew, but for a reply that is longer ago than they go back."""
+    found = Reading(reply=state.reply if state is not None else "")
+    rows: dict[str, list[dict[str, Any]]] = {"message": [], "part": [], "todo": [], "child": []}
+    for entry in entries(tail, (b'"row"',)):
+        row, kind = table(entry, "row"), entry.get("kind")
+        if kind == "session":
+            found.session = word(row.get("id"))
+            found.cost = values.number(row.get("cost"), 0, 1e9) or None
+        elif isinstance(kind, str) and kind in rows:
+            rows[kind].append(row)
+    found.planned((row.get("content"), row.get("status")) for row in rows["todo"])
+    for row in rows["child"]:
+        found.begot(row.get("id"), row.get("title"), Status.WORKING if row.get("busy") == 1 else Status.DONE)
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for row in rows["part"]:
+        parts.setdefault(word(row.get("message")), []).append(_inner(row))
+    for row in rows["message"]:
+        _message(found, _inner(row), epoch(row.get("at")), parts.get(word(row.get("id")), []))
+    return found
+
+
+def _inner(row: dict[str, Any]) -> dict[str, Any]:
+    """The JSON in a row's `data`."""
+    text = row.get("data")
+    try:
+        return table(values.load(text)) if isinstance(text, str) else {}
+    except DecodeError:
+        return {}
+
+
+def _message(found: Reading, data: dict[str, Any], at: float | None, parts: list[dict[str, Any]]) -> None:
+    """One message, last written at *at*, with its parts."""
+    time = table(data, "time")
+    if data.get("role") == "user":
+        found.began(epoch(time.get("created")))
+    elif data.get("role") == "assistant":
+        found.named(data.get("modelID"))
+        tokens = table(data, "tokens")
+        cache = table(tokens, "cache")
+        counts = (tokens.get("input"), cache.get("read"), cache.get("write"))
+        found.counted(sum(values.integer(count, 0, 1 << 40) or 0 for count in counts) or None)
+        _answer(found, data, epoch(time.get("completed")), at, parts)
+    else:
+        return
+    found.is_known = True
+
+
+def _answer(
+    found: Reading, data: dict[str, Any], completed: float | None, at: float | None, parts: list[dict[str, Any]]
+) -> None:
+    is_refused = False
+    for part in parts:
+        call = table(part, "state")
+        if part.get("type") == "text":
+            found.replied(part.get("text"))
+        elif part.get("type") == "tool" and call.get("status") in ("pending", "running"):
+            found.called(part.get("callID"), part.get("tool"), target(call.get("input")))
+        elif part.get("type") == "tool" and call.get("status") == "error":
+            is_refused = is_refused or values.text(call.get("error"), 64).startswith(_REFUSED)
+    error = table(data, "error")
+    if error.get("name") == "MessageAbortedError":
+        found.ended(Status.IDLE, completed or at, "its record: the turn was broken off")
+    elif error:
+        found.ended(Status.ERROR, completed or at, "its record: the turn failed", table(error, "data").get("message"))
+    elif completed is not None and data.get("finish") == "stop":
+        found.ended(Status.DONE, completed, "its record: the turn ended")
+    elif completed is not None and is_refused:
+        found.ended(Status.IDLE, completed, "its record: a call was refused")
+
+
+#: How the error of a call begins that a person did not permit.
+_REFUSED = "The user rejected permission"

@@ -1,0 +1,85 @@
+"""
+Qwen Code's chat: `~/.qwen/projects/<directory>/chats/<session>.jsonl`, one JSON object a line.
+
+As seen in 0.24.4. `~/.qwen/sessions/<pid>.json` says which session a process holds: whose it is is certain. What a
+person is asked is not in it, nor that a turn was broken off.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from tallylight.evidence.records.locate import Facts, Place, Places
+from tallylight.evidence.records.reading import Reading, entries, epoch, table, tables, target, word
+from tallylight.model.errors import DecodeError
+from tallylight.model.status import Status
+from tallylight.wire import values
+
+_SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_WORDS = (b'"type":"user"', b'"type":"assistant"', b'"type":"tool_result"', b'"type":"system"', b'"qwen-code.')
+#: Errors after which it asks again by itself.
+_RETRIED = frozenset({408, 409, 429})
+_TODO = "todo_write"
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The session that the status file of one of the processes names."""
+    top = posixpath.join(facts.home, ".qwen")
+    for pid in (facts.pid, *facts.pids):
+        path = posixpath.join(top, "sessions", f"{pid}.json")
+        if places.changed(path) < facts.started:
+            continue
+        try:
+            found = table(values.load(places.head(path)))
+        except DecodeError:
+            continue
+        session = values.text(found.get("sessionId") or found.get("session_id"), 64)
+        cwd = found.get("workDir") or found.get("work_dir") or found.get("cwd") or facts.cwd
+        if found.get("pid") == pid and _SESSION.fullmatch(session) and isinstance(cwd, str):
+            folder = re.sub(r"[^A-Za-z0-9]", "-", cwd)
+            return Place(posixpath.join(top, "projects", folder, "chats", f"{session}.jsonl"))
+    return None
+
+
+def read(tail: bytes, state: Reading | None) -> Reading:
+    """What *tail* adds to *state*."""
+    found = state.copy() if state is not None else Reading()
+    for entry in entries(tail, _WORDS):
+        at = epoch(entry.get("timestamp"))
+        message = table(entry, "message")
+        match entry.get("type"):
+            case "user":
+                found.began(at)
+            case "assistant":
+                _answer(found, entry, message)
+            case "tool_result":
+                for part in tables(message.get("parts")):
+                    found.answered(table(part, "functionResponse").get("id"))
+            case "system":
+                _system(found, table(table(entry, "systemPayload"), "uiEvent"), at)
+            case _:
+                continue
+        found.session = word(entry.get("sessionId")) or found.session
+        found.is_known = True
+    return found
+
+
+def _answer(found: Reading, entry: dict[str, Any], message: dict[str, Any]) -> None:
+    found.named(entry.get("model"))
+    found.counted(table(entry, "usageMetadata").get("promptTokenCount"), entry.get("contextWindowSize"))
+    for part in tables(message.get("parts")):
+        if part.get("thought") is not True:
+            found.replied(part.get("text"))
+        call = table(part, "functionCall")
+        arguments = table(call, "args")
+        found.called(call.get("id"), call.get("name"), target(arguments))
+        if call.get("name") == _TODO:
+            found.planned((todo.get("content"), todo.get("status")) for todo in tables(arguments.get("todos")))
+
+
+def _system(found: Reading, event: dict[str, Any], at: float | None) -> None:
+    code = values.integer(event.get("status_code"), 400, 499)
+    if event.get("event.name") == "qwen-code.api_error" and code is not None and code not in _RETRIED:
+        found.ended(Status.ERROR, at, "its record: the request failed", event.get("error_message"))

@@ -1,0 +1,45 @@
+"""
+The readers of records, by the name that an agent file has for them (`record`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from tallylight.evidence.records import aider, claude, codex, copilot, gemini, opencode, qwen
+from tallylight.evidence.records.locate import Facts, Place, Places
+from tallylight.evidence.records.reading import Reading
+
+
+@attrs.frozen
+class Reader:
+    """
+    One kind of record.
+
+    *locate* finds that of a process, and *read* takes what it holds, or what was added to it, and the reading before.
+    *queries* are asked of a database, with the session's id, and *rows* makes of the answers what *read* takes; a file
+    has none.
+    """
+
+    locate: Callable[[Facts, Places], Place | None]
+    read: Callable[[bytes, Reading | None], Reading]
+    queries: tuple[str, ...] = ()
+    rows: Callable[[Sequence[tuple[object, ...]]], bytes] = lambda _: b""
+    #: Whether *locate* wants to know the open files of a process, and the other processes of its agent.
+    wants_files: bool = False
+    wants_rivals: bool = False
+
+
+READERS: dict[str, Reader] = {
+    "aider": Reader(aider.locate, aider.read, wants_rivals=True),
+    "claude": Reader(claude.locate, claude.read),
+    "codex": Reader(codex.locate, codex.read, wants_files=True, wants_rivals=True),
+    "copilot": Reader(copilot.locate, copilot.read, wants_files=True),
+    "gemini": Reader(gemini.locate, gemini.read, wants_rivals=True),
+    "opencode": Reader(
+        opencode.locate, opencode.read, opencode.QUERIES, opencode.tail, wants_files=True, wants_rivals=True
+    ),
+    "qwen": Reader(qwen.locate, qwen.read),
+}

@@ -1,0 +1,257 @@
+"""
+A reading: what the record of one session has said so far, and what every reader of records is made of.
+
+A reader takes the end of a record, or what was added since, and the reading of before, and gives the next one. It
+believes nothing: an entry of another shape than the known one costs that entry.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+
+from tallylight.model.details import Child, Details
+from tallylight.model.errors import DecodeError
+from tallylight.model.report import Progress
+from tallylight.model.status import Kind, Status
+from tallylight.wire import values
+from tallylight.wire.text import sanitise
+
+#: Of one record, in bytes, at a time.
+TAIL_BYTES = 262_144
+#: Of the entries that are kept of a list.
+MAX_TASKS, MAX_CHILDREN, MAX_CALLS = 64, 16, 64
+#: Of a text, in cells.
+NAME_CELLS, LINE_CELLS, REPLY_CELLS = 80, 200, 400
+#: Of a name or id in a record, in characters.
+MAX_WORD = 256
+#: Lines of a reply that are kept.
+_REPLY_LINES = 4
+#: Of the text that these are cut from.
+_MAX_TEXT = 8_192
+_MAX_TOKENS = 1 << 40
+
+
+@attrs.frozen
+class Turn:
+    """
+    How the last turn ended, and when, in seconds since the epoch by the agent's clock.
+
+    *status* is `working` while it goes on; a record that cannot tell that is left at the end before. `idle` is a turn
+    that a person broke off.
+    """
+
+    status: Status
+    at: float
+    rule: str = ""
+    message: str = ""
+    kind: Kind | None = None
+
+
+@attrs.define(kw_only=True)
+class Reading:
+    """
+    What a record has said so far. One that was handed out is not changed any more: a reader goes on with a `copy`.
+
+    *tasks* are names by key, each with whether it is done (True), current (None) or yet to come (False); *calls* are
+    the words of calls without a result, by id; *children* subagents by id.
+    """
+
+    session: str = ""
+    cwd: str = ""
+    model: str = ""
+    used: int = 0
+    window: int = 0
+    tasks: dict[str, tuple[str, bool | None]] = attrs.Factory(dict)
+    children: dict[str, Child] = attrs.Factory(dict)
+    calls: dict[str, str] = attrs.Factory(dict)
+    reply: str = ""
+    limited_until: float = 0.0
+    cost: float | None = None
+    turn: Turn | None = None
+    #: Whether the last message of the agent called no tool: for readers that need to know.
+    is_answered: bool = False
+    #: Commands that go on after the end of a turn, by id.
+    background: frozenset[str] = frozenset()
+    #: Whether any entry of it was of a known kind.
+    is_known: bool = False
+
+    def copy(self) -> Reading:
+        """A reading that says the same and may be changed."""
+        return attrs.evolve(self, tasks=dict(self.tasks), children=dict(self.children), calls=dict(self.calls))
+
+    @property
+    def details(self) -> Details:
+        """What of it is shown."""
+        context = None
+        if 0 < self.used <= _MAX_TOKENS and self.window > 0:
+            context = min(100, round(100 * self.used / self.window))
+        in_order = sorted(self.tasks.values(), key=lambda task: _ORDER[task[1]])
+        done = sum(is_done is True for _, is_done in in_order)
+        return Details(
+            model=self.model,
+            context=context,
+            tasks=tuple(name for name, _ in in_order),
+            progress=Progress(done, len(in_order)) if in_order else None,
+            children=tuple(self.children.values()),
+            reply=self.reply,
+            call=next(reversed(self.calls.values()), ""),
+            limited_until=self.limited_until,
+            cost=self.cost,
+        )
+
+    # What readers write down ---------------------------------------------------------------------------------
+
+    def named(self, model: object) -> None:
+        """The model, where it is told."""
+        if name := word(model):
+            self.model = name
+
+    def counted(self, used: object, window: object = None) -> None:
+        """So many tokens are used, of so many; what is no number is not told."""
+        if (count := values.integer(used, 0, _MAX_TOKENS)) is not None:
+            self.used = count
+        if (count := values.integer(window, 1, _MAX_TOKENS)) is not None:
+            self.window = count
+
+    def planned(self, tasks: Iterable[tuple[object, object]]) -> None:
+        """The whole list of what is to be done: names, and the words for how far each is."""
+        found = [(line(name, NAME_CELLS), is_done_word(state)) for name, state in tasks]
+        self.tasks = {str(n): task for n, task in enumerate(found[:MAX_TASKS]) if task[0]}
+
+    def replied(self, text: object) -> None:
+        """The agent has said *text*."""
+        if said := lines(text):
+            self.reply = said
+
+    def called(self, id_: object, name: object, target: object) -> None:
+        """A tool is called: `Bash: touch made`."""
+        key, tool, what = word(id_), line(name, NAME_CELLS), line(target, LINE_CELLS)
+        if key and tool:
+            while len(self.calls) >= MAX_CALLS:
+                del self.calls[next(iter(self.calls))]
+            self.calls[key] = f"{tool}: {what}" if what else tool
+
+    def answered(self, id_: object) -> None:
+        """The call has its result."""
+        self.calls.pop(word(id_), None)
+
+    def begot(self, id_: object, name: object, status: Status = Status.WORKING) -> None:
+        """A subagent was started, or is something else now."""
+        key = word(id_)
+        known = self.children.pop(key, None)
+        called = line(name, NAME_CELLS) or (known.name if known is not None else "")
+        if not key or not called:
+            return
+        while len(self.children) >= MAX_CHILDREN:
+            ended = (old for old, child in self.children.items() if child.status is not Status.WORKING)
+            del self.children[next(ended, next(iter(self.children)))]
+        self.children[key] = Child(called, status)
+
+    def began(self, at: float | None) -> None:
+        """A turn began: what was left of the one before is over."""
+        if at is not None:
+            self.turn = Turn(Status.WORKING, at)
+        self.limited_until = 0.0
+
+    def ended(
+        self, status: Status, at: float | None, rule: str, message: object = "", kind: Kind | None = None
+    ) -> None:
+        """The turn ended. Calls without a result never get one."""
+        if at is not None:
+            self.turn = Turn(status, at, rule, line(message, LINE_CELLS), kind)
+        self.calls = {}
+
+
+_ORDER: dict[bool | None, int] = {True: 0, None: 1, False: 2}
+#: How agents call a task that is done, and one that is being done.
+_DONE = frozenset({"completed", "complete", "done", "cancelled", "deleted"})
+_CURRENT = frozenset({"in_progress", "in-progress", "active", "working"})
+
+
+def is_done_word(state: object) -> bool | None:
+    """Whether a task is done, by an agent's word for it; None for the current one."""
+    name = values.text(state, MAX_WORD)
+    return True if name in _DONE else None if name in _CURRENT else False
+
+
+def word(value: object) -> str:
+    """A name or an id: one short line, or nothing."""
+    return sanitise(values.text(value, MAX_WORD), cells=NAME_CELLS)
+
+
+def line(value: object, cells: int = LINE_CELLS) -> str:
+    """The first line of a text that is not empty, cut to *cells*."""
+    found = (part.strip() for part in values.text(value, _MAX_TEXT).splitlines())
+    return sanitise(next((part for part in found if part), ""), cells=cells)
+
+
+def lines(value: object) -> str:
+    """The first lines of a text, as one."""
+    found = [part.strip() for part in values.text(value, _MAX_TEXT).splitlines() if part.strip()]
+    return sanitise(" ".join(found[:_REPLY_LINES]), cells=REPLY_CELLS)
+
+
+def entries(tail: bytes, words: tuple[bytes, ...], within: int = 0) -> Iterator[dict[str, Any]]:
+    """
+    The entries of a record with one JSON object a line, of those lines that hold one of *words*.
+
+    They are looked for in the first *within* bytes of a line, or in all of it. A line that is cut is none.
+    """
+    for text in tail.split(b"\n"):
+        if text and any(sought in (text[:within] if within else text) for sought in words):
+            try:
+                entry = values.load(text)
+            except DecodeError:
+                continue
+            if isinstance(entry, dict):
+                yield entry
+
+
+def table(value: object, key: str = "") -> dict[str, Any]:
+    """*value*, or what it holds under *key*, if that is an object; else an empty one."""
+    found = value.get(key) if key and isinstance(value, dict) else value
+    return found if isinstance(found, dict) else {}
+
+
+def tables(value: object) -> Iterator[dict[str, Any]]:
+    """The objects of a list."""
+    return (entry for entry in value if isinstance(entry, dict)) if isinstance(value, list) else iter(())
+
+
+def epoch(stamp: object) -> float | None:
+    """The time of a stamp such as `2026-11-22T09:00:00.123Z`, or of a number of ms, in seconds since the epoch."""
+    if (found := values.number(stamp, 0, 1000 * values.LATEST)) is not None:
+        return found / 1000
+    if not isinstance(stamp, str):
+        return None
+    try:
+        return datetime.datetime.fromisoformat(stamp).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+#: The argument of a tool that says best what it does, the best first.
+_TARGETS = (
+    "command", "cmd", "file_path", "filePath", "path", "url", "pattern", "query", "description", "prompt", "message",
+)  # fmt: skip
+
+
+def target(arguments: object) -> str:
+    """What a call is about: one of its arguments. They may be an object, or the text of one."""
+    if isinstance(arguments, str):
+        try:
+            arguments = values.load(arguments)
+        except DecodeError:
+            return line(arguments)
+    given = table(arguments)
+    for name in _TARGETS:
+        found = given.get(name)
+        if isinstance(found, list):
+            found = " ".join(part for part in found if isinstance(part, str))
+        if text := line(found):
+            return text
+    return ""

@@ -1,0 +1,91 @@
+"""The records of real agents that `tests.agents.make_records` kept, and the truth about each."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import attrs
+
+from tallylight.evidence.records.readers import READERS, Reader
+from tallylight.evidence.records.reading import Reading
+
+FOLDER = Path(__file__).parent
+#: The reader of each agent's record.
+AGENTS = {name: name for name in ("aider", "claude", "codex", "copilot", "gemini", "opencode", "qwen")}
+AGENTS["kilo"] = "opencode"
+#: Those that keep a file of lines.
+FILES = tuple(sorted(name for name in AGENTS if AGENTS[name] != "opencode"))
+
+
+@attrs.frozen
+class Kept:
+    """One record of a real agent."""
+
+    agent: str
+    data: bytes
+    truths: tuple[tuple[float, str], ...]
+
+    @property
+    def reader(self) -> Reader:
+        return READERS[AGENTS[self.agent]]
+
+    @property
+    def lines(self) -> list[bytes]:
+        """Its lines, each with its end."""
+        return self.data.splitlines(keepends=True)
+
+    def truth(self, at: float) -> str:
+        """What was true then."""
+        return next((name for since, name in reversed(self.truths) if since <= at), "starting")
+
+    def prefixes(self) -> Iterator[bytes]:
+        """It as it was after each of its lines."""
+        length = 0
+        for line in self.lines:
+            length += len(line)
+            yield self.data[:length]
+
+
+@cache
+def kept(agent: str, number: int = 0) -> Kept:
+    """The record of *agent*: of a database, the rows that are read of its first session."""
+    about = json.loads((FOLDER / agent / "about.json").read_text("utf-8"))
+    truths = tuple((at, name) for at, name in about["truths"])
+    (path,) = (FOLDER / agent).glob(f"record{number or ''}.*.gz")
+    text = gzip.decompress(path.read_bytes())
+    if path.suffixes[0] != ".sql":
+        return Kept(agent, text, truths)
+    database = sqlite3.connect(":memory:")
+    database.executescript(text.decode())
+    return Kept(agent, rows(database), truths)
+
+
+def make_database(agent: str, path: Path) -> str:
+    """Make the database of *agent* at *path*, in the mode that it has there; the id of its first session."""
+    database = sqlite3.connect(path)
+    database.execute("pragma journal_mode = wal")
+    database.executescript(gzip.decompress((FOLDER / agent / "record.sql.gz").read_bytes()).decode())
+    (session,) = database.execute("select id from session where parent_id is null").fetchone()
+    database.close()
+    return str(session)
+
+
+def rows(database: sqlite3.Connection) -> bytes:
+    """What the reader of databases is given of the first session in *database*."""
+    reader = READERS["opencode"]
+    (session,) = database.execute("select id from session where parent_id is null").fetchone()
+    return reader.rows([row for query in reader.queries for row in database.execute(query, (session,))])
+
+
+def read(record: Kept, *parts: bytes) -> Reading:
+    """What the reader makes of *parts*, one after the other; of all of the record if there are none."""
+    state: Reading | None = None
+    for part in parts or (record.data,):
+        state = record.reader.read(part, state)
+    assert state is not None
+    return state

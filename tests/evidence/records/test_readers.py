@@ -1,0 +1,225 @@
+"""The readers of records, on what real agents wrote: all of it, cut anywhere, as it grows, and in another format."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tallylight.evidence.records.reading import Reading
+from tallylight.model.details import NO_DETAILS, Child, Details
+from tallylight.model.report import Progress
+from tallylight.model.status import Kind, Status
+from tallylight.pane.record_places import StrangeError, ask
+from tests.evidence.records.kept import AGENTS, FILES, Kept, kept, make_database, read, rows
+
+TASKS = ("Read the parser", "Rename the helpers", "Run the tests")
+ANSWER = "Here is a short answer."
+#: What each agent's record tells at its end.
+DETAILS = {
+    "aider": Details(model="openai/scripted"),
+    "claude": Details(
+        model="claude-opus-5-5",
+        context=0,
+        tasks=TASKS,
+        progress=Progress(1, 3),
+        children=(Child("A task", Status.DONE),),
+        reply=ANSWER,
+    ),
+    "codex": Details(model="scripted", context=0, children=(Child("Kepler", Status.WORKING),), reply=ANSWER),
+    "copilot": Details(model="scripted", context=10, children=(Child("scripted", Status.DONE),), reply=ANSWER),
+    "gemini": Details(model="gemini-3.1-pro-preview", context=0, reply=ANSWER),
+    "kilo": Details(model="scripted", tasks=TASKS, progress=Progress(2, 3), reply=ANSWER),
+    "opencode": Details(
+        model="scripted",
+        tasks=TASKS,
+        progress=Progress(2, 3),
+        children=(Child("A task (@general subagent)", Status.DONE),),
+        reply=ANSWER,
+    ),
+    "qwen": Details(model="scripted", reply="The scripted model answers in a few plain words, one after the other."),
+}
+#: How its turns ended, by those records that tell.
+_LIMIT = "waiting/limit"
+ENDS = {
+    "codex": ["done", "done", "idle", "idle", "done", "error", _LIMIT],
+    "copilot": ["done", "done", "idle", "idle", "done", "done", "background", "error", "done"],
+    "gemini": ["idle", "idle", "error"],
+    "qwen": ["error"],
+}
+#: What may be true when such an end is told, and how much later, in seconds, a busy agent writes that it was.
+OVER = {"done", "idle", "error"}
+LATE_S = 3.0
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_what_a_record_tells(agent: str) -> None:
+    """All that a whole record says of model, context, tasks, subagents and reply."""
+    found = read(kept(agent))
+
+    assert found.is_known
+    limited = found.limited_until
+    assert found.details == Details(**{**_fields(DETAILS[agent]), "limited_until": limited})
+    assert (limited > 0) is (agent == "codex")
+
+
+def _fields(details: Details) -> dict[str, object]:
+    return {name: getattr(details, name) for name in Details.__slots__ if not name.startswith("__")}
+
+
+@pytest.mark.parametrize("agent", FILES)
+def test_a_record_that_grows(agent: str) -> None:
+    """Line by line it comes to the same as at once, and nothing that was handed out is changed by what follows."""
+    record = kept(agent)
+    state: Reading | None = None
+    before: list[tuple[Reading, str]] = []
+    for line in record.lines:
+        state = record.reader.read(line, state)
+        before.append((state, repr(state)))
+
+    assert state is not None and state.details == read(record).details
+    assert all(repr(found) == told for found, told in before)
+
+
+@pytest.mark.parametrize("agent", FILES)
+def test_a_record_cut_anywhere(agent: str) -> None:
+    """After every line, and in the middle of every line, it can be read; half a line adds nothing."""
+    record = kept(agent)
+    for whole, line in zip(record.prefixes(), record.lines, strict=True):
+        known = read(record, whole)
+        if agent != "aider":  # whose lines are text: half of one is one
+            half = read(record, whole + line[: len(line) // 2])
+            assert (half.details, half.turn) == (known.details, known.turn)
+    # What is read of a long record begins in the middle of a line.
+    start = len(record.lines[0]) // 2
+    assert read(record, record.data[start:]).details.reply == read(record).details.reply
+
+
+@pytest.mark.parametrize("agent", ENDS)
+def test_how_turns_ended(agent: str) -> None:
+    """Every end is told once, none that was not one; and when it is told, it is so."""
+    record = kept(agent)
+    state: Reading | None = None
+    told: list[tuple[str, float]] = []
+    for line in record.lines:
+        state = record.reader.read(line, state)
+        turn = state.turn
+        if turn is None or turn.status is Status.WORKING:
+            continue
+        word = f"{turn.status}/{turn.kind}" if turn.kind else str(turn.status)
+        if (word, turn.at) not in told:
+            told.append((word, turn.at))
+
+    assert [word for word, _ in told] == ENDS[agent]
+    for word, at in told:
+        around = {record.truth(at), *(name for since, name in record.truths if at - LATE_S <= since <= at + 0.3)}
+        assert around & ({"error"} if word == _LIMIT else {"done"} if word == "background" else {word}), (word, at)
+
+
+@pytest.mark.parametrize("agent", [name for name in ENDS if name in ("codex", "copilot")])
+def test_nothing_ends_while_it_works_or_asks(agent: str) -> None:
+    """Of an agent whose record tells all ends: while a turn goes on, or a dialog is open, its record says so."""
+    record = kept(agent)
+    state: Reading | None = None
+    for line in record.lines:
+        before, state = state, record.reader.read(line, state)
+        turn = before.turn if before is not None else None
+        if turn is not None and state.turn != turn and turn.status is not Status.WORKING:
+            # It stood until now: nothing was true since but that the turn was over, until the next prompt.
+            since = [name for at, name in record.truths if turn.at + 0.3 < at < (state.turn or turn).at - LATE_S]
+            assert set(since) <= OVER, (turn, since)
+
+
+def test_the_end_of_a_limit() -> None:
+    """A used-up plan is a wait of its own kind, with the time that Codex tells: two hours later, to the minute."""
+    record = kept("codex")
+    found = read(record)
+
+    assert found.turn is not None and (found.turn.status, found.turn.kind) == (Status.WAITING, Kind.LIMIT)
+    assert abs(found.limited_until - found.turn.at - 7_200) <= 60
+    assert "usage limit" in found.turn.message
+
+
+def test_what_a_pending_call_is_about() -> None:
+    """While a dialog is open the call that it asks about is known; when it is answered, no more."""
+    seen = {agent: set[str]() for agent in ("claude", "codex", "copilot", "qwen")}
+    for agent, calls in seen.items():
+        state: Reading | None = None
+        for line in kept(agent).lines:
+            state = kept(agent).reader.read(line, state)
+            calls.add(state.details.call)
+        assert state is not None and state.details.call == ""
+
+    assert {"Bash: touch made", "AskUserQuestion", ""} <= seen["claude"]
+    assert {"exec_command: touch made", ""} <= seen["codex"]
+    assert {"bash: touch made", "ask_user: Which colour?", ""} <= seen["copilot"]
+    assert {"run_shell_command: touch made", ""} <= seen["qwen"]
+
+
+def test_how_full_the_context_was() -> None:
+    """The share of the window that the last answer used, as the record states both."""
+    most = dict.fromkeys(("claude", "codex", "gemini"), 0)
+    for agent in most:
+        for whole in kept(agent).prefixes():
+            most[agent] = max(most[agent], read(kept(agent), whole).details.context or 0)
+
+    assert most == {"claude": 15, "codex": 39, "gemini": 86}
+
+
+@pytest.mark.parametrize("agent", FILES)
+def test_a_format_of_tomorrow(agent: str) -> None:
+    """A record whose entries are all of another kind is not known, and tells nothing."""
+    data = kept(agent).data.replace(b'"type"', b'"sort"').replace(b"#### ", b"@@@ ").replace(b"# aider", b"% aider")
+    found = read(kept(agent), data)
+
+    assert not found.is_known
+    assert (found.details.model, found.details.reply, found.turn) == ("", "", None)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize(
+    "data", [b"", b"\0\xff\n", b"{}\n[]\nnull\n", b'{"type":"user"}\n' * 3, b"[" * 100_000 + b"\n"]
+)
+def test_what_is_no_record(agent: str, data: bytes) -> None:
+    """Whatever stands in its place is no error, and tells nothing."""
+    found = kept(agent).reader.read(data, None)
+
+    assert (found.details, found.turn if AGENTS[agent] != "qwen" else None) == (NO_DETAILS, None)
+
+
+@pytest.mark.parametrize("agent", ["opencode", "kilo"])
+def test_a_database_as_it_grows(agent: str, tmp_path: Path) -> None:
+    """Message by message: every end is told once the message is whole, and none before."""
+    path = tmp_path / "record.db"
+    make_database(agent, path)
+    database = sqlite3.connect(path)
+    messages = [row[0] for row in database.execute("select id from message order by time_created, id")]
+    ends: list[tuple[str, float]] = []
+    for number in range(len(messages) + 1):
+        part = sqlite3.connect(":memory:")
+        database.backup(part)
+        part.executemany("delete from message where id = ?", [(id_,) for id_ in messages[number:]])
+        turn = kept(agent).reader.read(rows(part), None).turn
+        if turn is not None and turn.status is not Status.WORKING and ends[-1:] != [(str(turn.status), turn.at)]:
+            ends.append((str(turn.status), turn.at))
+    expected = ["done", "done", "idle", "idle", "done", "done", "error"]
+
+    assert [word for word, _ in ends] == (
+        expected if agent == "opencode" else ["done", "done", "idle", "done", "error"]
+    )
+    record = kept(agent)
+    for word, at in ends:
+        assert word in {record.truth(at), *(name for since, name in record.truths if at - LATE_S <= since <= at)}
+
+
+def test_a_database_of_tomorrow(tmp_path: Path) -> None:
+    """Tables of other columns are told to be strange."""
+    path = tmp_path / "record.db"
+    database = sqlite3.connect(path)
+    database.executescript("create table session (id text, cost blob); create table message (name text);")
+    database.close()
+    record: Kept = kept("opencode")
+
+    with pytest.raises(StrangeError):
+        ask(str(path), record.reader.queries, ("x",))

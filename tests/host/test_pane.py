@@ -11,6 +11,7 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.model.report import Source
 from tallylight.model.status import Status
 from tallylight.pane.pane import LAST_WORDS_S, Look, Pane
 from tallylight.pane.run import EAGER_LOOKS
@@ -301,7 +302,7 @@ def test_a_stopped_agent_is_no_crash(pane: Pane, table: HandTable) -> None:
 
     pane.foreground(CLAUDE.pid, 5)
     read_files(pane, 5.25)
-    assert (pane.decision.status, pane.decision.reason.source) == ("working", 7)
+    assert (pane.decision.status, pane.decision.reason.source) == ("working", Source.REGISTRY)
 
 
 def test_a_missing_status_file_is_looked_for_less_and_less(pane: Pane) -> None:
@@ -323,7 +324,7 @@ def test_a_file_that_was_read_for_another_agent_is_dropped(pane: Pane, table: Ha
 
     pane.files(wanted.status_file, *wanted.read(), 1)
     assert pane.decision.report.agent == "aider"
-    assert pane.decision.reason.source != 7
+    assert pane.decision.reason.source is not Source.REGISTRY
 
 
 def test_the_end_of_a_progress_bar_is_the_end_of_a_turn(pane: Pane) -> None:

@@ -85,6 +85,11 @@ class Conversation:
         if report.source is Source.PROTOCOL:
             self.resume, self.fork = report.resume, report.fork
 
+    def recorded(self, session: str) -> None:
+        """The record of the agent's process is of *session*; whoever else names one knows better."""
+        if self._is_listening and session and not self.entry.session:
+            self.entry = attrs.evolve(self.entry, session=session)
+
     def armed(self, argv: tuple[str, ...]) -> None:
         """The program asked to be started again by *argv*; nothing takes that back. It told no status."""
         if self._is_listening:

@@ -10,6 +10,7 @@ import contextlib
 import os
 import stat
 from pathlib import Path
+from typing import Protocol
 
 import attrs
 
@@ -17,6 +18,17 @@ from tallylight.evidence.records.claude_ending import TAIL_BYTES
 
 #: A status file has some 400 bytes.
 _STATUS_FILE_BYTES = 65_536
+
+
+class Request(Protocol):
+    """Something of an agent's own that a pane wants read: `read` is a worker's, and its result is the pane's."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder whose disk it hangs on, if it does."""
+
+    def read(self) -> object:
+        """What there is; None if nothing is new."""
 
 
 @attrs.frozen
@@ -31,6 +43,10 @@ class FileRequest:
     transcript: Path | None
     known: bytes | None
     is_undecided: bool
+
+    @property
+    def folder(self) -> Path:
+        return self.status_file.parent
 
     def read(self) -> tuple[bytes | None, bytes]:
         """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""

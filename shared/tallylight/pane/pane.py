@@ -26,7 +26,8 @@ from tallylight.model.decision import Decision
 from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
-from tallylight.pane.file_request import FileRequest
+from tallylight.pane.file_request import FileRequest, Request
+from tallylight.pane.record import Found, Record, RecordRequest
 from tallylight.pane.run import EAGER_LOOKS, Run, same_run, speaks
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.claims import Timing
@@ -55,7 +56,7 @@ class Pane:
         self.tracker = Tracker(timing)
         self.attention = Attention()
         self._order = Order()
-        self._inbox = Inbox(self._has)
+        self._inbox = Inbox(lambda id_: self.tracker.has(id_))  # noqa: PLW0108 - a recorder has its own tracker
         self.conversation = Conversation()
         self._reader = reader
         self._table = table
@@ -206,9 +207,6 @@ class Pane:
         key = Key(("notified", report.source, report.id), report.id)
         return self._hear(key, functools.partial(self._notified, report), len(report.message), now)
 
-    def _has(self, id_: str) -> bool:
-        return self.tracker.has(id_)
-
     def _hear(self, key: Key, call: Call, size: int, now: float) -> bool:
         if self._inbox.admits(now):
             call(now)
@@ -302,6 +300,31 @@ class Pane:
 
     # The agent's own files -----------------------------------------------------------------------------------
 
+    @property
+    def record(self) -> Record | None:
+        """The record of the agent in the foreground, if it keeps one."""
+        return self._run.record if self._run is not None else None
+
+    def requests(self) -> tuple[Request, ...]:
+        """All that is to be read for this pane at this tick, by a worker; `answered` takes each result."""
+        session = self._said.session if self._said is not None else ""
+        record = self._run.record_request(session, self._title) if self._run is not None else None
+        return tuple(request for request in (self.file_request(), record) if request is not None)
+
+    def answered(self, request: Request, found: object, now: float) -> None:
+        """What a worker has read for one of `requests`; None if nothing was new."""
+        if isinstance(found, Found) and isinstance(request, RecordRequest):
+            self._recorded(request, found, now)
+        elif isinstance(found, tuple) and isinstance(request, FileRequest):
+            self.files(request.status_file, found[0], found[1], now)
+
+    @kept("the agent's record")
+    def _recorded(self, request: RecordRequest, found: Found, now: float) -> None:
+        record = self.record
+        if record is None or record.process != request.process:
+            return  # another agent has come to the foreground since
+        record.tell(found, self.tracker, self.conversation, now)
+
     def file_request(self) -> FileRequest | None:
         """What to read for this pane at this tick."""
         ended = self._ended
@@ -341,7 +364,7 @@ class Pane:
         if before is not None and found.agent is not None and same_run(before.identity, found):
             before.identity = found
             self._remember(found)
-            before.find_status_file(self._table)
+            before.find_files(self._table, now)
             return
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
             # It was said before.
@@ -358,7 +381,7 @@ class Pane:
         if found.agent is not None and process is not None:
             self._run = Run(found, TitleReader(found.agent, now), progress=ProgressReader(found.agent))
             self._remember(found)
-            self._run.find_status_file(self._table)
+            self._run.find_files(self._table, now)
             foreground = Foreground(found.agent.name, process.pid, speaks=speaks(found.agent, process))
         elif found.is_remote and process is not None:
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)

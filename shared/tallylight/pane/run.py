@@ -25,6 +25,7 @@ from tallylight.evidence.titles import TitleReader
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.file_request import FileRequest
+from tallylight.pane.record import Record, RecordRequest
 
 #: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
 EAGER_LOOKS = 40
@@ -44,14 +45,16 @@ class Run:
     #: In how many ticks it was not there.
     missed: int = 0
     progress: ProgressReader = attrs.Factory(ProgressReader)
+    record: Record | None = None
 
     @property
     def is_undecided(self) -> bool:
         """Whether a turn is over, and a file has yet to tell how."""
         return self.turns is not None and self.turns.is_undecided
 
-    def find_status_file(self, table: Table) -> None:
-        """Work out where the agent has its status file, if it has one; nothing is looked for on disk."""
+    def find_files(self, table: Table, now: float) -> None:
+        """Work out where the agent has its status file and its record, if it has any; no disk is looked at."""
+        self._find_record(table, now)
         agent, process = self.identity.agent, self.identity.process
         if agent is None or process is None or agent.registry != "claude-sessions" or not self.identity.is_direct:
             return
@@ -59,6 +62,26 @@ class Run:
         if path is not None and self.status_file != Path(path):
             self.status_file = Path(path)
             self.turns = Turns(agent.name)
+
+    def record_request(self, session: str, title: str) -> RecordRequest | None:
+        """What to read of its record at this tick; *session* and *title* are what it has said so far."""
+        if self.record is None:
+            return None
+        cwd = ""
+        if self.turns is not None:
+            # Its status file tells where its transcript is.
+            cwd, session = self.turns.transcript or ("", "")
+            if not session:
+                return None
+        return self.record.request(session, cwd, title)
+
+    def _find_record(self, table: Table, now: float) -> None:
+        """See to it that the agent's record is looked for, if it keeps one."""
+        agent, process = self.identity.agent, self.identity.process
+        if agent is None or process is None or not agent.record:
+            self.record = None
+        elif self.record is None or self.record.process != process:
+            self.record = Record(agent, process, table, now)
 
     def request(self) -> FileRequest | None:
         """What to read of it at this tick, while it holds the foreground."""

@@ -160,9 +160,8 @@ class Recorder:
 
     def _look(self, group: int, now: float) -> None:
         self._pane.foreground(group, now)
-        wanted = self._pane.file_request()
-        if wanted is not None:
-            self._pane.files(wanted.status_file, *wanted.read(), now)
+        for request in self._pane.requests():
+            self._pane.answered(request, request.read(), now)
 
     def _foreground(self) -> int:
         """The process group in the foreground of the program's terminal; 0 if nobody knows."""
@@ -197,6 +196,10 @@ class _Witness(Tracker):
         if report.source is Source.REGISTRY:
             self._record(report, now)
         super().report(report, now)
+
+    def recorded(self, report: Report, at: float, now: float) -> None:
+        self._record(report, now)
+        super().recorded(report, at, now)
 
 
 @attrs.define

@@ -15,7 +15,7 @@ import attrs
 
 from tallylight.hosts.jobs import backoff
 from tallylight.hosts.worker import Worker
-from tallylight.pane.file_request import FileRequest
+from tallylight.pane.file_request import Request
 from tallylight.pane.pane import Pane
 
 #: A file hangs that is not read after so many seconds and so many times that its reader was lent time: a process that
@@ -29,32 +29,36 @@ MAX_RESTING = 64
 JOB = "agents' files"
 
 
+#: A window, and which of its requests.
+_Key = tuple[int, int]
+
+
 @attrs.define(eq=False)
 class _Reading:
     """One reading of the files of many panes. `run` is the worker's; all else is looked at while that goes on."""
 
-    wanted: dict[int, FileRequest]
+    wanted: dict[_Key, Request]
     number: int
-    found: dict[int, tuple[bytes | None, bytes]] = attrs.field(factory=dict)
+    found: dict[_Key, object] = attrs.field(factory=dict)
     #: The one that is being read, since when, and how often its reader was lent time since.
-    current: int | None = None
+    current: _Key | None = None
     since: float = 0.0
     lent: int = 0
     is_given_up: bool = False
 
     def run(self, clock: Callable[[], float]) -> None:
-        for id_, want in self.wanted.items():
+        for key, want in self.wanted.items():
             if self.is_given_up:
                 return
-            self.since, self.lent, self.current = clock(), 0, id_
-            self.found[id_] = want.read()
+            self.since, self.lent, self.current = clock(), 0, key
+            self.found[key] = want.read()
         self.current = None
 
-    def hanging(self, now: float) -> FileRequest | None:
+    def hanging(self, now: float) -> Request | None:
         """What this reading hangs on, if it does."""
-        id_ = self.current
+        key = self.current
         is_late = now - self.since >= HANGS_S and self.lent >= HANGS_LENT
-        return self.wanted[id_] if id_ is not None and is_late else None
+        return self.wanted[key] if key is not None and is_late else None
 
 
 @attrs.define
@@ -94,8 +98,12 @@ class FileReader:
             self._reading.lent += 1
             if (hanging := self._reading.hanging(now)) is not None:
                 self._give_up(self._reading, hanging, now)
-        wanted = {id_: want for id_, pane in panes.items() if (want := pane.file_request()) is not None}
-        wanted = {id_: want for id_, want in wanted.items() if self._may_be_read(want, now)}
+        wanted = {
+            (id_, number): want
+            for id_, pane in panes.items()
+            for number, want in enumerate(pane.requests())
+            if self._may_be_read(want, now)
+        }
         if wanted and self._reading is None and len(self._given_up) < MAX_GIVEN_UP:
             self._count += 1
             reading = _Reading(wanted, self._count)
@@ -105,18 +113,18 @@ class FileReader:
                 self._reading = reading
         self.worker.lend()
 
-    def _may_be_read(self, want: FileRequest, now: float) -> bool:
-        rest = self._resting.get(want.status_file.parent)
+    def _may_be_read(self, want: Request, now: float) -> bool:
+        rest = self._resting.get(want.folder)
         if rest is None or not rest.failures:
             return True
         return now >= rest.until and len(self._given_up) < MAX_GIVEN_UP - 1
 
-    def _give_up(self, reading: _Reading, hanging: FileRequest, now: float) -> None:
+    def _give_up(self, reading: _Reading, hanging: Request, now: float) -> None:
         """Go on without *reading*, with what it has found."""
         reading.is_given_up = True
         self._given_up.append(reading)
         self._reading = None
-        folder = hanging.status_file.parent
+        folder = hanging.folder
         if folder not in self._resting:
             self.told(f"{JOB}: {folder} does not respond; they are read when it does")
             while len(self._resting) >= MAX_RESTING:
@@ -127,8 +135,8 @@ class FileReader:
         self.guarded(JOB, self._tell)(reading, dict(reading.found))
 
     def _were_read(self, reading: _Reading) -> None:
-        for id_ in reading.found:
-            if (rest := self._resting.get(reading.wanted[id_].status_file.parent)) is not None:
+        for key in reading.found:
+            if (rest := self._resting.get(reading.wanted[key].folder)) is not None:
                 rest.until, rest.failures = 0.0, 0
         if reading is self._reading:
             self._reading = None
@@ -137,8 +145,8 @@ class FileReader:
             # What it hung on answers again, but what it says may be long out of date.
             self._given_up.remove(reading)
 
-    def _tell(self, reading: _Reading, found: dict[int, tuple[bytes | None, bytes]]) -> None:
+    def _tell(self, reading: _Reading, found: dict[_Key, object]) -> None:
         now = self.clock()
-        for id_, (status_file, tail) in found.items():
-            if (pane := self.panes.get(id_)) is not None:
-                pane.files(reading.wanted[id_].status_file, status_file, tail, now)
+        for key, what in found.items():
+            if what is not None and (pane := self.panes.get(key[0])) is not None:
+                pane.answered(reading.wanted[key], what, now)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.polling.polled_pane import PolledPane
-from tallylight.pane.file_request import FileRequest
+from tallylight.pane.file_request import FileRequest, Request
 
 #: A file that was written so short a time ago, in nanoseconds, may be written once more without another time: clocks of
 #: file systems tick 100 to 1000 times a second.
@@ -34,33 +34,36 @@ class AgentFiles:
         """Have the files read that *panes* want, unless the last ones still are."""
         if self._jobs.is_busy("files"):
             return
-        wanted = {polled: want for polled in panes if (want := polled.pane.file_request()) is not None}
+        wanted = [(polled, want) for polled in panes for want in polled.pane.requests()]
         if wanted:
-            asked = {polled.source_pane.id: want for polled, want in wanted.items()}
+            asked = [(polled.source_pane.id, want) for polled, want in wanted]
             self._jobs.submit("files", lambda: self._changed(asked), lambda result: self._were_read(wanted, result))
 
-    def _changed(self, asked: dict[str, FileRequest]) -> dict[str, tuple[bytes | None, bytes]]:
-        """The content of what is not as it was read."""
-        found: dict[str, tuple[bytes | None, bytes]] = {}
+    def _changed(self, asked: list[tuple[str, Request]]) -> list[object]:
+        """The content of what is not as it was read, None for what is, in the order that was asked in."""
+        found: list[object] = []
         stamps: dict[str, tuple[Path, _Stamp]] = {}
-        for id_, want in asked.items():
+        for id_, want in asked:
+            if not isinstance(want, FileRequest):
+                found.append(want.read())  # which looks at the time of writing itself
+                continue
             # Before the reading: what is written in between is then seen the next time.
             stamp = _stamp(want.status_file)
             if stamp is not None:
                 stamps[id_] = want.status_file, stamp
                 if self._stamps.get(id_) == stamps[id_] and want.known is not None and not want.is_undecided:
+                    found.append(None)
                     continue
-            found[id_] = want.read()
+            found.append(want.read())
         self._stamps = stamps
         return found
 
-    def _were_read(self, wanted: dict[PolledPane, FileRequest], result: object) -> None:
-        if isinstance(result, dict):
+    def _were_read(self, wanted: list[tuple[PolledPane, Request]], result: object) -> None:
+        if isinstance(result, list):
             now = self._clock()
-            for polled, want in wanted.items():
-                if polled.source_pane.id in result:
-                    status_file, tail = result[polled.source_pane.id]
-                    polled.pane.files(want.status_file, status_file, tail, now)
+            for (polled, want), found in zip(wanted, result, strict=True):
+                if found is not None:
+                    polled.pane.answered(want, found, now)
                     self._read(polled)
 
 

@@ -1,0 +1,247 @@
+"""
+The record of the agent in a pane: what to read of it, and what it has said.
+
+`Record` belongs to a run and is its host's main thread's. `RecordRequest.read` is a worker's: it finds out which record
+it is, reads what was added, and hands back what that says. Nothing is read again that has not changed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from tallylight.agents.agent import Agent
+from tallylight.evidence.process import Process
+from tallylight.evidence.process_table import Table, open_files, rivals
+from tallylight.evidence.records.locate import Facts, Place
+from tallylight.evidence.records.readers import READERS, Reader
+from tallylight.evidence.records.reading import Reading
+from tallylight.model.details import NO_DETAILS, Details
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.pane.conversation import Conversation
+from tallylight.pane.record_places import DiskPlaces, Growth, Stamp, StrangeError, added, ask, home_of, stamp
+from tallylight.tracker.tracker import Tracker
+
+#: In how many ticks a record is looked for: in every so many at first, then in every so many while there is none, and
+#: in every so many to see whether the agent has another one by now.
+EAGER_TICKS, EAGER_EVERY, SELDOM_EVERY, AGAIN_EVERY = 40, 4, 16, 24
+#: So many lines without anything that is known are of another format; a record may begin with some.
+STRANGE_LINES = 8
+#: A file that was written so short a time ago, in nanoseconds, may be written once more without another time.
+_FRESH_NS = 100_000_000
+
+
+@attrs.frozen(kw_only=True)
+class Found:
+    """What a worker has found out by now; the next one goes on with it."""
+
+    place: Place | None = None
+    stamp: Stamp | None = None
+    offset: int = 0
+    reading: Reading | None = None
+    #: How long ago the last turn ended or began, in seconds, when that was read.
+    age: float = 0.0
+    #: Lines so far, if nothing in them is known; and whether there are enough of them to say so.
+    unknown: int = 0
+    is_strange: bool = False
+    seen: Mapping[str, Growth] = attrs.Factory(dict)
+    was_alone: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class RecordRequest:
+    """A record to be read, by an agent's process; *session* and *title* are what it has said so far."""
+
+    agent: Agent
+    process: Process
+    table: Table
+    before: Found
+    is_locating: bool
+    session: str = ""
+    cwd: str = ""
+    title: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """What hangs if this does: the folder of the record, or where all of the agent's are."""
+        place = self.before.place
+        return (
+            Path(place.path).parent if place is not None else Path(os.environ.get("HOME", "/"), f".{self.agent.name}")
+        )
+
+    def read(self) -> Found | None:
+        """What is new; None if nothing is."""
+        reader, found = READERS[self.agent.record], self.before
+        if self.is_locating:
+            found = self._located(reader)
+        if found.place is None:
+            return found if found != self.before else None
+        now = stamp(found.place)
+        if now is None or now == found.stamp:
+            return found if found != self.before else None
+        return _read(reader, found, now)
+
+    def _located(self, reader: Reader) -> Found:
+        process, table = self.process, self.table
+        environ = table.environ(process.pid)
+        below = tuple(child.pid for child in table.descendants(process.pid))
+        cwd = self.cwd or table.cwd(process.pid)
+        others = rivals(process, self.agent, table) if reader.wants_rivals else ()
+        is_alone = not others
+        places = DiskPlaces(
+            before=self.before.seen,
+            is_first=not self.before.was_alone,
+            is_alone=is_alone and self.before.was_alone,
+        )
+        facts = Facts(
+            pid=process.pid,
+            pids=below,
+            started=table.start_time(process.pid) or 0.0,
+            cwd=cwd,
+            home=home_of(environ),
+            environ=environ,
+            argv=process.argv,
+            open_files=open_files((process.pid, *below), table) if reader.wants_files else (),
+            rivals=others,
+            session=self.session,
+            title=self.title,
+        )
+        place = reader.locate(facts, places)
+        before = self.before
+        if place is None or place == before.place:
+            # What was certain once stays so until another one is.
+            is_strange = before.is_strange or places.is_strange
+            return attrs.evolve(before, seen=places.seen, was_alone=is_alone, is_strange=is_strange)
+        return Found(place=place, seen=places.seen, was_alone=is_alone)
+
+
+def _read(reader: Reader, found: Found, now: Stamp) -> Found:
+    """Read what was added to the record at `found.place`, whose stamp is *now*."""
+    place, state, offset = found.place, found.reading, found.offset
+    assert place is not None
+    if reader.queries:
+        try:
+            data = reader.rows(ask(place.path, reader.queries, (place.session,)))
+        except StrangeError:
+            return attrs.evolve(found, stamp=now, is_strange=True)
+        if not data:
+            return attrs.evolve(found, stamp=None)  # it was busy
+    else:
+        before = found.stamp
+        if before is not None and (before[0] != now[0] or now[1] < offset):
+            state, offset = None, 0  # another file, or one that was begun anew
+        data, offset = added(place.path, offset, now[1])
+    reading = reader.read(data, state)
+    age = max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
+    is_fresh = abs(time.time_ns() - now[2]) < _FRESH_NS
+    unknown = 0 if reading.is_known else found.unknown + data.count(b"\n")
+    return attrs.evolve(
+        found,
+        stamp=None if is_fresh and reader.queries else now,
+        offset=offset,
+        reading=reading,
+        age=age,
+        unknown=unknown,
+        is_strange=unknown >= STRANGE_LINES,
+    )
+
+
+@attrs.define
+class Record:
+    """The record of one run of *agent* as *process*."""
+
+    agent: Agent
+    process: Process
+    table: Table
+    #: When this run was first seen, monotonic: what ended before is old news.
+    since: float
+    _found: Found = Found()
+    _ticks: int = 0
+    _said: Report | None = None
+
+    @property
+    def details(self) -> Details:
+        """What it tells beside the status."""
+        reading = self._found.reading
+        return reading.details if reading is not None and reading.is_known else NO_DETAILS
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """What of it is told to others."""
+        return self.details, self.is_strange
+
+    @property
+    def session(self) -> str:
+        """The session that it is of; nothing while that is not known."""
+        reading = self._found.reading
+        return reading.session if reading is not None else ""
+
+    @property
+    def is_strange(self) -> bool:
+        """Whether there is one in which nothing is known: a format of another version."""
+        return self._found.is_strange
+
+    def request(self, session: str, cwd: str, title: str) -> RecordRequest | None:
+        """What to read of it at this tick."""
+        ticks, self._ticks = self._ticks, self._ticks + 1
+        if self._found.place is not None:
+            is_due = ticks % AGAIN_EVERY == 0
+        else:
+            is_due = ticks % (EAGER_EVERY if ticks < EAGER_TICKS else SELDOM_EVERY) == 0
+            if not is_due:
+                return None
+        return RecordRequest(
+            agent=self.agent,
+            process=self.process,
+            table=self.table,
+            before=self._found,
+            is_locating=is_due,
+            session=session,
+            cwd=cwd,
+            title=title,
+        )
+
+    def tell(self, found: Found, tracker: Tracker, conversation: Conversation, now: float) -> None:
+        """A worker has found something new, told at monotonic *now*: tell those who decide by it, and who show it."""
+        before = self.told
+        report = self.take(found, now)
+        conversation.recorded(self.session)
+        if report is not None:
+            tracker.recorded(report, now - self.age, now)
+        if self.told != before:
+            tracker.touch()  # it is told to others, whatever becomes of the status
+
+    def take(self, found: Found, now: float) -> Report | None:
+        """A worker has found something new, told at monotonic *now*; the report to make of it, if any."""
+        self._found = found
+        reading = found.reading
+        turn = reading.turn if reading is not None else None
+        status = None
+        if turn is not None and turn.status is not Status.WORKING and now - found.age >= self.since:
+            status = turn.status
+        report = Report(
+            source=Source.RECORD,
+            status=status,
+            kind=turn.kind if turn is not None and status is not None else None,
+            rule=turn.rule if turn is not None and status is not None else "",
+            agent=self.agent.name,
+            session=self.session,
+            message=turn.message if turn is not None and status is not None else "",
+            background=len(reading.background) if reading is not None and status is Status.BACKGROUND else 0,
+        )
+        # The same end again is no news, but for one of another turn.
+        key = attrs.evolve(report, title=str(turn.at) if turn is not None and status is not None else "")
+        if key == self._said or (self._said is None and status is None):
+            return None
+        self._said = key
+        return report
+
+    @property
+    def age(self) -> float:
+        """How long before it was read the last turn ended or began, in seconds."""
+        return self._found.age

@@ -1,0 +1,183 @@
+"""
+Where records may be, asked of the disk: in a host's worker, never on its main thread.
+
+Everything is bounded, opened without waiting, and read only. A database is opened read only as well, with a busy
+timeout of zero: one that is being written is asked again later, and never held up.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import attrs
+
+from tallylight.evidence.records.locate import Place
+from tallylight.evidence.records.reading import TAIL_BYTES
+
+#: Names of one folder, and bytes of the first line of a file.
+MAX_NAMES, HEAD_BYTES = 4_096, 65_536
+#: Rows of one answer of a database, and bytes of all.
+MAX_ROWS, MAX_TEXT = 256, 262_144
+#: Files of which it is remembered whether they grew.
+MAX_SEEN = 256
+#: Steps of a query, in thousands, before it is given up: some 0.1 s.
+_MAX_STEPS = 2_000
+
+Stamp = tuple[int, int, int]
+
+
+class StrangeError(Exception):
+    """A database has no such tables or columns: it is of another version."""
+
+
+@attrs.frozen
+class Growth:
+    """When a file was last written as of the last look, and when it was last seen to grow; 0 if never."""
+
+    written: float
+    grew: float = 0.0
+
+
+@attrs.define
+class DiskPlaces:
+    """
+    The disk, for one search. *before* is what the last one saw; with *is_alone*, no rival lives now nor did then.
+
+    `seen` is what the next search is to be given.
+    """
+
+    before: Mapping[str, Growth] = attrs.Factory(dict)
+    is_first: bool = True
+    is_alone: bool = False
+    seen: dict[str, Growth] = attrs.Factory(dict)
+    #: Whether there is a database that has no such tables.
+    is_strange: bool = False
+
+    def names(self, folder: str) -> Sequence[str]:
+        found: list[str] = []
+        with contextlib.suppress(OSError, ValueError), os.scandir(folder) as entries:
+            for entry in entries:
+                found.append(entry.name)
+                if len(found) >= MAX_NAMES:
+                    break
+        return sorted(found)
+
+    def head(self, path: str) -> bytes:
+        return read_part(path, 0, HEAD_BYTES) or b""
+
+    def changed(self, path: str) -> float:
+        try:
+            return os.stat(path).st_mtime  # noqa: PTH116 - a third of the time
+        except (OSError, ValueError):
+            return 0.0
+
+    def grew(self, path: str) -> float:
+        written = self.changed(path)
+        known = self.before.get(path)
+        if known is not None:
+            grew = written if self.is_alone and written > known.written else known.grew
+        else:
+            grew = written if self.is_alone and not self.is_first else 0.0
+        if len(self.seen) < MAX_SEEN:
+            self.seen[path] = Growth(written, grew)
+        return grew
+
+    def rows(self, path: str, query: str, arguments: tuple[object, ...]) -> Sequence[tuple[object, ...]]:
+        try:
+            return ask(path, (query,), arguments)
+        except StrangeError:
+            self.is_strange = True
+            return ()
+
+
+def read_part(path: str, start: int, size: int) -> bytes | None:
+    """At most *size* bytes of a regular file from *start* on; None if there is no such file, or it cannot be read."""
+    try:
+        # O_NONBLOCK: nobody may ever write to a FIFO.
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        return os.pread(fd, size, start) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+
+
+def stamp(place: Place) -> Stamp | None:
+    """What tells one content of a record from the next: file number, size and time of writing; None if it is gone."""
+    written = [found for suffix in (("", "-wal") if place.session else ("",)) if (found := _stat(place.path + suffix))]
+    if not written or (found := _stat(place.path)) is None:
+        return None
+    return found.st_ino, sum(one.st_size for one in written), max(one.st_mtime_ns for one in written)
+
+
+def _stat(path: str) -> os.stat_result | None:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def added(path: str, offset: int, size: int) -> tuple[bytes, int]:
+    """
+    The whole lines of a file of *size* bytes from *offset* on, and where they end; at most the last `TAIL_BYTES`.
+
+    A line that is cut at the front is left in: it is no entry of a record. One without its end comes the next time,
+    unless it is longer than that.
+    """
+    start = max(offset, size - TAIL_BYTES)
+    data = read_part(path, start, TAIL_BYTES) or b""
+    end = data.rfind(b"\n") + 1
+    if not end and len(data) == TAIL_BYTES:
+        return b"", start + len(data)
+    return data[:end], start + end
+
+
+def ask(path: str, queries: Sequence[str], arguments: tuple[object, ...]) -> list[tuple[object, ...]]:
+    """
+    What a database answers to *queries*, of at most `MAX_TEXT` characters; nothing if it is busy or is none.
+
+    Raises `StrangeError` if it cannot have an answer.
+    """
+    if _stat(path) is None:
+        return []
+    found: list[tuple[object, ...]] = []
+    try:
+        database = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=0, isolation_level=None)
+    except (sqlite3.Error, ValueError):
+        return []
+    try:
+        steps = iter(range(_MAX_STEPS))
+        database.set_progress_handler(lambda: next(steps, None) is None, 1000)
+        database.execute("pragma query_only = on")
+        size = 0
+        for query in queries:
+            for row in database.execute(query, arguments).fetchmany(MAX_ROWS):
+                size += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+                if size > MAX_TEXT:
+                    return found
+                found.append(row)
+    except sqlite3.OperationalError as error:
+        if str(error).startswith("no such"):
+            raise StrangeError(str(error)) from error
+        return []
+    except (sqlite3.Error, OverflowError, ValueError):
+        return []
+    finally:
+        database.close()
+    return found
+
+
+def home_of(environ: Mapping[str, str]) -> str:
+    """The home of a process with *environ*; ours where it tells none."""
+    home = environ.get("HOME", "")
+    return home if home.startswith("/") else str(Path(os.environ.get("HOME", "/")))

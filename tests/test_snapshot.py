@@ -96,6 +96,13 @@ def test_what_is_published_is_read(folder: Path) -> None:
         notified=True,
         visible=True,
         host_title="main",
+        model="opus",
+        context=82,
+        children=(("Explore", "working"),),
+        reply="All is well.",
+        limited_until=120.0,
+        cost=0.25,
+        strange_record=True,
         said_per_s=5200,
         read_per_s=160,
     )
@@ -124,6 +131,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         *("cwd", "progress", "background", "question", "choices", "prompt", "resume", "fork", "attach", "agent_pid"),
         *("conversation", "snoozed_until", "unread", "answered", "waited_s", "notified", "visible", "host_title"),
         *("said_per_s", "read_per_s", "tasks", "topic", "mode", "worktree", "detail"),
+        *("model", "context", "children", "reply", "limited_until", "cost", "strange_record"),
     }
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600
     assert [path.name for path in folder.iterdir()] == [writer.path.name]

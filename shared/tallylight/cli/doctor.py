@@ -123,8 +123,17 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     light = list(_light(system, wire, blocked=any(finding.is_fault for finding in passthrough)))
     yield from _bus(system, wire)
     yield from sessions.findings(system, wire.snapshots()[0])
+    yield from _records(wire)
     yield from passthrough
     yield from light
+
+
+def _records(wire: Wire) -> Iterator[Finding]:
+    """The agents that run now and keep records that cannot be read: no fault of what is set up."""
+    panes = [pane for host in wire.snapshots()[0] for pane in host.panes if pane.strange_record]
+    for agent in sorted({pane.agent for pane in panes}):
+        text = f"the format of those of {agent} is not known: its model, context, tasks and reply are not shown"
+        yield Finding("records", Health.SKIPPED, text)
 
 
 def _bus(system: System, wire: Wire) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from tallylight.snapshot.addresses import Found, Panes, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
-from tallylight.ui import tasks
+from tallylight.ui import details, tasks
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
@@ -24,6 +24,8 @@ JSON_VERSION = 1
 NARROW = 72
 #: What is left of a name, in cells, where a line also has a message.
 LEAST_NAME = 8
+#: Cells that a reply gets at least, or it is left out.
+_LEAST = 16
 _NOTHING = "no agent runs in any tab"
 _NO_HOST = "no terminal with Tallylight is running: start kitty or WezTerm; `tally doctor` tells what is missing"
 
@@ -33,6 +35,9 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="tally status", description="Print one line per pane, neediest first.")
     parser.add_argument("--json", action="store_true", help="one JSON object, with every pane and every field")
     parser.add_argument("--waiting", action="store_true", help="only the panes that wait for you, oldest first")
+    parser.add_argument(
+        "-o", "--output", choices=("wide",), help="wide: a second line with model, context, cost, subagents and reply"
+    )
     parser.add_argument("--all", action="store_true", help="also shells and plain commands")
     parser.add_argument(
         "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
@@ -52,7 +57,7 @@ def main(argv: list[str]) -> int:
     left_out = repeated((found.host, found.pane) for found in panes.panes)
     lit = [f for f in shown if options.all or (f.is_lit and (f.host, f.pane.id) not in left_out)]
     if lit:
-        draw(output, lit, time.time())
+        draw(output, lit, time.time(), wide=options.output == "wide")
     else:
         output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
     if not options.waiting and not options.broker and (waited_s := waited_today(os.environ, time.time())) >= 1:
@@ -73,8 +78,8 @@ def duration(seconds: float) -> str:
     return " ".join([*([f"{hours} h"] if hours else []), *([f"{minutes} min"] if minutes or not hours else [])])
 
 
-def draw(output: Output, panes: list[Found], now: float) -> None:
-    """Draw a line for each of *panes*."""
+def draw(output: Output, panes: list[Found], now: float, *, wide: bool = False) -> None:
+    """Draw a line for each of *panes*; *wide*: and one with what its own record tells."""
     narrow = output.columns < NARROW
     rows = [_row(found, now, narrow=narrow) for found in panes]
     if any(row[6] for row in rows):
@@ -86,6 +91,22 @@ def draw(output: Output, panes: list[Found], now: float) -> None:
         status = found.pane.status
         painted = [output.lit(status, cell) if index in (0, 2) else cell for index, cell in enumerate(cells) if cell]
         output.line(GAP.join(painted).rstrip())
+        if wide:
+            _draw_details(output, found.pane, now)
+
+
+def _draw_details(output: Output, pane: Pane, now: float) -> None:
+    """Draw what the agent's own record tells of a pane, where it tells anything."""
+    full = f"context {details.context(pane)}" if pane.context is not None else ""
+    facts = [details.limit(pane, now), pane.model, full, details.cost(pane), details.children(pane)]
+    cells = [clean(fact, 60) for fact in facts]
+    room = output.columns - len(GAP) - sum(len(cell) + len(GAP) for cell in cells if cell)
+    if pane.reply and room >= _LEAST:
+        cells.append(clean(pane.reply, room))
+    if any(cells):
+        is_full = details.is_nearly_full(pane)
+        painted = [output.lit(Status.WAITING, cell) if is_full and cell == full else cell for cell in cells if cell]
+        output.line((GAP + GAP.join(painted)).rstrip())
 
 
 def _row(found: Found, now: float, *, narrow: bool) -> list[str]:

@@ -17,7 +17,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import RecordEntry, status_of
 from tallylight.snapshot.tasks import current
-from tallylight.ui import tasks
+from tallylight.ui import details, tasks
 from tallylight.ui.layout import left, rule_words, wrap
 
 
@@ -65,6 +65,9 @@ def draw(output: Output, found: Found, now: float) -> None:
         "worktree": pane.worktree,
         "does": tasks.doing(pane.progress, pane.tasks, pane.detail),
         "message": pane.message,
+        "record": details.summary(pane, now),
+        "children": details.children(pane),
+        "reply": pane.reply,
         "asks": pane.question if pane.question != pane.message else "",
         "answers": _answers(pane.choices),
         "source": reason.source or "none",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import attrs
 
+from tallylight.model.details import NO_DETAILS
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import LosingEntry, ReasonEntry, RecordEntry
@@ -22,6 +23,9 @@ def pane_entry(
     decision = pane.decision
     report, reason = decision.report, decision.reason
     attention = pane.attention
+    record = pane.record
+    details = record.details if record is not None else NO_DETAILS
+    progress = report.progress or details.progress
     prompt = pane.prompt if decision.status is Status.WAITING else None
     return PaneEntry(
         id=id_,
@@ -38,12 +42,19 @@ def pane_entry(
         seen=attention.seen,
         pid=pane.pid,
         cwd=report.cwd,
-        progress=f"{report.progress.done}/{report.progress.total}" if report.progress is not None else "",
-        tasks=report.tasks,
+        progress=f"{progress.done}/{progress.total}" if progress is not None else "",
+        tasks=report.tasks or (details.tasks if report.progress is None else ()),
         topic=report.title if report.title != title else "",
         mode=report.mode,
         worktree=report.worktree,
         detail=report.detail,
+        model=details.model,
+        context=details.context,
+        children=tuple((child.name, child.status.value) for child in details.children),
+        reply=details.reply,
+        limited_until=details.limited_until,
+        cost=details.cost,
+        strange_record=record is not None and record.is_strange,
         background=report.background,
         question=_whose(decision.whose, prompt.question) if prompt is not None else "",
         choices=tuple((choice.keys, choice.label) for choice in prompt.choices) if prompt is not None else (),

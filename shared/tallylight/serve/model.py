@@ -16,11 +16,13 @@ from tallylight.snapshot.tasks import current
 from tallylight.wire.text import sanitise
 
 VERSION: Literal[1] = 1
+#: Of a reply, in cells.
+REPLY_CELLS = 500
 StatusWord = Literal["working", "waiting", "background", "done", "error", "down", "idle", "active"]
 Address = Annotated[str, StringConstraints(min_length=1, max_length=400)]
 #: What JSON's readers keep exactly.
 _MAX_NUMBER = 2**53
-KindWord = Literal["permission", "question", "input", "auth"]
+KindWord = Literal["permission", "question", "input", "auth", "limit"]
 
 
 class Keys(BaseModel):
@@ -28,6 +30,13 @@ class Keys(BaseModel):
 
     keys: str
     label: str
+
+
+class Child(BaseModel):
+    """A subagent."""
+
+    name: str
+    status: str
 
 
 class Session(BaseModel):
@@ -52,6 +61,12 @@ class Session(BaseModel):
     topic: str = Field(description="what the conversation is about, as the agent says")
     mode: str
     worktree: str
+    model: str = Field(description="by the agent's own record, as the next five")
+    context: int | None = Field(description="percent of its context that is used")
+    children: list[Child] = Field(description="its subagents")
+    reply: str = Field(description="the first lines of its last reply")
+    limited_until: float = Field(description="until when a limit stops it; 0 for none")
+    cost: float | None = Field(description="in US dollars, where the agent itself states it")
     background: int = Field(description="background tasks and subagents that still run")
     since: float = Field(description="when this status began")
     seen: bool
@@ -195,6 +210,12 @@ def session_of(found: Found, *, can_type: bool) -> Session:
         topic=sanitise(pane.topic),
         mode=sanitise(pane.mode),
         worktree=sanitise(pane.worktree),
+        model=sanitise(pane.model),
+        context=pane.context,
+        children=[Child(name=sanitise(name), status=sanitise(status)) for name, status in pane.children],
+        reply=sanitise(pane.reply, cells=REPLY_CELLS, graphemes=REPLY_CELLS),
+        limited_until=pane.limited_until,
+        cost=pane.cost,
         background=pane.background,
         since=pane.since,
         seen=pane.seen,
@@ -250,4 +271,5 @@ _KINDS: dict[Kind, KindWord] = {
     Kind.QUESTION: "question",
     Kind.INPUT: "input",
     Kind.AUTH: "auth",
+    Kind.LIMIT: "limit",
 }

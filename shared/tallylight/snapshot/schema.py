@@ -17,10 +17,12 @@ from tallylight.snapshot.entries import ReasonEntry as ReasonEntry
 from tallylight.snapshot.entries import RecordEntry as RecordEntry
 from tallylight.snapshot.values import MAX_ID, MAX_LIST, Json, count, kind_of, listed, number, path, text, texts, words
 from tallylight.snapshot.values import status_of as status_of
+from tallylight.wire.values import integer
+from tallylight.wire.values import number as decimal
 
 VERSION = 1
-#: Of the choices of one question.
-MAX_CHOICES = 16
+#: Of the choices of one question, and of the subagents of one agent.
+MAX_CHOICES = MAX_CHILDREN = 16
 
 
 @attrs.frozen(kw_only=True)
@@ -56,6 +58,16 @@ class Pane:
     detail: str = ""
     #: How many background tasks or subagents still run.
     background: int = 0
+    #: What its own record tells: its model, how many percent of its context are used, its subagents and what they do,
+    #: the first lines of its last reply, until when a limit stops it, and its cost in US dollars by its own account.
+    model: str = ""
+    context: int | None = None
+    children: tuple[tuple[str, str], ...] = ()
+    reply: str = ""
+    limited_until: float = 0.0
+    cost: float | None = None
+    #: Whether its record is in a format that is not known here.
+    strange_record: bool = False
     #: The question on its screen, one line; the answers it takes, each as the keys to type and their label; and what
     #: tells this prompt from every other.
     question: str = ""
@@ -100,6 +112,9 @@ class Pane:
             agent_pid=count(value.get("agent_pid")),
             **{name: count(value.get(name)) or 0 for name in _COUNTS},  # type: ignore[arg-type]
             cwd=path(value.get("cwd")),
+            context=integer(value.get("context"), 0, 100),
+            cost=decimal(value.get("cost"), 0, 1e9),
+            children=_children(value.get("children")),
             reason=ReasonEntry.from_json(value.get("reason")),
             conversation=ConversationEntry.from_json(value.get("conversation")),
             records=listed(value.get("records"), RecordEntry.from_json),
@@ -124,6 +139,9 @@ class Pane:
             "pid": self.pid,
             "agent_pid": self.agent_pid,
             "cwd": path(self.cwd),
+            "context": self.context,
+            "cost": self.cost,
+            "children": [[text(name), text(status)] for name, status in self.children[:MAX_CHILDREN]],
             "reason": self.reason.to_json(),
             "conversation": self.conversation.to_json(),
             "records": [record.to_json() for record in self.records[:MAX_LIST]],
@@ -136,12 +154,20 @@ class Pane:
         }
 
 
-_SAID = ("agent", "project", "session", "message", "progress", "question", "prompt")
+_SAID = ("agent", "project", "session", "message", "progress", "question", "prompt", "model", "reply")
 _DOING = ("topic", "mode", "worktree", "detail")
 _TEXTS = ("tab", "os_window", "title", "host_title", *_SAID, *_DOING)
-_NUMBERS = ("since", "snoozed_until", "waited_s")
+_NUMBERS = ("since", "snoozed_until", "waited_s", "limited_until")
 _COUNTS = ("background", "said_per_s", "read_per_s")
-_FLAGS = ("seen", "unread", "answered", "notified", "visible")
+_FLAGS = ("seen", "unread", "answered", "notified", "visible", "strange_record")
+
+
+def _children(value: object) -> tuple[tuple[str, str], ...]:
+    """The subagents, each by name with what it does."""
+    if not isinstance(value, list):
+        return ()
+    pairs = (entry for entry in value[:MAX_CHILDREN] if isinstance(entry, list) and len(entry) == 2)
+    return tuple((text(name), text(status)) for name, status in pairs if text(name))
 
 
 def _choices(value: object) -> tuple[tuple[str, str], ...]:

@@ -14,7 +14,7 @@ from kitty.fast_data_types import add_timer, remove_timer
 
 from tallylight.model import lights as paint
 from tallylight.model.decision import Decision
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.pane.pane import Pane
 from tallylight.tracker import rollup
 
@@ -53,7 +53,8 @@ class TabRollup:
                 panes = [self.panes[w.id] for w in tab if w.id in self.panes]
                 if (urgent := rollup.most_urgent([pane.decision for pane in panes])) is not None:
                     lights[tab.id] = urgent
-                if all(pane.attention.snoozed for pane in panes if pane.decision.status is Status.WAITING):
+                waiting = [pane for pane in panes if pane.decision.status is Status.WAITING]
+                if all(pane.attention.snoozed or pane.decision.kind is Kind.LIMIT for pane in waiting):
                     snoozed.add(tab.id)
         self._lights, self._snoozed = lights, snoozed
 

@@ -57,6 +57,7 @@ class PolledPane:
             pane.pace,
             pane.prompt,
             pane.pid,
+            pane.record.told if pane.record is not None else None,
         )
 
     def as_entry(self, epoch: Callable[[float], float]) -> PaneEntry:

@@ -33,6 +33,10 @@ function age(since) {
   return `${Math.floor(seconds / 3600)}h`;
 }
 
+function clock(time) {
+  return new Date(time * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}
+
 // Written only if it differs: a screen reader reads out every change of a text.
 function put(node, text) {
   if (node.textContent !== text) node.textContent = text;
@@ -88,6 +92,13 @@ class Card {
     put(this.find(".message"), session.message === session.question ? "" : session.message);
     put(this.find(".topic"), session.topic);
     put(this.find(".doing"), [session.progress, session.doing, session.mode, session.worktree].filter(Boolean).join(" · "));
+    const full = session.context === null ? "" : `context ${session.context}%`;
+    put(this.find(".limit"), session.limited_until * 1000 > Date.now() ? `limited until ${clock(session.limited_until)}` : "");
+    put(this.find(".model"), session.model);
+    put(this.find(".full"), full);
+    this.find(".full").classList.toggle("nearly", session.context >= 80);
+    put(this.find(".children"), session.children.map((child) => `${child.name} ${child.status}`).join(", "));
+    put(this.find(".reply"), session.reply);
     const [done, total] = session.progress.split("/").map(Number);
     const bar = this.find("progress");
     bar.hidden = !(total > 0);

@@ -13,7 +13,7 @@ from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
-from tallylight.ui import tasks
+from tallylight.ui import details, tasks
 from tallylight.ui.agent_list.state import ROOMY, Mode, State, areas
 from tallylight.ui.layout import GAP, age, clean, left, pad, status_words
 from tallylight.wire.text import sanitise, width
@@ -21,6 +21,8 @@ from tallylight.wire.text import sanitise, width
 #: From this many columns on the agent's name has a column and there are bars; from that many the status is written out.
 MIDDLING = 56
 WIDE = 80
+#: From so many on the model and how full the context is have columns of their own.
+WIDEST = 110
 
 
 @attrs.frozen
@@ -142,6 +144,8 @@ def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
         clean(pane.host_title or row.host, 16) if with_host and state.columns >= WIDE else "",
         clean(name, min(24, max(6, state.columns * 3 // 10))),
         f"{age(state.now - pane.since) if pane.since else '':>3}",
+        clean(pane.model, 16) if state.columns >= WIDEST else "",
+        f"{details.context(pane):>4}" if pane.context is not None and state.columns >= WIDEST else "",
     ]
 
 
@@ -149,7 +153,7 @@ def _says(pane: Pane, state: State) -> str:
     """The one line that tells most: the question, else the last message, else the title."""
     asked = pane.question if pane.status is Status.WAITING else ""
     said = clean(asked or pane.message or pane.topic or (pane.title if pane.title != pane.project else ""))
-    before = []
+    before = [limit] if (limit := details.limit(pane, state.now)) else []
     if is_snoozed(pane, state.now):
         before.append(f"snoozed {left(pane.snoozed_until - state.now)}")
     if pane.background and pane.status is Status.BACKGROUND:
@@ -174,13 +178,18 @@ def _details(state: State, height: int) -> list[Line]:
         return (_question(state, height) + [()] * height)[:height]
     lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= ROOMY else []
     pane = row.pane
-    facts = [pane.question if pane.status is Status.WAITING else "", pane.message, _who(row, state.now)]
-    facts += [tasks.doing(pane.progress, pane.tasks, pane.detail), pane.topic, _where(pane), pane.title, pane.cwd]
     seen: set[str] = {pane.project, ""}
-    for fact in facts:
-        if fact not in seen:
-            seen.add(fact)
-            lines.append((Span(clean(fact, state.columns)),))
+    asked = pane.question if pane.status is Status.WAITING else ""
+    doing = tasks.doing(pane.progress, pane.tasks, pane.detail)
+    for facts, more in (
+        ((asked, pane.message, _who(row, state.now), doing), _own_record(pane, state)),
+        ((pane.topic, _where(pane), pane.title, pane.cwd), []),
+    ):
+        for fact in facts:
+            if fact not in seen:
+                seen.add(fact)
+                lines.append((Span(clean(fact, state.columns)),))
+        lines += more
     return (lines + [()] * height)[:height]
 
 
@@ -188,6 +197,16 @@ def _where(pane: Pane) -> str:
     """In what mode and worktree it works."""
     told = (("mode", pane.mode), ("worktree", pane.worktree))
     return ", ".join(f"{name} {value}" for name, value in told if value)
+
+
+def _own_record(pane: Pane, state: State) -> list[Line]:
+    """What the agent's own record tells, in two lines at most; a context that is nearly full is amber."""
+    first = details.summary(pane, state.now)
+    second = GAP.join(part for part in (details.children(pane), pane.reply) if part)
+    full = f"context {details.context(pane)}" if details.is_nearly_full(pane) else ""
+    before, sought, after = first.partition(full) if full else (first, "", "")
+    lines: list[Line] = [(Span(clean(before)), Span(sought, chip=Status.WAITING), Span(clean(after)))] if first else []
+    return [*lines, *([(Span(clean(second, state.columns)),)] if second else [])]
 
 
 def _question(state: State, height: int) -> list[Line]:

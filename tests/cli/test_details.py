@@ -1,0 +1,127 @@
+"""What an agent's own record tells, on every surface that has room for it."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import attrs
+import pytest
+
+from tallylight.cli import doctor, status, why
+from tallylight.cli.output import UNBOUNDED, Output
+from tallylight.model.finding import Health
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.schema import Pane
+from tallylight.ui import details
+from tallylight.ui.agent_list.draw import draw
+from tallylight.wire.text import width
+from tests.cli.panes import HOST, NOW
+from tests.cli.test_doctor import FakeWire
+from tests.list.panes import listed, pane
+
+TOLD = Pane(
+    id="3",
+    status=Status.WORKING,
+    agent="claude",
+    project="shop",
+    model="opus",
+    context=82,
+    progress="1/3",
+    tasks=("Read", "Rename the helpers", "Test"),
+    children=(("Explore", "working"), ("Review", "done")),
+    reply="All of it is read. Now I rename.",
+    cost=0.256,
+)
+
+
+def wide(told: Pane, columns: int = UNBOUNDED, *, is_coloured: bool = False) -> list[str]:
+    stream = io.StringIO()
+    output = Output(stream, columns, colour=True) if is_coloured else Output(stream, columns)
+    status.draw(output, [Found(HOST, told)], NOW, with_host=False, wide=True)
+    return stream.getvalue().splitlines()
+
+
+def test_wide_has_a_second_line() -> None:
+    """All of it in one line below the pane's own; a pane without a record has none."""
+    first, second = wide(TOLD)
+
+    assert "claude" in first
+    told = ["opus", "context 82%", "$0.26", "1/3 Rename the helpers", "Explore working, Review done"]
+    assert [word for word in second.split("  ") if word] == [*told, TOLD.reply]
+    assert len(wide(attrs.evolve(TOLD, model="", context=None, tasks=(), children=(), reply="", cost=None))) == 1
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80, 120, 200])
+def test_the_reply_goes_where_there_is_room(columns: int) -> None:
+    """What is short comes first; a reply is cut to what is left, and left out where that is too little."""
+    second = wide(TOLD, columns)[1]
+
+    assert ("All of it" in second) is (columns >= 120)
+    assert columns < 100 or width(second) <= columns
+
+
+def test_a_full_context_is_amber_from_eighty() -> None:
+    """The colour of what waits for a person, and no earlier."""
+    amber, plain = (wide(attrs.evolve(TOLD, context=used), is_coloured=True)[1] for used in (80, 79))
+
+    assert "\x1b[" in amber and "\x1b[" not in plain
+
+
+def test_why_tells_it() -> None:
+    """In lines of their own."""
+    stream = io.StringIO()
+    why.draw(Output(stream, 200), Found(HOST, TOLD), NOW)
+    lines = stream.getvalue().splitlines()
+
+    assert "  record    opus, context 82%, $0.26" in lines
+    assert "  children  Explore working, Review done" in lines
+    assert f"  reply     {TOLD.reply}" in lines
+
+
+def test_the_list_has_columns_and_details() -> None:
+    """Model and context stand in columns where it is wide; all of it below the list, the context in amber."""
+    told = {
+        name: getattr(TOLD, name) for name in ("model", "context", "progress", "tasks", "children", "reply", "cost")
+    }
+    row = pane(1, project="shop", **told)
+    lines = draw(listed(row, columns=120, lines=60))
+    texts = ["".join(span.text for span in line).rstrip() for line in lines]
+
+    assert "opus" in texts[1] and " 82%" in texts[1]
+    assert "opus" not in "".join(span.text for span in draw(listed(row, columns=80))[1])
+    assert "opus, context 82%, $0.26" in texts
+    assert {"Explore working, Review done", TOLD.reply} <= set(texts)
+    chips = [span.text for line in lines[2:] for span in line if span.chip is Status.WAITING]
+    assert chips == ["context 82%"]
+
+
+def test_until_when_a_limit_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the clock of this place; with the day where that is not today; over, it is gone."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    try:
+        limited = attrs.evolve(TOLD, status=Status.WAITING, kind=Kind.LIMIT, limited_until=NOW + 3600)
+        assert details.limit(limited, NOW) == "limited until 04:46"
+        assert details.limit(attrs.evolve(limited, limited_until=NOW + 90_000), NOW) == "limited until Sat 03 Jan 04:46"
+        assert details.limit(limited, NOW + 3600) == ""
+        assert "limited until 04:46" in wide(limited)[1]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_doctor_tells_of_a_record_that_cannot_be_read() -> None:
+    """One line an agent, and no fault."""
+
+    class Wire(FakeWire):
+        def snapshots(self):  # type: ignore[no-untyped-def]
+            living, problems = super().snapshots()
+            panes = tuple(Pane(id=str(n), status=Status.IDLE, agent="codex", strange_record=True) for n in range(2))
+            return [attrs.evolve(host, panes=panes) for host in living], problems
+
+    found = list(doctor._records(Wire(kitty=7)))
+
+    assert [(finding.what, finding.health) for finding in found] == [("records", Health.SKIPPED)]
+    assert "codex" in found[0].text and not found[0].is_fault

@@ -19,7 +19,7 @@ from benchmarks.accuracy import read as read_recording
 
 from tallylight.agents.agent_files import load_agents
 from tallylight.model.decision import Decision
-from tallylight.model.report import Source
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.recordings.events import ForegroundChange
 from tallylight.recordings.replay import Replay
@@ -52,6 +52,8 @@ WAYS = {
     "copilot": Way(Source.SCREEN, Source.SCREEN),
     "aider": Way(Source.SCREEN, Source.SCREEN),
 }
+#: Those whose own record tells that a turn is over, and how soon after it is: here many agents may share a machine.
+RECORDED, SOON = ("codex", "copilot", "opencode", "kilo"), 4.0
 CASES = [*WAYS, "claude-relay", "codex-relay"]
 #: What is true in the two turns; which of all truths is the long answer.
 TRUTH = ["working", "done", "working", "waiting:permission", "working", "done"]
@@ -73,7 +75,11 @@ def played(
 
 @pytest.mark.parametrize("case", CASES)
 def test_eight(case: str, played: dict[str, Future[Path]]) -> None:
-    """An agent is recognised by its process, and its light is `working`, `waiting` and over when that is so."""
+    """
+    An agent is recognised by its process, and its light is `working`, `waiting` and over when that is so.
+
+    Its own record, where it is exact, tells each end of a turn, and no other.
+    """
     agent, _, relay = case.partition("-")
     try:
         recording = read_recording(played[case].result())
@@ -104,6 +110,13 @@ def test_eight(case: str, played: dict[str, Future[Path]]) -> None:
         elif word == "done":
             assert light.status in (Status.DONE, Status.IDLE), light.reason
     assert decisions[-1][1].status not in (Status.WORKING, Status.WAITING)
+    records = [
+        (e.time, e.what) for e in recording.events if isinstance(e.what, Report) and e.what.source is Source.RECORD
+    ]
+    told = [time for time, report in records if report.status is Status.DONE]
+    done = [start for start, word in recording.truth if word == "done"]
+    assert len(told) == (len(done) if agent in RECORDED else 0)
+    assert all(start - BEFORE <= time < start + SOON for time, start in zip(told, done, strict=False))
 
 
 def _play(case: str, path: Path) -> Path:

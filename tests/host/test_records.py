@@ -5,24 +5,26 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
 import pytest
 
 from tallylight.agents import agent_files
+from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane import record as record_module
 from tallylight.pane import record_places
 from tallylight.pane.entry import pane_entry
-from tallylight.pane.pane import Pane
+from tallylight.pane.pane import CALM_EVERY, CALM_LOOKS, Pane
 from tallylight.pane.record import RecordRequest
 from tallylight.pane.record_places import StrangeError, added, ask
 from tallylight.tracker.claims import Timing
 from tests.evidence.records.kept import Kept, kept, make_database
-from tests.host.test_pane import CODEX, SHELL, HandTable
+from tests.host.test_pane import CODEX, SHELL, HandTable, rows
 
 
 @attrs.define
@@ -171,6 +173,34 @@ def test_a_record_of_another_run_is_nobodys(pane: Pane, rollout: Path, record: K
         pane.answered(request, request.read(), 2.0)
 
     assert pane.record is None and pane.requests() == ()
+
+
+def test_files_of_a_daemon_are_nobodys(
+    pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a process has started in a group of its own may serve other terminals too: its files tell nothing."""
+    own, daemon = Process(81, 80, CODEX.pgrp, "codex"), Process(82, 80, 82, "codex", ("codex", "app-server"))
+    asked: list[int] = []
+
+    def open_files(pids: Iterable[int], of: object) -> tuple[str, ...]:
+        asked.extend(pids)
+        return ()
+
+    monkeypatch.setattr(record_module, "open_files", open_files)
+    monkeypatch.setattr(Table, "descendants", lambda self, pid: (own, daemon))
+    look(pane, 1.0, ticks=1)
+
+    assert asked == [CODEX.pid, own.pid]
+
+
+def test_a_calm_pane_is_looked_at_less(pane: Pane) -> None:
+    """While nothing is drawn its record is looked at in every fourth tick, the same in all panes."""
+    for second in range(CALM_LOOKS + 3):
+        pane.screen(lambda: rows("a"), float(second))
+    assert pane.is_calm
+    asked = [tick for tick in range(1, 17) if any(isinstance(r, RecordRequest) for r in pane.requests(tick))]
+
+    assert asked and all(tick % CALM_EVERY == 0 for tick in asked)
 
 
 def test_a_record_is_looked_for_less_and_less(pane: Pane) -> None:

@@ -38,6 +38,8 @@ from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
 #: After so many looks at an unchanged screen it is taken to be calm.
 CALM_LOOKS = 16
+#: Then its agent's record is looked at in every so many ticks, in the same ones in all panes: what ends is drawn.
+CALM_EVERY = 4
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
 LAST_WORDS_S = 1.0
 
@@ -68,7 +70,7 @@ class Pane:
         #: An agent that has ended, of which it is being looked up whether its status file is still there.
         self._ended: Run | None = None
         self._title = ""
-        #: The title in words: without the glyphs and spinners that agents put into it.
+        #: The title in words, without glyphs and spinners.
         self.clean_title = ""
         self._title_at: float | None = None
         #: What was last said of the pane itself.
@@ -305,10 +307,11 @@ class Pane:
         """The record of the agent in the foreground, if it keeps one."""
         return self._run.record if self._run is not None else None
 
-    def requests(self) -> tuple[Request, ...]:
-        """All that is to be read for this pane at this tick, by a worker; `answered` takes each result."""
+    def requests(self, tick: int = 0) -> tuple[Request, ...]:
+        """All that is to be read for this pane at this *tick*, by a worker; `answered` takes each result."""
         session = self._said.session if self._said is not None else ""
-        record = self._run.record_request(session, self._title) if self._run is not None else None
+        run = None if self.is_calm and tick % CALM_EVERY else self._run
+        record = run.record_request(session, self._title) if run is not None else None
         return tuple(request for request in (self.file_request(), record) if request is not None)
 
     def answered(self, request: Request, found: object, now: float) -> None:
@@ -320,10 +323,9 @@ class Pane:
 
     @kept("the agent's record")
     def _recorded(self, request: RecordRequest, found: Found, now: float) -> None:
-        record = self.record
-        if record is None or record.process != request.process:
-            return  # another agent has come to the foreground since
-        record.tell(found, self.tracker, self.conversation, now)
+        # Else another agent has come to the foreground since.
+        if (record := self.record) is not None and record.process == request.process:
+            record.tell(found, self.tracker, self.conversation, now)
 
     def file_request(self) -> FileRequest | None:
         """What to read for this pane at this tick."""

@@ -89,7 +89,8 @@ class RecordRequest:
     def _located(self, reader: Reader) -> Found:
         process, table = self.process, self.table
         environ = table.environ(process.pid)
-        below = tuple(child.pid for child in table.descendants(process.pid))
+        # A daemon that it has started serves others as well.
+        below = tuple(child.pid for child in table.descendants(process.pid) if child.pgrp == process.pgrp)
         cwd = self.cwd or table.cwd(process.pid)
         others = rivals(process, self.agent, table) if reader.wants_rivals else ()
         is_alone = not others

@@ -25,9 +25,9 @@ class Facts:
     """
     What is known of one process of an agent. Times are seconds since the epoch; *started* is 0 where nobody knows.
 
-    *open_files* are those of the process and of what it started. *rivals* are the start times of other processes of
-    the same agent in the same directory. *session* is the one it was heard to hold, *title* what it wrote as the title
-    of its window; either may be empty.
+    *open_files* are those of the process and of what it started in its own group. *rivals* are the start times of other
+    processes of the same agent in the same directory. *session* is the one it was heard to hold, *title* what it wrote
+    as the title of its window; either may be empty.
     """
 
     pid: int

@@ -249,7 +249,7 @@ class KittyHost:
                 pane.screen(functools.partial(kitty_windows.look, window), now)
             pane.progress(window.progress.state is not ProgressState.unset, now)
             pane.tick(now)
-        self._files.ask(self._panes)
+        self._files.ask(self._panes, self._ticks)
         self._projects.tell(self._panes.values())
         self._look_at_visible(now)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))

@@ -91,8 +91,8 @@ class FileReader:
         """Whether something is being read: an answer may come any moment."""
         return self._reading is not None
 
-    def ask(self, panes: Mapping[int, Pane]) -> None:
-        """Have read what *panes* want, unless the reading before still goes on; tell what was read by now."""
+    def ask(self, panes: Mapping[int, Pane], tick: int = 0) -> None:
+        """Have read what *panes* want at this *tick*, unless the last reading still goes on; tell what was read by now."""
         now = self.clock()
         if self._reading is not None:
             self._reading.lent += 1
@@ -101,7 +101,7 @@ class FileReader:
         wanted = {
             (id_, number): want
             for id_, pane in panes.items()
-            for number, want in enumerate(pane.requests())
+            for number, want in enumerate(pane.requests(tick))
             if self._may_be_read(want, now)
         }
         if wanted and self._reading is None and len(self._given_up) < MAX_GIVEN_UP:

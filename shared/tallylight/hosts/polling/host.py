@@ -217,7 +217,7 @@ class PollingHost:
                 look = functools.partial(self._look_at, polled, now, is_plain=not is_of_interest)
                 self._guard(f"pane {polled.source_pane.id}", look)
         self._screens.flush(now)
-        self._agent_files.ask(self._lively)
+        self._agent_files.ask(self._lively, self._ticks)
         named = self._projects.tell(polled.pane for polled in self._lively)
         for polled in self._lively:
             if polled.pane in named:

@@ -30,11 +30,11 @@ class AgentFiles:
         #: Of the status files, by pane: which, and what tells that it was not changed read. The job's alone.
         self._stamps: dict[str, tuple[Path, _Stamp]] = {}
 
-    def ask(self, panes: Iterable[PolledPane]) -> None:
-        """Have the files read that *panes* want, unless the last ones still are."""
+    def ask(self, panes: Iterable[PolledPane], tick: int = 0) -> None:
+        """Have the files read that *panes* want at this *tick*, unless the last ones still are."""
         if self._jobs.is_busy("files"):
             return
-        wanted = [(polled, want) for polled in panes for want in polled.pane.requests()]
+        wanted = [(polled, want) for polled in panes for want in polled.pane.requests(tick)]
         if wanted:
             asked = [(polled.source_pane.id, want) for polled, want in wanted]
             self._jobs.submit("files", lambda: self._changed(asked), lambda result: self._were_read(wanted, result))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tallylight.agents import agent_files
-from tallylight.agents.agent import Agents, load_agents, parse_agent
+from tallylight.agents.agent import RECORDS, Agents, load_agents, parse_agent
+from tallylight.evidence.records.readers import READERS
 from tallylight.model.errors import DataFileError
 from tallylight.model.status import Kind, Status
 from tests.tables import each
@@ -73,6 +74,8 @@ def test_facts_the_engine_leans_on() -> None:
 
     assert [name for name, agent in by_name.items() if agent.registry] == ["claude"]
     assert [name for name, agent in by_name.items() if agent.progress] == ["copilot"]
+    assert tuple(READERS) == RECORDS
+    assert {agent.record for agent in agents} == {"", *RECORDS}
     assert {name for name, agent in by_name.items() if agent.fork.by_id} == {
         "claude",
         "codex",

@@ -92,7 +92,7 @@ class FileReader:
         return self._reading is not None
 
     def ask(self, panes: Mapping[int, Pane], tick: int = 0) -> None:
-        """Have read what *panes* want at this *tick*, unless the last reading still goes on; tell what was read by now."""
+        """Have read what *panes* want at this *tick*, unless the last reading goes on; tell what was read by now."""
         now = self.clock()
         if self._reading is not None:
             self._reading.lent += 1

@@ -52,6 +52,16 @@ def test_who_never_asked_was_not_answered() -> None:
     assert not it.answered
 
 
+def test_a_limit_waits_for_nobody() -> None:
+    """An agent that a usage limit stops has asked nothing, and its time is not a person's."""
+    it = Attention()
+    it.shown(decision(Status.WAITING, 0, Kind.LIMIT), 0)
+    assert not it.waiting
+    it.shown(decision(Status.WORKING, 100), 100)
+
+    assert (it.answered, it.waited_s) == (False, 0.0)
+
+
 def test_a_glance_is_no_look() -> None:
     """Visible for less than the dwell, twice, is not seen; for the dwell in one go it is."""
     assert DWELL_S == 1

@@ -21,7 +21,7 @@ from tallylight.pane import record_places
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import CALM_EVERY, CALM_LOOKS, Pane
 from tallylight.pane.record import RecordRequest
-from tallylight.pane.record_places import StrangeError, added, ask
+from tallylight.pane.record_places import DiskPlaces, StrangeError, added, ask
 from tallylight.tracker.claims import Timing
 from tests.evidence.records.kept import Kept, kept, make_database
 from tests.host.test_pane import CODEX, SHELL, HandTable, rows
@@ -222,6 +222,25 @@ def test_no_more_than_its_end_is_read(tmp_path: Path) -> None:
     path.write_bytes(b"y" * 2 * record_places.TAIL_BYTES)
     # A line that is longer than all that is read at once is passed over.
     assert added(str(path), 0, path.stat().st_size) == (b"", path.stat().st_size)
+
+
+def test_what_grows_while_alone(tmp_path: Path) -> None:
+    """A file that was written to, or made, between two looks at which nobody else was there has grown; no other has."""
+    old, new = str(tmp_path / "old"), str(tmp_path / "new")
+    Path(old).write_text("a")
+    os.utime(old, (100, 100))
+    first = DiskPlaces()
+    assert first.grew(old) == 0
+    os.utime(old, (200, 200))
+    Path(new).write_text("b")
+    os.utime(new, (150, 150))
+    after = {"before": first.seen, "is_first": False}
+
+    alone = DiskPlaces(**after, is_alone=True)  # type: ignore[arg-type]
+    assert (alone.grew(old), alone.grew(new)) == (200, 150)
+    beside = DiskPlaces(**after)  # type: ignore[arg-type]
+    assert (beside.grew(old), beside.grew(new)) == (0, 0)
+    assert DiskPlaces(before=alone.seen, is_first=False).grew(old) == 200
 
 
 def test_a_database_is_neither_held_up_nor_written(tmp_path: Path) -> None:

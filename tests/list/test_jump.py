@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tallylight.model.status import Kind
 from tallylight.snapshot.next_pane import MAX_VISITS, Journey, jump, stops
 from tallylight.snapshot.schema import Pane
 from tests.list.panes import NOW, asking, pane
@@ -37,11 +38,12 @@ def test_stops_are_waiting_oldest_first_then_error_then_what_is_over() -> None:
         [
             pane("done", "done", 30), pane("down", "down", 20), pane("work"), asking("young", 5), pane("idle", "idle"),
             pane("error", "error"), asking("old", 500), pane("back", "background"), pane("longest-done", "done", 40),
+            asking("limit", 900, kind=Kind.LIMIT),
         ],
         NOW,
     )  # fmt: skip
 
-    assert [stop.id for stop in found] == ["old", "young", "error", "down", "done", "longest-done"]
+    assert [stop.id for stop in found] == ["old", "young", "error", "down", "done", "longest-done", "limit"]
 
 
 def test_snoozed_panes_are_no_stops() -> None:

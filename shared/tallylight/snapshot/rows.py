@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import attrs
 
 from tallylight.model.report import Source
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.snapshot.names import short_names
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.tracker.rollup import urgency
@@ -111,10 +111,12 @@ def need(pane: Pane, now: float) -> tuple[float, float]:
     """
     A key to sort by: the neediest first.
 
-    Of what waits the oldest comes first, of everything else the youngest. What was put off stands below all that was
+    Of what waits the oldest comes first, of everything else the youngest. A limit waits for nobody: it stands with what
+    is done. What was put off stands below all that was
     not, and above what needs nobody.
     """
-    rank = float(-urgency(pane.status))
+    status = Status.DONE if pane.kind is Kind.LIMIT else pane.status
+    rank = float(-urgency(status))
     if is_snoozed(pane, now) and pane.status in NEEDS:
         rank = -urgency(Status.DONE) + 0.5
-    return rank, pane.since if pane.status is Status.WAITING else -pane.since
+    return rank, pane.since if status is Status.WAITING else -pane.since

@@ -12,7 +12,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.model.decision import Decision
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 
 #: How long a pane has to be in front of a person, in seconds, before it counts as looked at.
 DWELL_S = 1.0
@@ -73,7 +73,8 @@ class Attention:
         before = self._decision
         if before is not None and before.status is decision.status and before.since == decision.since:
             return
-        if decision.status is Status.WAITING:
+        # A limit waits for its end, and for nobody.
+        if decision.status is Status.WAITING and decision.kind is not Kind.LIMIT:
             self.answered = False
             self._waiting_since = now if self._waiting_since is None else self._waiting_since
         elif self._waiting_since is not None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.model.details import NO_DETAILS
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import LosingEntry, ReasonEntry, RecordEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -26,6 +26,8 @@ def pane_entry(
     record = pane.record
     details = record.details if record is not None else NO_DETAILS
     progress = report.progress or details.progress
+    # What a permission is asked for, where nothing else tells it.
+    asked_for = details.call if decision.kind is Kind.PERMISSION else ""
     prompt = pane.prompt if decision.status is Status.WAITING else None
     return PaneEntry(
         id=id_,
@@ -37,7 +39,7 @@ def pane_entry(
         agent=report.agent,
         project=pane.project,
         session=report.session,
-        message=report.message,
+        message=report.message or asked_for,
         since=epoch(decision.since),
         seen=attention.seen,
         pid=pane.pid,

@@ -106,7 +106,6 @@ class RecordRequest:
             cwd=cwd,
             home=home_of(environ),
             environ=environ,
-            argv=process.argv,
             open_files=open_files((process.pid, *below), table) if reader.wants_files else (),
             rivals=others,
             session=self.session,

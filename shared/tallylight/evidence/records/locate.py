@@ -36,7 +36,6 @@ class Facts:
     cwd: str = ""
     home: str = ""
     environ: Mapping[str, str] = attrs.Factory(dict)
-    argv: tuple[str, ...] = ()
     open_files: tuple[str, ...] = ()
     rivals: tuple[float, ...] = ()
     session: str = ""

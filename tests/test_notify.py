@@ -369,4 +369,5 @@ def test_every_kind_has_its_words() -> None:
         titles[kind] = told.title
     assert titles[Kind.AUTH] == "claude wants you to log in · api"
     assert titles[None] == titles[Kind.INPUT] == "claude waits for you · api"
-    assert len(set(titles.values())) == 4
+    assert titles[Kind.LIMIT] == "claude has used up its limit · api"
+    assert len(set(titles.values())) == 5

@@ -275,7 +275,7 @@ def test_budget(bench: Bench) -> None:
 
 
 def test_pulse(bench: Bench) -> None:
-    """A pulsing light is dim in every other second, by two statuses that draw nothing; others do not pulse."""
+    """A pulsing light is dim in every other second, by two statuses that draw nothing; others, and limits, do not."""
     bench.config("{pulse=true}")
     bench.say(bench.panes[0], "state=working")
     bench.say(bench.panes[1], WAITING)
@@ -286,3 +286,7 @@ def test_pulse(bench: Bench) -> None:
         assert bench.fake.titles[bench.tabs[0].id][1]["Foreground"]["Color"] == "#3399FF"
         assert bench.window.left_status in ("", "\x1b[0m")
     assert seen == {"#FFAA00", "#664400"}
+    bench.say(bench.panes[0], f"{WAITING};kind=limit")
+    for _ in range(4):
+        bench.tick()
+        assert bench.fake.titles[bench.tabs[0].id][1]["Foreground"]["Color"] == "#FFAA00"

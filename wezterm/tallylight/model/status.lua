@@ -23,8 +23,9 @@ M.RANKS = {
   shell = 4,
   progress = 5,
   title = 6,
-  registry = 7,
-  protocol = 8,
+  record = 7,
+  registry = 8,
+  protocol = 9,
 }
 
 ---@type table<tallylight.Status, string>

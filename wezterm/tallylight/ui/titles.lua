@@ -49,7 +49,8 @@ end
 ---@return string
 local function colour_of(state)
   local colour = M.options.colours[state.status] or words.COLOURS[state.status]
-  return state.status == 'waiting' and M.is_dim and dimmed(colour) or colour
+  -- A limit waits for nobody.
+  return state.status == 'waiting' and state.kind ~= 'limit' and M.is_dim and dimmed(colour) or colour
 end
 
 --- Black or white, whichever stands out more (relative luminance of WCAG 2).

@@ -24,18 +24,16 @@ DETAILS = {
         context=0,
         tasks=TASKS,
         progress=Progress(1, 3),
-        children=(Child("A task", Status.DONE),),
         reply=ANSWER,
     ),
-    "codex": Details(model="scripted", context=0, children=(Child("Kepler", Status.WORKING),), reply=ANSWER),
-    "copilot": Details(model="scripted", context=10, children=(Child("scripted", Status.DONE),), reply=ANSWER),
+    "codex": Details(model="scripted", context=0, reply=ANSWER),
+    "copilot": Details(model="scripted", context=10, reply=ANSWER),
     "gemini": Details(model="gemini-3.1-pro-preview", context=0, reply=ANSWER),
     "kilo": Details(model="scripted", tasks=TASKS, progress=Progress(2, 3), reply=ANSWER),
     "opencode": Details(
         model="scripted",
         tasks=TASKS,
         progress=Progress(2, 3),
-        children=(Child("A task (@general subagent)", Status.DONE),),
         reply=ANSWER,
     ),
     "qwen": Details(model="scripted", reply="The scripted model answers in a few plain words, one after the other."),
@@ -157,6 +155,23 @@ def test_what_a_pending_call_is_about() -> None:
     assert {"run_shell_command: touch made", ""} <= seen["qwen"]
 
 
+def test_subagents() -> None:
+    """Each by name from its start, with what it does as far as the record tells; those of the present turn alone."""
+    seen: dict[str, set[tuple[Child, ...]]] = {agent: set() for agent in ("claude", "codex", "copilot")}
+    for agent, children in seen.items():
+        state: Reading | None = None
+        for line in kept(agent).lines:
+            state = kept(agent).reader.read(line, state)
+            children.add(state.details.children)
+
+    def states(name: str, *statuses: Status) -> set[tuple[Child, ...]]:
+        return {(), *((Child(name, status),) for status in statuses)}
+
+    assert seen["claude"] == states("A task", Status.WORKING, Status.DONE)
+    assert seen["copilot"] == states("scripted", Status.WORKING, Status.DONE)
+    assert seen["codex"] == states("Kepler", Status.WORKING)
+
+
 def test_how_full_the_context_was() -> None:
     """The share of the window that the last answer used, as the record states both."""
     most = dict.fromkeys(("claude", "codex", "gemini"), 0)
@@ -196,11 +211,14 @@ def test_a_database_as_it_grows(agent: str, tmp_path: Path) -> None:
     database = sqlite3.connect(path)
     messages = [row[0] for row in database.execute("select id from message order by time_created, id")]
     ends: list[tuple[str, float]] = []
+    children: set[str] = set()
     for number in range(len(messages) + 1):
         part = sqlite3.connect(":memory:")
         database.backup(part)
         part.executemany("delete from message where id = ?", [(id_,) for id_ in messages[number:]])
-        turn = kept(agent).reader.read(rows(part), None).turn
+        found = kept(agent).reader.read(rows(part), None)
+        children.update(child.name for child in found.details.children)
+        turn = found.turn
         if turn is not None and turn.status is not Status.WORKING and ends[-1:] != [(str(turn.status), turn.at)]:
             ends.append((str(turn.status), turn.at))
     expected = ["done", "done", "idle", "idle", "done", "done", "error"]
@@ -208,6 +226,7 @@ def test_a_database_as_it_grows(agent: str, tmp_path: Path) -> None:
     assert [word for word, _ in ends] == (
         expected if agent == "opencode" else ["done", "done", "idle", "done", "error"]
     )
+    assert children == ({"A task (@general subagent)"} if agent == "opencode" else set())
     record = kept(agent)
     for word, at in ends:
         assert word in {record.truth(at), *(name for since, name in record.truths if at - LATE_S <= since <= at)}

@@ -100,6 +100,8 @@ def _result(found: Reading, message: dict[str, Any], result: object) -> None:
     if isinstance(content, str):
         if (notice := _NOTICE.search(content)) is not None and notice[1] in found.children:
             found.begot(notice[1], None, Status.DONE if notice[2] == "completed" else Status.ERROR)
+        elif not content.startswith("<"):
+            found.began(None)
         return
     for part in tables(content):
         if part.get("type") == "text" and line(part.get("text")).startswith("[Request interrupted"):

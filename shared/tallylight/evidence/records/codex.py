@@ -97,6 +97,7 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> None:
             found.began(at)
             found.counted(None, payload.get("model_context_window"))
         case "task_complete":
+            found.children = {}  # what becomes of those that go on stands in records of their own
             found.replied(payload.get("last_agent_message"))
             error = payload.get("error")
             if not isinstance(error, dict):

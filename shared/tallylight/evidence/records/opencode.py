@@ -39,9 +39,10 @@ QUERIES = (
     " order by message_id, id limit 128",
     "select 'todo', json_object('content', content, 'status', status) from todo where session_id = ?"
     " order by position limit 64",
-    "select 'child', json_object('id', id, 'title', title, 'busy', exists (select 1 from message where session_id ="
-    " session.id and json_extract(data, '$.role') = 'assistant' and json_extract(data, '$.time.completed') is null))"
-    " from session where parent_id = ? order by time_created desc limit 16",
+    "select 'child', json_object('id', id, 'title', title, 'created', time_created, 'busy', exists (select 1 from"
+    " message where session_id = session.id and json_extract(data, '$.role') = 'assistant' and"
+    " json_extract(data, '$.time.completed') is null)) from session where parent_id = ?"
+    " order by time_created desc limit 16",
 )
 
 
@@ -86,13 +87,18 @@ def read(tail: bytes, state: Reading | None) -> Reading:
         elif isinstance(kind, str) and kind in rows:
             rows[kind].append(row)
     found.planned((row.get("content"), row.get("status")) for row in rows["todo"])
-    for row in rows["child"]:
-        found.begot(row.get("id"), row.get("title"), Status.WORKING if row.get("busy") == 1 else Status.DONE)
     parts: dict[str, list[dict[str, Any]]] = {}
     for row in rows["part"]:
         parts.setdefault(word(row.get("message")), []).append(_inner(row))
     for row in rows["message"]:
         _message(found, _inner(row), epoch(row.get("at")), parts.get(word(row.get("id")), []))
+    # Those of the present turn, and what else still works.
+    prompts = [data for row in rows["message"] if (data := _inner(row)).get("role") == "user"]
+    since = max((epoch(table(data, "time").get("created")) or 0.0 for data in prompts), default=0.0)
+    for row in rows["child"]:
+        is_busy = row.get("busy") == 1
+        if is_busy or (epoch(row.get("created")) or 0.0) >= since:
+            found.begot(row.get("id"), row.get("title"), Status.WORKING if is_busy else Status.DONE)
     return found
 
 

@@ -152,10 +152,11 @@ class Reading:
         self.children[key] = Child(called, status)
 
     def began(self, at: float | None) -> None:
-        """A turn began: what was left of the one before is over."""
+        """A turn began: what was left of the one before is over, but for subagents that still work."""
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
         self.limited_until = 0.0
+        self.children = {id_: child for id_, child in self.children.items() if child.status is Status.WORKING}
 
     def ended(
         self, status: Status, at: float | None, rule: str, message: object = "", kind: Kind | None = None

@@ -19,7 +19,8 @@ from tallylight.model.status import Kind, Status
 from tallylight.pane import record as record_module
 from tallylight.pane import record_places
 from tallylight.pane.entry import pane_entry
-from tallylight.pane.pane import CALM_EVERY, CALM_LOOKS, Pane
+from tallylight.pane.own_files import CALM_EVERY, CALM_LOOKS
+from tallylight.pane.pane import Pane
 from tallylight.pane.record import RecordRequest
 from tallylight.pane.record_places import DiskPlaces, StrangeError, added, ask
 from tallylight.tracker.claims import Timing

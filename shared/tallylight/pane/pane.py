@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
@@ -26,9 +25,8 @@ from tallylight.model.decision import Decision
 from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
-from tallylight.pane.file_request import FileRequest, Request
-from tallylight.pane.record import Found, Record, RecordRequest
-from tallylight.pane.run import EAGER_LOOKS, Run, same_run, speaks
+from tallylight.pane.own_files import OwnFiles
+from tallylight.pane.run import Run, same_run, speaks
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
@@ -36,15 +34,11 @@ from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
-#: After so many looks at an unchanged screen it is taken to be calm.
-CALM_LOOKS = 16
-#: Then its agent's record is looked at in every so many ticks, in the same ones in all panes: what ends is drawn.
-CALM_EVERY = 4
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
 LAST_WORDS_S = 1.0
 
 
-class Pane:
+class Pane(OwnFiles):
     """One pane. *now* is monotonic seconds throughout; *tell* is told of faults, see `hosts.faults`."""
 
     def __init__(
@@ -179,11 +173,6 @@ class Pane:
         if report is not None:
             tracker.report(report, now)
 
-    @property
-    def is_calm(self) -> bool:
-        """Whether the screen has not changed recently: then it need not be looked at in every tick."""
-        return self._unchanged > CALM_LOOKS
-
     def title(self, title: str, now: float) -> bool:
         """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
         return self._hear(Key("title"), functools.partial(self._titled, title), len(title), now)
@@ -300,64 +289,6 @@ class Pane:
         """The pane is gone."""
         self._reader.forget(self._pgid)
 
-    # The agent's own files -----------------------------------------------------------------------------------
-
-    @property
-    def record(self) -> Record | None:
-        """The record of the agent in the foreground, if it keeps one."""
-        return self._run.record if self._run is not None else None
-
-    def requests(self, tick: int = 0) -> tuple[Request, ...]:
-        """All that is to be read for this pane at this *tick*, by a worker; `answered` takes each result."""
-        session = self._said.session if self._said is not None else ""
-        run = None if self.is_calm and tick % CALM_EVERY else self._run
-        record = run.record_request(session, self._title) if run is not None else None
-        return tuple(request for request in (self.file_request(), record) if request is not None)
-
-    def answered(self, request: Request, found: object, now: float) -> None:
-        """What a worker has read for one of `requests`; None if nothing was new."""
-        if isinstance(found, Found) and isinstance(request, RecordRequest):
-            self._recorded(request, found, now)
-        elif isinstance(found, tuple) and isinstance(request, FileRequest):
-            self.files(request.status_file, found[0], found[1], now)
-
-    @kept("the agent's record")
-    def _recorded(self, request: RecordRequest, found: Found, now: float) -> None:
-        # Else another agent has come to the foreground since.
-        if (record := self.record) is not None and record.process == request.process:
-            record.tell(found, self.tracker, self.conversation, now)
-
-    def file_request(self) -> FileRequest | None:
-        """What to read for this pane at this tick."""
-        ended = self._ended
-        if ended is not None:
-            last = ended.last_request()
-            if ended.missed >= EAGER_LOOKS:
-                self._ended = None
-            return last
-        return self._run.request() if self._run is not None else None
-
-    @property
-    def is_undecided(self) -> bool:
-        """Whether a turn or an agent is over, and a file has yet to tell how."""
-        if self._ended is not None:
-            return True
-        return self._run is not None and self._run.is_undecided
-
-    @kept("the agent's own file")
-    def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float) -> None:
-        """The content of what `file_request` asked for; *path* is the status file's."""
-        if self._ended is not None and self._ended.status_file == path:
-            self._last_words(self._ended, is_removed=status_file is None, now=now)
-            return
-        run = self._run
-        if run is None or run.status_file != path:
-            return  # another agent has come to the foreground since
-        report = run.read(status_file, tail, now)
-        if report is not None:
-            self.conversation.heard(report)
-            self.tracker.report(report, now)
-
     # Who is in the foreground --------------------------------------------------------------------------------
 
     def _changed_to(self, found: Identity, now: float) -> None:
@@ -399,15 +330,6 @@ class Pane:
     def _is_alive(self, identity: Identity) -> bool:
         process = identity.process
         return process is not None and self._table.start(process.pid) == process.start
-
-    def _last_words(self, run: Run, *, is_removed: bool, now: float) -> None:
-        """It is known now whether an agent that has ended took its status file with it."""
-        self._ended = None
-        self.tracker.held_until = 0.0
-        if is_removed:
-            self.tracker.report(run.goodbye(), now)
-        else:
-            self.tracker.tick(now)
 
     def _read_title(self, now: float) -> None:
         if self._run is not None:

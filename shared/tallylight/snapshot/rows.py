@@ -112,8 +112,7 @@ def need(pane: Pane, now: float) -> tuple[float, float]:
     A key to sort by: the neediest first.
 
     Of what waits the oldest comes first, of everything else the youngest. A limit waits for nobody: it stands with what
-    is done. What was put off stands below all that was
-    not, and above what needs nobody.
+    is done. What was put off stands below all that was not, and above what needs nobody.
     """
     status = Status.DONE if pane.kind is Kind.LIMIT else pane.status
     rank = float(-urgency(status))

@@ -36,11 +36,11 @@ METHODS: dict[str, dict[str, bool]] = {
                 "pane_id", "tab", "window", "get_title", "get_domain_name", "get_user_vars", "activate",
                 "get_foreground_process_name", "get_foreground_process_info", "get_lines_as_text", "get_metadata",
                 "get_logical_lines_as_text", "get_tty_name", "has_unseen_output", "inject_output", "send_text",
-                "send_paste", "is_alt_screen_active", "get_cursor_position", "get_semantic_zones",
+                "send_paste", "is_alt_screen_active", "get_cursor_position", "get_semantic_zones", "get_dimensions",
             ),
             False,
         ),
-        "get_dimensions": True, "split": True, "move_to_new_tab": True, "move_to_new_window": True,
+        "split": True, "move_to_new_tab": True, "move_to_new_window": True,
     },
     "MuxTab": dict.fromkeys(
         (
@@ -89,7 +89,8 @@ FIELDS: dict[str, set[str]] = {
         "tty_name", "domain_name",
     },
 }  # fmt: skip
-NIGHTLY_FIELDS = {"TabInformation": {"is_last_active"}, "PaneInformation": {"progress"}}
+#: `is_last_active` of a tab is not in every nightly.
+NIGHTLY_FIELDS: dict[str, set[str]] = {"TabInformation": set(), "PaneInformation": {"progress"}}
 #: What is computed on access, and may start a thread or read files.
 EXPENSIVE = {"foreground_process_name", "current_working_dir", "tty_name"}
 

@@ -66,14 +66,15 @@ class Bench:
         return self.fake.evaluate(CONFIG.format(opts=opts, before=before, after=after))
 
     def say(self, pane: Pane, payload: str) -> None:
-        """A hook sets the variable."""
-        self.fake.now += 1
+        """A hook sets the variable, a second later."""
+        self.fake.advance(1)
         self.fake.set_var(pane, "tally", payload)
         self.fake.pump()
 
-    def tick(self, seconds: int = 1) -> None:
-        self.fake.now += seconds
-        self.fake.tick(self.window)
+    def tick(self, seconds: float = 1) -> None:
+        """Time passes, and then something happens that has WezTerm update its titles."""
+        self.fake.advance(seconds)
+        self.fake.update_title(self.window)
         self.fake.pump()
 
     def write_snapshot(self, *panes: dict[str, Any], pid: int | None = None, written: float | None = None) -> None:

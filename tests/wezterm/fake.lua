@@ -85,6 +85,17 @@ local function answer(tag, first, ...)
       list[index] = M.object(first, (select(index, ...)))
     end
     return list
+  elseif tag == 'infos' then
+    local flat, list = { first, ... }, {}
+    for index = 1, #flat, 4 do
+      list[#list + 1] = {
+        index = flat[index],
+        is_active = flat[index + 1],
+        is_zoomed = flat[index + 2],
+        pane = M.object('Pane', flat[index + 3]),
+      }
+    end
+    return list
   end
   return first, ...
 end

@@ -2,10 +2,17 @@
 A strict fake of WezTerm's GUI for its Lua API, on Lua 5.4: what WezTerm does not have fails here as it does there.
 
 The world (windows, tabs, panes) is plain Python and outlives a reload of the configuration, which is a new Lua state
-with the same GLOBAL. Events are queued and delivered by `pump`: a variable that is set emits `user-var-changed` only
-where a GUI window shows its pane's window, then `update-status`, and only then are the titles made anew.
+with the same GLOBAL. Events are queued and delivered by `pump`; time passes by `advance` only. As in WezTerm itself:
 
-What it cannot show: drawing, focus and toasts as the desktop has them, when WezTerm really ticks.
+* A variable can be read as soon as it is set. It emits `user-var-changed` only where a GUI window shows its pane,
+  and then the titles of that window are updated.
+* Whatever updates titles (a variable, a title, another tab, the focus, output that nobody sees) makes all titles anew
+  and emits `update-status` once. Nothing else does, but `set_left_status` and `set_right_status`: each has it emitted
+  once more after `status_update_interval`. Nothing ticks by itself.
+* Output in a pane that a person sees emits nothing.
+* An error in a handler, or `false`, ends the chain of handlers of that event.
+
+What it cannot show: drawing, focus and toasts as the desktop has them.
 """
 
 from __future__ import annotations
@@ -38,6 +45,8 @@ class Pane:
     user_vars: dict[str, str] = attrs.Factory(dict)
     domain: str = "local"
     is_dead: bool = False
+    #: OSC 9;4, in the nightlies: `"None"`, `"Indeterminate"`, `{"Percentage": n}` or `{"Error": n}`.
+    progress: Any = "None"
     activated: int = 0
     split: list[dict[str, Any]] = attrs.Factory(list)
 
@@ -57,6 +66,11 @@ class Tab:
     def active_pane(self) -> Pane | None:
         return self.panes[self.active] if self.panes else None
 
+    @property
+    def shown_panes(self) -> list[Pane]:
+        """Those that are drawn: a zoomed pane hides the others."""
+        return [pane for pane in self.panes if not self.is_zoomed or pane is self.active_pane]
+
 
 @attrs.define(eq=False)
 class Window:
@@ -67,6 +81,8 @@ class Window:
     is_focused: bool = False
     left_status: str = ""
     right_status: str = ""
+    #: In cells: where an InputSelector cuts its lines.
+    columns: int = 80
     toasts: list[tuple[str, str]] = attrs.Factory(list)
     performed: list[Any] = attrs.Factory(list)
 
@@ -116,6 +132,12 @@ class _Objects:
     ids: list[int]
 
 
+@attrs.frozen
+class _Infos:
+    #: Index, whether it is active, whether it is zoomed, and the pane.
+    rows: list[tuple[int, bool, bool, int]]
+
+
 class LuaError(Exception):
     """What WezTerm would show as an error of the configuration."""
 
@@ -135,11 +157,16 @@ class Fake:
         assert profile in api.PROFILES
         self.profile = profile
         self.system = system or System()
-        self.now = 1_700_000_000
+        self.now = 1_700_000_000.0
         self.log: list[tuple[str, str]] = []
         self.handlers: dict[str, list[Any]] = {}
         self.commands: list[list[str]] = []
         self.timers: list[tuple[float, Any]] = []
+        #: When `update-status` is emitted once more, by window.
+        self.status_due: dict[int, float] = {}
+        #: Seconds: `status_update_interval`.
+        self.status_interval = 1.0
+        self.tab_max_width = 16
         self.timers_made = 0
         self.queue: deque[tuple[Any, ...]] = deque()
         #: What the tab bar shows, and how often it was made.
@@ -158,7 +185,7 @@ class Fake:
                 "check_action": self._check_action,
                 "check_argument": self._check_argument,
                 "pause": lambda: self.paused(),
-                "now": lambda: self.now,
+                "now": lambda: int(self.now),
             }
         )
         self.half = self._new(_FAKE.read_text("utf-8"), host)
@@ -257,7 +284,21 @@ class Fake:
         return self.to_lua(json.loads(source))
 
     def wezterm_format(self, items: Any) -> str:
-        return "".join("\x1b[0m" if item == "ResetAttributes" else str(item.get("Text", "")) for item in items)
+        # What changes nothing is nothing: attributes are those of a blank line at first.
+        out, is_set = "", False
+        for item in items:
+            if item == "ResetAttributes":
+                out, is_set = out + ("\x1b[0m" if is_set else ""), False
+            elif "Text" in item:
+                out += str(item["Text"])
+            else:
+                out, is_set = out + "\x1b[1m", True
+        return out
+
+    def wezterm_strftime(self, form: str) -> str:
+        if form != "%s%.3f":
+            raise NotImplementedError(f"the fake: {form!r} was never needed here")
+        return f"{self.now:.3f}"
 
     def wezterm_column_width(self, value: str) -> int:
         return text.width(value)
@@ -348,6 +389,9 @@ class Fake:
     def _objects(self, class_: str, found: list[Any]) -> _Objects:
         return _Objects(class_, [each.id for each in found])
 
+    def mux_get_tab(self, id_: int) -> Any:
+        return _Object("MuxTab", self._found("MuxTab", id_).id)
+
     def mux_all_windows(self) -> Any:
         return self._objects("MuxWindow", self.system.windows)
 
@@ -385,6 +429,10 @@ class Fake:
     def muxtab_panes(self, tab: Tab) -> Any:
         return self._objects("Pane", tab.panes)
 
+    def muxtab_panes_with_info(self, tab: Tab) -> Any:
+        active = tab.active_pane
+        return _Infos([(n, p is active, tab.is_zoomed and p is active, p.id) for n, p in enumerate(tab.panes)])
+
     def muxtab_active_pane(self, tab: Tab) -> Any:
         return _Object("Pane", tab.active_pane.id) if tab.active_pane else None
 
@@ -396,6 +444,9 @@ class Fake:
 
     def pane_get_title(self, pane: Pane) -> str:
         return pane.title
+
+    def pane_get_progress(self, pane: Pane) -> Any:
+        return self.to_lua(pane.progress)
 
     def pane_get_user_vars(self, pane: Pane) -> Any:
         return self._table(pane.user_vars)
@@ -444,16 +495,24 @@ class Fake:
         window.toasts.append((title, message))
 
     def guiwin_set_left_status(self, window: Window, status: Any) -> None:
+        self._set_status(window, "left_status", status)
+
+    def guiwin_set_right_status(self, window: Window, status: Any) -> None:
+        self._set_status(window, "right_status", status)
+
+    def _set_status(self, window: Window, side: str, status: Any) -> None:
         if not isinstance(status, str):
-            raise LuaError("set_left_status takes a string")
-        if status != window.left_status:
-            window.left_status = status
+            raise LuaError(f"set_{side} takes a string")
+        self.status_due.setdefault(window.id, self.now + self.status_interval)
+        if status != getattr(window, side):
+            setattr(window, side, status)
             self.queue.append(("titles",))
 
-    def guiwin_set_right_status(self, window: Window, status: str) -> None:
-        if status != window.right_status:
-            window.right_status = status
-            self.queue.append(("titles",))
+    def guiwin_get_dimensions(self, window: Window) -> Any:
+        return self._table({"pixel_width": window.columns * 8, "pixel_height": 480, "dpi": 96, "is_full_screen": False})
+
+    def pane_get_dimensions(self, pane: Pane) -> Any:
+        return self._table({"cols": pane.tab.window.columns, "viewport_rows": 24, "scrollback_rows": 24})
 
     def guiwin_perform_action(self, window: Window, action: Any, pane: Any) -> None:
         found = self._found("Pane", pane)
@@ -470,7 +529,9 @@ class Fake:
 
     def evaluate(self, source: str) -> Any:
         """Evaluate a configuration file."""
-        return self.half.evaluate(source, "wezterm.lua")
+        config = self.half.evaluate(source, "wezterm.lua")
+        self.tab_max_width = config["tab_max_width"] or self.tab_max_width
+        return config
 
     def require(self, name: str) -> Any:
         """A module, as Lua has it."""
@@ -482,13 +543,13 @@ class Fake:
         self.queue.append(("var", pane, name, value))
 
     def emit(self, name: str, *args: Any) -> None:
-        """Run all handlers of an asynchronous event, in order, each to its end; `false` stops."""
+        """Run the handlers of an asynchronous event in order, each to its end; `false` or an error stops."""
         assert name not in api.SYNC_EVENTS
         for handler in list(self.handlers.get(name, ())):
             is_good, result = self.half.drive(handler, *args)
             if not is_good:
                 self.log.append(("error", f"{name}: {result}"))
-            if result is False:
+            if not is_good or result is False:
                 break
 
     def emit_sync(self, name: str, *args: Any) -> Any:
@@ -512,8 +573,7 @@ class Fake:
                 if window in self._shown() and not pane.is_dead:
                     gui, mux_pane = self.object("GuiWin", window.id), self.object("Pane", pane.id)
                     self.emit("user-var-changed", gui, mux_pane, name, value)
-                    self.tick(window)
-                    self.draw()
+                    self.update_title(window)
             elif what == "emit":
                 name, window, pane = args
                 self.emit(name, self.object("GuiWin", window.id), self.object("Pane", pane.id))
@@ -521,11 +581,62 @@ class Fake:
                 self.draw()
         raise AssertionError("the fake: the events never end")
 
-    def tick(self, window: Window) -> None:
-        """WezTerm's own timer: `update-status`, which draws nothing."""
-        pane = window.tabs[window.active].active_pane
-        assert pane is not None
-        self.emit("update-status", self.object("GuiWin", window.id), self.object("Pane", pane.id))
+    def update_title(self, window: Window) -> None:
+        """Something changed that may stand in a title: all are made anew, and `update-status` is emitted."""
+        self.draw()
+        self._emit_status(window)
+
+    def _emit_status(self, window: Window) -> None:
+        self._emit_to(window, "update-status")
+
+    def _emit_to(self, window: Window, event: str) -> None:
+        pane = window.tabs[window.active].active_pane if window.tabs else None
+        if window in self._shown() and pane is not None:
+            self.emit(event, self.object("GuiWin", window.id), self.object("Pane", pane.id))
+
+    def loaded(self) -> None:
+        """The configuration was loaded, or loaded anew: each window is told."""
+        for window in self._shown():
+            self._emit_to(window, "window-config-reloaded")
+            self.update_title(window)
+        self.pump()
+
+    def output(self, pane: Pane) -> None:
+        """A program draws. Where a person sees that, no event tells of it."""
+        window = pane.tab.window
+        is_seen = window.is_focused and window.tabs[window.active] is pane.tab and pane in pane.tab.shown_panes
+        if window in self._shown() and not is_seen:
+            self.update_title(window)
+        self.pump()
+
+    def set_title(self, pane: Pane, title: str) -> None:
+        """A program set its title."""
+        pane.title = title
+        if pane.tab.window in self._shown():
+            self.update_title(pane.tab.window)
+        self.pump()
+
+    def focus(self, window: Window, *, is_focused: bool = True) -> None:
+        """The desktop gives the focus, or takes it away."""
+        window.is_focused = is_focused
+        self._emit_to(window, "window-focus-changed")
+        self.update_title(window)
+        self.pump()
+
+    def advance(self, seconds: float) -> None:
+        """Time passes, and what is due in it is done; an idle WezTerm does nothing else."""
+        self.pump()
+        end = self.now + seconds
+        while True:
+            at = min([*self.status_due.values(), *(at for at, _ in self.timers)], default=end + 1)
+            if at > end:
+                break
+            self.now = max(self.now, at)
+            for id_ in [id_ for id_, due in self.status_due.items() if due <= self.now]:
+                del self.status_due[id_]
+                self._emit_status(self._found("GuiWin", id_))
+            self.run_timers()
+        self.now = end
 
     def run_timers(self) -> None:
         """Run what `call_after` has due."""
@@ -545,6 +656,7 @@ class Fake:
     def choose(self, window: Window, pane: Pane, id_: str | None) -> None:
         """A person chose a line of the InputSelector that is open, or left it."""
         action = window.performed[-1]
+        assert action["__action"] == "InputSelector"
         pane.tab.overlay = False
         labels = {c["id"]: c["label"] for c in action["argument"]["choices"]}
         name = action["argument"]["action"]["argument"]
@@ -553,15 +665,30 @@ class Fake:
         )
         self.pump()
 
+    def selector(self, window: Window) -> tuple[str, list[str]]:
+        """The InputSelector that is open, as a person sees it: what stands above its lines, and the lines."""
+        argument = window.performed[-1]["argument"]
+        if argument.get("fuzzy"):
+            head = argument.get("fuzzy_description", "Fuzzy matching: ")
+        else:
+            head = argument.get("title", "")
+        # Cut where the window ends, and nothing says so.
+        return head, [text.sanitise(choice["label"], cells=window.columns - 4) for choice in argument["choices"]]
+
     # Titles ---------------------------------------------------------------------------------------------------
 
     def draw(self) -> None:
-        """Make the titles of all tabs of the windows shown anew, each twice, as WezTerm does."""
+        """
+        Make the titles of all tabs of the windows shown anew, each twice, as WezTerm does.
+
+        At first each may have `tab_max_width` cells, then as many as it took; the fancy tab bar draws all of it.
+        """
         self.recomputed += 1
         for window in self._shown():
             for tab in window.tabs:
-                self.titles[tab.id] = self.format_tab(tab)
-                self.format_tab(tab)
+                first = self.format_tab(tab, self.tab_max_width)
+                width = min(self.tab_max_width, text.width(text_of(first)))
+                self.titles[tab.id] = self.format_tab(tab, width) if first is not None else None
 
     def format_tab(self, tab: Tab, max_width: int = 16) -> Any:
         """What `format-tab-title` gives for a tab, in Python's lists and dicts; None for WezTerm's own title."""
@@ -583,8 +710,7 @@ class Fake:
 
         def get(key: str) -> Any:
             if key == "panes":
-                shown = [tab.active_pane] if tab.is_zoomed else tab.panes
-                return self._table([self.pane_information(pane) for pane in shown if pane])
+                return self._table([self.pane_information(pane) for pane in tab.shown_panes])
             if key == "active_pane":
                 return self.pane_information(tab.active_pane, overlay=tab.overlay) if tab.active_pane else None
             return {
@@ -594,7 +720,6 @@ class Fake:
                 "window_id": tab.window.id,
                 "tab_title": tab.title,
                 "window_title": "",
-                "is_last_active": False,
             }[key]
 
         return self.half.information("TabInformation", self._table(dict.fromkeys(fields, True)), get)
@@ -615,7 +740,7 @@ class Fake:
                 "foreground_process_name": "/usr/bin/bash" if is_local else "",
                 "tty_name": "/dev/pts/1" if is_local else None,
                 "has_unseen_output": False,
-                "progress": "None",
+                "progress": self.to_lua(pane.progress),
             }[key]
 
         return self.half.information("PaneInformation", self._table(dict.fromkeys(fields, True)), get)
@@ -640,8 +765,17 @@ def _answer(value: Any) -> Any:
         return ("object", value.class_, value.id)
     if isinstance(value, _Objects):
         return ("objects", value.class_, *value.ids)
+    if isinstance(value, _Infos):
+        return ("infos", *(part for row in value.rows for part in row))
     return ("value", *value) if isinstance(value, tuple) else ("value", value)
 
 
 def _two(result: Any) -> tuple[Any, Any]:
     return result if isinstance(result, tuple) else (result, None)
+
+
+def text_of(items: Any) -> str:
+    """The text of a title as a formatter returns it."""
+    if not isinstance(items, list):
+        return str(items or "")
+    return "".join(item["Text"] for item in items if isinstance(item, dict) and "Text" in item)

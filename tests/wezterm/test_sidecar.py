@@ -131,13 +131,13 @@ def test_the_whole_way_round(desk: Desk) -> None:
     )
 
     def turn() -> None:
-        fake.now = int(time.time())
+        fake.now = time.time()
         value = json.loads((desk.folder / "vars.json").read_text())[str(pane)].get("tally", "")
         if value != lua_pane.user_vars.get("tally", ""):
             fake.set_var(lua_pane, "tally", value)
         fake.pump()
         fake.now += 1
-        fake.tick(window)
+        fake.update_title(window)
         fake.pump()
 
     def shows(light: str) -> bool:

@@ -75,6 +75,18 @@ def test_a_glance_is_no_look() -> None:
     assert not it.look(True, 20), "once for each status"
 
 
+def test_an_end_is_news() -> None:
+    """What was looked at is to be looked at again once its agent has ended, for the whole dwell from then on."""
+    it = attention()
+    it.look(True, 1)
+    assert it.look(True, 1 + DWELL_S)
+    it.ended(10)
+    assert not it.seen and it.deadline() == 10 + DWELL_S
+    assert not it.look(True, 10 + DWELL_S - 0.01)
+    assert it.look(True, 10 + DWELL_S)
+    assert not it.look(True, 20), "once"
+
+
 def test_a_snooze_ends_at_its_time() -> None:
     """Snoozed for a minute is snoozed at 59.9 s and not at 60."""
     it = attention()

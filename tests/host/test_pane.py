@@ -428,3 +428,41 @@ def test_looking_is_not_answering(pane: Pane) -> None:
     pane.carrier("state=working;tool=x", 9)
     pane.look(True, 9)
     assert pane.decision.status is Status.WORKING
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+@pytest.mark.parametrize("status", ["waiting", "error"])
+def test_what_was_seen_before_the_agent_ended(pane: Pane, table: HandTable, status: str, is_stopped: bool) -> None:
+    """A question that was looked at stays when its agent ends or is stopped, until that has been looked at, too."""
+    pane.foreground(CRUSH.pid, 0)
+    pane.carrier(f"state={status};tool=crush", 1)
+    for at in (2, 3, 4):
+        pane.look(True, at)
+    assert pane.attention.seen and pane.decision.status is Status(status)
+    if not is_stopped:
+        del table.processes[CRUSH.pid]
+    pane.foreground(SHELL.pid, 10)
+    if is_stopped and status == "error":
+        assert not pane.decision.is_lit
+        return
+    pane.look(True, 10 + DWELL_S - 0.1)
+    assert pane.decision.status is Status(status) and not pane.attention.seen
+    pane.look(True, 10 + DWELL_S)
+    assert not pane.decision.is_lit
+
+
+def test_what_ended_unseen_waits_for_a_look(pane: Pane, table: HandTable) -> None:
+    """Looked at before its end and not after it, a question stays for any time, until somebody comes and looks."""
+    pane.foreground(CRUSH.pid, 0)
+    pane.carrier("state=waiting;tool=crush", 1)
+    pane.look(True, 2)
+    pane.look(True, 3)
+    pane.look(False, 4)
+    del table.processes[CRUSH.pid]
+    pane.foreground(SHELL.pid, 10)
+    pane.look(False, 5000)
+    pane.tick(5000)
+    assert pane.decision.status is Status.WAITING and not pane.attention.seen
+    pane.look(True, 5001)
+    pane.look(True, 5001 + DWELL_S)
+    assert not pane.decision.is_lit

@@ -24,7 +24,7 @@ class Attention:
 
     #: Since when the pane has been in front of a person; None while it is not.
     visible_since: float | None = None
-    #: When the person last had looked at what is shown now; None if never.
+    #: When the person last looked at what is shown now; None if never.
     seen_at: float | None = None
     #: Whether a person marked the pane, and has not come back to it since.
     unread: bool = False
@@ -90,7 +90,7 @@ class Attention:
         """
         Take note that the pane is, or is not, in front of a person at *now*.
 
-        True exactly once for each status, when it has been looked at for long enough.
+        True exactly once for each status, and once more after each `ended`, when it has been looked at for long enough.
         """
         if self.snoozed_until is not None and now >= self.snoozed_until:
             self.snoozed_until = None
@@ -106,6 +106,11 @@ class Attention:
             return False
         self.see(now)
         return True
+
+    def ended(self, now: float) -> None:
+        """What is shown is left of an agent that ended at *now*: that is news, also for who had looked at it before."""
+        self.seen_at = None
+        self._since = now
 
     def see(self, now: float) -> None:
         """The person has looked, or says so."""

@@ -86,6 +86,11 @@ class Tracker:
         return min(self._deadlines, default=None)
 
     @property
+    def is_after_exit(self) -> bool:
+        """Whether something is left to say of an agent that has left the foreground."""
+        return self._after_exit_claim is not None
+
+    @property
     def wants_output(self) -> bool:
         """
         Whether visible output would be evidence here: only then need a host look for it.

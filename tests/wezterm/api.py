@@ -16,8 +16,8 @@ MODULE = {
     "column_width", "config_builder", "config_dir", "config_file", "emit", "executable_dir", "font", "format",
     "glob", "gui", "has_action", "home_dir", "hostname", "json_encode", "json_parse", "log_error", "log_info",
     "log_warn", "mux", "nerdfonts", "on", "open_with", "pad_left", "pad_right", "plugin", "procinfo", "read_dir",
-    "run_child_process", "sleep_ms", "strftime", "target_triple", "time", "to_string", "truncate_left",
-    "truncate_right", "url", "version",
+    "reload_configuration", "run_child_process", "sleep_ms", "strftime", "target_triple", "time", "to_string",
+    "truncate_left", "truncate_right", "url", "version",
 }  # fmt: skip
 NIGHTLY_MODULE = {"serde"}
 

@@ -33,6 +33,8 @@ class Bench:
         self.panes: list[Pane] = [self.system.pane(tab) for tab in self.tabs]
         self.answers: dict[str, Any] = {}
         self.has_tally = True
+        #: What is installed, as the sidecar's starter says.
+        self.release = "1-aa"
         self.sidecar = 99
         self.fake = self.start()
 
@@ -43,6 +45,11 @@ class Bench:
         self.fake.now = now or self.fake.now
         self.fake.living_pids.add(99)
         return self.fake
+
+    def wake(self) -> None:
+        """The sidecar has found out something, and sets its variable."""
+        self.fake.set_var(self.panes[0], "tally_wake", "1")
+        self.fake.pump()
 
     @property
     def snapshot(self) -> Path:
@@ -58,7 +65,7 @@ class Bench:
             raise FileNotFoundError(f"{argv[0]}: No such file or directory")
         if argv[1:3] == ["host", "wezterm"]:
             paths = {"snapshot": str(self.snapshot), "feed": str(self.folder / "wezterm-4711.feed.json")}
-            return True, json.dumps({"version": 1, "pid": self.sidecar, **paths}), ""
+            return True, json.dumps({"version": 1, "pid": self.sidecar, "release": self.release, **paths}), ""
         code, answer = self.answers[argv[1]]
         return code, answer, ""
 
@@ -77,10 +84,19 @@ class Bench:
         self.fake.update_title(self.window)
         self.fake.pump()
 
-    def write_snapshot(self, *panes: dict[str, Any], pid: int | None = None, written: float | None = None) -> None:
-        """The sidecar writes, at the fake's time."""
+    def write_snapshot(
+        self, *panes: dict[str, Any], pid: int | None = None, written: float | None = None, heard: int = 0
+    ) -> None:
+        """The sidecar writes, at the fake's time; it has read the feed of the number *heard*."""
         rows = [{"tab": "", "kind": None, "since": 0, "reason": {"source": "title"}, **pane} for pane in panes]
-        head = {"version": 1, "host": "wezterm", "pid": pid or self.sidecar, "started": 1.0, "birth": "b"}
+        head = {
+            "version": 1,
+            "host": "wezterm",
+            "pid": pid or self.sidecar,
+            "started": 1.0,
+            "birth": "b",
+            "heard": heard,
+        }
         data = {**head, "written": self.fake.now + 0.5 if written is None else written, "panes": rows}
         self.snapshot.write_text(json.dumps(data, separators=(",", ":")))
 

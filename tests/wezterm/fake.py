@@ -164,6 +164,8 @@ class Fake:
         self.timers: list[tuple[float, Any]] = []
         #: When `update-status` is emitted once more, by window.
         self.status_due: dict[int, float] = {}
+        #: How often the configuration was asked to be loaded anew.
+        self.reloads = 0
         #: Seconds: `status_update_interval`.
         self.status_interval = 1.0
         self.tab_max_width = 16
@@ -319,6 +321,9 @@ class Fake:
             raise LuaError("run_child_process: a list of strings")
         self.commands.append(argv)
         return self._run(argv)
+
+    def wezterm_reload_configuration(self) -> None:
+        self.reloads += 1
 
     def procinfo_pid(self) -> int:
         return 4711

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.wezterm.conftest import Bench
@@ -85,12 +83,32 @@ def test_list(bench: Bench) -> None:
     bench.fake.press("tallylight.list", here)
     action = bench.window.performed[-1]
     assert action["__action"] == "InputSelector"
+    assert bench.fake.selector(bench.window) == ("Agents: ", [each["label"] for each in action["argument"]["choices"]])
     choices = action["argument"]["choices"]
     assert [choice["id"] for choice in choices] == [str(there.id), str(here.id)]
     assert choices[0]["label"] == "? claude  web  Which one?  2 min"
     assert choices[1]["label"].startswith("● codex  working  ")
     bench.fake.choose(bench.window, here, str(there.id))
     assert bench.window.active == 1
+
+
+def test_snoozed_panes_are_passed_over(bench: Bench) -> None:
+    """The jump goes to a pane that was put off only when its time is over."""
+    bench.config("{toasts=false}")
+    later = bench.system.pane(bench.tabs[1])
+    row = {"status": "waiting", "since": 5}
+    bench.tick()
+    bench.write_snapshot(
+        {**row, "id": str(later.id), "since": 1, "snoozed_until": bench.fake.now + 60},
+        {**row, "id": str(bench.panes[1].id)},
+    )
+    bench.tick()
+    for _ in range(2):
+        bench.fake.press("tallylight.jump", bench.panes[0])
+        assert bench.tabs[1].active_pane is bench.panes[1]
+    bench.tick(120)
+    bench.fake.press("tallylight.jump", bench.panes[0])
+    assert bench.tabs[1].active_pane is later
 
 
 def test_list_left(bench: Bench) -> None:
@@ -116,68 +134,15 @@ def test_no_agents(bench: Bench) -> None:
 
 @pytest.mark.parametrize("verb", ["fork", "resume"])
 def test_fork(bench: Bench, verb: str) -> None:
-    """The plan of `tally` for this very pane is shown whole, and on Enter run in a split, as an argument list."""
+    """`tally` shows its page in a split beside the pane, on this machine, and runs there what is agreed to."""
     bench.config()
     bench.tick()
-    plan = {
-        "version": 1,
-        "argv": ["claude", "--resume", "a;b $(c)'d"],
-        "cwd": "/w/api",
-        "title": "x",
-        "env": {"A": "b"},
-    }
-    bench.answers[verb] = (True, json.dumps({**plan, "notes": ["Both would\x07 go on."]}))
     here = bench.panes[0]
+    here.domain = "SSHMUX:build"
     bench.fake.press(f"tallylight.{verb}", here)
-    assert bench.fake.commands[-1] == ["tally", verb, "--json", f"wezterm-99:{here.id}"]
-    assert here.split == []
-    shown = bench.window.performed[-1]["argument"]["choices"]
-    assert shown[0]["label"] == "claude --resume 'a;b $(c)'\\''d'  in /w/api  (Both would go on.)"
-    bench.fake.choose(bench.window, here, "run")
-    split = {"args": plan["argv"], "cwd": "/w/api", "direction": "Right", "set_environment_variables": {"A": "b"}}
-    assert here.split == [split]
-
-
-@pytest.mark.parametrize("answer", [None, "leave"])
-def test_fork_left(bench: Bench, answer: str | None) -> None:
-    """What a person leaves is not run, nor by a later answer."""
-    bench.config()
-    bench.tick()
-    bench.answers["fork"] = (True, '{"version": 1, "argv": ["claude"]}')
-    bench.fake.press("tallylight.fork", bench.panes[0])
-    bench.fake.choose(bench.window, bench.panes[0], answer)
-    bench.fake.choose(bench.window, bench.panes[0], "run")
-    assert bench.panes[0].split == []
-
-
-@pytest.mark.parametrize(
-    ("is_good", "answer", "said"),
-    [
-        (
-            False,
-            '{"refused": "remote", "text": "the pane is on another\\u0007 machine"}',
-            "the pane is on another machine",
-        ),
-        (True, '{"refused": "remote", "text": 7}', "remote"),
-        (True, "", "tally gave no answer"),
-        (True, "[]", "tally is of another version"),
-        (True, '{"version": 2, "argv": ["x"]}', "tally is of another version"),
-        (True, '{"version": 1, "argv": []}', "tally is of another version"),
-        (True, '{"version": 1, "argv": ["x", 3]}', "tally gave an answer that is not valid"),
-        (True, '{"version": 1, "argv": ["x\\u0000y"]}', "tally gave an answer that is not valid"),
-        (True, '{"version": 1, "argv": ["x\\u202ey"]}', "not run: the command cannot be shown as it is"),
-        (True, json.dumps({"version": 1, "argv": ["x" * 1001]}), "not run: the command cannot be shown as it is"),
-    ],
-)
-def test_refusal(bench: Bench, is_good: bool, answer: str, said: str) -> None:
-    """A refusal is told in its own words, an answer that is none in ours; nothing is run."""
-    bench.config()
-    bench.tick()
-    bench.answers["fork"] = (is_good, answer)
-    bench.fake.press("tallylight.fork", bench.panes[0])
-    assert bench.panes[0].split == []
-    assert bench.window.toasts == [("tallylight", said)]
-    assert bench.fake.errors() == []
+    argv = ["tally", verb, "--here", f"wezterm-99:{here.id}"]
+    assert here.split == [{"args": argv, "direction": "Right", "domain": {"DomainName": "local"}}]
+    assert bench.window.performed == [] and {argv[1] for argv in bench.fake.commands} == {"host"}
 
 
 def test_fork_without_tally(bench: Bench) -> None:
@@ -204,11 +169,10 @@ def test_a_fault_is_told(bench: Bench) -> None:
     """A pane that closes under an action costs a toast and a line in the log."""
     bench.config()
     bench.tick()
-    bench.answers["fork"] = (True, '{"version": 1, "argv": ["x"]}')
     pane = bench.system.pane(bench.tabs[0])
     closing = iter([pane])
+    # While the split is made the pane goes.
     bench.fake.paused = lambda: bench.system.close(p) if (p := next(closing, None)) else None
-    # While `tally` is asked the pane goes.
     bench.fake.press("tallylight.fork", pane)
     assert bench.window.toasts == [("tallylight", "fork failed; see the log")]
     assert "not found in mux" in bench.fake.errors()[0]

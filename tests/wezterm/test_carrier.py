@@ -128,7 +128,9 @@ def test_words() -> None:
     assert set(WORDS.KINDS.keys()) == {kind.value for kind in Kind}
     for status in Status:
         for kind in (None, *Kind):
-            assert WORDS.mark(status.value, kind and kind.value) == lights.mark(status, kind)
+            # WezTerm's own fonts draw Python's mark too thin.
+            mark = "◐" if status is Status.BACKGROUND else lights.mark(status, kind)
+            assert WORDS.mark(status.value, kind and kind.value) == mark
         assert WORDS.stripe(status.value) == lights.stripe(status)
 
 

@@ -99,7 +99,16 @@ def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
     """What stands in WezTerm's memory under our names may be anybody's."""
     kept = ["", "null", "5", "[]", "{", '"x"', "[" * 5000]
     for value in VALUES:
-        keys = ("started_at", "pid", "version", "snapshot", "feed", *(str(pane.id) for pane in bench.panes))
+        keys = (
+            "started_at",
+            "pid",
+            "version",
+            "snapshot",
+            "feed",
+            "program",
+            "release",
+            *(str(pane.id) for pane in bench.panes),
+        )
         kept += [json.dumps({key: value}) for key in keys]
     for text in kept:
         bench.start()
@@ -107,33 +116,6 @@ def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
         bench.config()
         bench.say(bench.panes[1], "state=waiting;tool=claude")
         assert not use(bench), text[:80]
-
-
-def test_a_plan(bench: Bench) -> None:
-    """What `tally fork` answers is a plan in every part, or none: it is told, and nothing is run."""
-    bench.config()
-    bench.tick()
-    bench.say(bench.panes[0], "state=working;tool=claude")
-    good = {
-        "version": 1,
-        "argv": ["claude"],
-        "cwd": "/w",
-        "env": {"A": "b"},
-        "notes": ["n"],
-        "refused": None,
-        "text": "",
-    }
-    places = [*good, "refused+text"]
-    for place in places:
-        for value in VALUES:
-            plan = {**good, "refused": "rule", "text": value} if "+" in place else {**good, place: value}
-            bench.answers["fork"] = (True, json.dumps(plan))
-            bench.fake.press("tallylight.fork", bench.panes[0])
-            assert not bench.fake.errors(), (place, str(value)[:80])
-    for text in ("", "null", "[]", "5", "{", "[" * 5000):
-        bench.answers["fork"] = (True, text)
-        bench.fake.press("tallylight.fork", bench.panes[0])
-        assert not bench.fake.errors(), text[:80]
 
 
 def test_a_variable(bench: Bench) -> None:

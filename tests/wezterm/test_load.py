@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import tallylight
 from tests.tables import each
 from tests.wezterm import api
 from tests.wezterm.conftest import CONFIG, Bench
@@ -29,7 +30,8 @@ FORBIDDEN = (
 def test_every_file_loads(profile: str, name: str) -> None:
     """A module loads by itself, as a table, and calls nothing of WezTerm's while it does."""
     fake = Fake(profile)
-    assert fake.lua.eval(f"type(require '{name}')") == "table"
+    kind = "string" if name.endswith(".release") else "table"
+    assert fake.lua.eval(f"type(require '{name}')") == kind
     assert fake.counts == {}
 
 
@@ -110,7 +112,12 @@ def test_only_the_asynchronous_half_touches_the_world(path: Path) -> None:
         assert "require('wezterm')" not in code
     if path.parent.name in PURE or path.stem == "titles":
         assert not re.search(r"\b(io|os)\.", code)
-        assert not re.search(r"wezterm\.(?!on\b|truncate_right\b)", code)
+        assert not re.search(r"wezterm\.(?!on\b|truncate_right\b|mux\.get_tab\b)", code)
+
+
+def test_release() -> None:
+    """The Lua says which release it is of: the package's."""
+    assert Fake().require("tallylight.model.release") == tallylight.__version__
 
 
 def test_one_prefix() -> None:

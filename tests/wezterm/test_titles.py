@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from tests.wezterm.conftest import Bench
@@ -30,9 +32,9 @@ FANCY, RETRO = "", "config.use_fancy_tab_bar = false"
         ("{}", "▌!", {"Foreground": {"Color": "#FFAA00"}}),
         ("{mark=false}", "▌", {"Foreground": {"Color": "#FFAA00"}}),
         ("{style='icon'}", "!", {"Foreground": {"Color": "#FFAA00"}}),
-        ("{style='colour'}", "! ", {"Background": {"Color": "#FFAA00"}, "Foreground": {"Color": "#000000"}}),
-        ("{colours={waiting='#000088'}, style='colour'}", "! ",
-         {"Background": {"Color": "#000088"}, "Foreground": {"Color": "#FFFFFF"}}),
+        ("{style='colour'}", "! ", {"Background": {"Color": "#8C5E00"}, "Foreground": {"Color": "#FFFFFF"}}),
+        ("{colours={waiting='#FFFFFF'}, style='colour'}", "! ",
+         {"Background": {"Color": "#8C8C8C"}, "Foreground": {"Color": "#000000"}}),
     ],
 )  # fmt: skip
 def test_styles(bench: Bench, bar: str, opts: str, light: str, coloured: object) -> None:
@@ -77,15 +79,44 @@ def test_the_most_urgent_pane(bench: Bench) -> None:
     assert bench.light(other) == "▌✗"
 
 
-def test_zoom_shows_the_pane_that_is_zoomed(bench: Bench) -> None:
-    """WezTerm lists only the zoomed pane of a tab; the light is that pane's, and all of them again after it."""
+def test_the_active_tab_of_a_colour(bench: Bench) -> None:
+    """In the style `colour` the active tab has the full colour and bold words, the others a darker one."""
+    bench.config("{style='colour'}")
+    bench.say(bench.panes[0], WAITING)
+    active = bench.title(bench.panes[0])
+    assert active[:3] == [
+        {"Background": {"Color": "#FFAA00"}},
+        {"Foreground": {"Color": "#000000"}},
+        {"Attribute": {"Intensity": "Bold"}},
+    ]
+    bench.window.active = 1
+    assert bench.title(bench.panes[0])[0] == {"Background": {"Color": "#8C5E00"}}
+
+
+def test_zoom_hides_no_light(bench: Bench) -> None:
+    """A pane that a zoomed one hides lights its tab all the same, and is never in front of a person."""
     bench.config()
+    bench.window.active = 1
     other = bench.system.pane(bench.tabs[1])
-    bench.say(other, WAITING)
     bench.tabs[1].is_zoomed = True
-    assert bench.light(other) == ""
-    bench.tabs[1].is_zoomed = False
+    bench.say(other, WAITING + ";message=Which%3F")
     assert bench.light(other) == "▌!"
+    assert bench.window.toasts == [("claude needs you: web", "Which?")]
+    assert bench.feed["front"] == str(bench.panes[1].id)
+    bench.tabs[1].is_zoomed = False
+    bench.tick()
+    assert bench.light(other) == "▌!"
+    assert set(bench.feed["front"].split(",")) == {str(bench.panes[1].id), str(other.id)}
+
+
+def test_zoom_while_a_pane_closes(bench: Bench) -> None:
+    """A tab that goes while its title is made costs nothing."""
+    bench.config()
+    bench.system.pane(bench.tabs[1])
+    bench.tabs[1].is_zoomed = True
+    information = bench.fake.tab_information(bench.tabs[1])
+    bench.window.tabs.remove(bench.tabs[1])
+    assert bench.fake.require("tallylight").tab_state(information) is None
 
 
 def test_overlay(bench: Bench) -> None:
@@ -122,6 +153,7 @@ def test_another_workspace(bench: Bench) -> None:
     hidden = bench.system.pane(bench.system.tab(bench.system.window("other")))
     bench.say(hidden, WAITING)
     bench.tick()
+    bench.tick(2)
     assert bench.window.toasts == [("claude needs you: web", "waiting")]
 
 
@@ -165,7 +197,12 @@ def test_a_list_of_items_stays_whole(bench: Bench) -> None:
     """A handler that returns format items keeps all of them."""
     bench.config(after="wezterm.on('format-tab-title', function() return {{Background={Color='red'}}, {Text='x'}} end)")
     bench.say(bench.panes[1], WAITING)
-    assert bench.title(bench.panes[1])[-2:] == [{"Background": {"Color": "red"}}, {"Text": "x"}]
+    theirs = {"Background": {"Color": "red"}}
+    # Their colour first, for the first cell colours a fancy tab; the light on it; theirs again behind the light.
+    assert bench.title(bench.panes[1]) == [
+        theirs, {"Text": " "}, {"Foreground": {"Color": "#FFAA00"}}, {"Text": "▌!"}, "ResetAttributes",
+        theirs, {"Text": " "}, {"Text": "x"},
+    ]  # fmt: skip
 
 
 def test_own_takes_nobody_in(bench: Bench) -> None:
@@ -269,24 +306,76 @@ def test_budget(bench: Bench) -> None:
         "sync TabInformation.active_pane": 1,
         "sync PaneInformation.title": 1,
         "sync TabInformation.tab_index": 1,
-        "sync wezterm.truncate_right": 1,
-    }
+        "sync TabInformation.is_active": 2,
+    } | ({"sync PaneInformation.progress": 1} if bench.profile == "nightly" else {})
     assert not any(name.startswith(("sync io.", "sync os.")) for name in after)
 
 
 def test_pulse(bench: Bench) -> None:
-    """A pulsing light is dim in every other second, by two statuses that draw nothing; others, and limits, do not."""
+    """A pulsing light is dim in every other second of an idle WezTerm, while somebody waits; others do not pulse."""
     bench.config("{pulse=true}")
     bench.say(bench.panes[0], "state=working")
+    bench.fake.advance(20)
+    assert bench.window.left_status == "" and bench.fake.status_due == {}
     bench.say(bench.panes[1], WAITING)
-    seen = set()
-    for _ in range(4):
-        bench.tick()
-        seen.add(bench.fake.titles[bench.tabs[1].id][1]["Foreground"]["Color"])
+    seen = []
+    for _ in range(6):
+        bench.fake.advance(1)
+        seen.append(bench.fake.titles[bench.tabs[1].id][1]["Foreground"]["Color"])
         assert bench.fake.titles[bench.tabs[0].id][1]["Foreground"]["Color"] == "#3399FF"
         assert bench.window.left_status in ("", "\x1b[0m")
-    assert seen == {"#FFAA00", "#664400"}
-    bench.say(bench.panes[0], f"{WAITING};kind=limit")
+    assert set(seen) == {"#FFAA00", "#664400"} and all(a != b for a, b in itertools.pairwise(seen))
+    bench.say(bench.panes[1], "state=done")
+    bench.fake.advance(20)
+    assert bench.window.left_status == "" and bench.fake.status_due == {}
+    # The timer goes on beside it.
+    assert bench.fake.timers
+    bench.say(bench.panes[1], f"{WAITING};kind=limit")
     for _ in range(4):
-        bench.tick()
-        assert bench.fake.titles[bench.tabs[0].id][1]["Foreground"]["Color"] == "#FFAA00"
+        bench.fake.advance(1)
+        assert bench.fake.titles[bench.tabs[1].id][1]["Foreground"]["Color"] == "#FFAA00", "a limit waits for nobody"
+
+
+def test_a_pulse_at_a_quick_interval(bench: Bench) -> None:
+    """Where a user has `update-status` come more often, the pulse goes on all the same."""
+    bench.config("{pulse=true}")
+    bench.fake.status_interval = 0.2
+    bench.say(bench.panes[1], WAITING)
+    seen = set()
+    for _ in range(40):
+        bench.fake.advance(0.2)
+        seen.add(bench.fake.titles[bench.tabs[1].id][1]["Foreground"]["Color"])
+    assert seen == {"#FFAA00", "#664400"}
+
+
+def test_fancy_titles_are_whole(bench: Bench) -> None:
+    """The fancy tab bar draws all of a title, so nothing of it is cut; its progress stands where WezTerm has it."""
+    bench.config()
+    bench.panes[1].title = "a very long title indeed, of more than sixteen cells"
+    bench.panes[1].progress = {"Percentage": 40}
+    bench.say(bench.panes[1], WAITING)
+    bench.fake.draw()
+    texts = [item["Text"] for item in bench.fake.titles[bench.tabs[1].id] if isinstance(item, dict) and "Text" in item]
+    glyph = ["", "\U000f0aa0 "] if bench.profile == "nightly" else []
+    assert texts == [" ", "▌!", " ", *glyph, "2: a very long title indeed, of more than sixteen cells"]
+
+
+@pytest.mark.parametrize(
+    ("progress", "glyph"),
+    [
+        ("Indeterminate", ""), ("None", ""), ({"Percentage": 0}, "\U000f0130"), ({"Percentage": 6}, "\U000f0a9e"),
+        ({"Percentage": 100}, "\U000f0aa5"), ({"Error": 50}, "\U000f0aa1"), ({"Percentage": "x"}, ""), ({}, ""),
+    ],
+)  # fmt: skip
+def test_progress(bench: Bench, progress: object, glyph: str) -> None:
+    """A lit tab of the nightlies keeps the circle that WezTerm shows for OSC 9;4; stable has none."""
+    bench.config(before=RETRO)
+    bench.panes[1].progress = progress
+    bench.panes[1].title = "a very long title indeed"
+    bench.say(bench.panes[1], WAITING)
+    items = bench.fake.format_tab(bench.tabs[1], 16)
+    if glyph and bench.profile == "nightly":
+        assert items[-4]["Foreground"]["AnsiColor"] == ("Red" if "Error" in progress else "Green")  # type: ignore[operator]
+        assert items[-3:] == [{"Text": f"{glyph} "}, {"Foreground": "Default"}, {"Text": "2: a very l"}]
+    else:
+        assert items[-1] == {"Text": "2: a very lon"}

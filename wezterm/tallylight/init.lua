@@ -47,6 +47,9 @@ function M.apply_to_config(config, opts)
   watch.register()
   actions.register()
   actions.bind(config, merged.keys)
+  watch.are_keys_lost = function()
+    return actions.are_lost(config, merged.keys)
+  end
   return config
 end
 

@@ -1,10 +1,12 @@
 --- The asynchronous half: what is heard and seen is taken in, told to the sidecar, and drawn anew.
 ---
---- Runs in `user-var-changed`, `update-status` and `window-focus-changed`, at most once a second but for a changed
---- variable. An idle WezTerm emits none of these, so while a light is lit a slow timer looks too; each of its rounds
---- leaves a little memory behind until the next reload, which is WezTerm's way with `call_after`.
+--- Runs in `user-var-changed`, `update-status`, `window-focus-changed` and `window-config-reloaded`, at most once a
+--- second but for a changed variable. An idle WezTerm emits none of these. So the sidecar sets a variable of ours where
+--- it has found out something (docs/wezterm.md), and a slow timer looks too; each of its rounds leaves a little memory
+--- behind until the next reload, which is WezTerm's way with `call_after`.
 
 local wezterm = require('wezterm')
+local clock = require('tallylight.hosts.clock')
 local feed = require('tallylight.hosts.feed')
 local panes = require('tallylight.pane.panes')
 local sidecar = require('tallylight.hosts.sidecar')
@@ -15,18 +17,35 @@ local M = {}
 
 ---@type tallylight.Options
 M.options = nil
+--- Whether a later line of the configuration has taken our keys away; asked once.
+---@type fun(): boolean
+M.are_keys_lost = nil
 
 --- Ticks after which a title handler that was never called is another's.
 local NEVER_CALLED = 20
 --- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
 local MAX_NEWS = 20
+--- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
+local LEAST_S = 0.9
+--- The timer's seconds while nothing is lit: only for a sidecar that was ended from outside.
+local IDLE_S = 15
+
+--- What is wrong, in words; `tally doctor` has the same names.
+local PROBLEMS = {
+  titles = 'another format-tab-title handler came first; see `wrap` in docs/wezterm.md',
+  keys = 'config.keys was set after apply_to_config, so its keys are gone; set it before',
+  handlers = 'a handler registered before apply_to_config fails or returns false, so ours are not called; see above',
+}
 
 local life = ''
 local last_tick = 0
 local last_feed, fed_pid
-local is_timed = false
+local feed_number = 0
+local is_timed, is_soon = false, false
 local ticks = 0
 local news_at, news, is_late = 0, 0, false
+---@type table<string, boolean> # by the names of PROBLEMS
+local problems = {}
 ---@type table<integer, string> # what was drawn last, by pane
 local drawn = {}
 
@@ -44,16 +63,25 @@ function M.each_pane(see)
   end
 end
 
---- The panes in front of a person: those of the active tab of each window that has the focus.
+--- The panes in front of a person: those of the active tab of each window that has the focus. Where one is zoomed the
+--- others are hidden, whatever the tab says of them.
 ---@return integer[] ids, table<integer, boolean> set
 local function in_front()
   local ids, set = {}, {}
   for _, window in ipairs(wezterm.gui.gui_windows()) do
     pcall(function()
       if window:is_focused() then
-        for _, pane in ipairs(window:active_tab():panes()) do
-          ids[#ids + 1] = pane:pane_id()
-          set[pane:pane_id()] = true
+        local found = window:active_tab():panes_with_info()
+        local is_zoomed = false
+        for _, info in ipairs(found) do
+          is_zoomed = is_zoomed or info.is_zoomed
+        end
+        for _, info in ipairs(found) do
+          if not is_zoomed or info.is_zoomed then
+            local id = info.pane:pane_id()
+            ids[#ids + 1] = id
+            set[id] = true
+          end
         end
       end
     end)
@@ -94,99 +122,12 @@ local function publish(states, by_id)
   end
 end
 
---- Come back in a while if something is lit: WezTerm may be silent until then.
----@param states table<integer, tallylight.State>
-local function come_back(states)
-  if is_timed or M.options.pulse or M.options.tick_seconds == 0 or next(states) == nil then
-    return
-  end
-  is_timed = true
-  wezterm.time.call_after(M.options.tick_seconds, function()
-    is_timed = false
-    local windows = wezterm.gui.gui_windows()
-    if windows[1] then
-      M.tick(windows[1], true)
-    end
-  end)
-end
-
----@param window table
-local function pulse(window)
-  titles.is_dim = not titles.is_dim
-  -- Two strings that draw nothing: WezTerm redraws the tab bar, and comes back, when this one changes.
-  window:set_left_status(titles.is_dim and wezterm.format({ 'ResetAttributes' }) or '')
-end
-
---- One look at everything.
----@param window table # a GUI window
----@param is_news boolean # whether there is something to be told at once
-function M.tick(window, is_news)
-  local now = os.time()
-  if not is_news and now == last_tick then
-    return
-  end
-  last_tick = now
-  if life == '' then
-    life = tostring(now) .. tostring(M):gsub('^table: ', '-')
-  end
-  local known = sidecar.ensure(M.options.tally, now)
-  local is_new, written = sidecar.refresh()
-  local seen, by_id, states, living, vars = {}, {}, {}, {}, {}
-  M.each_pane(function(pane)
-    local id = pane:pane_id()
-    local user_vars = pane:get_user_vars()
-    panes.hear(id, user_vars.tally, now, false)
-    seen[id] = { title = pane:get_title(), is_local = pane:get_domain_name() == 'local' }
-    by_id[id], living[id], vars[id] = pane, true, user_vars
-  end)
-  panes.keep(living)
-  -- Seconds are all the clock we have: a snapshot of the same second may be the one from before.
-  panes.tick(now, is_new and written > panes.last_heard() + 1)
-  for id, user_vars in pairs(vars) do
-    states[id] = panes.state(id, user_vars)
-  end
-  publish(states, by_id)
-  local front, is_front = in_front()
-  if known then
-    local data = feed.encode(life, seen, front)
-    -- Another sidecar has heard nothing yet.
-    if known.pid ~= fed_pid then
-      fed_pid, last_feed = known.pid, nil
-    end
-    if data and data ~= last_feed and feed.write(known.feed, data) then
-      last_feed = data
-    end
-  end
-  toasts.show(window, states, is_front, M.options.toasts, now)
-  if M.options.pulse then
-    pulse(window)
-  end
-  come_back(states)
-  ticks = ticks + 1
-  if ticks == NEVER_CALLED and M.options.title and M.options.title ~= 'manual' and not titles.is_called then
-    wezterm.log_warn('tallylight: another format-tab-title handler came first; see `wrap` in docs/wezterm.md')
-  end
-end
-
---- Look at what was just said, or later where that is too often.
----@param window table
----@param now number
-local function tell(window, now)
-  if now ~= news_at then
-    news_at, news = now, 0
-  end
-  news = news + 1
-  if news <= MAX_NEWS then
-    M.tick(window, true)
-  elseif not is_late then
-    is_late = true
-    wezterm.time.call_after(1, function()
-      is_late = false
-      local windows = wezterm.gui.gui_windows()
-      if windows[1] then
-        M.tick(windows[1], true)
-      end
-    end)
+--- Say what is wrong, once, and tell the sidecar.
+---@param name string # of PROBLEMS
+local function note(name)
+  if not problems[name] then
+    problems[name] = true
+    wezterm.log_warn('tallylight: ' .. PROBLEMS[name])
   end
 end
 
@@ -201,20 +142,206 @@ local function guarded(what, call)
   end
 end
 
+--- Look after so many seconds, whatever happens until then.
+---@param seconds number
+---@param before fun()
+local function look_after(seconds, before)
+  wezterm.time.call_after(seconds, function()
+    before()
+    guarded('call_after', function()
+      local windows = wezterm.gui.gui_windows()
+      if windows[1] then
+        M.tick(windows[1], true)
+      end
+    end)
+    M.come_back()
+  end)
+end
+
+local is_lit = false
+
+--- Come back in a while: WezTerm may be silent until then.
+function M.come_back()
+  if is_timed or M.options.tick_seconds == 0 or not (is_lit or M.options.tally) then
+    return
+  end
+  is_timed = true
+  local seconds = is_lit and M.options.tick_seconds or math.max(IDLE_S, M.options.tick_seconds)
+  look_after(seconds, function()
+    is_timed = false
+  end)
+end
+
+--- Two strings that draw nothing: WezTerm redraws the tab bar when this one changes, and comes back in any case.
+---@param states table<integer, tallylight.State>
+---@param now number
+local function pulse(states, now)
+  local is_waiting = false
+  for _, state in pairs(states) do
+    is_waiting = is_waiting or state.status == 'waiting'
+  end
+  if not is_waiting and not titles.is_dim then
+    return
+  end
+  titles.is_dim = is_waiting and math.floor(now) % 2 == 1
+  for _, window in ipairs(wezterm.gui.gui_windows()) do
+    pcall(window.set_left_status, window, titles.is_dim and '\27[0m' or '')
+  end
+end
+
+--- Whether a pane shows a progress bar; nil where WezTerm cannot tell.
+---@param pane table
+---@return boolean|nil
+local function has_progress(pane)
+  if not pane.get_progress then
+    return nil
+  end
+  local is_good, progress = pcall(pane.get_progress, pane)
+  return is_good and progress ~= nil and progress ~= 'None'
+end
+
+--- Tell the sidecar, if there is anything it has not been told.
+---@param known tallylight.Sidecar
+---@param seen table<integer, tallylight.Seen>
+---@param front integer[]
+---@param now number
+local function tell_sidecar(known, seen, front, now)
+  local names = {}
+  for name in pairs(problems) do
+    names[#names + 1] = name
+  end
+  local data = feed.encode({
+    life = life,
+    seen = seen,
+    front = front,
+    workspace = wezterm.mux.get_active_workspace(),
+    problems = names,
+  })
+  -- Another sidecar has heard nothing yet.
+  if known.pid ~= fed_pid then
+    fed_pid, last_feed = known.pid, nil
+  end
+  if data and data ~= last_feed then
+    local number = math.max(feed_number + 1, math.floor(now * 1000))
+    if feed.write(known.feed, data, number) then
+      last_feed, feed_number = data, number
+      panes.told(number)
+    end
+  end
+end
+
+--- One look at everything.
+---@param window table # a GUI window
+---@param is_news boolean # whether there is something to be told at once
+function M.tick(window, is_news)
+  local now = clock.now()
+  if not is_news and now - last_tick < LEAST_S and now >= last_tick then
+    if M.options.pulse and is_lit then
+      -- Without a status set, this would have been the last round.
+      window:set_left_status(titles.is_dim and '\27[0m' or '')
+    end
+    return
+  end
+  last_tick = now
+  if life == '' then
+    life = tostring(now) .. tostring(M):gsub('^table: ', '-')
+  end
+  local known = sidecar.ensure(M.options.tally, now)
+  local answered = sidecar.refresh()
+  local seen, by_id, states, living, vars, shown = {}, {}, {}, {}, {}, {}
+  local workspace = wezterm.mux.get_active_workspace()
+  M.each_pane(function(pane, _, mux_window)
+    local id = pane:pane_id()
+    local user_vars = pane:get_user_vars()
+    panes.hear(id, user_vars.tally, now, false)
+    seen[id] = {
+      title = pane:get_title(),
+      is_local = pane:get_domain_name() == 'local',
+      progress = has_progress(pane),
+    }
+    by_id[id], living[id], vars[id] = pane, true, user_vars
+    shown[id] = mux_window:get_workspace() == workspace
+  end)
+  panes.keep(living)
+  panes.tick(now, answered)
+  is_lit = false
+  for id, user_vars in pairs(vars) do
+    states[id] = panes.state(id, user_vars)
+    is_lit = is_lit or states[id] ~= nil
+  end
+  publish(states, by_id)
+  ticks = ticks + 1
+  if ticks == NEVER_CALLED and M.options.title and M.options.title ~= 'manual' and not titles.is_called then
+    note('titles')
+  end
+  if ticks == 1 and M.are_keys_lost and M.are_keys_lost() then
+    note('keys')
+  end
+  if panes.is_untold(now, function(id)
+    return shown[id]
+  end) then
+    note('handlers')
+  end
+  local front, is_front = in_front()
+  if known then
+    tell_sidecar(known, seen, front, now)
+  end
+  local is_early = toasts.show(states, {
+    window = window,
+    is_front = is_front,
+    statuses = M.options.toasts,
+    by = sidecar.speaker(),
+    now = now,
+  })
+  if is_early and not is_soon then
+    is_soon = true
+    look_after(toasts.WORDS_S, function()
+      is_soon = false
+    end)
+  end
+  if M.options.pulse then
+    pulse(states, now)
+  end
+  M.come_back()
+end
+
+--- Look at what was just said, or later where that is too often.
+---@param window table
+---@param now number
+local function tell(window, now)
+  if math.floor(now) ~= news_at then
+    news_at, news = math.floor(now), 0
+  end
+  news = news + 1
+  if news <= MAX_NEWS then
+    M.tick(window, true)
+  elseif not is_late then
+    is_late = true
+    look_after(1, function()
+      is_late = false
+    end)
+  end
+end
+
 function M.register()
   wezterm.on('user-var-changed', function(window, pane, name, value)
     if name == 'tally' then
       guarded('user-var-changed', function()
-        local now = os.time()
+        local now = clock.now()
         if panes.hear(pane:pane_id(), value, now, true) then
           tell(window, now)
         else
           M.tick(window, false)
         end
       end)
+    elseif name == 'tally_wake' then
+      -- The sidecar has found out something. What it is stands in its snapshot, not in here.
+      guarded('user-var-changed', function()
+        tell(window, clock.now())
+      end)
     end
   end)
-  for _, event in ipairs({ 'update-status', 'window-focus-changed' }) do
+  for _, event in ipairs({ 'update-status', 'window-focus-changed', 'window-config-reloaded' }) do
     wezterm.on(event, function(window)
       guarded(event, function()
         M.tick(window, event ~= 'update-status')

@@ -1,6 +1,6 @@
 --- What only WezTerm's own process can see, written where the sidecar reads it: what the `tally` variables said, the
---- titles, and which panes are in front of a person. One JSON file, written by rename, only when it changed, and in
---- asynchronous events only.
+--- titles, which panes are in front of a person, and what is wrong on this side. One JSON file, written by rename, only
+--- when it changed, and in asynchronous events only.
 
 local wezterm = require('wezterm')
 local panes = require('tallylight.pane.panes')
@@ -15,6 +15,14 @@ M.TITLE_CELLS = 128
 ---@class tallylight.Seen
 ---@field title string
 ---@field is_local boolean
+---@field progress boolean|nil # whether a progress bar is shown; nil where WezTerm cannot tell
+
+---@class tallylight.World
+---@field life string # another one after each reload, when counting starts anew
+---@field seen table<integer, tallylight.Seen>
+---@field front integer[] # the panes in front of a person
+---@field workspace string # the one that is shown
+---@field problems string[] # their names: `tally doctor` has a sentence for each
 
 ---@param id integer
 ---@param seen tallylight.Seen
@@ -25,43 +33,46 @@ local function row(id, seen)
   end
   local title = text.sanitise(seen.title, M.TITLE_CELLS)
   -- An empty table would be written as a map.
-  return { title = title, is_local = seen.is_local, said = #said > 0 and said or nil }
+  return { title = title, is_local = seen.is_local, said = #said > 0 and said or nil, progress = seen.progress }
 end
 
---- The text of the file.
----@param life string # another one after each reload, when counting starts anew
----@param seen table<integer, tallylight.Seen>
----@param front integer[] # the panes in front of a person
+--- The text of the file, but for its number: the same as long as nothing changed.
+---@param world tallylight.World
 ---@return string|nil
-function M.encode(life, seen, front)
+function M.encode(world)
   local rows, ids = {}, {}
-  for id in pairs(seen) do
+  for id in pairs(world.seen) do
     ids[#ids + 1] = id
   end
   table.sort(ids)
-  table.sort(front)
+  table.sort(world.front)
+  table.sort(world.problems)
   for index = 1, math.min(#ids, M.MAX_PANES) do
-    rows[tostring(ids[index])] = row(ids[index], seen[ids[index]])
+    rows[tostring(ids[index])] = row(ids[index], world.seen[ids[index]])
   end
   local is_good, encoded = pcall(wezterm.json_encode, {
     version = 1,
-    life = life,
-    front = table.concat(front, ','),
+    life = world.life,
+    front = table.concat(world.front, ','),
+    workspace = text.sanitise(world.workspace, M.TITLE_CELLS),
+    problems = table.concat(world.problems, ','),
     panes = rows,
   })
   return is_good and encoded or nil
 end
 
+--- Write what `encode` made, as the feed of that *number*: the sidecar says which it has read.
 ---@param path string
 ---@param data string
+---@param number integer
 ---@return boolean
-function M.write(path, data)
+function M.write(path, data, number)
   local aside = path .. '.new'
   local file = io.open(aside, 'w')
   if not file then
     return false
   end
-  local is_good = file:write(data) ~= nil
+  local is_good = file:write((data:gsub('^{', string.format('{"number":%d,', number), 1))) ~= nil
   is_good = file:close() and is_good
   return (is_good and os.rename(aside, path)) or false
 end

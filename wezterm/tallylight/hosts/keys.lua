@@ -4,6 +4,7 @@
 --- handler for ever at each use.
 
 local wezterm = require('wezterm')
+local clock = require('tallylight.hosts.clock')
 local forks = require('tallylight.hosts.fork')
 local panes = require('tallylight.pane.panes')
 local text = require('tallylight.wire.text')
@@ -60,16 +61,18 @@ local function show(target)
   end)
 end
 
---- The pane to jump to from *here*: the next that waits, else the next that ended in some way.
+--- The pane to jump to from *here*: the next that waits, else the next that ended in some way; none that was put off.
 ---@param found tallylight.Lit[]
 ---@param here integer
+---@param now number
 ---@return tallylight.Lit|nil
-function M.next_of(found, here)
+function M.next_of(found, here, now)
   local wanted = {}
   for _, each in ipairs(found) do
     local status = each.state.status
     local is_same_rank = wanted[1] == nil or (status == 'waiting') == (wanted[1].state.status == 'waiting')
-    if words.URGENCY[status] >= words.URGENCY.done and is_same_rank then
+    local is_snoozed = (each.state.snoozed_until or 0) > now
+    if words.URGENCY[status] >= words.URGENCY.done and is_same_rank and not is_snoozed then
       wanted[#wanted + 1] = each
     end
   end
@@ -111,7 +114,7 @@ end
 ---@param window table
 ---@param pane table
 function M.jump(window, pane)
-  local target = M.next_of(lit(), pane:pane_id())
+  local target = M.next_of(lit(), pane:pane_id(), clock.now())
   if target then
     show(target)
   else
@@ -123,7 +126,7 @@ end
 ---@param pane table
 function M.list(window, pane)
   local choices = {}
-  local now = os.time()
+  local now = clock.now()
   for _, each in ipairs(lit()) do
     choices[#choices + 1] = { id = tostring(each.state.pane_id), label = M.label(each.state, now) }
   end
@@ -136,6 +139,8 @@ function M.list(window, pane)
       title = 'Agents',
       choices = choices,
       fuzzy = true,
+      -- This is what stands above a list that is searched; its title does not.
+      fuzzy_description = 'Agents: ',
       action = wezterm.action.EmitEvent('tallylight.chosen'),
     }),
     pane
@@ -155,7 +160,7 @@ end
 
 --- Register the events. A fault is one toast and one line in the log.
 function M.register()
-  for _, name in ipairs({ 'jump', 'list', 'fork', 'resume', 'chosen', 'answered' }) do
+  for _, name in ipairs({ 'jump', 'list', 'fork', 'resume', 'chosen' }) do
     local act = M[name] or forks[name]
     wezterm.on('tallylight.' .. name, function(window, pane, ...)
       local is_good, problem = pcall(act, window, pane, ...)
@@ -187,6 +192,23 @@ function M.bind(config, keys)
     end
   end
   config.keys = bound
+end
+
+--- Whether a key of ours that was bound is not in the configuration any more: `config.keys = …` came after us.
+---@param config table
+---@param keys table<string, tallylight.Key|false>|false
+---@return boolean
+function M.are_lost(config, keys)
+  local taken = {}
+  for _, binding in ipairs(config.keys or {}) do
+    taken[M.chord(binding)] = true
+  end
+  for _, name in ipairs(keys and M.NAMES or {}) do
+    if keys[name] and not taken[M.chord(keys[name])] then
+      return true
+    end
+  end
+  return false
 end
 
 --- A key with its modifiers in one order, to compare.

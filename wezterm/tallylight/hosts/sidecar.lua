@@ -9,16 +9,22 @@ local snapshot = require('tallylight.snapshot.reader')
 
 local M = {}
 
---- How often a sidecar is started until the next reload, at most, and how long to wait between two starts, in seconds.
-M.MAX_STARTS = 3
-M.RESTART_S = 60
+--- How often a start may fail until the next reload, and how long to wait after one that has, in seconds.
+M.MAX_FAILURES = 3
+M.RETRY_S = 60
+--- One that was ended from outside is started again at once, but for one that lived for less than this.
+M.RESTART_S = 10
 --- How often to look whether it lives, in seconds.
-M.ALIVE_S = 10
+M.ALIVE_S = 2
+--- How long its last word stands when it is gone, in seconds: as long as another one takes to find everything again.
+M.LAST_WORD_S = 8
 
 ---@class tallylight.Sidecar
 ---@field pid integer
 ---@field snapshot string
 ---@field feed string
+---@field release string|nil # what is installed; another one after an update
+---@field program string|nil # the `tally` that started it
 
 ---@type tallylight.Sidecar|nil
 local known
@@ -26,7 +32,11 @@ local written
 local looked_at = 0
 local is_asked = false
 --- In this Lua state: whoever reloads the configuration may have put things right.
-local starts = 0
+local failures = 0
+local gone_at
+local heard, speaker = 0, 0
+--- What was installed when this Lua state first learned of it: what it was loaded from.
+local release
 
 --- What is kept over a reload of the configuration, as JSON: in WezTerm's GLOBAL a list cannot be changed.
 ---@return table
@@ -63,7 +73,15 @@ local function checked(found)
     and is_ours(found.snapshot, '%.json')
     and is_ours(found.feed, '%.feed%.json')
   then
-    return { pid = found.pid, snapshot = found.snapshot, feed = found.feed }
+    local is_named = type(found.release) == 'string' and #found.release < 100
+    local has_program = type(found.program) == 'string' and #found.program < 4096
+    return {
+      program = has_program and found.program or nil,
+      pid = found.pid,
+      snapshot = found.snapshot,
+      feed = found.feed,
+      release = is_named and found.release or nil,
+    }
   end
   return nil
 end
@@ -80,32 +98,29 @@ end
 
 ---@param tally string
 ---@param arguments string[]
----@return string|nil output, string problem
-function M.run(tally, arguments)
-  local problem = tally .. ' was not found'
+---@return string|nil output, string problem, string|nil program
+local function run(tally, arguments)
   for _, program in ipairs(programs(tally)) do
     local is_there, is_good, out, err = pcall(wezterm.run_child_process, { program, table.unpack(arguments) })
     if is_there and is_good then
-      return out, ''
+      return out, '', program
     elseif is_there then
-      problem = program .. ': ' .. tostring(err):sub(1, 300)
-      -- A refusal has a text of its own on standard output.
-      return out ~= '' and out or nil, problem
+      return nil, program .. ': ' .. tostring(err):sub(1, 300)
     end
   end
-  return nil, problem
+  return nil, tally .. ' was not found'
 end
 
 ---@param tally string
 ---@param now number
 local function start(tally, now)
   local kept = memory()
-  if starts >= M.MAX_STARTS or (kept.started_at and now - kept.started_at < M.RESTART_S and now >= kept.started_at) then
+  local wait = kept.has_failed and M.RETRY_S or M.RESTART_S
+  if failures >= M.MAX_FAILURES or (kept.started_at and now - kept.started_at < wait and now >= kept.started_at) then
     return
   end
-  starts = starts + 1
-  remember({ started_at = now })
-  local out, problem = M.run(tally, {
+  remember({ started_at = now, has_failed = true })
+  local out, problem, program = run(tally, {
     'host',
     'wezterm',
     '--pid',
@@ -116,15 +131,35 @@ local function start(tally, now)
   local is_json, found = pcall(wezterm.json_parse, out or '')
   known = checked(is_json and found or nil)
   if known then
+    known.program = program
     remember({
       started_at = now,
       version = 1,
       pid = known.pid,
       snapshot = known.snapshot,
       feed = known.feed,
+      release = known.release,
+      program = program,
     })
-  elseif starts == 1 then
-    wezterm.log_warn('tallylight: no sidecar, so only the tally variable is shown: ' .. problem)
+    M.check_release()
+  else
+    failures = failures + 1
+    if failures == 1 then
+      wezterm.log_warn('tallylight: no sidecar, so only the tally variable is shown: ' .. problem)
+    end
+  end
+end
+
+--- Load the configuration anew after an update: another release is installed than the one that we were loaded from.
+function M.check_release()
+  if not known or not known.release then
+    return
+  end
+  release = release or known.release
+  if release ~= known.release then
+    release = known.release
+    wezterm.log_info('tallylight: ' .. release .. ' is installed now; the configuration is loaded anew')
+    wezterm.reload_configuration()
   end
 end
 
@@ -138,15 +173,20 @@ function M.ensure(tally, now)
   end
   if not known then
     known = checked(memory())
+    M.check_release()
   end
   if known and (now - looked_at >= M.ALIVE_S or now < looked_at) then
     looked_at = now
     if not wezterm.procinfo.executable_path_for_pid(known.pid) then
       os.remove(known.snapshot)
       known, written = nil, nil
+      gone_at, heard = now, 0
       remember({ started_at = memory().started_at })
-      panes.set_entries({})
     end
+  end
+  if gone_at and (now - gone_at > M.LAST_WORD_S or now < gone_at) then
+    gone_at = nil
+    panes.set_entries({})
   end
   if not known and not is_asked then
     is_asked = true
@@ -157,18 +197,24 @@ function M.ensure(tally, now)
 end
 
 --- Take in the snapshot, if it is a new one.
----@return boolean # whether it is
----@return number # when it was written, in seconds since the epoch
+---@return integer # the last feed that its writer had read
 function M.refresh()
   if not known then
-    return false, 0
+    return 0
   end
-  local found
-  found, written = snapshot.read(known.snapshot, known.pid, written)
+  local found, of
+  found, written, of = snapshot.read(known.snapshot, known.pid, written)
   if found then
+    gone_at, heard, speaker = nil, of or 0, known.pid
     panes.set_entries(found)
   end
-  return found ~= nil, tonumber(written) or 0
+  return heard
+end
+
+--- The sidecar whose snapshot is shown; 0 for none.
+---@return integer
+function M.speaker()
+  return speaker
 end
 
 --- The name of a pane on the command line, `wezterm-4711:3`; nil without a sidecar.
@@ -176,6 +222,18 @@ end
 ---@return string|nil
 function M.address(pane_id)
   return known and string.format('wezterm-%d:%d', known.pid, pane_id) or nil
+end
+
+--- The `tally` that started the sidecar; nil without one. What is remembered may be anybody's: one of ours, or none.
+---@param tally string
+---@return string|nil
+function M.program(tally)
+  for _, program in ipairs(known and programs(tally) or {}) do
+    if program == known.program then
+      return program
+    end
+  end
+  return nil
 end
 
 return M

@@ -39,12 +39,13 @@ M.COLOURS = {
   idle = '#888888',
 }
 
---- What tells statuses apart without their colour.
+--- What tells statuses apart without their colour. For `background` another one than Python's: WezTerm's own fonts draw
+--- a dotted circle so thin that it can hardly be seen.
 ---@type table<tallylight.Status, string>
 M.MARKS = {
   working = '●',
   waiting = '!',
-  background = '◌',
+  background = '◐',
   done = '✓',
   error = '✗',
   down = '○',

@@ -26,6 +26,8 @@ local words = require('tallylight.model.status')
 ---@field said { n: integer, value: string }[] # for the sidecar, the newest last
 ---@field is_fresh boolean # the sidecar has not answered yet
 ---@field fresh_at number
+---@field told_at integer|nil # the feed that told the sidecar of it, by its number
+---@field awaited string|nil # a word that was read before its event came, which is no other word
 
 local M = {}
 
@@ -45,6 +47,8 @@ local entries = {}
 ---@type table<string, tallylight.Report|false>
 local decoded = {}
 local decoded_count = 0
+--- Nothing was looked at yet: what a variable holds now may have stood there for long.
+local is_first = true
 
 ---@param payload string
 ---@return tallylight.Report|nil
@@ -87,6 +91,8 @@ local function count_of(records)
 end
 
 --- Take note of a value of the variable. A repetition that only reminds is none, unless it is news to us.
+---
+--- WezTerm lets a value be read before it emits the event of it: that event is not a word of its own.
 ---@param pane_id integer
 ---@param payload any
 ---@param now number # seconds since the epoch
@@ -106,6 +112,13 @@ function M.hear(pane_id, payload, now, is_new)
   end
   local pane = heard[pane_id]
   local is_known = pane ~= nil and (pane.last == bare or (is_beat and pane.records[report.id] == report))
+  if pane and is_new and pane.awaited then
+    local is_awaited = pane.awaited == bare
+    pane.awaited = nil
+    if is_awaited then
+      return false
+    end
+  end
   if is_known and (is_beat or not is_new) then
     return false
   end
@@ -123,7 +136,7 @@ function M.hear(pane_id, payload, now, is_new)
   elseif pane.records[report.id] or count_of(pane.records) < M.MAX_RECORDS then
     local before = pane.records[report.id]
     if not before or before.status ~= report.status then
-      pane.at[report.id] = now
+      pane.at[report.id] = (is_new or not is_first) and now or 0
     end
     pane.records[report.id] = report
   end
@@ -132,7 +145,8 @@ function M.hear(pane_id, payload, now, is_new)
   if #pane.said > M.MAX_SAID then
     table.remove(pane.said, 1)
   end
-  pane.is_fresh, pane.fresh_at = true, now
+  pane.is_fresh, pane.fresh_at, pane.told_at = true, now, nil
+  pane.awaited = not is_new and bare or nil
   return true
 end
 
@@ -143,13 +157,36 @@ function M.said(pane_id)
   return heard[pane_id] and heard[pane_id].said or {}
 end
 
+--- A feed with all that was heard was written.
+---@param number integer # the feed's
+function M.told(number)
+  for _, pane in pairs(heard) do
+    pane.told_at = pane.told_at or number
+  end
+end
+
+--- Whether an event that should have come has not, for some seconds: words were read that nobody told us of.
+---@param now number
+---@param is_shown fun(pane_id: integer): boolean # whether its window is one that WezTerm emits events for
+---@return boolean
+function M.is_untold(now, is_shown)
+  for id, pane in pairs(heard) do
+    if pane.awaited and now - pane.fresh_at > M.ANSWER_S and is_shown(id) then
+      return true
+    end
+  end
+  return false
+end
+
 --- Let time pass: an answer that does not come is not waited for, and who says no more is not busy for ever.
 ---@param now number
----@param is_answered boolean # a snapshot has come in that is newer than all that was heard
+---@param answered integer # the last feed that the sidecar had read when it wrote its snapshot
 ---@return boolean # whether something changed that is drawn
-function M.tick(now, is_answered)
+function M.tick(now, answered)
   local is_changed = false
+  is_first = false
   for id, pane in pairs(heard) do
+    local is_answered = pane.told_at ~= nil and answered >= pane.told_at
     if pane.is_fresh and (is_answered or now - pane.fresh_at > M.ANSWER_S or now < pane.fresh_at) then
       pane.is_fresh = false
       is_changed = is_changed or entries[tostring(id)] ~= nil
@@ -162,16 +199,6 @@ function M.tick(now, is_answered)
     end
   end
   return is_changed
-end
-
---- When a pane was last heard, in seconds since the epoch.
----@return number
-function M.last_heard()
-  local last = 0
-  for _, pane in pairs(heard) do
-    last = math.max(last, pane.is_fresh and pane.fresh_at or 0)
-  end
-  return last
 end
 
 --- Take what the snapshot says, by pane id.

@@ -46,13 +46,14 @@ end
 ---@param data string
 ---@param pid integer
 ---@return table<string, tallylight.State>|nil
+---@return integer # the last feed that its writer had read
 function M.parse(data, pid)
   local is_json, found = pcall(wezterm.json_parse, data)
   if not is_json or type(found) ~= 'table' then
-    return nil
+    return nil, 0
   end
   if found.version ~= 1 or found.host ~= 'wezterm' or found.pid ~= pid or type(found.panes) ~= 'table' then
-    return nil
+    return nil, 0
   end
   local entries = {}
   for index = 1, math.min(#found.panes, M.MAX_PANES) do
@@ -61,7 +62,7 @@ function M.parse(data, pid)
       entries[id] = entry
     end
   end
-  return entries
+  return entries, math.type(found.heard) == 'integer' and found.heard or 0
 end
 
 --- Read the file if it was written anew since *written*.
@@ -70,6 +71,7 @@ end
 ---@param written string|nil # as returned before
 ---@return table<string, tallylight.State>|nil # nil where there is nothing new, or nothing to be read
 ---@return string|nil # when it was written; nil if there is no file
+---@return integer|nil # the last feed that its writer had read, where there is something new
 function M.read(path, pid, written)
   local file = io.open(path, 'r')
   if not file then
@@ -86,7 +88,8 @@ function M.read(path, pid, written)
   if #data > M.LIMIT then
     return nil, now
   end
-  return M.parse(data, pid), now
+  local entries, heard = M.parse(data, pid)
+  return entries, now, heard
 end
 
 return M

@@ -6,6 +6,10 @@ local M = {}
 
 --- Needs that are remembered; the oldest are forgotten.
 M.MAX_TOLD = 200
+--- How long to wait for the words of a question, in seconds, while there is a sidecar that may read them.
+M.WORDS_S = 1.5
+--- The sidecar dates a status a little otherwise than we do, in seconds.
+local SLACK_S = 5
 local TIMEOUT_MS = 10000
 
 local WORDS = {
@@ -17,6 +21,31 @@ local WORDS = {
   working = 'works',
   idle = 'is ready',
 }
+--- What is said of a question whose words nobody knows.
+local KINDS = {
+  permission = 'It asks for permission.',
+  question = 'It has a question.',
+  input = 'It waits for input.',
+  auth = 'It asks to sign in.',
+}
+
+---@class tallylight.Need
+---@field status string
+---@field since number # 0 if that was not known
+---@field by integer # the sidecar at that time, 0 for none: another one dates everything anew
+
+---@param need any
+---@return tallylight.Need|nil
+local function read(need)
+  if type(need) ~= 'string' then
+    return nil
+  end
+  local status, since, by = need:match('^(%a+) (%d+) (%d+)$')
+  if not status or #since > 15 or #by > 10 then
+    return nil
+  end
+  return { status = status, since = tonumber(since), by = tonumber(by) }
+end
 
 --- The needs that were told already, over reloads too: pane by pane, the one told last.
 ---@return table<string, string>
@@ -24,7 +53,7 @@ local function told()
   local is_good, found = pcall(wezterm.json_parse, wezterm.GLOBAL.tallylight_told or '{}')
   local needs = {}
   for key, need in pairs(is_good and type(found) == 'table' and found or {}) do
-    needs[key] = type(need) == 'string' and need or nil
+    needs[key] = read(need) and need or nil
   end
   return needs
 end
@@ -37,47 +66,87 @@ function M.words(state)
   if state.project ~= '' then
     title = title .. ': ' .. state.project
   end
-  return title, state.message ~= '' and state.message or (state.kind or state.status)
+  return title, state.message ~= '' and state.message or KINDS[state.kind] or state.status
 end
 
---- Toast what *seen* panes need, unless they are in front.
----@param window table # the window that is asked to
----@param states table<integer, tallylight.State>
----@param is_front table<integer, boolean>
----@param statuses string[]|false
+--- Whether what is shown is the need that was told already.
+---@param state tallylight.State
+---@param before tallylight.Need|nil
+---@param by integer
+---@return boolean
+local function is_told(state, before, by)
+  if not before or before.status ~= state.status then
+    return false
+  end
+  local is_dated_anew = before.by ~= by
+  return is_dated_anew or state.since == 0 or before.since == 0 or state.since <= before.since + SLACK_S
+end
+
+--- Needs whose words are waited for: since when, by pane.
+---@type table<integer, number>
+local postponed = {}
+
+--- Whether to wait a little for the words of a question.
+---@param id integer
+---@param state tallylight.State
+---@param by integer
 ---@param now number
-function M.show(window, states, is_front, statuses, now)
+local function is_early(id, state, by, now)
+  if state.status ~= 'waiting' or state.message ~= '' or by == 0 then
+    return false
+  end
+  postponed[id] = postponed[id] or now
+  return now - postponed[id] < M.WORDS_S and now >= postponed[id]
+end
+
+---@class tallylight.ToastContext
+---@field window table # the window that is asked to
+---@field is_front table<integer, boolean>
+---@field statuses string[]|false
+---@field by integer # the sidecar, 0 for none
+---@field now number
+
+--- Toast what the panes of *states* need, unless they are in front.
+---@param states table<integer, tallylight.State>
+---@param context tallylight.ToastContext
+---@return boolean # whether there is one that waits for its words
+function M.show(states, context)
   local wanted = {}
-  for _, status in ipairs(statuses or {}) do
+  for _, status in ipairs(context.statuses or {}) do
     wanted[status] = true
   end
-  local known, kept, is_changed = told(), {}, false
+  local known, kept, waiting = told(), {}, {}
+  local before_text = wezterm.GLOBAL.tallylight_told
   local count = 0
   for id, state in pairs(states) do
     local key = tostring(id)
-    local need = state.status .. ' ' .. string.format('%.0f', state.since)
-    if not wanted[state.status] then
-      is_changed = is_changed or known[key] ~= nil
-    elseif count < M.MAX_TOLD then
+    if wanted[state.status] and count < M.MAX_TOLD then
       count = count + 1
-      kept[key] = known[key]
-      -- The sidecar dates a status a little otherwise than we do: not a need of its own.
-      local before = known[key] and tonumber(known[key]:match(' (%d+)$'))
-      local is_same = before and known[key]:match('^%a+') == state.status and math.abs(before - state.since) <= 5
-      local is_snoozed = (state.snoozed_until or 0) > now
-      if not is_same and not is_snoozed then
+      local before = read(known[key])
+      local need = string.format('%s %.0f %d', state.status, state.since, context.by)
+      if is_told(state, before, context.by) then
+        local is_better_dated = state.since > 0 and (before.since == 0 or before.by ~= context.by)
+        kept[key] = is_better_dated and need or known[key]
+      elseif (state.snoozed_until or 0) > context.now then
+        kept[key] = known[key]
+      elseif context.is_front[id] then
         kept[key] = need
-        is_changed = true
-        if not is_front[id] then
-          local title, message = M.words(state)
-          window:toast_notification(title, message, nil, TIMEOUT_MS)
-        end
+      elseif is_early(id, state, context.by, context.now) then
+        waiting[id] = postponed[id]
+        kept[key] = known[key]
+      else
+        kept[key] = need
+        local title, message = M.words(state)
+        context.window:toast_notification(title, message, nil, TIMEOUT_MS)
       end
     end
   end
-  if is_changed then
-    wezterm.GLOBAL.tallylight_told = next(kept) and wezterm.json_encode(kept) or '{}'
+  postponed = waiting
+  local text = next(kept) and wezterm.json_encode(kept) or '{}'
+  if text ~= (before_text or '{}') then
+    wezterm.GLOBAL.tallylight_told = text
   end
+  return next(waiting) ~= nil
 end
 
 return M

@@ -128,6 +128,13 @@ class Desk:
     def send(self, pane: int, text: str) -> None:
         self.ask(do="send", pane=pane, text=text)
 
+    def screen(self, pane: int) -> str:
+        """What stands in a pane, as `wezterm cli get-text` tells it."""
+        try:
+            return (self.folder / f"text-{pane}").read_text("utf-8")
+        except OSError:
+            return ""
+
     def calls(self, verb: str) -> list[str]:
         """How often the stand-in program was asked this."""
         try:
@@ -158,7 +165,18 @@ class Desk:
             timeout,
         )
 
-    def write_feed(self, life: str, panes: dict[int, list[tuple[int, str]]], front: str = "") -> None:
+    def variables(self, pane: int) -> dict[str, str]:
+        """The user variables of a pane, as Lua would see them."""
+        found: dict[str, str] = json.loads((self.folder / "vars.json").read_text()).get(str(pane), {})
+        return found
+
+    def wakes(self) -> int:
+        """How often the sidecar's own variable was set."""
+        return int((self.folder / "wakes").read_text())
+
+    def write_feed(
+        self, life: str, panes: dict[int, list[tuple[int, str]]], front: str = "", workspace: str = "default"
+    ) -> None:
         """What Lua would write."""
         rows = {
             str(id_): {"title": "t", "is_local": True, "said": [{"n": n, "value": value} for n, value in said]}
@@ -166,7 +184,8 @@ class Desk:
         }
         path = Path(self.sidecar["feed"])
         aside = path.with_suffix(".aside")
-        aside.write_text(json.dumps({"version": 1, "life": life, "front": front, "panes": rows}))
+        head = {"version": 1, "number": int(time.time() * 1000), "life": life, "front": front, "workspace": workspace}
+        aside.write_text(json.dumps({**head, "panes": rows}))
         aside.replace(path)
 
     def close(self) -> None:

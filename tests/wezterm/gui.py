@@ -40,6 +40,7 @@ class Pane:
         self.stream = pyte.ByteStream(self.screen)
         self.title = "wezterm"
         self.vars: dict[str, str] = {}
+        self.wakes = 0
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.execvpe(argv[0], argv, {**os.environ, **env})
@@ -49,6 +50,7 @@ class Pane:
     def feed(self, data: bytes) -> None:
         for name, value in _VARIABLE.findall(data):
             self.vars[name.decode()] = base64.b64decode(value).decode()
+            self.wakes += name == b"tally_wake"
         self.stream.feed(_VARIABLE.sub(b"", data))
         self.title = self.screen.title or self.title
 
@@ -77,6 +79,7 @@ class Gui:
         self.selector = selectors.DefaultSelector()
         self.selector.register(0, selectors.EVENT_READ, None)
         self.next_id = 1
+        self.gone_wakes = 0
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
     def run(self) -> None:
@@ -112,6 +115,7 @@ class Gui:
     def drop(self, pane: Pane) -> None:
         self.selector.unregister(pane.fd)
         os.close(pane.fd)
+        self.gone_wakes += pane.wakes
         del self.panes[pane.id]
         os.waitpid(pane.pid, 0)
 
@@ -136,6 +140,7 @@ class Gui:
             text = "".join(line.rstrip() + "\n" for line in pane.screen.display)
             self.put(f"text-{pane.id}", text)
         self.put("list.json", json.dumps([pane.row() for pane in self.panes.values()]))
+        self.put("wakes", str(self.gone_wakes + sum(pane.wakes for pane in self.panes.values())))
         self.put("vars.json", json.dumps({pane.id: pane.vars for pane in self.panes.values()}))
 
     def put(self, name: str, text: str) -> None:

@@ -199,21 +199,27 @@ def test_requests(desk: Desk) -> None:
 
 
 def test_fork(desk: Desk) -> None:
-    """The real `tally fork --json` gives what Lua reads: a plan for an agent, a refusal in words for a shell."""
-    forks = Fake().require("tallylight.hosts.fork")
+    """
+    `tally fork --here` in a split shows the page whole, and becomes what it shows; a refusal is a page as well.
+
+    Nothing of it was shown as a line of WezTerm's own, where it could be cut.
+    """
     name = Path(desk.sidecar["snapshot"]).stem
     shell, agent = desk.spawn(), desk.spawn()
     desk.send(agent, "codex\r")
     desk.wait(lambda: desk.panes().get(agent) and desk.panes()[agent].agent_pid, "the agent")
-    said = "state=waiting;tool=codex;session=0199a213-81c0-7800-8aa1-bbab2a035a53"
-    desk.write_feed("fork", {agent: [(1, said)]})
+    session = "0199a213-81c0-7800-8aa1-bbab2a035a53"
+    desk.write_feed("fork", {agent: [(1, f"state=waiting;tool=codex;session={session}")]})
     desk.wait_status(agent, "waiting")
-    plan, _ = forks.read_plan(desk.run_tally("fork", "--json", f"{name}:{agent}").stdout, "")
-    assert list(plan.argv.values())[1:] == ["fork", "0199a213-81c0-7800-8aa1-bbab2a035a53"]
-    assert forks.read_plan(desk.run_tally("fork", "--json", f"{name}:{shell}").stdout, "") == (
-        None,
-        "no agent runs in this pane",
-    )
+    page = desk.spawn(*desk.tally, "fork", "--here", f"{name}:{agent}")
+    desk.wait(lambda: session in desk.screen(page) and "Enter" in desk.screen(page), "the page")
+    assert "this pane" in desk.screen(page) and "OS window" not in desk.screen(page)
+    desk.send(page, "\r")
+    desk.wait(lambda: page in desk.panes() and desk.panes()[page].agent == "codex", "the fork")
+    refused = desk.spawn(*desk.tally, "fork", "--here", f"{name}:{shell}")
+    desk.wait(lambda: "Not forked" in desk.screen(refused), "the refusal")
+    desk.send(refused, "x")
+    desk.wait(lambda: refused not in desk.panes(), "the end of its page")
 
 
 def test_a_closed_pane_goes(desk: Desk) -> None:
@@ -251,6 +257,62 @@ def test_claudes_own_status_file(desk: Desk) -> None:
     assert desk.status(pane) == "working"
     desk.send(pane, "waiting\r")
     desk.wait_status(pane, "waiting")
+
+
+def variable(payload: str) -> str:
+    """The words for a shell that set the variable `tally`, as `tally emit` does."""
+    return f"printf '\\033]1337;SetUserVar=tally={base64.b64encode(payload.encode()).decode()}\\007'"
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_emit_and_read(desk: Desk, shell: str) -> None:
+    """
+    `tally emit waiting …; read answer` in a plain shell: amber while it waits, dark at its prompt.
+
+    WezTerm tells nothing of the shell's marks. bash is seen to edit a line; of another shell it is seen that a program
+    that was in the foreground has ended.
+    """
+    pane = desk.spawn(*(("bash", "--norc", "-i") if shell == "bash" else ("sh", "-i")))
+    desk.wait(lambda: desk.status(pane), "the pane")
+    # A script that asks, where the shell itself cannot be told apart from its prompt.
+    asks = f"{variable('state=waiting')}; read -r answer"
+    desk.send(pane, f"{asks}\r" if shell == "bash" else f'bash -c "{asks}"\r')
+    desk.wait(lambda: "tally" in desk.variables(pane), "the variable")
+    desk.write_feed(f"emit-{shell}", {pane: [(1, "state=waiting")]}, workspace="nowhere")
+    desk.wait_status(pane, "waiting")
+    lists = len(desk.calls("list"))
+    desk.wait(lambda: len(desk.calls("list")) >= lists + 2, "two more looks")
+    assert desk.status(pane) == "waiting"
+    desk.send(pane, "yes\r")
+    desk.wait(lambda: desk.status(pane) != "waiting", "the end of the light")
+    found = desk.panes()[pane]
+    assert (found.status.value, found.reason.source) == ("idle", "shell")
+    # What a command said when it was done stands at the prompt until it was looked at, and leaves nothing.
+    desk.write_feed(f"emit-{shell}", {pane: [(1, "state=waiting"), (2, "state=done")]}, workspace="nowhere")
+    desk.wait_status(pane, "done")
+    desk.write_feed(
+        f"emit-{shell}", {pane: [(1, "state=waiting"), (2, "state=done")]}, front=str(pane), workspace="nowhere"
+    )
+    desk.wait(lambda: desk.status(pane) != "done", "the look")
+    if shell == "bash":
+        assert desk.panes()[pane].reason.source == "shell", "and no grey light"
+
+
+def test_wezterm_is_woken(desk: Desk) -> None:
+    """What was found out is followed by one write of our variable, to a pane that WezTerm shows, and no other text."""
+    shell, pane = desk.spawn(), desk.spawn()
+    desk.send(pane, "codex\r")
+    desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
+    desk.wait(lambda: desk.panes().get(shell), "the shell")
+    desk.write_feed("woken", {pane: [(1, "state=working;tool=codex")], shell: []})
+    desk.wait_status(pane, "working")
+    before = desk.wakes()
+    desk.write_feed("woken", {pane: [(1, "state=working;tool=codex"), (2, "state=waiting;tool=codex")], shell: []})
+    desk.wait_status(pane, "waiting")
+    desk.wait(lambda: desk.wakes() > before, "the variable")
+    assert desk.variables(pane).get("tally_wake", desk.variables(shell).get("tally_wake")) == "1"
+    # All that the stand-in got of it is the variable.
+    assert "tally_wake" not in desk.screen(pane) + desk.screen(shell)
 
 
 # What breaks it ---------------------------------------------------------------------------------------------------

@@ -78,7 +78,8 @@ class Worktree(Protocol):
 class ForkPage:
     """
     One page. *wants_worktree* is what the person chose; the caller that shows the page looks it up and sets *worktree*
-    to what it would be, or to why there can be none.
+    to what it would be, or to why there can be none. With *is_here* it is started in the page's own terminal, and there
+    is no place to choose.
     """
 
     verb: Verb
@@ -86,6 +87,7 @@ class ForkPage:
     place: Place = Place.VSPLIT
     wants_worktree: bool = False
     worktree: Worktree | Refusal | None = None
+    is_here: bool = False
 
     @property
     def refusal(self) -> Refusal | None:
@@ -107,7 +109,7 @@ class ForkPage:
             return Act.LEAVE
         if key == "enter":
             return Act.STAY if self.refusal else Act.GO
-        if key in _KEYS:
+        if key in _KEYS and not self.is_here:
             self.place = _KEYS[key]
         elif key == "w" and self.verb is Verb.FORK:
             self.wants_worktree = not self.wants_worktree
@@ -125,8 +127,9 @@ class ForkPage:
         """What the keys do, for a screen so wide."""
         if isinstance(self.found, Refusal):
             return fitted([(("", "  "), ("key", "any key"), ("", " leaves"))], columns)
-        keys = [("Enter", str(self.verb)), ("Esc", "leave"), ("p", "beside"), ("b", "below"), ("t", "tab")]
-        keys += [("o", "OS window")]
+        keys = [("Enter", str(self.verb)), ("Esc", "leave")]
+        if not self.is_here:
+            keys += [("p", "beside"), ("b", "below"), ("t", "tab"), ("o", "OS window")]
         if self.verb is Verb.FORK:
             keys.append(("w", "no worktree" if self.wants_worktree else "new worktree"))
         return fitted(key_lines(keys, columns), columns)
@@ -144,7 +147,11 @@ class ForkPage:
         plan = self.found
         rows: list[Line] = [(("title", f"  {self.verb.mark}  {self.verb.capitalize()} {plan.display}"),), ()]
         rows += [(("", "  "), ("", line)) for line in _flow([_exact(word) for word in plan.argv], inner - 2)]
-        rows += [(), *_fact("in", self._directory(plan), inner), *_fact("as", self.place.words, inner)]
+        rows += [
+            (),
+            *_fact("in", self._directory(plan), inner),
+            *_fact("as", "this pane" if self.is_here else self.place.words, inner),
+        ]
         rows += _fact("known", str(plan.method), inner)
         made = self.worktree if self.wants_worktree else None
         if made is not None and not isinstance(made, Refusal):

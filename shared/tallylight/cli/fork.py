@@ -2,7 +2,8 @@
 `tally fork` and `tally resume`: continue a pane's conversation in a new pane, or say what would do it.
 
 What runs is shown first and needs one key. Without a terminal to ask on, or outside the kitty that has the pane, the
-argument list is printed and nothing is started. docs/actions.md describes the JSON for scripts.
+argument list is printed and nothing is started. With `--here` it is started in this very terminal, in the place of
+this program, whoever has the pane; WezTerm's keys open a split with that. docs/actions.md describes the JSON.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     if options.json:
         sys.stdout.write(json.dumps(to_json(plan, base), indent=2) + "\n")
         return 1 if isinstance(plan, Refusal) else 0
+    if options.here:
+        return _ask_here(ForkPage(verb, here, wants_worktree=base is not None, worktree=base, is_here=True), found)
     if isinstance(plan, Refusal):
         raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
     command = launch_command(found, plan, Place(options.location), os.environ)
@@ -73,6 +76,7 @@ def _parser(verb: Verb) -> argparse.ArgumentParser:
     add_pane(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the exact argument list and start nothing")
     parser.add_argument("--json", action="store_true", help="print the same as one JSON object and start nothing")
+    parser.add_argument("--here", action="store_true", help="ask, and start it, in this terminal")
     parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
     if verb is Verb.FORK:
         parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
@@ -131,10 +135,10 @@ def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str,
     return [kitten, "@", "launch", *where, *same, f"--title={plan.title}", f"--cwd={plan.cwd}", *plan.argv]
 
 
-def _ask(offer: ForkPage, found: Found) -> int:
-    """Show the page; start what it shows if that is agreed to."""
+def _agreed(offer: ForkPage, found: Found) -> Plan | None:
+    """Show the page; what is to be started, looked at once more, if that is agreed to."""
     if not ask(offer, sys.stdin.fileno(), os.environ, fork.complete):
-        return 1
+        return None
     plan = offer.found
     assert isinstance(plan, Plan)
     agents, _ = agent_files.load_agents(os.environ)
@@ -146,6 +150,41 @@ def _ask(offer: ForkPage, found: Found) -> int:
         if isinstance(made, Refusal):
             raise TallyError(sentence(made.text))
         again = attrs.evolve(again, cwd=made)
+    return again
+
+
+def _ask_here(offer: ForkPage, found: Found) -> int:
+    """
+    Become what the page shows, if that is agreed to.
+
+    The terminal may be there for this page alone, so what goes wrong is a page as well: it would be gone with it.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise TallyError("there is no terminal here to ask on")
+    try:
+        plan = _agreed(offer, found)
+        if plan is None:
+            return 1
+        os.chdir(plan.cwd)
+        os.execvpe(plan.argv[0], list(plan.argv), {**os.environ, **plan.env})  # noqa: S606 - an argument list, no shell
+    except (OSError, TallyError) as error:
+        text = f"{_fault(error)}; nothing was started"
+        ask(attrs.evolve(offer, found=Refusal("start", text)), sys.stdin.fileno(), os.environ, lambda _: None)
+        return 1
+
+
+def _fault(error: Exception) -> str:
+    """What went wrong, for a person."""
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    return str(error).removeprefix("nothing was started: ")
+
+
+def _ask(offer: ForkPage, found: Found) -> int:
+    """Show the page; have kitty start what it shows if that is agreed to."""
+    again = _agreed(offer, found)
+    if again is None:
+        return 1
     command = launch_command(found, again, offer.place, os.environ)
     assert command is not None
     done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)

@@ -27,6 +27,7 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.procfs import MAX_DESCENDANTS, ProcTable, Stat, parse_stat
 
 __all__ = [
+    "MAX_DESCENDANTS",
     "ForegroundReader",
     "Groups",
     "ProcTable",

@@ -192,6 +192,8 @@ class Snapshot:
     started: float
     birth: str = ""
     written: float
+    #: How far the host has read what its terminal wrote for it, by the writer's own count; 0 where nothing is written.
+    heard: int = 0
     panes: tuple[Pane, ...]
 
     @property
@@ -207,6 +209,7 @@ class Snapshot:
             started=number(value.get("started")),
             birth=text(value.get("birth")),
             written=number(value.get("written")),
+            heard=count(value.get("heard")) or 0,
             panes=listed(value.get("panes"), Pane.from_json, max_panes),
         )
 
@@ -218,5 +221,6 @@ class Snapshot:
             "started": self.started,
             "birth": self.birth,
             "written": self.written,
+            **({"heard": self.heard} if self.heard else {}),
             "panes": [pane.to_json() for pane in self.panes],
         }

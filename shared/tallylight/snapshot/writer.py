@@ -134,6 +134,8 @@ class SnapshotWriter:
     min_interval: float = 0.2
     pid: int = attrs.field(factory=os.getpid)
     started: float = 0.0
+    #: As in `Snapshot.heard`; what is written next says it.
+    heard: int = 0
     error: str = ""
     _birth: str = attrs.field(init=False, default="")
     _panes: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
@@ -208,6 +210,7 @@ class SnapshotWriter:
             started=self.started,
             birth=self._birth,
             written=self._as_of,
+            heard=self.heard,
             panes=(),
         )
         self._texts = {id(pane): self._texts.get(id(pane)) or (pane, _dumps(pane.to_json())) for pane in panes}

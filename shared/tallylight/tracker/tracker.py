@@ -343,6 +343,8 @@ class Tracker:
         if choice.deadline is not None:
             deadlines.append(choice.deadline)
         claim = choice.winner or (None if id_ or now < self.held_until else self._after_exit_claim)
+        if claim is not None and claim.seen and not id_ and self._at_prompt and self._foreground is None:
+            claim = None  # a command has ended and was looked at: a plain shell needs no light for that
         if claim is not None:
             source: Source | None = claim.report.source
             status, kind, at = claim.status, claim.report.kind, claim.at

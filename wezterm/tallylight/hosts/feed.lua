@@ -4,6 +4,7 @@
 
 local wezterm = require('wezterm')
 local panes = require('tallylight.pane.panes')
+local release = require('tallylight.model.release')
 local text = require('tallylight.wire.text')
 
 local M = {}
@@ -54,6 +55,7 @@ function M.encode(world)
     version = 1,
     life = world.life,
     front = table.concat(world.front, ','),
+    release = release,
     workspace = text.sanitise(world.workspace, M.TITLE_CELLS),
     problems = table.concat(world.problems, ','),
     panes = rows,

@@ -126,6 +126,11 @@ class PollingHost:
         self._touch(polled)
         return polled.pane
 
+    def peek(self, id_: str) -> Pane | None:
+        """The pane *id_*, to look at; nothing that it is told this way is published. On the loop only."""
+        polled = self._held.get(id_)
+        return polled.pane if polled is not None else None
+
     def post(self, call: Callable[[], None]) -> None:
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
         self._posted.put(call)
@@ -139,6 +144,15 @@ class PollingHost:
                     asked.due = 0.0
 
         self.post(hurry)
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the snapshot says all that was decided. May be asked on any thread."""
+        return self._snapshot.due(0.0) is None
+
+    def heard(self, number: int) -> None:
+        """What a terminal wrote for us was read up to *number*: the next snapshot says so."""
+        self._snapshot.heard = number
 
     def stop(self) -> None:
         """End `run`."""
@@ -210,7 +224,8 @@ class PollingHost:
                 polled.pane.tracker.pause(late)
             pane = polled.pane
             is_of_interest = pane.agent is not None or pane.is_undecided or pane.decision.is_lit or polled.entry is None
-            if is_of_interest:
+            # What is held back for a moment, or queued, has a time as well, whatever the pane shows until then.
+            if is_of_interest or pane.deadline() is not None:
                 self._lively.append(polled)
             every = 1 if polled.is_armed or polled.entry is None else OFTEN if is_of_interest else SELDOM
             if (number + self._ticks) % every == 0:

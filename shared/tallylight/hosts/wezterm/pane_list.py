@@ -4,11 +4,14 @@ WezTerm's list of panes, `wezterm cli list --format json`, and the feed that our
 https://wezterm.org/cli/cli/list.html . The list has no user variables and does not say which pane has the focus; the
 feed has both, because only WezTerm's own process knows them:
 
-    {"version": 1, "life": "…", "front": "3,4",
-     "panes": {"3": {"title": "…", "is_local": true, "said": [{"n": 1, "value": "state=waiting;tool=claude"}]}}}
+    {"number": 1700000000000, "version": 1, "life": "…", "front": "3,4", "workspace": "default", "problems": "keys",
+     "release": "0.1.0",
+     "panes": {"3": {"title": "…", "is_local": true, "progress": false,
+                     "said": [{"n": 1, "value": "state=waiting;tool=claude"}]}}}
 
-`n` counts what a pane has said, from 1 in each life of WezTerm's Lua state. Nothing in either is believed: what has
-the wrong type costs its pane, or itself.
+`n` counts what a pane has said, from 1 in each life of WezTerm's Lua state; `number` is another one in each feed.
+`problems` are the names of what is wrong on that side. Nothing in either is believed: what has the wrong type costs its
+pane, or itself.
 """
 
 from __future__ import annotations
@@ -53,14 +56,22 @@ class FedPane:
 
     title: str = ""
     said: tuple[tuple[int, str], ...] = ()
+    #: Whether it shows a progress bar; None where WezTerm cannot tell.
+    progress: bool | None = None
 
 
 @attrs.frozen(kw_only=True)
 class FeedState:
     """The whole feed. *life* is another one after each reload of WezTerm's configuration."""
 
+    number: int = 0
     life: str = ""
     front: frozenset[str] = frozenset()
+    #: The workspace that its windows show; empty if that is not said.
+    workspace: str = ""
+    problems: frozenset[str] = frozenset()
+    #: Of the Lua that wrote it; empty for one from before it was said.
+    release: str = ""
     panes: dict[str, FedPane] = attrs.field(factory=dict)
 
 
@@ -107,7 +118,11 @@ def read_feed(data: bytes) -> FeedState | None:
     panes = found.get("panes")
     rows = list(panes.items())[:MAX_PANES] if isinstance(panes, dict) else []
     return FeedState(
+        number=values.integer(found.get("number"), 0, _MAX_NUMBER) or 0,
         life=_text(found.get("life")),
+        workspace=_text(found.get("workspace")),
+        problems=frozenset(_text(found.get("problems")).split(",")) - {""},
+        release=_text(found.get("release")),
         front=frozenset(part for part in _text(found.get("front")).split(",") if part.isascii() and part.isdigit()),
         panes={id_: _fed(value) for id_, value in rows if isinstance(value, dict)},
     )
@@ -123,6 +138,7 @@ def _fed(value: dict[str, Any]) -> FedPane:
         title=_text(value.get("title")),
         # A longer one is no word that the carrier takes.
         said=tuple((n, word) for n, word in numbered if n is not None and word is not None),
+        progress=bar if isinstance(bar := value.get("progress"), bool) else None,
     )
 
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import re
 import signal
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
 
+import tallylight
 from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.hosts.polling.host import PollingHost
@@ -32,6 +35,10 @@ HOST = "wezterm"
 VERSION = 1
 #: Seconds between two looks at whether WezTerm still runs.
 ALIVE_S = 1.0
+#: Seconds between two looks at whether Lua has written anything.
+LISTEN_S = 0.05
+#: Of one Lua file.
+_MAX_LUA = 1 << 20
 #: Seconds in which a sidecar that has the lock writes its pid.
 HOLDER_S = 1.0
 #: Of one line in the log.
@@ -59,8 +66,32 @@ class Place:
 
     def answer(self, pid: int) -> str:
         """What Lua is told: *pid* is the sidecar's."""
-        snapshot = self.folder / f"{HOST}-{pid}.json"
-        return json.dumps({"version": VERSION, "pid": pid, "snapshot": str(snapshot), "feed": str(self.feed)})
+        paths = {"snapshot": str(self.folder / f"{HOST}-{pid}.json"), "feed": str(self.feed)}
+        return json.dumps({"version": VERSION, "pid": pid, "release": release(), **paths})
+
+
+def release() -> str:
+    """What is installed, the Lua files that belong to it among them: another text after an update."""
+    digest = hashlib.sha256()
+    for folder in _package().parents[:2]:
+        # In an installation the Lua files are beside `lib`, in a checkout beside `shared`.
+        for path in sorted((folder / "wezterm").rglob("*.lua")):
+            with contextlib.suppress(OSError, TallyError):
+                digest.update(path.name.encode() + b"\0" + read_write.read_limited(path, _MAX_LUA))
+    return f"{tallylight.__version__}-{digest.hexdigest()[:12]}"
+
+
+def _package() -> Path:
+    return Path(tallylight.__file__).parent
+
+
+def _installed() -> tuple[int, int, int] | None:
+    """What is another one once an update has put another release in the place of ours."""
+    try:
+        found = Path(tallylight.__file__).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def place_of(environ: Mapping[str, str], gui: int) -> Place:
@@ -158,8 +189,10 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str) -> 
     env = {**environ, "WEZTERM_UNIX_SOCKET": socket_of(environ, place.gui)}
     source = WezTermSource(env, place.gui, wezterm, place.feed, table)
     poller = PollingHost(HOST, [source], environ, table=table)
+    source.is_written = lambda: poller.is_written
     told: set[str] = set()
     looked = 0.0
+    installed = _installed()
 
     def is_over() -> bool:
         nonlocal looked
@@ -173,10 +206,18 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str) -> 
         if now - looked < ALIVE_S:
             return False
         looked = now
-        return born is None or table.start(place.gui) != born
+        # After an update Lua starts the one that is installed now.
+        return born is None or table.start(place.gui) != born or _installed() != installed
+
+    def hurry() -> None:
+        while True:
+            time.sleep(LISTEN_S)
+            if source.is_new():
+                poller.post(lambda: None)
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: poller.stop())
+    threading.Thread(target=hurry, name="tallylight-feed", daemon=True).start()
     try:
         poller.run(until=is_over)
     finally:

@@ -5,6 +5,9 @@ The list gives panes, terminals and cursors; a screen is read (`get-text`) only 
 WezTerm's own process knows comes through the feed, a file that our Lua writes: what the `tally` variables said, titles,
 and which panes are in front. A WezTerm whose Lua is not ours, or does not tick, is judged by the list alone.
 
+An idle WezTerm tells its Lua nothing. So when what is shown has changed, and the snapshot says so, a variable is set on
+one pane that its windows show (`terminals`): that pane itself if it is quiet, else another one.
+
 The sidecar's snapshot is `wezterm-<pid of the sidecar>.json`; the files named for the GUI process are beside it:
 `wezterm-<pid>.lock`, which holds the sidecar's pid and is locked while it lives, `.feed.json` and `.log`.
 """
@@ -13,7 +16,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -22,10 +25,12 @@ from tallylight.evidence import process_table
 from tallylight.files import read_write
 from tallylight.hosts.jobs import Ran, run
 from tallylight.hosts.polling.host import PollingHost, SourcePane
-from tallylight.hosts.wezterm import pane_list
+from tallylight.hosts.wezterm import pane_list, terminals
 from tallylight.hosts.wezterm.pane_list import FeedState, Row
+from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.errors import TallyError
-from tallylight.pane.pane import Look
+from tallylight.model.status import Status
+from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 
@@ -35,6 +40,10 @@ LIST_S, IDLE_LIST_S = 1.0, 3.0
 READ_S = 0.5
 #: A list this young, in seconds, still says where the cursor is.
 CURSOR_S = 0.1
+#: Between two times that WezTerm is woken, in seconds, and for the snapshot that it is to read then.
+WAKE_S, WRITTEN_S = 0.2, 1.0
+#: Panes of which one may be written to, beside those that changed.
+MAX_OTHERS = 4
 _MAX_BYTES = 4 * 1024 * 1024
 
 
@@ -49,6 +58,15 @@ class _Heard:
     life: str
     n: int
     value: str
+    #: Whether the shell has been away from its prompt since; None where that was not looked at yet.
+    is_away: bool | None = None
+    #: The group that was last seen in the foreground instead of the shell, and whether one was for two looks.
+    group: int = 0
+    was_elsewhere: bool = False
+
+    def said(self, n: int, value: str) -> None:
+        self.n, self.value = n, value
+        self.is_away, self.group, self.was_elsewhere = None, 0, False
 
 
 class WezTermSource:
@@ -61,6 +79,7 @@ class WezTermSource:
         self._wezterm = wezterm
         self._gui = gui
         self._table = table or process_table.table()
+        self._groups = process_table.Groups(self._table)
         self._feed_path = feed
         self._feed_stamp: object = None
         self._feed = FeedState()
@@ -69,6 +88,14 @@ class WezTermSource:
         self._leaders: dict[str, int] = {}
         self._rows: dict[str, Row] = {}
         self._listed_at = 0.0
+        self._bars: dict[str, bool] = {}
+        #: What was last shown, as far as Lua draws it, and when WezTerm was last woken for it.
+        self._drawn: dict[str, tuple[object, ...]] = {}
+        self._woken_at = 0.0
+        #: The panes in whose foreground is an agent of this machine or their own shell.
+        self._plain: frozenset[str] = frozenset()
+        #: Whether the snapshot says all that was decided. Set by whoever writes it.
+        self.is_written: Callable[[], bool] = lambda: True
         #: Seconds between two looks.
         self.every = LIST_S
 
@@ -140,8 +167,37 @@ class WezTermSource:
         )
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
-        """Lua draws; it reads the snapshot."""
+        """Lua draws: it reads the snapshot, when it is woken."""
         self.every = LIST_S if any(entry.agent or entry.agent_pid for entry in entries.values()) else IDLE_LIST_S
+        drawn = {id_: words for id_, entry in entries.items() if (words := _drawn(entry))}
+        changed = [id_ for id_ in drawn.keys() | self._drawn.keys() if drawn.get(id_) != self._drawn.get(id_)]
+        self._drawn = drawn
+        if changed:
+            self._wake(changed)
+
+    def _wake(self, changed: Sequence[str]) -> None:
+        """Have WezTerm look at the snapshot, once it is written; not more often than it can take."""
+        time.sleep(max(0.0, self._woken_at + WAKE_S - time.monotonic()))
+        end = time.monotonic() + WRITTEN_S
+        while not self.is_written() and time.monotonic() < end:
+            time.sleep(0.01)
+        terminals.wake(self._wakeable(changed), self._table)
+        self._woken_at = time.monotonic()
+
+    def _wakeable(self, changed: Sequence[str]) -> list[Terminal]:
+        """The terminals of panes that its windows show, those of *changed* first."""
+        feed, rows = self._feed, self._rows
+        others = sorted(rows.keys() - set(changed), key=lambda id_: id_ not in feed.front)
+        found = []
+        for number, id_ in enumerate((*changed, *others)):
+            row = rows.get(id_)
+            leader = self._leaders.get(row.tty, 0) if row is not None and row.tty else 0
+            is_hidden = row is None or (feed.workspace and row.workspace != feed.workspace)
+            if row is not None and leader and not is_hidden and id_ in self._plain:
+                found.append(Terminal(row.tty, leader))
+            if number >= len(changed) and len(found) >= MAX_OTHERS:
+                break
+        return found
 
     def act(self, request: Request) -> None:
         """Bring a pane to the front of its window."""
@@ -149,13 +205,20 @@ class WezTermSource:
 
     # On the loop ----------------------------------------------------------------------------------------------
 
+    def is_new(self) -> bool:
+        """Whether Lua has written anything since `listen` read it. May be asked on any thread."""
+        try:
+            return _stamp(self._feed_path) != self._feed_stamp
+        except OSError:
+            return False
+
     def listen(self, poller: PollingHost, now: float) -> None:
         """Take in what Lua has written since, and tell the panes. Cheap where nothing is new: one `stat`."""
+        self._plain = frozenset(id_ for id_ in self._rows if self._is_plain(poller.peek(id_), id_))
         try:
-            found = self._feed_path.stat()
+            stamp = _stamp(self._feed_path)
         except OSError:
             return
-        stamp = (found.st_mtime_ns, found.st_ino, found.st_size)
         if stamp != self._feed_stamp:
             self._feed_stamp = stamp
             try:
@@ -167,9 +230,11 @@ class WezTermSource:
             is_moved = feed.front != self._feed.front or feed.panes.keys() != self._feed.panes.keys()
             self._feed = feed
             self._heard = {id_: heard for id_, heard in self._heard.items() if id_ in feed.panes}
+            poller.heard(feed.number)
             if is_moved:
                 poller.refresh(self)
         self._tell(poller, now)
+        self._look_at_prompts(poller, now)
 
     def _tell(self, poller: PollingHost, now: float) -> None:
         """Tell the panes what is new to them; one that is not known yet is told later."""
@@ -187,12 +252,52 @@ class WezTermSource:
                 pane.title(fed.title, now)
             for word in words:
                 pane.carrier(word, now)
+            if fed.progress is not None and (fed.progress or id_ in self._bars):
+                self._bars[id_] = fed.progress
+                pane.progress(fed.progress, now)
+
+    def _is_plain(self, pane: Pane | None, id_: str) -> bool:
+        """Whether an agent of this machine holds the foreground of a pane, or its own shell."""
+        if pane is None:
+            return False
+        row = self._rows.get(id_)
+        leader = self._leaders.get(row.tty, 0) if row is not None else 0
+        return pane.agent is not None or (leader != 0 and pane.pid == leader)
+
+    def _look_at_prompts(self, poller: PollingHost, now: float) -> None:
+        """
+        End what a plain command said, when its shell shows its prompt again: of OSC 133 WezTerm tells its Lua nothing.
+
+        Only panes are looked at that are lit by what was said there, with no agent in the foreground.
+        """
+        for id_, heard in self._heard.items():
+            pane, row = poller.peek(id_), self._rows.get(id_)
+            leader = self._leaders.get(row.tty, 0) if row is not None and row.tty else 0
+            if pane is None or row is None or not leader or pane.agent is not None or not pane.decision.is_lit:
+                heard.is_away = None
+                continue
+            group = self._groups.look(leader, now)
+            if group != leader:
+                is_away = True
+                heard.was_elsewhere = heard.was_elsewhere or group == heard.group
+                heard.group = group
+            else:
+                shown = terminals.at_prompt(Terminal(row.tty, leader), self._table)
+                # A shell that does not tell is at its prompt where a program was in the foreground before.
+                is_away = not (heard.was_elsewhere if shown is None else shown)
+            if is_away is not heard.is_away:
+                told = poller.pane(id_)
+                if told is not None and is_away and heard.is_away is False:
+                    told.marked(True, None, now)
+                elif told is not None and not is_away:
+                    told.marked(False, None, now)
+                heard.is_away = is_away
 
     def _look_at_foreground(self, poller: PollingHost, id_: str, now: float) -> None:
         row, pane = self._rows.get(id_), poller.pane(id_)
         leader = self._leaders.get(row.tty, 0) if row is not None else 0
         if leader and pane is not None:
-            pane.foreground(process_table.Groups(self._table).look(leader, now), now)
+            pane.foreground(self._groups.look(leader, now), now)
 
     def _new_words(self, id_: str, said: Sequence[tuple[int, str]]) -> list[str]:
         life = self._feed.life
@@ -206,10 +311,22 @@ class WezTermSource:
             if heard is None:
                 heard = self._heard[id_] = _Heard(life, 0, "")
             if n > heard.n:
-                heard.n, heard.value = n, value
+                heard.said(n, value)
                 words.append(value)
         return words
 
     def close(self) -> None:
         """The feed is of no use to anyone else."""
         self._feed_path.unlink(missing_ok=True)
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_mtime_ns, found.st_ino, found.st_size
+
+
+def _drawn(entry: PaneEntry) -> tuple[object, ...]:
+    """What Lua draws of a pane, and toasts; nothing for one without a light."""
+    if entry.status is Status.ACTIVE:
+        return ()
+    return entry.status, entry.kind, entry.agent, entry.project, entry.message, entry.question, entry.snoozed_until

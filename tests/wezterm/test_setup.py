@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
 
+import tallylight
+from tallylight.cli import doctor
 from tallylight.cli.setup import main
 from tallylight.model.finding import Health
 from tallylight.setup import wezterm
+from tallylight.snapshot import writer
 from tests.install.fakes import FakeSystem, make_system, tree
 from tests.wezterm.fake import Fake
 
@@ -83,14 +88,118 @@ def test_lua_is_never_written(home: Path, where: str) -> None:
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_bytes(b"-- local tallylight = require 'tallylight'\r\nreturn {}\r\n")
     run(system, "--yes")
-    assert "put these two lines" in system.text
+    assert "put these two lines" in system.text and "run `tally doctor` in WezTerm" in system.text
+    assert "kitty" not in system.text
     assert health(system) == [Health.MISSING]
-    config.write_text("local t = require('tallylight')\nreturn {}\n")
+    lines = "\n".join((*wezterm.LINES, "return {}", ""))
+    config.write_text(lines)
     run(system, "--yes")
     assert f"set up in ~/{where}" in system.text
     run(system, "--undo", "--yes")
-    assert config.read_text() == "local t = require('tallylight')\nreturn {}\n"
-    assert config.parent.is_dir()
+    assert config.read_text() == lines
+    assert config.parent.is_dir() and not (home / ".config/wezterm/tallylight").exists()
+
+
+def evaluate(home: Path, config: str) -> Fake:
+    """WezTerm loads this configuration; where it cannot, it would open a window with the error."""
+    folder = home / ".config" / "wezterm"
+    fake = Fake(path=f"{folder}/?.lua;{folder}/?/init.lua")
+    fake.evaluate(
+        f"local wezterm = require 'wezterm'\nlocal config = wezterm.config_builder()\n{config}\nreturn config"
+    )
+    return fake
+
+
+PLAIN = "local tallylight = require 'tallylight'\ntallylight.apply_to_config(config)"
+
+
+@pytest.mark.parametrize("verb", ["--undo", "--uninstall"])
+@pytest.mark.parametrize("lines", ["\n".join(wezterm.LINES), PLAIN], ids=["printed", "plain"])
+def test_a_configuration_that_still_loads_us(home: Path, verb: str, lines: str) -> None:
+    """It is told of first, line by line, and goes on to work: by itself, or because a stub stays that does nothing."""
+    system = with_wezterm(home)
+    config = home / ".wezterm.lua"
+    config.write_text(lines)
+    run(system, "--yes")
+    assert "format-tab-title" in evaluate(home, lines).handlers
+    run(system, verb, "--yes")
+    assert system.text.index("~/.wezterm.lua still loads Tallylight") < system.text.index("removed")
+    for number, line in enumerate(lines.split("\n"), 1):
+        assert f"{number}: {line}" in system.text
+    fake = evaluate(home, lines)
+    assert fake.handlers == {}
+    link = home / ".config" / "wezterm" / "tallylight"
+    assert link.exists() is (lines == PLAIN)
+    if lines == PLAIN:
+        assert "Tallylight was removed" in fake.log[0][1]
+        more = "wezterm.on('format-tab-title', tallylight.wrap(function() return 'x' .. tallylight.component() end))"
+        evaluate(home, f"{PLAIN}\n{more}\nassert(tallylight.tab_state({{}}) == nil)").draw()
+        # Once the lines are gone so is the stub, and whoever sets up again gets the link.
+        run(system, "--yes")
+        assert link.is_symlink()
+        run(system, "--undo", "--yes")
+        config.write_text("return {}")
+        run(system, "--undo", "--yes")
+        assert not link.exists()
+
+
+def test_a_stub_that_was_changed_is_theirs(home: Path) -> None:
+    """What a person has put into the stub, or beside it, stays."""
+    system = with_wezterm(home)
+    (home / ".wezterm.lua").write_text(PLAIN)
+    run(system, "--yes")
+    run(system, "--undo", "--yes")
+    link = home / ".config" / "wezterm" / "tallylight"
+    (link / "mine.lua").write_text("return 1")
+    (home / ".wezterm.lua").write_text("return {}")
+    run(system, "--yes")
+    assert "was not made by Tallylight" in system.text
+    run(system, "--undo", "--yes")
+    assert (link / "mine.lua").read_text() == "return 1"
+
+
+def test_a_plugin_has_its_own_copy(home: Path) -> None:
+    """`wezterm.plugin.require` does not need the link, so no stub is left for it."""
+    system = with_wezterm(home)
+    (home / ".wezterm.lua").write_text("local t = wezterm.plugin.require 'https://example.org/tallylight'")
+    run(system, "--yes")
+    run(system, "--undo", "--yes")
+    assert not (home / ".config" / "wezterm" / "tallylight").exists()
+
+
+def test_no_empty_directories_stay(home: Path) -> None:
+    """Directories that setup made go with it; one into which something else has come stays."""
+    system = with_wezterm(home)
+    before = {path for path in home.rglob("*") if path.is_dir()}
+    run(system, "--yes")
+    run(system, "--uninstall", "--yes")
+    assert {path for path in home.rglob("*") if path.is_dir()} == before
+    run(system, "--yes")
+    (home / ".local" / "share" / "mine").mkdir()
+    run(system, "--uninstall", "--yes")
+    assert {path.relative_to(home).as_posix() for path in home.rglob("*") if path.is_dir()} - {
+        path.relative_to(home).as_posix() for path in before
+    } == {".local", ".local/share", ".local/share/mine"}
+
+
+def test_what_the_lua_says_is_wrong(home: Path) -> None:
+    """`tally doctor` tells what the Lua in a running WezTerm found wrong, and that it is of another version."""
+    system = with_wezterm(home, XDG_RUNTIME_DIR=str(home / "run"))
+    folder = writer.directory(system.env)
+    folder.mkdir(parents=True, mode=0o700)
+    feed = folder / f"wezterm-{os.getpid()}.feed.json"
+
+    def found(**more: object) -> list[tuple[Health, str]]:
+        feed.write_text(json.dumps({"version": 1, "release": tallylight.__version__, **more}))
+        feed.chmod(0o600)
+        return [(finding.health, finding.text) for finding in doctor._feeds(system)]
+
+    assert found() == []
+    assert [health for health, _ in found(problems="keys,handlers,titles,other")] == [Health.BROKEN] * 3
+    assert found(release="0.0.1") == [(Health.STALE, f"WezTerm {os.getpid()} runs the Lua files of 0.0.1")]
+    assert found(release=None)[0][0] is Health.STALE
+    feed.rename(folder / "wezterm-999999999.feed.json")
+    assert list(doctor._feeds(system)) == []
 
 
 def test_a_directory_of_somebody_elses(home: Path) -> None:
@@ -111,7 +220,7 @@ def test_no_wezterm(home: Path) -> None:
     system = make_system(home, kitty=False)
     (Path(system.env["PATH"]) / "wezterm").unlink(missing_ok=True)
     run(system, "--yes")
-    assert "WezTerm" not in system.text
+    assert "\n  WezTerm " not in system.text
     assert not (home / ".config" / "wezterm").exists()
     assert health(system) == []
 

@@ -16,12 +16,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
+import tallylight
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean
 from tallylight.evidence import process_table
-from tallylight.files import directories, install_paths, receipt
+from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
 from tallylight.hooks import state
+from tallylight.hosts.wezterm import pane_list
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.setup import checks, sessions, wezterm
@@ -114,8 +116,9 @@ def _line(finding: Finding, columns: int) -> str:
 def examine(system: System, wire: Wire) -> Iterator[Finding]:
     """Every finding, in the order in which a fault explains the ones after it."""
     yield from checks.installation(system)
-    yield from checks.terminal(system)
+    yield from checks.terminal(system, has_other=wezterm.look(system).is_here)
     yield from wezterm.findings(system, [host.name for host in wire.snapshots()[0] if host.host == "wezterm"])
+    yield from _feeds(system)
     yield from checks.settings(system)
     yield from state.findings(system, hooks.targets(system))
     passthrough = _multiplexer(system)
@@ -134,6 +137,44 @@ def _records(wire: Wire) -> Iterator[Finding]:
     for agent in sorted({pane.agent for pane in panes}):
         text = f"the format of those of {agent} is not known: its model, context, tasks and reply are not shown"
         yield Finding("records", Health.SKIPPED, text)
+
+
+#: What the Lua in a WezTerm says is wrong with it, by the names it uses: what that is, and what to do.
+_LUA_PROBLEMS = {
+    "titles": (
+        "another format-tab-title handler was registered before Tallylight's, so tabs show no light",
+        "wrap it, or register it after apply_to_config: see Titles in docs/wezterm.md",
+    ),
+    "keys": (
+        "`config.keys = …` comes after apply_to_config, so Tallylight's keys are gone",
+        "move apply_to_config behind it",
+    ),
+    "handlers": (
+        "an event handler registered before Tallylight's fails or returns false, so lights come late",
+        "correct it, or register it after apply_to_config; WezTerm's log (ctrl+shift+l) names its error",
+    ),
+}
+
+
+def _feeds(system: System) -> Iterator[Finding]:
+    """What the Lua in each running WezTerm says of itself."""
+    folder = writer.directory(system.env)
+    for path in sorted(folder.glob("wezterm-*.feed.json"))[: writer.MAX_FILES]:
+        number = path.name.removeprefix("wezterm-").removesuffix(".feed.json")
+        if not (number.isdecimal() and len(number) < 11) or process_table.table().start(int(number)) is None:
+            continue
+        try:
+            feed = pane_list.read_feed(read_write.read_own(path, pane_list.MAX_FEED))
+        except (OSError, TallyError):
+            continue
+        if feed is None:
+            continue
+        if feed.release != tallylight.__version__:
+            text = f"WezTerm {number} runs the Lua files of {feed.release or 'an earlier version'}"
+            yield Finding("WezTerm", Health.STALE, text, "reload its configuration (ctrl+shift+r)")
+        for name in sorted(feed.problems & _LUA_PROBLEMS.keys()):
+            text, remedy = _LUA_PROBLEMS[name]
+            yield Finding("WezTerm", Health.BROKEN, text, remedy)
 
 
 def _bus(system: System, wire: Wire) -> Iterator[Finding]:
@@ -234,11 +275,19 @@ def _light(system: System, wire: Wire, *, blocked: bool) -> Iterator[Finding]:
         # https://github.com/zellij-org/zellij/issues/3954
         text = "sent, but not received: Zellij passes none of Tallylight's sequences on"
         yield Finding("light", Health.BROKEN, text, "run the agent outside of Zellij, or in tmux or GNU Screen")
+    elif _is_in_wezterm(system) and any(host.host == "wezterm" for host in living):
+        remedy = "look into WezTerm's log (ctrl+shift+l) for lines that start with tallylight"
+        yield Finding("light", Health.BROKEN, f"sent, but not received within {ARRIVES_S:g} s", remedy)
     elif _kitty_pid(system) is None and not tty.multiplexer(system.env):
-        yield Finding("light", Health.SKIPPED, "sent, but not received: this terminal is not a kitty on this machine")
+        text = "sent, but not received: this terminal is no kitty or WezTerm on this machine that runs tallylight"
+        yield Finding("light", Health.SKIPPED, text)
     else:
         remedy = "restart kitty; if that does not help, start it from another terminal and read what it prints"
         yield Finding("light", Health.BROKEN, f"sent, but not received within {ARRIVES_S:g} s", remedy)
+
+
+def _is_in_wezterm(system: System) -> bool:
+    return system.env.get("TERM_PROGRAM") == "WezTerm" and not tty.multiplexer(system.env)
 
 
 def _arrival(wire: Wire, record: str) -> str:

@@ -117,6 +117,9 @@ def _setup(system: System, *, yes: bool, dry_run: bool) -> int:
             "\nNext: restart kitty, then run `tally doctor` in it. Or reload kitty's configuration (ctrl+shift+f5)"
             "\nand open a new tab; tabs that are open already may stay dark until the restart."
         )
+    elif beside.is_here:
+        told = "" if beside.uses_us else "save these lines in your WezTerm configuration, then "
+        system.say(f"\nNext: {told}run `tally doctor` in WezTerm.")
     return DONE
 
 
@@ -164,8 +167,10 @@ def _tell_keys(system: System, here: kitty.Kitty, bindings: list[Binding], answe
 
 def _tell_what_is_there(system: System, here: kitty.Kitty, state: environment.State) -> None:
     system.say("")
+    beside = wezterm.look(system)
     if not here.is_here:
-        system.say("  kitty       not found: install it, then run `tally setup` again")
+        if not beside.is_here:
+            system.say("  kitty       not found: install it or WezTerm, then run `tally setup` again")
     else:
         name = here.version_text or ("found" if here.program else "its program was not found")
         system.say(f"  kitty       {name}; set up in {system.short(here.conf)}")
@@ -177,7 +182,7 @@ def _tell_what_is_there(system: System, here: kitty.Kitty, state: environment.St
     system.say(f"  agents      {', '.join(agents) if agents else 'none found on PATH; they need no setup'}")
     if agents:
         system.say("              they need no setup; `tally hooks install` makes them report their status themselves")
-    for line in wezterm.lines(system, wezterm.look(system)):
+    for line in wezterm.lines(system, beside):
         system.say(line)
     place = install_paths.layout(system)
     if state.foreign_command:
@@ -203,6 +208,8 @@ def _undo(system: System, *, yes: bool, dry_run: bool, everything: bool) -> int:
         system.say("Tallylight is not in kitty.conf or any agent's settings; nothing changed.")
         _tell_how_to_remove_the_rest(system)
         return DONE
+    for line in wezterm.warning(system):
+        system.say(line)
     for step in steps:
         name = system.short(step.path)
         if step.goes:

@@ -72,9 +72,11 @@ def _packages(system: System, place: install_paths.Layout) -> Iterator[Finding]:
             yield Finding(name, Health.BROKEN, f"does not import: {reason}", "run ./install.sh again")
 
 
-def terminal(system: System) -> Iterator[Finding]:
-    """kitty, its version, and the include in kitty.conf."""
+def terminal(system: System, *, has_other: bool = False) -> Iterator[Finding]:
+    """kitty, its version, and the include in kitty.conf. *has_other*: nobody needs kitty, for there is WezTerm."""
     here = kitty.look(system)
+    if here.program is None and has_other and not os.path.lexists(here.conf):
+        return
     if here.program is None:
         health = Health.SKIPPED if os.path.lexists(here.conf) else Health.MISSING
         yield Finding("kitty", health, "its program was not found", "" if health is Health.SKIPPED else "install kitty")

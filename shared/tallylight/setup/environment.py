@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import sys
@@ -32,6 +33,7 @@ from tallylight.files.install_paths import Layout, layout
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies
+from tallylight.wire import values
 
 #: Part of every digest: raise it when what is built from the same source changes.
 _FORMAT = "1"
@@ -213,8 +215,11 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
     """Do what `look` found; False if psutil had to stay out. A `TallyError` means that nothing was changed."""
     place = layout(system)
     complete = True
+    made = _missing(place.data.parent, place.command.parent, directories.state_dir(system.env).parent)
     try:
         place.data.mkdir(parents=True, exist_ok=True)
+        if made:
+            read_write.atomic_write(_note(place), json.dumps({"version": 1, "made": made}).encode())
         if state.build:
             complete = _build(system, source, python, place.releases / state.release)
         for link in _links(place, source):
@@ -237,6 +242,26 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
     finally:
         _remove_if_empty(place.releases, place.data)
     return complete
+
+
+def _missing(*folders: Path) -> list[str]:
+    """The directories that have to be made for *folders*, innermost first."""
+    every = {path for folder in folders for path in (folder, *folder.parents) if not path.exists()}
+    return [str(path) for path in sorted(every, key=lambda path: len(path.parts), reverse=True)]
+
+
+def _note(place: Layout) -> Path:
+    """Says which directories around us we made: they go with us, where nothing else has come into them."""
+    return place.data / "made.json"
+
+
+def _made(place: Layout) -> list[Path]:
+    try:
+        found = values.load(read_write.read_limited(_note(place)))
+    except (OSError, TallyError):
+        return []
+    made = found.get("made") if isinstance(found, dict) else None
+    return [Path(path) for path in made if values.exact(path, 4096)] if isinstance(made, list) else []
 
 
 def _remove_if_empty(*folders: Path) -> None:
@@ -331,6 +356,8 @@ def remove(system: System) -> list[Path]:
     shutil.rmtree(place.releases, ignore_errors=True)
     shutil.rmtree(extras.root(system.env), ignore_errors=True)
     existed = place.data.is_dir()
+    made = _made(place)
+    _note(place).unlink(missing_ok=True)
     _remove_if_empty(place.launcher.parent, place.data)
     token = directories.serve_token(system.env)
     if token.exists():
@@ -339,4 +366,5 @@ def remove(system: System) -> list[Path]:
         _remove_if_empty(token.parent)
     if existed and not place.data.exists():
         removed.append(place.data)
+        _remove_if_empty(*made)
     return removed

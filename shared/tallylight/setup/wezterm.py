@@ -4,6 +4,9 @@ WezTerm on this machine: its program, its directory of configuration, and the on
 `<configuration>/tallylight` leads to our Lua files, so `require 'tallylight'` finds them wherever `wezterm.lua` is.
 A person's Lua is read, to tell whether it uses us, and never written: two lines are theirs to put in. Where WezTerm
 looks: https://wezterm.org/config/files.html
+
+A module that is not found opens a window with an error, so those lines do without us where we are not. For a
+configuration that loads us by a plain `require`, a stub that does nothing is left in the link's place.
 """
 
 from __future__ import annotations
@@ -24,11 +27,51 @@ from tallylight.setup.checks import SETUP
 from tallylight.wire import values
 
 #: What a person puts into `wezterm.lua`, before it returns its configuration.
-LINES = ("local tallylight = require 'tallylight'", "tallylight.apply_to_config(config)")
+LINES = (
+    "local has_tallylight, tallylight = pcall(require, 'tallylight')",
+    "if has_tallylight then tallylight.apply_to_config(config) end",
+)
+#: What is left where a configuration would fail without it.
+STUB = """\
+-- Tallylight was removed. This file does nothing: it is here because wezterm.lua still loads Tallylight and would fail
+-- without it. Delete those lines there, and then this directory.
+local wezterm = require('wezterm')
+wezterm.log_warn('Tallylight was removed: delete the lines that load it, then ' .. wezterm.config_dir .. '/tallylight')
+
+local M = {}
+
+function M.apply_to_config(config)
+  return config
+end
+
+function M.wrap(formatter)
+  return formatter or function() end
+end
+
+function M.decorate(_, text)
+  return text
+end
+
+function M.component()
+  return ''
+end
+
+-- Whatever else it had: a function that returns nothing.
+return setmetatable(M, {
+  __index = function()
+    return function() end
+  end,
+})
+"""
 _READ_LIMIT = 1 << 20
 _MAX_PATH = 4096
 _USES = re.compile(r"^[^\n]*\brequire\b[^\n]*\btallylight\b", re.M)
+_GUARDED = re.compile(r"\bpcall\s*\(\s*require\b")
+#: This has a copy of its own.
+_PLUGIN = re.compile(r"\bplugin\s*\.\s*require\b")
 _COMMENT = re.compile(r"--.*")
+#: Of the lines of a configuration that are quoted.
+_MAX_QUOTED, _MAX_LINE = 8, 120
 
 
 class WezTerm(NamedTuple):
@@ -51,18 +94,39 @@ class WezTerm(NamedTuple):
     @property
     def is_foreign(self) -> bool:
         """Whether something that is not ours stands where our link would."""
-        return os.path.lexists(self.link) and not _is_ours(self.link)
+        return os.path.lexists(self.link) and not _is_ours(self.link) and not self.has_stub
+
+    @property
+    def has_stub(self) -> bool:
+        """Whether a stub of ours stands there."""
+        return _is_stub(self.link)
 
     @property
     def uses_us(self) -> bool:
         """Whether the configuration loads us, as far as one can tell without running it."""
+        return bool(_USES.search(self._text()))
+
+    @property
+    def needs_us(self) -> bool:
+        """Whether it would fail without us."""
+        lines = _USES.findall(self._text())
+        return any(not _GUARDED.search(line) and not _PLUGIN.search(line) for line in lines)
+
+    @property
+    def our_lines(self) -> list[tuple[int, str]]:
+        """The lines of the configuration that name us, with their numbers."""
+        lines = self._text(keeps_comments=True).splitlines()
+        found = [(number, line.strip()[:_MAX_LINE]) for number, line in enumerate(lines, 1) if "tallylight" in line]
+        return found[:_MAX_QUOTED]
+
+    def _text(self, *, keeps_comments: bool = False) -> str:
         if self.config is None:
-            return False
+            return ""
         try:
             text = read_write.read_limited(self.config, _READ_LIMIT).decode("utf-8", "replace")
         except (OSError, TallyError):
-            return False
-        return bool(_USES.search(_COMMENT.sub("", text)))
+            return ""
+        return text if keeps_comments else _COMMENT.sub("", text)
 
 
 def look(system: System) -> WezTerm:
@@ -98,6 +162,23 @@ def _is_ours(link: Path) -> bool:
     return found is not None and found.parts[-3:] == (directories.NAME, "wezterm", "tallylight")
 
 
+def _is_stub(link: Path) -> bool:
+    """A directory with our stub in it, and nothing else."""
+    try:
+        return (
+            not link.is_symlink()
+            and [path.name for path in link.iterdir()] == ["init.lua"]
+            and read_write.read_limited(link / "init.lua", _READ_LIMIT).decode("utf-8", "replace") == STUB
+        )
+    except (OSError, TallyError):
+        return False
+
+
+def _remove_stub(link: Path) -> None:
+    (link / "init.lua").unlink()
+    link.rmdir()
+
+
 def is_stale(here: WezTerm) -> bool:
     """Whether there is something to do."""
     return here.is_here and not here.is_linked and not here.is_foreign
@@ -118,6 +199,8 @@ def apply(system: System, here: WezTerm) -> None:
             here.link.parent.mkdir(parents=True)
         if _is_ours(here.link):
             here.link.unlink()
+        elif here.has_stub:
+            _remove_stub(here.link)
         here.link.symlink_to(here.target)
     except OSError as error:
         raise TallyError(
@@ -129,15 +212,36 @@ def apply(system: System, here: WezTerm) -> None:
 
 def is_undone(system: System) -> bool:
     """Whether there is nothing to take back."""
-    return not _is_ours(look(system).link)
+    here = look(system)
+    return not _is_ours(here.link) and (not here.has_stub or here.needs_us)
+
+
+def warning(system: System) -> Iterator[str]:
+    """What a person should know before it is taken back: which lines of theirs load us, and what becomes of them."""
+    here = look(system)
+    if here.config is None or not here.uses_us:
+        return
+    name = system.short(here.config)
+    yield f"{name} still loads Tallylight; delete these lines, which are not changed for you:"
+    yield from (f"  {number}: {line}" for number, line in here.our_lines)
+    if here.needs_us:
+        yield f"Until then {system.short(here.link)} stays, as a file that does nothing: WezTerm would show an error."
+    yield ""
 
 
 def undo(system: System) -> list[Path]:
-    """Take the link away, and the directories that were made for it; what was removed."""
+    """Take the link away, and the directories that were made for it; what was removed. See `STUB` for what may stay."""
     here = look(system)
     removed = []
     if _is_ours(here.link):
         here.link.unlink()
+        removed.append(here.link)
+        if here.needs_us:
+            here.link.mkdir()
+            (here.link / "init.lua").write_text(STUB, "utf-8")
+            return removed
+    elif here.has_stub:
+        _remove_stub(here.link)
         removed.append(here.link)
     note = _note(system)
     for folder in _made(note):
@@ -174,6 +278,9 @@ def lines(system: System, here: WezTerm) -> Iterator[str]:
         return
     if here.uses_us and here.config is not None:
         yield f"  WezTerm     set up in {system.short(here.config)}"
+        if here.needs_us:
+            yield "              without Tallylight it would fail; these two lines do without:"
+            yield from (f"                {line}" for line in LINES)
         return
     name = system.short(here.config) if here.config is not None else "wezterm.lua"
     yield f"  WezTerm     put these two lines into {name}, before it returns its configuration:\n"

@@ -27,6 +27,8 @@ from tallylight.wire import values
 MAX_PANES = 1000
 #: Of the words of one pane in the feed. Lua keeps 16.
 MAX_SAID = 64
+#: Of the feed, in bytes.
+MAX_FEED = 4 * 1024 * 1024
 _MAX_TEXT = 4096
 _MAX_SIZE = 10_000
 #: The numbers that Lua's JSON keeps.

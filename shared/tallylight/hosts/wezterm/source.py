@@ -44,7 +44,6 @@ CURSOR_S = 0.1
 WAKE_S, WRITTEN_S = 0.2, 1.0
 #: Panes of which one may be written to, beside those that changed.
 MAX_OTHERS = 4
-_MAX_BYTES = 4 * 1024 * 1024
 
 
 class NoAnswerError(TallyError):
@@ -222,7 +221,7 @@ class WezTermSource:
         if stamp != self._feed_stamp:
             self._feed_stamp = stamp
             try:
-                feed = pane_list.read_feed(read_write.read_own(self._feed_path, _MAX_BYTES))
+                feed = pane_list.read_feed(read_write.read_own(self._feed_path, pane_list.MAX_FEED))
             except (OSError, TallyError):
                 feed = None
             if feed is None:

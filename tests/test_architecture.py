@@ -70,7 +70,7 @@ HOSTS = {
     "wezterm": ("polling",),
     "tmux": ("polling",),
     "gnu_screen": ("polling",),
-    "detached": ("polling", "tmux", "gnu_screen"),
+    "detached": ("polling", "tmux", "gnu_screen", "wezterm"),
 }
 #: Lines of a module.
 MAX_LINES = 400

@@ -39,6 +39,15 @@ elif words[2:4] == ["get-text", "--pane-id"]:
         sys.stdout.write(open(folder + "/text-" + words[4]).read())
     except OSError:
         sys.exit("no such pane")
+elif words[2] == "send-text":
+    import json, socket
+    ask = {{"do": "send" if "--no-paste" in words else "paste", "pane": int(words[-1]), "text": sys.stdin.read()}}
+    with socket.socket(socket.AF_UNIX) as gui:
+        os.chdir(folder)
+        gui.connect("sock")
+        gui.sendall(json.dumps(ask).encode() + b"\\n")
+        if gui.recv(100) != b"{{}}\\n":
+            sys.exit("no such pane")
 elif words[2:4] != ["activate-pane", "--pane-id"]:
     sys.exit("unknown: " + repr(words))
 """

@@ -3,8 +3,9 @@ The stand-in for WezTerm's GUI process: real terminals with real programs, and w
 
     python gui.py FOLDER
 
-reads commands as JSON lines (`spawn`, `send`, `close`, `title`) on standard input and answers each with a line. What it
-knows stands in FOLDER: `list.json` and `text-<pane>` as `wezterm cli` prints them, `vars.json` as Lua would see it.
+reads commands as JSON lines (`spawn`, `send`, `paste`, `close`) on standard input and answers each with a line; one
+line each also from who connects to FOLDER/sock. What it knows stands in FOLDER: `list.json` and `text-<pane>` as
+`wezterm cli` prints them, `vars.json` as Lua would see it, `wakes`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pty
 import re
 import selectors
 import signal
+import socket
 import struct
 import sys
 import termios
@@ -78,6 +80,12 @@ class Gui:
         self.panes: dict[int, Pane] = {}
         self.selector = selectors.DefaultSelector()
         self.selector.register(0, selectors.EVENT_READ, None)
+        self.listener = socket.socket(socket.AF_UNIX)
+        # By a short name: the path of a test's folder may be too long for a socket's.
+        os.chdir(folder)
+        self.listener.bind("sock")
+        self.listener.listen()
+        self.selector.register(self.listener, selectors.EVENT_READ, self.listener)
         self.next_id = 1
         self.gone_wakes = 0
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -88,6 +96,9 @@ class Gui:
         while True:
             for key, _ in self.selector.select():
                 pane = key.data
+                if pane is self.listener:
+                    self.serve()
+                    continue
                 if pane is not None:
                     self.read(pane)
                     continue
@@ -101,6 +112,14 @@ class Gui:
                     sys.stdout.write(json.dumps(answer) + "\n")
                     sys.stdout.flush()
             self.write()
+
+    def serve(self) -> None:
+        """Take one command from a `wezterm cli`."""
+        connection = self.listener.accept()[0]
+        with connection, connection.makefile("rw") as file:
+            command = json.loads(file.readline())
+            answer = self.command(command) if command["pane"] in self.panes else None
+            file.write(json.dumps(answer) + "\n")
 
     def read(self, pane: Pane) -> None:
         try:
@@ -129,6 +148,10 @@ class Gui:
         pane = self.panes[command["pane"]]
         if command["do"] == "send":
             os.write(pane.fd, command["text"].encode())
+        elif command["do"] == "paste":
+            is_bracketed = 2004 << 5 in pane.screen.mode
+            text = f"\x1b[200~{command['text']}\x1b[201~" if is_bracketed else command["text"]
+            os.write(pane.fd, text.encode())
         elif command["do"] == "close":
             os.kill(pane.pid, signal.SIGHUP)
             time.sleep(0.01)

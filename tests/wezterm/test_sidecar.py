@@ -10,9 +10,19 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 
+from tallylight.actions import answer, say
+from tallylight.actions.answer import Done, Question, Typist
+from tallylight.actions.gate import Refusal
+from tallylight.evidence.process import Process
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.wezterm.typist import Gui, gui_of
+from tallylight.model.status import Status
 from tallylight.snapshot import requests
+from tests.host.test_detached import AGENT
+from tests.host.test_pane import HandTable
 from tests.kitty.test_fake_agent import _AGENT, _SERVER
 from tests.wezterm.conftest import light_of
 from tests.wezterm.desk import Desk, is_running
@@ -257,6 +267,91 @@ def test_claudes_own_status_file(desk: Desk) -> None:
     assert desk.status(pane) == "working"
     desk.send(pane, "waiting\r")
     desk.wait_status(pane, "waiting")
+
+
+SCREENS = Path(__file__).parents[1] / "evidence/screens/claude"
+
+
+def test_answered_and_typed_into(desk: Desk) -> None:
+    """
+    A pane of WezTerm is answered, told something and interrupted like a detached one: against what was shown, once.
+
+    The program asks twice, then is at its prompt, then works.
+    """
+    folder = desk.home / "asking"
+    folder.mkdir()
+    (folder / "claude").write_text(AGENT)
+    (folder / "claude").chmod(0o755)
+    pane = desk.spawn("sh", "-c", f"{folder}/claude {SCREENS}; exec cat")
+    host = Path(desk.sidecar["snapshot"]).stem
+    multiplexers = Multiplexers(desk.env)
+    desk.wait(lambda: desk.status(pane), "the pane")
+
+    def typist(status: Status) -> Typist:
+        found = multiplexers.at(host, attrs.evolve(desk.panes()[pane], status=status))
+        assert not isinstance(found, Refusal), found
+        return found
+
+    def asked(text: str) -> Question:
+        found: list[Question] = []
+
+        def is_there() -> bool:
+            shown = answer.ask(typist(Status.WAITING))
+            if isinstance(shown, Question) and any(text in row for row in shown.context):
+                found.append(shown)
+            return bool(found)
+
+        desk.wait(is_there, text)
+        return found[-1]
+
+    def typed() -> bytes:
+        return (folder / "typed").read_bytes() if (folder / "typed").exists() else b""
+
+    assert multiplexers.can_type(host, desk.panes()[pane])
+    first = asked("echo one")
+    assert answer.answer(typist(Status.WAITING), first.answer(1)) == Done(str(pane), "answered 1. Yes")
+    second = asked("rm -rf build")
+    again = answer.answer(typist(Status.WAITING), first.answer(1))
+    assert isinstance(again, Refusal) and again.rule == "changed" and typed() == b"1"
+    assert answer.answer(typist(Status.WAITING), second.answer(4)) == Done(str(pane), "answered 4. No")
+
+    hard = "'\"$HOME `id` #{x} --pane-id 1 grüße 日本;"
+    text = say.Say(second.pane, second.pid, second.start, hard, enter=True)
+    desk.wait(lambda: isinstance(say.say(typist(Status.IDLE), text), Done), "its prompt")
+    desk.wait(lambda: typed() == f"14{hard}\r".encode(), "the text")
+    stop = say.Interrupt(second.pane, second.pid, second.start)
+    desk.wait(lambda: isinstance(say.interrupt(typist(Status.WORKING), stop), Done), "its work")
+    desk.wait(lambda: typed().endswith(b"\r\x1b"), "Escape")
+    desk.wait(lambda: isinstance(held := answer.holder(typist(Status.IDLE)), Refusal) and held.rule == "process", "cat")
+    assert multiplexers.read(host, desk.panes()[pane]) is not None
+
+    far = desk.spawn("sleep", "1000", domain="ssh")
+    desk.wait(lambda: far in desk.panes(), "the other pane")
+    assert not multiplexers.can_type(host, desk.panes()[far])
+    refused = answer.ask(multiplexers.at(host, desk.panes()[far]))  # type: ignore[arg-type]
+    assert isinstance(refused, Refusal) and refused.rule == "remote"
+    gone = answer.ask(multiplexers.at(host, attrs.evolve(desk.panes()[pane], id="999")))  # type: ignore[arg-type]
+    assert isinstance(gone, Refusal) and gone.rule == "gone"
+
+
+def test_whose_panes_they_are() -> None:
+    """Only a process that was started as a sidecar is asked which WezTerm it is for; a name alone is nothing."""
+    argv = ("python3", "/x/tally", "host", "wezterm", "--pid", str(os.getpid()), "--wezterm", "/usr/bin/wezterm")
+
+    class Processes(HandTable):
+        def get(self, pid: int) -> Process | None:
+            return Process(pid, 1, pid, "python3", argv, "", 1) if pid == os.getpid() else None
+
+        def start(self, pid: int) -> int | None:
+            return 1 if pid == os.getpid() else None
+
+    table = Processes("")
+    assert gui_of(f"wezterm-{os.getpid()}", table) == Gui(os.getpid(), "/usr/bin/wezterm")
+    for name in ("wezterm-1", "kitty-1", "wezterm-", "wezterm-x", f"sessions-{os.getpid()}", "wezterm-99999999999999"):
+        assert gui_of(name, table) is None
+    for bad in (argv[:4], ("python3", "host"), (*argv[:5], "x"), ("a", "host", "sessions", *argv[4:])):
+        argv = bad
+        assert gui_of(f"wezterm-{os.getpid()}", table) is None
 
 
 def variable(payload: str) -> str:

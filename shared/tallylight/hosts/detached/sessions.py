@@ -1,7 +1,9 @@
 """
-What reaches the panes of detached sessions, tmux's and GNU Screen's: their screens, and a `Typist` for each.
+What reaches the panes of hosts that are asked from outside, tmux's, GNU Screen's and WezTerm's: their screens, and a
+`Typist` for each.
 
-Where a pane is, its host says in the argument list that attaches to it; nothing else of a snapshot is used.
+Where a pane of a session is, its host says in the argument list that attaches to it; where one of WezTerm is, the
+sidecar's own command line. Nothing else of a snapshot is used.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Mapping
 from tallylight.actions.answer import Typist
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
+from tallylight.evidence import process_table
 from tallylight.hosts.detached.pane import (
     Holders,
     ScreenPane,
@@ -24,6 +27,8 @@ from tallylight.hosts.detached.pane import (
 )
 from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.jobs import run
+from tallylight.hosts.wezterm.sidecar import HOST
+from tallylight.hosts.wezterm.typist import Gui, WezTermPane, gui_of
 from tallylight.model.errors import SessionError
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import sanitise
@@ -33,7 +38,10 @@ MAX_LINES, MAX_CELLS = 500, 1000
 
 
 class Multiplexers:
-    """The panes of the host `sessions`. Every method may be called on any thread, and takes as long as it takes."""
+    """
+    The panes of the hosts `sessions` and `wezterm`. Every method may be called on any thread, and takes as long as it
+    takes.
+    """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -46,23 +54,33 @@ class Multiplexers:
         return Holders(agent_files.load_agents(self._environ)[0])
 
     def can_type(self, host: str, pane: Pane) -> bool:
-        """Whether *pane* is one of ours."""
+        """Whether *pane* is one of ours, and its processes are of this machine."""
+        if host.startswith(f"{HOST}-"):
+            return pane.pid is not None
         return host.startswith("sessions-") and (tmux_target(pane.attach) or screen_target(pane.attach)) is not None
 
     def at(self, host: str, pane: Pane) -> Typist | Refusal:
         """What looks at *pane* and types into it, for `actions.answer` and `actions.say`; refused if it is not ours."""
+        if (gui := gui_of(host, process_table.table())) is not None:
+            return self._wezterm(gui, pane)
         if self.can_type(host, pane):
             if (tmux := tmux_target(pane.attach)) is not None:
                 return TmuxPane(pane, *tmux, self._holders, self._env)
             if (screen := screen_target(pane.attach)) is not None:
                 return ScreenPane(pane, *screen, self._screens, self._holders, self._env, self._lock)
-        return Refusal("unreachable", f"{host}:{pane.id} is not a pane of tmux or GNU Screen that can be typed into")
+        return Refusal(
+            "unreachable", f"{host}:{pane.id} is not a pane of tmux, GNU Screen or WezTerm that can be typed into"
+        )
+
+    def _wezterm(self, gui: Gui, pane: Pane) -> WezTermPane:
+        return WezTermPane(pane, gui, self._holders.look, self._holders.table, self._environ)
 
     def read(self, host: str, pane: Pane) -> list[str]:
         """The rows of its screen, from the top, without the empty ones at the end."""
-        del host
         found = tmux_target(pane.attach)
-        if found is not None:
+        if (gui := gui_of(host, process_table.table())) is not None:
+            lines = self._wezterm(gui, pane).lines()
+        elif found is not None:
             command = ["tmux", "-u", "-S", found[0], "capture-pane", "-p", "-t", found[1]]
             done = unstuck(lambda: run(command, self._env))
             if done is None or done.code != 0:

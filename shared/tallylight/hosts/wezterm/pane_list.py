@@ -20,6 +20,7 @@ from typing import Any
 
 import attrs
 
+from tallylight.evidence.looks import Look
 from tallylight.model.errors import DecodeError
 from tallylight.wire import values
 
@@ -151,6 +152,17 @@ def screen(text: str, row: Row) -> list[str]:
         lines.pop()
     lines = lines[: row.rows]
     return lines + [""] * (row.rows - len(lines))
+
+
+def look(output: bytes, row: Row) -> Look:
+    """The screen of *row* in the output of `wezterm cli get-text`."""
+    return Look(
+        screen(output.decode("utf-8", "replace"), row),
+        cursor_row=min(row.cursor_row, row.rows - 1),
+        cursor_column=row.cursor_column,
+        columns=row.columns,
+        cursor_visible=row.cursor_visible,
+    )
 
 
 def _text(value: object) -> str:

@@ -157,13 +157,7 @@ class WezTermSource:
         row = self._rows.get(id_)
         if row is None:
             return None
-        return Look(
-            pane_list.screen(done.output.decode("utf-8", "replace"), row),
-            cursor_row=min(row.cursor_row, row.rows - 1),
-            cursor_column=row.cursor_column,
-            columns=row.columns,
-            cursor_visible=row.cursor_visible,
-        )
+        return pane_list.look(done.output, row)
 
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
         """Lua draws: it reads the snapshot, when it is woken."""

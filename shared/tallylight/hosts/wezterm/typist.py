@@ -1,0 +1,163 @@
+"""
+A pane of WezTerm, as `actions.answer` and `actions.say` look at it and type into it: by `wezterm cli`, from outside.
+
+The screen is read between two lists that have to agree on where the cursor is. The process in the foreground is looked
+up last. Then it is typed at once; what remains in between is the time of one `wezterm cli send-text`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import attrs
+
+from tallylight.actions.answer import Seen
+from tallylight.actions.gate import Refusal
+from tallylight.evidence import process_table
+from tallylight.evidence.foreground import Identity
+from tallylight.hosts.jobs import Ran, StuckError, run
+from tallylight.hosts.wezterm import pane_list
+from tallylight.hosts.wezterm.pane_list import Row
+from tallylight.hosts.wezterm.sidecar import HOST, socket_of
+from tallylight.model.errors import SessionError
+from tallylight.pane.pane import Look
+from tallylight.snapshot.schema import Pane
+
+#: Looks at a screen that is just being drawn, before that is said.
+TRIES = 5
+_GONE = Refusal("gone", "that pane is gone; nothing was typed")
+_REMOTE = Refusal("remote", "the programs of that pane run elsewhere, in another domain of WezTerm; nothing was typed")
+
+
+@attrs.frozen
+class Gui:
+    """A running WezTerm: its process, and the `wezterm` that asks it."""
+
+    pid: int
+    wezterm: str
+
+
+def gui_of(host: str, table: process_table.Table) -> Gui | None:
+    """
+    The WezTerm of the sidecar that is called *host*, `wezterm-4711`; None for another host, or one that is gone.
+
+    Its own command line says which it is; of a snapshot nothing but the number is used.
+    """
+    kind, _, number = host.partition("-")
+    if kind != HOST or not (number.isascii() and number.isdigit() and len(number) < 11):
+        return None
+    sidecar = table.get(int(number))
+    found = _served(sidecar.argv) if sidecar is not None and _is_ours(sidecar.pid) else None
+    return found if found is not None and table.start(found.pid) is not None else None
+
+
+def _is_ours(pid: int) -> bool:
+    """Whether it is this user's: what another one calls a `wezterm` is not run."""
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _served(argv: Sequence[str]) -> Gui | None:
+    """What `tally host wezterm --pid PID --wezterm PATH` was started for."""
+    words = list(argv)
+    if "host" not in words or words[words.index("host") : words.index("host") + 2] != ["host", HOST]:
+        return None
+    options = dict(itertools.pairwise(words))
+    pid = options.get("--pid", "")
+    if not (pid.isascii() and pid.isdigit() and len(pid) < 11):
+        return None
+    return Gui(int(pid), options.get("--wezterm", "wezterm"))
+
+
+@attrs.define
+class WezTermPane:
+    """The pane that a snapshot tells as *entry*, of *gui*. *holder* tells who is on the terminal of a process."""
+
+    entry: Pane
+    gui: Gui
+    holder: Callable[[int, str], Identity]
+    table: process_table.Table
+    environ: Mapping[str, str]
+
+    def see(self) -> Seen | Refusal:
+        """Its screen, and the agent on its terminal."""
+        found = self._look()
+        if found is None:
+            return _GONE
+        row, look = found
+        leader = self._leader(row)
+        if not leader:
+            return _REMOTE
+        return Seen(
+            pane=self.entry.id,
+            foreground=self.holder(leader, row.title),
+            look=look,
+            status=self.entry.status,
+            kind=self.entry.kind,
+        )
+
+    def press(self, keys: str) -> None:
+        """As it is, from standard input: no argument list shows it."""
+        self._send(keys, "--no-paste")
+
+    def paste(self, text: str, *, enter: bool) -> None:
+        """WezTerm makes a bracketed paste of it, where the program has asked for that."""
+        self._send(text)
+        if enter:
+            self._send("\r", "--no-paste")
+
+    def lines(self) -> list[str]:
+        """The rows of its screen."""
+        found = self._look()
+        if found is None:
+            raise SessionError("that pane is gone")
+        return list(found[1].lines)
+
+    def _look(self) -> tuple[Row, Look] | None:
+        row = self._row()
+        for _ in range(TRIES):
+            if row is None:
+                return None
+            done = self._cli("get-text", "--pane-id", self.entry.id)
+            if done.code != 0:
+                return None
+            again = self._row()
+            if again is not None and attrs.evolve(again, title=row.title) == row:
+                return row, pane_list.look(done.output, row)
+            row = again
+        raise SessionError("that pane is being drawn all the time; nothing was typed")
+
+    def _row(self) -> Row | None:
+        done = self._cli("list", "--format", "json")
+        rows = pane_list.read_list(done.output) if done.code == 0 else None
+        if rows is None:
+            raise SessionError("WezTerm does not answer")
+        return next((row for row in rows if row.id == self.entry.id), None)
+
+    def _leader(self, row: Row) -> int:
+        """The process that WezTerm started on the terminal; 0 for a pane whose processes are elsewhere."""
+        if not row.tty:
+            return 0
+        started = process_table.children(self.gui.pid, self.table)
+        return next((pid for pid in started if process_table.is_on_terminal(pid, row.tty, self.table)), 0)
+
+    def _send(self, text: str, *how: str) -> None:
+        if self._cli("send-text", *how, "--pane-id", self.entry.id, given=text.encode()).code != 0:
+            raise SessionError("that pane is gone")
+
+    def _cli(self, *words: str, given: bytes | None = None) -> Ran:
+        env = {name: value for name, value in self.environ.items() if name != "WEZTERM_PANE"}
+        env["WEZTERM_UNIX_SOCKET"] = socket_of(self.environ, self.gui.pid)
+        try:
+            done = run([self.gui.wezterm, "cli", "--no-auto-start", *words], env, given=given)
+        except StuckError:
+            raise SessionError("WezTerm does not answer") from None
+        if done is None:
+            raise SessionError(f"{Path(self.gui.wezterm).name} is not there")
+        return done

@@ -261,7 +261,7 @@ TYPING_WORDS: dict[str, set[str]] = {
     "readreg": {"hosts.detached.pane"},
     "paste": {"hosts.detached.pane"},
     "stuff": set(),
-    "send-text": set(),
+    "send-text": {"hosts.wezterm.typist"},
 }
 
 
@@ -285,7 +285,7 @@ def test_one_module_answers_and_one_types_text() -> None:
     """What a person does to an agent goes through `actions`; nothing else calls a host's typist, or types itself."""
     assert [where for module in MODULES.values() for where in typing(module)] == []
     # They would be found, if they were others.
-    for name in (*_ACTIONS, "hosts.detached.pane", "hosts.kitty.typist"):
+    for name in (*_ACTIONS, "hosts.detached.pane", "hosts.kitty.typist", "hosts.wezterm.typist"):
         assert typing(Module("other", MODULES[name].source))
 
 

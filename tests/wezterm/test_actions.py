@@ -165,6 +165,20 @@ def test_nothing_without_a_key(bench: Bench) -> None:
     assert bench.panes[1].split == [] and bench.panes[1].activated == 0
 
 
+def test_palette(bench: Bench) -> None:
+    """The command palette has the same actions, if it is asked for; WezTerm asks one plugin only."""
+    bench.config()
+    assert "augment-command-palette" not in bench.fake.handlers
+    bench.start()
+    bench.config("{palette=true}")
+    pane = bench.fake.object("Pane", bench.panes[0].id)
+    entries = bench.fake.to_python(bench.fake.emit_sync("augment-command-palette", None, pane))
+    assert [entry["action"]["argument"] for entry in entries] == [
+        "tallylight.jump", "tallylight.list", "tallylight.fork", "tallylight.resume",
+    ]  # fmt: skip
+    assert all(entry["brief"].startswith("Tallylight: ") for entry in entries)
+
+
 def test_a_fault_is_told(bench: Bench) -> None:
     """A pane that closes under an action costs a toast and a line in the log."""
     bench.config()

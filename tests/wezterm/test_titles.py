@@ -253,6 +253,20 @@ def test_tabline_component(bench: Bench) -> None:
     assert bench.title(bench.panes[1]) == "! tab"
 
 
+def test_summary(bench: Bench) -> None:
+    """A status bar gets one text about all panes, those of other workspaces among them."""
+    bench.config()
+    summary = bench.fake.require("tallylight").summary
+    bench.tick()
+    assert summary() == ""
+    hidden = bench.system.pane(bench.system.tab(bench.system.window("other")))
+    bench.say(bench.panes[0], "state=working")
+    bench.say(bench.panes[1], "state=waiting;kind=question")
+    bench.say(hidden, WAITING)
+    bench.tick()
+    assert summary() == "!2 ●1"
+
+
 def test_a_plain_configuration_stays(bench: Bench) -> None:
     """What a user has set is there after ours, and nothing but keys is added."""
     config = bench.config(

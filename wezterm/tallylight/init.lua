@@ -47,6 +47,9 @@ function M.apply_to_config(config, opts)
   watch.register()
   actions.register()
   actions.bind(config, merged.keys)
+  if merged.palette then
+    wezterm.on('augment-command-palette', actions.palette)
+  end
   watch.are_keys_lost = function()
     return actions.are_lost(config, merged.keys)
   end
@@ -59,5 +62,7 @@ M.decorate = titles.decorate
 M.wrap = titles.wrap
 --- For tabline.wez: `tab_active = { require('tallylight').component, 'index', … }`.
 M.component = titles.component
+--- For any status bar: a text about all panes.
+M.summary = titles.summary
 
 return M

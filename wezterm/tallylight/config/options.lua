@@ -17,6 +17,7 @@ local M = {}
 ---@field toasts string[]|false # the statuses that raise a toast when their pane is not in front
 ---@field keys table<string, tallylight.Key|false>|false
 ---@field tally string|false # the program; false to do without
+---@field palette boolean # whether the command palette has our actions; WezTerm asks only one plugin for them
 ---@field tick_seconds number # how often to look for news where WezTerm itself is idle; 0 for never
 
 ---@type tallylight.Options
@@ -34,6 +35,7 @@ M.DEFAULTS = {
     resume = { key = 'r', mods = 'CTRL|SHIFT|ALT' },
   },
   tally = 'tally',
+  palette = false,
   tick_seconds = 5,
 }
 

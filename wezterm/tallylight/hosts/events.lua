@@ -269,6 +269,7 @@ function M.tick(window, is_news)
     states[id] = panes.state(id, user_vars)
     is_lit = is_lit or states[id] ~= nil
   end
+  panes.shown = states
   publish(states, by_id)
   ticks = ticks + 1
   if ticks == NEVER_CALLED and M.options.title and M.options.title ~= 'manual' and not titles.is_called then

@@ -172,6 +172,24 @@ function M.register()
   end
 end
 
+local PALETTE = {
+  jump = 'go to the agent that waits',
+  list = 'list of agents',
+  fork = 'fork the conversation of this pane',
+  resume = 'resume the conversation of this pane',
+}
+
+--- The entries of the command palette.
+---@return table[]
+function M.palette()
+  local entries = {}
+  for _, name in ipairs(M.NAMES) do
+    local action = wezterm.action.EmitEvent('tallylight.' .. name)
+    entries[#entries + 1] = { brief = 'Tallylight: ' .. PALETTE[name], action = action }
+  end
+  return entries
+end
+
 --- Append our keys to the user's, but for those that are bound already.
 ---@param config table
 ---@param keys table<string, tallylight.Key|false>|false

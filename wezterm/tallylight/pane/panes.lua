@@ -207,6 +207,10 @@ function M.set_entries(found)
   entries = found
 end
 
+--- What every pane shows, as of the last look; for a status bar.
+---@type table<integer, tallylight.State>
+M.shown = {}
+
 --- Forget the panes that are gone.
 ---@param living table<integer, boolean>
 function M.keep(living)

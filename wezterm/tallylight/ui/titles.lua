@@ -274,6 +274,22 @@ function M.component(tab)
   return state and words.mark(state.status, state.kind) .. ' ' or ''
 end
 
+--- For a status bar: how many panes wait, have ended, work; `!2 ●1`. Nothing where there is none.
+---@return string
+function M.summary()
+  local counts = {}
+  for _, state in pairs(panes.shown) do
+    counts[state.status] = (counts[state.status] or 0) + 1
+  end
+  local parts = {}
+  for _, status in ipairs({ 'waiting', 'error', 'down', 'done', 'background', 'working' }) do
+    if counts[status] then
+      parts[#parts + 1] = words.mark(status) .. counts[status]
+    end
+  end
+  return table.concat(parts, ' ')
+end
+
 --- Take `format-tab-title`, if it is ours to take.
 ---
 --- 'own': with titles like WezTerm's. 'auto': besides, a handler registered after this one gives the title instead of

@@ -128,8 +128,7 @@ class PollingHost:
 
     def peek(self, id_: str) -> Pane | None:
         """The pane *id_*, to look at; nothing that it is told this way is published. On the loop only."""
-        polled = self._held.get(id_)
-        return polled.pane if polled is not None else None
+        return polled.pane if (polled := self._held.get(id_)) is not None else None
 
     def post(self, call: Callable[[], None]) -> None:
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""

@@ -6,6 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+import tallylight
+from tallylight.hosts.wezterm import sidecar
 from tallylight.hosts.wezterm.pane_list import MAX_PANES, FedPane, FeedState, Row, read_feed, read_list, screen
 from tallylight.hosts.wezterm.sidecar import socket_of
 from tallylight.hosts.wezterm.source import WezTermSource
@@ -74,6 +78,22 @@ def test_feed(value: object, said: object) -> None:
     assert feed == FeedState(life="a", front=frozenset({"3", "4"}), panes={"4": FedPane(said=said)})  # type: ignore[arg-type]
 
 
+@each(("value", "bar"), [(True, True), (False, False), (None, None), ("x", None), (1, None)])
+def test_bars_of_the_feed(value: object, bar: object) -> None:
+    """A pane has a progress bar, has none, or WezTerm cannot tell."""
+    feed = read_feed(json.dumps({"version": 1, "panes": {"4": {"progress": value}}}).encode())
+    assert feed is not None and feed.panes["4"].progress is bar
+
+
+def test_head_of_the_feed() -> None:
+    """Its number, the workspace that is shown, and what is wrong; each of the wrong type is as if it were not there."""
+    head = {"version": 1, "number": 17, "workspace": "w", "problems": "keys,titles", "release": "1"}
+    feed = read_feed(json.dumps(head).encode())
+    assert feed == FeedState(number=17, workspace="w", problems=frozenset({"keys", "titles"}), release="1")
+    for key in ("number", "workspace", "problems", "release"):
+        assert read_feed(json.dumps({"version": 1, key: [7]}).encode()) == FeedState()
+
+
 @each("data", [b"", b"[]", b'{"version": 2}', b"{" * 100_000, b"\xff"])
 def test_no_feed(data: bytes) -> None:
     """Another version, or what is no JSON, is no feed."""
@@ -96,6 +116,27 @@ def test_each_word_is_heard_once(tmp_path: Path) -> None:
     assert hears("three", (1, "d"), (2, "e")) == ["d", "e"]
     assert hears("four") == []
     assert hears("four", (1, "f")) == ["f"]
+
+
+def test_another_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is installed has another name after an update, be it of the Lua files alone, and the sidecar sees it."""
+    for name, lua in (("one", "return 1"), ("two", "return 2")):
+        package = tmp_path / name / "lib" / "tallylight"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("")
+        (tmp_path / name / "wezterm").mkdir()
+        (tmp_path / name / "wezterm" / "init.lua").write_text(lua)
+    for link in ("lib", "wezterm"):
+        (tmp_path / link).symlink_to(tmp_path / "one" / link)
+    monkeypatch.setattr(tallylight, "__file__", str(tmp_path / "lib" / "tallylight" / "__init__.py"))
+    before = sidecar.release(), sidecar._installed()
+    assert (sidecar.release(), sidecar._installed()) == before
+    for link in ("lib", "wezterm"):
+        (tmp_path / link).unlink()
+        (tmp_path / link).symlink_to(tmp_path / "two" / link)
+    assert sidecar.release() != before[0] and sidecar._installed() != before[1]
+    (tmp_path / "lib").unlink()
+    assert sidecar._installed() is None
 
 
 def test_socket() -> None:

@@ -97,6 +97,16 @@ def test_the_feed(bench: Bench) -> None:
     assert bench.feed["front"] == ""
 
 
+def test_a_progress_bar(bench: Bench) -> None:
+    """The sidecar is told of progress bars, where WezTerm has them."""
+    bench.config()
+    for progress, bar in (("Indeterminate", True), ({"Percentage": 0}, True), ({"Error": 5}, True), ("None", False)):
+        bench.panes[0].progress = progress
+        bench.tick()
+        found = bench.feed["panes"][str(bench.panes[0].id)].get("progress")
+        assert found is (bar if bench.profile == "nightly" else None)
+
+
 def test_the_feed_is_bounded(bench: Bench) -> None:
     """Of a pane that says very much the last words are kept, with their numbers."""
     bench.config()

@@ -36,7 +36,7 @@ VERSION = 1
 #: Seconds between two looks at whether WezTerm still runs.
 ALIVE_S = 1.0
 #: Seconds between two looks at whether Lua has written anything.
-LISTEN_S = 0.05
+LISTEN_S = 0.2
 #: Of one Lua file.
 _MAX_LUA = 1 << 20
 #: Seconds in which a sidecar that has the lock writes its pid.

@@ -223,6 +223,7 @@ class WezTermSource:
             is_moved = feed.front != self._feed.front or feed.panes.keys() != self._feed.panes.keys()
             self._feed = feed
             self._heard = {id_: heard for id_, heard in self._heard.items() if id_ in feed.panes}
+            self._bars = {id_: bar for id_, bar in self._bars.items() if id_ in feed.panes}
             poller.heard(feed.number)
             if is_moved:
                 poller.refresh(self)

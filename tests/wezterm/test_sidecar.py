@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -408,6 +409,35 @@ def test_wezterm_is_woken(desk: Desk) -> None:
     assert desk.variables(pane).get("tally_wake", desk.variables(shell).get("tally_wake")) == "1"
     # All that the stand-in got of it is the variable.
     assert "tally_wake" not in desk.screen(pane) + desk.screen(shell)
+
+
+def test_a_mux_server(desk: Desk, tmp_path: Path) -> None:
+    """On its server's side an agent that says nothing of itself is judged, and lights the GUI by a word of ours."""
+    runtime = tmp_path / "run"
+    (runtime / "wezterm").mkdir(parents=True, mode=0o700)
+    pid = runtime / "wezterm" / "pid"
+    pid.write_text(f"{desk.gui.pid}\n")
+    pid.chmod(0o600)
+    agent = Agent(desk, "muxed")
+    env = {**desk.env, "XDG_RUNTIME_DIR": str(runtime)}
+    host = subprocess.Popen([*desk.tally, "host", "wezterm-mux", "--wezterm", str(desk.wezterm)], env=env)
+    try:
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux"), "the first word")
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") == "waiting:input", "the silence")
+        desk.send(agent.pane, "exit\r")
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") not in ("waiting:input", "working"), "its end")
+        again = subprocess.run(
+            [*desk.tally, "host", "wezterm-mux"], env=env, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert again.returncode == 1 and "already watched" in again.stderr
+    finally:
+        host.terminate()
+        assert host.wait(30) == 0
+    pid.unlink()
+    none = subprocess.run(
+        [*desk.tally, "host", "wezterm-mux"], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert none.returncode == 1 and "--pid" in none.stderr
 
 
 # What breaks it ---------------------------------------------------------------------------------------------------

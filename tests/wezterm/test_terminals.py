@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -17,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from tallylight.evidence import process_table
-from tallylight.hosts.wezterm.terminals import WORD, Terminal, activity, wake
+from tallylight.hosts.wezterm.terminals import MUX_WORDS, WORD, Terminal, activity, wake
+from tallylight.model.status import Kind, Status
 
 pytestmark = pytest.mark.timeout(60)
 TABLE = process_table.table()
@@ -148,9 +150,15 @@ def test_a_terminal_that_is_full(program: Program) -> None:
         os.close(fd)
 
 
-def test_the_word() -> None:
-    """It is one user variable, always the same."""
+def test_the_words() -> None:
+    """It is one user variable, always the same; at a mux server's side one of some, and nothing else is written."""
     assert WORD == b"\x1b]1337;SetUserVar=tally_wake=MQ==\x07"
+    assert len(MUX_WORDS) == 1 + len(Status) * (1 + len(Kind))
+    assert all(
+        re.fullmatch(rb"\x1b\]1337;SetUserVar=tally_mux=[A-Za-z0-9+/=]*\x07", word) for word in MUX_WORDS.values()
+    )
+    with pytest.raises(AssertionError):
+        wake([], TABLE, word=b"\x1b]0;x\x07")
 
 
 def test_nothing_to_write_to() -> None:

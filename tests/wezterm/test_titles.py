@@ -136,6 +136,32 @@ def test_mux_pane(bench: Bench) -> None:
     assert "tally_status" not in bench.panes[1].user_vars
 
 
+def test_what_a_mux_server_says(bench: Bench) -> None:
+    """The side of a mux server lights a pane of which nobody else knows; an agent's own words come first."""
+    bench.config("{toasts=false}")
+    pane = bench.panes[1]
+    pane.domain = "SSHMUX:build"
+    bench.write_snapshot({"id": str(pane.id), "status": "active"})
+
+    def mux(word: str) -> None:
+        bench.fake.advance(1)
+        bench.fake.set_var(pane, "tally_mux", word)
+        bench.fake.pump()
+
+    for word, light in (
+        ("waiting:question", "▌?"), ("waiting", "▌!"), ("working", "▌●"), ("down", "▯○"), ("", ""),
+        ("idle", "▌·"), ("active", ""), ("rm -rf", ""), ("waiting:x:y", ""), ("waiting:other", "▌!"), ("x" * 9999, ""),
+    ):  # fmt: skip
+        mux(word)
+        assert bench.light(pane) == light, word
+    mux("working")
+    bench.say(pane, WAITING)
+    assert bench.light(pane) == "▌!"
+    bench.say(pane, "state=clear")
+    assert bench.light(pane) == "▌●"
+    assert bench.fake.errors() == []
+
+
 def test_dead_pane(bench: Bench) -> None:
     """A pane that closes takes its light along, and no handler fails over it."""
     bench.config()

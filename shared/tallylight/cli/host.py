@@ -85,6 +85,26 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
+def _add_mux(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pid", type=int, metavar="PID", help="the process id of the mux server, if it is another one")
+    parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
+
+
+def _mux(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from tallylight.hosts.wezterm import mux
+
+    if (other := _running(mux.HOST, environ)) is not None:
+        raise TallyError(f"the mux server is already watched by {other}")
+    server = options.pid if options.pid is not None else mux.server_of(environ)
+    mux.serve(
+        environ,
+        server,
+        options.wezterm,
+        lambda poller: on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP),
+    )
+    return 0
+
+
 #: Each kind: what it is, its options, and how it is run.
 KINDS: dict[
     str,
@@ -95,5 +115,6 @@ KINDS: dict[
     ],
 ] = {
     "sessions": ("watch the sessions of GNU Screen and tmux, attached or not", _add_sessions, _sessions),
+    "wezterm-mux": ("watch the panes of WezTerm's mux server, where their agents run", _add_mux, _mux),
     "wezterm": ("watch the panes of one WezTerm, in the background; started by its Lua", _add_wezterm, _wezterm),
 }

@@ -335,8 +335,8 @@ function M.register()
           M.tick(window, false)
         end
       end)
-    elseif name == 'tally_wake' then
-      -- The sidecar has found out something. What it is stands in its snapshot, not in here.
+    elseif name == 'tally_wake' or name == 'tally_mux' then
+      -- The sidecar has found out something, or the side of a mux server. What it is stands elsewhere.
       guarded('user-var-changed', function()
         tell(window, clock.now())
       end)

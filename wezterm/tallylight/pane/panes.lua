@@ -279,6 +279,22 @@ local function own_state(pane_id, payload)
   return best
 end
 
+--- What the side of a mux server says of a pane, `tally host wezterm-mux`: `waiting:question`.
+---@param user_vars table<string, string>|nil
+---@return tallylight.State|nil
+local function mux_state(user_vars)
+  local word = user_vars and user_vars.tally_mux
+  if type(word) ~= 'string' or #word > 40 then
+    return nil
+  end
+  local status, kind = word:match('^(%a+):?(%a*)$')
+  if not words.URGENCY[status] then
+    return nil
+  end
+  local known = words.KINDS[kind] and kind or nil
+  return { status = status, kind = known, agent = '', project = '', message = '', source = 'screen', since = 0 }
+end
+
 --- What is shown for a pane; nil where there is nothing to say.
 ---@param pane_id integer
 ---@param user_vars table<string, string>|nil
@@ -296,6 +312,10 @@ function M.state(pane_id, user_vars)
     if own and (not entry or words.RANKS[own.source] >= (words.RANKS[entry.source] or 0)) then
       shown = own
     end
+  end
+  -- Where an agent speaks for itself, what was seen of it from outside is not asked.
+  if (not shown or shown.status == 'active') and not own_state(pane_id, payload) then
+    shown = mux_state(user_vars)
   end
   if not shown or shown.status == 'active' or (shown.status == 'idle' and shown.source == 'shell') then
     return nil

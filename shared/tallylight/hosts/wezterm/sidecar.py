@@ -252,6 +252,10 @@ def socket_of(environ: Mapping[str, str], gui: int) -> str:
     said = environ.get("WEZTERM_UNIX_SOCKET", "")
     if said.endswith(f"/gui-sock-{gui}"):
         return said
+    return str(runtime_of(environ) / f"gui-sock-{gui}")
+
+
+def runtime_of(environ: Mapping[str, str]) -> Path:
+    """The directory in which WezTerm keeps its sockets."""
     runtime = environ.get("XDG_RUNTIME_DIR", "")
-    folder = Path(runtime, "wezterm") if runtime else Path(environ.get("HOME", os.sep), ".local/share/wezterm")
-    return str(folder / f"gui-sock-{gui}")
+    return Path(runtime, "wezterm") if runtime else Path(environ.get("HOME", os.sep), ".local/share/wezterm")

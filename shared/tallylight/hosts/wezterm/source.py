@@ -159,9 +159,13 @@ class WezTermSource:
             return None
         return pane_list.look(done.output, row)
 
+    def pace(self, entries: Mapping[str, PaneEntry]) -> None:
+        """Ask for the list more often while there is an agent."""
+        self.every = LIST_S if any(entry.agent or entry.agent_pid for entry in entries.values()) else IDLE_LIST_S
+
     def shown(self, entries: Mapping[str, PaneEntry]) -> None:
         """Lua draws: it reads the snapshot, when it is woken."""
-        self.every = LIST_S if any(entry.agent or entry.agent_pid for entry in entries.values()) else IDLE_LIST_S
+        self.pace(entries)
         drawn = {id_: words for id_, entry in entries.items() if (words := _drawn(entry))}
         changed = [id_ for id_ in drawn.keys() | self._drawn.keys() if drawn.get(id_) != self._drawn.get(id_)]
         self._drawn = drawn
@@ -183,11 +187,9 @@ class WezTermSource:
         others = sorted(rows.keys() - set(changed), key=lambda id_: id_ not in feed.front)
         found = []
         for number, id_ in enumerate((*changed, *others)):
-            row = rows.get(id_)
-            leader = self._leaders.get(row.tty, 0) if row is not None and row.tty else 0
-            is_hidden = row is None or (feed.workspace and row.workspace != feed.workspace)
-            if row is not None and leader and not is_hidden and id_ in self._plain:
-                found.append(Terminal(row.tty, leader))
+            terminal = self.terminal(id_)
+            if terminal is not None and (not feed.workspace or rows[id_].workspace == feed.workspace):
+                found.append(terminal)
             if number >= len(changed) and len(found) >= MAX_OTHERS:
                 break
         return found
@@ -195,6 +197,12 @@ class WezTermSource:
     def act(self, request: Request) -> None:
         """Bring a pane to the front of its window."""
         self._cli("activate-pane", "--pane-id", request.pane)
+
+    def terminal(self, id_: str) -> Terminal | None:
+        """The terminal of a pane, if an agent of this machine or the pane's own shell is in its foreground."""
+        row = self._rows.get(id_)
+        leader = self._leaders.get(row.tty, 0) if row is not None and row.tty else 0
+        return Terminal(row.tty, leader) if row is not None and leader and id_ in self._plain else None
 
     # On the loop ----------------------------------------------------------------------------------------------
 

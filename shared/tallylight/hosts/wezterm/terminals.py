@@ -2,8 +2,9 @@
 The terminals of WezTerm's panes, from outside: whether a shell edits a line on one, and one variable set on one.
 
 The sidecar writes to a pane's terminal for one reason only: WezTerm tells its Lua nothing while it is idle, and a user
-variable that is set makes it look. What is written is `WORD`, always the same, which draws nothing. It must not come
-between two halves of a sequence that a program writes. So it is written only
+variable that is set makes it look. What is written is `WORD`, always the same, which draws nothing; at the side of a
+mux server it is one of `MUX_WORDS`. It must not come between two halves of a sequence that a program writes. So it is
+written only
 
 * to the terminal that the pane's own first process has, of this user, in one write that never waits;
 * where the pane's foreground is an agent of this machine or the shell itself: not behind ssh, and not where a
@@ -27,11 +28,19 @@ import attrs
 
 from tallylight.evidence import process_table
 from tallylight.model.errors import TallyError
+from tallylight.model.status import Kind, Status
 from tallylight.wire import envelope, tty
 
 #: The variable that means nothing but "look", and its whole sequence.
 VARIABLE = "tally_wake"
 WORD = envelope.user_var(VARIABLE, b"1")
+#: What a mux server's side says of a pane, by its words: a status, and of what kind it is. Nothing else can be said.
+MUX_VARIABLE = "tally_mux"
+MUX_WORDS = {
+    word: envelope.user_var(MUX_VARIABLE, word)
+    for word in ("", *Status, *(f"{status}:{kind}" for status in Status for kind in Kind))
+}
+_CONSTANT = frozenset({WORD, *MUX_WORDS.values()})
 #: For how long nothing of a pane may have run, in seconds, and how long such a moment is waited for.
 QUIET_S, PATIENCE_S = 0.03, 2.0
 #: Between two searches for such a moment, in seconds.
@@ -78,18 +87,20 @@ def wake(
     *,
     patience: float = PATIENCE_S,
     sleep: Callable[[float], object] = time.sleep,
+    word: bytes = WORD,
 ) -> Terminal | None:
     """
-    Write `WORD` to the first of *terminals* that is quiet; which that was, None if none was in *patience* seconds.
+    Write *word*, one of ours, to the first of *terminals* that is quiet; which that was, None if none was.
 
-    Waits; for a thread that may.
+    Waits, for *patience* seconds at most; for a thread that may.
     """
+    assert word in _CONSTANT, "nothing else is ever written to a pane"
     waited = 0.0
     while terminals:
         before = [activity(terminal, table) for terminal in terminals]
         sleep(QUIET_S)
         for terminal, seen in zip(terminals, before, strict=True):
-            if seen is not None and activity(terminal, table) == seen and _write(terminal, table):
+            if seen is not None and activity(terminal, table) == seen and _write(terminal, table, word):
                 return terminal
         waited += QUIET_S + _AGAIN_S
         if waited >= patience:
@@ -169,15 +180,15 @@ def _opened(terminal: Terminal, table: process_table.Table, how: int) -> int | N
     return None
 
 
-def _write(terminal: Terminal, table: process_table.Table) -> bool:
+def _write(terminal: Terminal, table: process_table.Table, word: bytes) -> bool:
     fd = _opened(terminal, table, os.O_WRONLY)
     if fd is None:
         return False
     try:
         # All of it or nothing, but for a terminal that is nearly full: then the rest follows as soon as it fits.
-        written = os.write(fd, WORD)
-        if written < len(WORD):
-            tty.write(fd, WORD[written:])
+        written = os.write(fd, word)
+        if written < len(word):
+            tty.write(fd, word[written:])
     except (OSError, TallyError):
         # Stopped with ctrl-S, full, or gone.
         return False

@@ -1,0 +1,123 @@
+"""
+WezTerm's mux server as a source of panes, where the agents of an ssh or unix domain run: `tally host wezterm-mux`.
+
+The GUI knows no process of such a pane, so its sidecar cannot judge it; here, on the server's side, everything is known
+but who looks. What is found out goes back as a user variable of the pane, `tally_mux`, which the server hands on to the
+GUI: a status and a kind, one of `WORDS`, nothing of a program's. It is written as `terminals` writes, and repeated,
+for a GUI that is attached anew has lost it. Where an agent speaks for itself (`tally`), the Lua does not look at it.
+
+One a server, in the foreground; it ends with the server.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import attrs
+
+from tallylight.evidence import process_table
+from tallylight.files import read_write
+from tallylight.hosts.polling.host import PollingHost, SourcePane
+from tallylight.hosts.wezterm import terminals
+from tallylight.hosts.wezterm.sidecar import runtime_of
+from tallylight.hosts.wezterm.source import WezTermSource
+from tallylight.hosts.wezterm.terminals import Terminal
+from tallylight.model.errors import TallyError
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane as PaneEntry
+
+HOST = "weztermmux"
+#: What is told of a lit pane is told again so often, in seconds.
+REPEAT_S = 15.0
+#: How long a moment is waited for in which it can be written, in seconds, at each look.
+PATIENCE_S = 0.3
+_DARK = ""
+
+
+@attrs.define
+class _Told:
+    word: str
+    at: float
+
+
+def word_of(entry: PaneEntry) -> str:
+    """What is told of a pane: `waiting:question`, `working`; nothing for one without a light."""
+    if entry.status is Status.ACTIVE or (entry.status is Status.IDLE and entry.reason.source == "shell"):
+        return _DARK
+    return f"{entry.status.value}:{entry.kind.value}" if entry.kind is not None else entry.status.value
+
+
+class MuxSource(WezTermSource):
+    """All panes of one mux server. There is no Lua of ours in it, and so no feed."""
+
+    def __init__(self, environ: Mapping[str, str], server: int, wezterm: str, table: process_table.Table) -> None:
+        super().__init__(environ, server, wezterm, Path("/nonexistent/feed"), table)
+        self._words: dict[str, str] = {}
+        self._told: dict[str, _Told] = {}
+
+    def look(self) -> list[SourcePane] | None:
+        """The panes of the server; what is to be told to their terminals is, if there is a moment."""
+        found = super().look()
+        self._tell_terminals()
+        return list(found) if found is not None else None
+
+    def shown(self, entries: Mapping[str, PaneEntry]) -> None:
+        """Tell the terminals what is new."""
+        self.pace(entries)
+        self._words = {id_: word_of(entry) for id_, entry in entries.items()}
+        self._tell_terminals()
+
+    def _tell_terminals(self) -> None:
+        words, now = self._words, time.monotonic()
+        self._told = {id_: told for id_, told in self._told.items() if id_ in words}
+        for id_, word in words.items():
+            told = self._told.get(id_)
+            is_told = told is None if word == _DARK else False
+            if told is not None and told.word == word:
+                is_told = word == _DARK or now - told.at < REPEAT_S
+            terminal = None if is_told else self.terminal(id_)
+            if terminal is not None and self._write(terminal, word):
+                self._told[id_] = _Told(word, now)
+
+    def _write(self, terminal: Terminal, word: str) -> bool:
+        sequence = terminals.MUX_WORDS.get(word)
+        return sequence is not None and (
+            terminals.wake([terminal], self._table, patience=PATIENCE_S, word=sequence) is not None
+        )
+
+
+def server_of(environ: Mapping[str, str]) -> int:
+    """The mux server of this user, by the file in which it notes its number. `TallyError` if there is none."""
+    path = runtime_of(environ) / "pid"
+    try:
+        text = read_write.read_own(path, 32).decode("ascii", "replace").strip()
+    except (OSError, TallyError):
+        text = ""
+    if not (text.isdigit() and len(text) < 11) or process_table.table().start(int(text)) is None:
+        raise TallyError(f"{path} names no mux server that runs; give its process id with --pid")
+    return int(text)
+
+
+def serve(environ: Mapping[str, str], server: int, wezterm: str, started: Callable[[PollingHost], object]) -> None:
+    """
+    Be the host of the mux server with the process id *server* until that ends, or somebody ends us.
+
+    *started* gets the host before it runs. `TallyError` if there is no such process.
+    """
+    table = process_table.table()
+    born = table.start(server)
+    if born is None:
+        raise TallyError(f"there is no process {server}; --pid is the mux server's")
+    said = environ.get("WEZTERM_UNIX_SOCKET", "")
+    socket = said if said and "/gui-sock-" not in said else str(runtime_of(environ) / "sock")
+    source = MuxSource({**environ, "WEZTERM_UNIX_SOCKET": socket}, server, wezterm, table)
+    poller = PollingHost(HOST, [source], environ, table=table)
+
+    def is_over() -> bool:
+        source.listen(poller, time.monotonic())
+        return table.start(server) != born
+
+    started(poller)
+    poller.run(until=is_over)

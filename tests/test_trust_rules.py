@@ -142,6 +142,18 @@ WINS = [
     row("a report two seconds before its agent is its own", "10 protocol waiting, 12 agent", "waiting by protocol"),
     row("an older one is not", "10 protocol waiting, 12.1 agent", CAME),
     row("what is its own is explicit: no guess follows it", "10 protocol working, 11 agent, 320 tick", QUIET),
+    row(
+        "a command's done that was seen leaves nothing at its prompt",
+        "0 protocol done, 1 prompt, 2 look, 9 tick",
+        "idle by shell: shell at its prompt",
+    ),
+    row(
+        "nor does one that was seen before its prompt",
+        "0 protocol done, 1 look, 2 prompt, 9 tick",
+        "idle by shell: shell at its prompt",
+    ),
+    row("one that was not seen stays", "0 protocol done, 1 prompt, 9 tick", "done by protocol"),
+    row("and one that is to be seen again", "0 protocol done, 1 prompt, 2 look, 3 unseen, 9 tick", "done by protocol"),
     row("the same agent, seen again", "0 agent, 1 output, 2 protocol waiting, 9 agent", "waiting by protocol"),
 ]
 

@@ -553,13 +553,32 @@ def test_a_handler_before_ours_that_fails(bench: Bench, fault: str) -> None:
     """Where it keeps our handlers from being called, the timer has the light all the same, and one line says why."""
     bench.config(before=f"wezterm.on('user-var-changed', function() {fault} end)", opts="{toasts=false}")
     bench.fake.loaded()
-    bench.fake.advance(1)
-    bench.fake.set_var(bench.panes[1], "tally", WAITING)
-    bench.fake.pump()
-    bench.fake.advance(30)
+    for word in ("state=working", WAITING):
+        bench.fake.advance(1)
+        bench.fake.set_var(bench.panes[1], "tally", word)
+        bench.fake.pump()
+        bench.fake.advance(30)
     assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌?"
     assert len(problems(bench)) == 1 and "a handler registered before" in problems(bench)[0]
     assert bench.feed["problems"] == "handlers"
+
+
+def test_no_handler_is_blamed(bench: Bench) -> None:
+    """Values from before a reload, and those of windows that are not shown, have no event to wait for."""
+    bench.config("{toasts=false}")
+    hidden = bench.system.window("other")
+    panes = [bench.system.pane(bench.system.tab(hidden)) for _ in range(3)]
+    for pane in (*bench.panes, *panes):
+        bench.say(pane, WAITING)
+    bench.start()
+    bench.config("{toasts=false}")
+    bench.fake.loaded()
+    for pane in panes:
+        bench.say(pane, "state=done")
+    bench.tick(10)
+    bench.system.workspace = "other"
+    bench.fake.advance(60)
+    assert problems(bench) == []
 
 
 def test_a_status_handler_before_ours_that_fails(bench: Bench) -> None:

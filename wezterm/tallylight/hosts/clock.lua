@@ -7,7 +7,8 @@ local M = {}
 --- Seconds since the epoch, with thousandths.
 ---@return number
 function M.now()
-  return tonumber(wezterm.strftime('%s%.3f')) or os.time()
+  local is_good, text = pcall(wezterm.strftime, '%s%.3f')
+  return is_good and tonumber(text) or os.time()
 end
 
 return M

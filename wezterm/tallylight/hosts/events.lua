@@ -23,6 +23,8 @@ M.are_keys_lost = nil
 
 --- Ticks after which a title handler that was never called is another's.
 local NEVER_CALLED = 20
+--- Words without an event after which the events are kept from us.
+local MANY_UNTOLD = 2
 --- Looks a second at what is said. What comes faster is heard, and shown by a look a second later.
 local MAX_NEWS = 20
 --- Seconds between two looks where there is no news; a little less than WezTerm's own interval.
@@ -248,19 +250,18 @@ function M.tick(window, is_news)
   end
   local known = sidecar.ensure(M.options.tally, now)
   local answered = sidecar.refresh()
-  local seen, by_id, states, living, vars, shown = {}, {}, {}, {}, {}, {}
+  local seen, by_id, states, living, vars = {}, {}, {}, {}, {}
   local workspace = wezterm.mux.get_active_workspace()
   M.each_pane(function(pane, _, mux_window)
     local id = pane:pane_id()
     local user_vars = pane:get_user_vars()
-    panes.hear(id, user_vars.tally, now, false)
+    panes.hear(id, user_vars.tally, now, false, mux_window:get_workspace() == workspace)
     seen[id] = {
       title = pane:get_title(),
       is_local = pane:get_domain_name() == 'local',
       progress = has_progress(pane),
     }
     by_id[id], living[id], vars[id] = pane, true, user_vars
-    shown[id] = mux_window:get_workspace() == workspace
   end)
   panes.keep(living)
   panes.tick(now, answered)
@@ -278,9 +279,7 @@ function M.tick(window, is_news)
   if ticks == 1 and M.are_keys_lost and M.are_keys_lost() then
     note('keys')
   end
-  if panes.is_untold(now, function(id)
-    return shown[id]
-  end) then
+  if panes.untold >= MANY_UNTOLD then
     note('handlers')
   end
   local front, is_front = in_front()

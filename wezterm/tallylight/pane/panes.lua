@@ -97,8 +97,9 @@ end
 ---@param payload any
 ---@param now number # seconds since the epoch
 ---@param is_new boolean # whether it was set just now, even if to the same value
+---@param has_events boolean|nil # where it was not: whether its window is one that WezTerm emits events for
 ---@return boolean # whether there is something new
-function M.hear(pane_id, payload, now, is_new)
+function M.hear(pane_id, payload, now, is_new, has_events)
   if type(payload) ~= 'string' then
     return false
   end
@@ -146,7 +147,8 @@ function M.hear(pane_id, payload, now, is_new)
     table.remove(pane.said, 1)
   end
   pane.is_fresh, pane.fresh_at, pane.told_at = true, now, nil
-  pane.awaited = not is_new and bare or nil
+  -- At the first look there are values that were set long before.
+  pane.awaited = not is_new and has_events and not is_first and bare or nil
   return true
 end
 
@@ -165,18 +167,9 @@ function M.told(number)
   end
 end
 
---- Whether an event that should have come has not, for some seconds: words were read that nobody told us of.
----@param now number
----@param is_shown fun(pane_id: integer): boolean # whether its window is one that WezTerm emits events for
----@return boolean
-function M.is_untold(now, is_shown)
-  for id, pane in pairs(heard) do
-    if pane.awaited and now - pane.fresh_at > M.ANSWER_S and is_shown(id) then
-      return true
-    end
-  end
-  return false
-end
+--- Words that were read and whose events have not come for some seconds. One may have been set before its window was
+--- there; more are a sign.
+M.untold = 0
 
 --- Let time pass: an answer that does not come is not waited for, and who says no more is not busy for ever.
 ---@param now number
@@ -190,6 +183,10 @@ function M.tick(now, answered)
     if pane.is_fresh and (is_answered or now - pane.fresh_at > M.ANSWER_S or now < pane.fresh_at) then
       pane.is_fresh = false
       is_changed = is_changed or entries[tostring(id)] ~= nil
+    end
+    if pane.awaited and now - pane.fresh_at > M.ANSWER_S then
+      pane.awaited = nil
+      M.untold = M.untold + 1
     end
     for record, report in pairs(pane.records) do
       if report.status == 'working' and now - pane.fresh_at > M.FUSE_S then

@@ -184,9 +184,10 @@ def test_no_empty_directories_stay(home: Path) -> None:
 
 def test_what_the_lua_says_is_wrong(home: Path) -> None:
     """`tally doctor` tells what the Lua in a running WezTerm found wrong, and that it is of another version."""
+    (home / "run").mkdir(mode=0o700)
     system = with_wezterm(home, XDG_RUNTIME_DIR=str(home / "run"))
     folder = writer.directory(system.env)
-    folder.mkdir(parents=True, mode=0o700)
+    folder.mkdir(mode=0o700)
     feed = folder / f"wezterm-{os.getpid()}.feed.json"
 
     def found(**more: object) -> list[tuple[Health, str]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.evidence import process_table
-from tallylight.hosts.wezterm.terminals import MUX_WORDS, WORD, Terminal, activity, wake
+from tallylight.hosts.wezterm.terminals import MUX_WORDS, WORD, Terminal, activity, tell, wake
 from tallylight.model.status import Kind, Status
 
 pytestmark = pytest.mark.timeout(60)
@@ -104,6 +104,25 @@ def test_one_that_runs(program: Program) -> None:
     assert WORD not in program.out
 
 
+@code("print('up', flush=True)", "while True: pass")
+def test_each_its_own_word(program: Program) -> None:
+    """Of several panes each is told its own, and one that never rests holds up no other."""
+    program.read(b"up")
+    others = [Program("import time; print('up', flush=True); time.sleep(100)") for _ in range(2)]
+    words = [MUX_WORDS["waiting:question"], MUX_WORDS[""]]
+    try:
+        for other in others:
+            other.read(b"up")
+        told = dict(zip([other.terminal for other in others], words, strict=True))
+        written = tell({program.terminal: WORD, **told}, TABLE, patience=1)
+        assert set(written) == set(told)
+        for other, word in zip(others, words, strict=True):
+            assert other.read(word).endswith(b"\n" + word)
+    finally:
+        for other in others:
+            other.close()
+
+
 @code("print('up', flush=True)", "time.sleep(100)")
 def test_one_that_is_stopped(program: Program) -> None:
     """A program that was stopped may have been in the middle of anything."""
@@ -134,15 +153,25 @@ def test_a_terminal_of_another(program: Program, tmp_path: Path) -> None:
         other.close()
 
 
+def fill(fd: int) -> None:
+    """Write until nothing fits any more, not even after the kernel has moved on what it has."""
+    refusals = 0
+    while refusals < 5:
+        try:
+            os.write(fd, b"x")
+            refusals = 0
+        except BlockingIOError:
+            refusals += 1
+            time.sleep(0.02)
+
+
 @code("print('up', flush=True)", "time.sleep(100)")
 def test_a_terminal_that_is_full(program: Program) -> None:
     """A terminal that takes nothing, as after ctrl-S, costs the moment, and is never waited for."""
     program.read(b"up")
     fd = os.open(program.terminal.path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
     try:
-        with pytest.raises(BlockingIOError):
-            while True:
-                os.write(fd, b"x" * 4096)
+        fill(fd)
         began = time.monotonic()
         assert wake([program.terminal], TABLE, patience=0.2) is None
         assert time.monotonic() - began < 5
@@ -158,7 +187,7 @@ def test_the_words() -> None:
         re.fullmatch(rb"\x1b\]1337;SetUserVar=tally_mux=[A-Za-z0-9+/=]*\x07", word) for word in MUX_WORDS.values()
     )
     with pytest.raises(AssertionError):
-        wake([], TABLE, word=b"\x1b]0;x\x07")
+        tell({Terminal("/dev/null", 1): b"\x1b]0;x\x07"}, TABLE)
 
 
 def test_nothing_to_write_to() -> None:

@@ -23,7 +23,6 @@ from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.hosts.wezterm import terminals
 from tallylight.hosts.wezterm.sidecar import runtime_of
 from tallylight.hosts.wezterm.source import WezTermSource
-from tallylight.hosts.wezterm.terminals import Terminal
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -31,7 +30,7 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 HOST = "weztermmux"
 #: What is told of a lit pane is told again so often, in seconds.
 REPEAT_S = 15.0
-#: How long a moment is waited for in which it can be written, in seconds, at each look.
+#: For how long, at each look, a moment is waited for in which it can be written, in seconds.
 PATIENCE_S = 0.3
 _DARK = ""
 
@@ -70,22 +69,19 @@ class MuxSource(WezTermSource):
         self._tell_terminals()
 
     def _tell_terminals(self) -> None:
-        words, now = self._words, time.monotonic()
-        self._told = {id_: told for id_, told in self._told.items() if id_ in words}
-        for id_, word in words.items():
-            told = self._told.get(id_)
-            is_told = told is None if word == _DARK else False
-            if told is not None and told.word == word:
-                is_told = word == _DARK or now - told.at < REPEAT_S
-            terminal = None if is_told else self.terminal(id_)
-            if terminal is not None and self._write(terminal, word):
-                self._told[id_] = _Told(word, now)
+        now = time.monotonic()
+        self._told = {id_: told for id_, told in self._told.items() if id_ in self._words}
+        due = {terminal: id_ for id_ in self._words if self._is_due(id_, now) and (terminal := self.terminal(id_))}
+        words = {terminal: terminals.MUX_WORDS[self._words[id_]] for terminal, id_ in due.items()}
+        for terminal in terminals.tell(words, self._table, patience=PATIENCE_S):
+            self._told[due[terminal]] = _Told(self._words[due[terminal]], now)
 
-    def _write(self, terminal: Terminal, word: str) -> bool:
-        sequence = terminals.MUX_WORDS.get(word)
-        return sequence is not None and (
-            terminals.wake([terminal], self._table, patience=PATIENCE_S, word=sequence) is not None
-        )
+    def _is_due(self, id_: str, now: float) -> bool:
+        """Whether a pane's word has to be told, or told again; a dark pane of which nothing was said needs none."""
+        word, told = self._words[id_], self._told.get(id_)
+        if told is None or told.word != word:
+            return word != _DARK or told is not None
+        return word != _DARK and now - told.at >= REPEAT_S
 
 
 def server_of(environ: Mapping[str, str]) -> int:

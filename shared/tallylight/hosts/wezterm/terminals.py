@@ -22,7 +22,7 @@ import os
 import stat
 import termios
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
@@ -82,31 +82,46 @@ def at_prompt(terminal: Terminal, table: process_table.Table) -> bool | None:
 
 
 def wake(
-    terminals: Sequence[Terminal],
+    panes: Sequence[Terminal],
     table: process_table.Table,
     *,
     patience: float = PATIENCE_S,
     sleep: Callable[[float], object] = time.sleep,
-    word: bytes = WORD,
 ) -> Terminal | None:
     """
-    Write *word*, one of ours, to the first of *terminals* that is quiet; which that was, None if none was.
+    Write `WORD` to the first of *panes* that is quiet; which that was, None if none was.
 
     Waits, for *patience* seconds at most; for a thread that may.
     """
-    assert word in _CONSTANT, "nothing else is ever written to a pane"
-    waited = 0.0
-    while terminals:
-        before = [activity(terminal, table) for terminal in terminals]
+    written = tell(dict.fromkeys(panes, WORD), table, most=1, patience=patience, sleep=sleep)
+    return next(iter(written), None)
+
+
+def tell(
+    words: Mapping[Terminal, bytes],
+    table: process_table.Table,
+    *,
+    most: int | None = None,
+    patience: float = PATIENCE_S,
+    sleep: Callable[[float], object] = time.sleep,
+) -> list[Terminal]:
+    """Write to each terminal its word, one of ours, when it is quiet; to which it was written, *most* at most. Waits."""
+    assert _CONSTANT.issuperset(words.values()), "nothing else is ever written to a pane"
+    left, written, waited = dict(words), list[Terminal](), 0.0
+    while left:
+        before = {terminal: activity(terminal, table) for terminal in left}
         sleep(QUIET_S)
-        for terminal, seen in zip(terminals, before, strict=True):
-            if seen is not None and activity(terminal, table) == seen and _write(terminal, table, word):
-                return terminal
+        for terminal, seen in before.items():
+            if seen is not None and activity(terminal, table) == seen and _write(terminal, table, left[terminal]):
+                del left[terminal]
+                written.append(terminal)
+                if len(written) == most:
+                    return written
         waited += QUIET_S + _AGAIN_S
         if waited >= patience:
             break
         sleep(_AGAIN_S)
-    return None
+    return written
 
 
 def activity(terminal: Terminal, table: process_table.Table) -> object:

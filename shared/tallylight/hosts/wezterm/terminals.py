@@ -105,7 +105,7 @@ def tell(
     patience: float = PATIENCE_S,
     sleep: Callable[[float], object] = time.sleep,
 ) -> list[Terminal]:
-    """Write to each terminal its word, one of ours, when it is quiet; to which it was written, *most* at most. Waits."""
+    """Write to each terminal its word, one of ours, when it is quiet; where it was written, *most* at most. Waits."""
     assert _CONSTANT.issuperset(words.values()), "nothing else is ever written to a pane"
     left, written, waited = dict(words), list[Terminal](), 0.0
     while left:

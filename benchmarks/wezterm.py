@@ -1,0 +1,92 @@
+"""
+How long WezTerm's tab bar takes to learn what the sidecar has found out, and what an idle sidecar costs.
+
+    python -m benchmarks.wezterm
+
+With the stand-in for WezTerm of the tests, on real terminals. From the decision, as the snapshot dates it, until the
+sidecar's variable has arrived in the terminal, beside an agent at rest and beside one that draws a spinner. What
+WezTerm itself takes to redraw comes on top. Then the processor time of a sidecar with ten idle panes and of what it
+starts.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from tests.wezterm.desk import Desk
+from tests.wezterm.test_sidecar import _HOOKED
+
+CHANGES, PANES, SECONDS = 40, 10, 30
+_SPINNER = """#!/usr/bin/python3
+import os, time
+n = 0
+while True:
+    os.write(1, ("\\r\\x1b[2K" + "|/-\\\\"[n % 4] * 40).encode())
+    n += 1
+    end = time.monotonic() + 0.008
+    while time.monotonic() < end: pass
+    time.sleep(0.08)
+"""
+
+
+def wakes(folder: Path, program: str) -> list[float]:
+    """The milliseconds from each decision to the variable, in order of their length."""
+    desk = Desk(folder)
+    desk.program("codex", program)
+    desk.start()
+    desk.spawn()
+    pane = desk.spawn()
+    desk.send(pane, "codex\r")
+    desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
+    said: list[tuple[int, str]] = []
+    took = []
+    for number in range(CHANGES):
+        status = ("waiting", "working")[number % 2]
+        said.append((number + 1, f"state={status};tool=codex"))
+        before = desk.wakes()
+        desk.write_feed("benchmark", {pane: said[-10:]})
+        desk.wait(lambda before=before: desk.wakes() > before, "the variable")  # type: ignore[misc]
+        arrived = (desk.folder / "wakes").stat().st_mtime
+        desk.wait_status(pane, status)
+        took.append(1000 * (arrived - desk.panes()[pane].since))
+        time.sleep(0.7)
+    desk.close()
+    return sorted(took)
+
+
+def idle(folder: Path) -> tuple[float, float]:
+    """What part of a processor the sidecar takes, and the programs that it starts, in percent."""
+    desk = Desk(folder)
+    desk.start()
+    panes = [desk.spawn() for _ in range(PANES)]
+    desk.wait(lambda: len(desk.panes()) == PANES, "the panes")
+    desk.write_feed("benchmark", {pane: [] for pane in panes})
+    time.sleep(6)
+
+    def spent() -> tuple[float, float]:
+        fields = Path(f"/proc/{desk.sidecar['pid']}/stat").read_text().rpartition(")")[2].split()
+        own, others = int(fields[11]) + int(fields[12]), int(fields[13]) + int(fields[14])
+        return own / os.sysconf("SC_CLK_TCK"), others / os.sysconf("SC_CLK_TCK")
+
+    before, began = spent(), time.monotonic()
+    time.sleep(SECONDS)
+    after, took = spent(), time.monotonic() - began
+    desk.close()
+    return 100 * (after[0] - before[0]) / took, 100 * (after[1] - before[1]) / took
+
+
+def main() -> None:
+    """Measure, and print one line each."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, program in (("at rest", _HOOKED), ("spinner", _SPINNER)):
+            took = wakes(Path(folder, name.replace(" ", "-")), program)
+            print(f"{name}: median {took[len(took) // 2]:.0f} ms, p95 {took[int(len(took) * 0.95)]:.0f} ms")
+        own, others = idle(Path(folder, "idle"))
+        print(f"idle, {PANES} panes: sidecar {own:.2f} % of a core, what it starts {others:.2f} %")
+
+
+if __name__ == "__main__":
+    main()

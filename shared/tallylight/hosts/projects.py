@@ -28,25 +28,18 @@ class Projects:
     home: str = attrs.field(factory=lambda: os.environ.get("HOME", ""))
     _known: OrderedDict[str, str] = attrs.field(factory=OrderedDict)
 
-    def tell(self, panes: Iterable[Pane]) -> set[Pane]:
-        """
-        Tell each of *panes* what its agent's project is called, as far as that is known; ask for the others.
-
-        Those that were told something new.
-        """
-        told: set[Pane] = set()
+    def tell(self, panes: Iterable[Pane]) -> None:
+        """Tell each of *panes* what its agent's project is called, as far as that is known; ask for the others."""
         unknown: set[str] = set()
         for pane in panes:
             cwd = pane.unnamed
             if cwd in self._known:
                 self._known.move_to_end(cwd)
                 pane.name_project(self._known[cwd])
-                told.add(pane)
             elif cwd:
                 unknown.add(cwd)
         if unknown:
             self.submit("projects", lambda: {cwd: project_of(cwd, self.home) for cwd in unknown}, self._were_read)
-        return told
 
     def _were_read(self, result: object) -> None:
         if isinstance(result, dict):

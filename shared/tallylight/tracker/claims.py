@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.model.decision import Losing
+from tallylight.model.decision import Losing, what_would_change
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 
@@ -49,6 +49,10 @@ class Timing:
     fuse_s: float = 300.0
     debounce_s: float = 0.1
     explicit_lasts: str = "agent"
+
+    def would_change(self, status: Status, source: Source | None) -> str:
+        """In words, what would end *status* that *source* says."""
+        return what_would_change(status, source, silence_s=self.silence_s, stale_s=self.stale_s, fuse_s=self.fuse_s)
 
 
 def expires(claim: Claim, timing: Timing, last_output: float | None) -> float | None:

@@ -62,13 +62,14 @@ def shows(root: Decision, child: Child) -> bool:
     return child.needs_person and urgency(child.status) > urgency(root.status)
 
 
-def in_place_of(root: Decision, child: Decision, question: str) -> Decision:
+def in_place_of(root: Decision, child: Decision, screen: Claim | None) -> Decision:
     """
     *child* as it shows in place of *root*: the pane's agent, session and project are the root's.
 
-    What it says is said to be its: `EU West: Approve?`. *question* is what stands on the screen, for one that waits and
-    does not say for what.
+    What it says is said to be its: `EU West: Approve?`. One that waits and does not say for what asks what stands on
+    the *screen*.
     """
+    question = screen.report.message if screen is not None and screen.status is Status.WAITING else ""
     whose = child.report.title or child.report.id.rpartition("/")[2]
     said = child.report.message or (question if child.status is Status.WAITING else "")
     report = attrs.evolve(
@@ -80,7 +81,9 @@ def in_place_of(root: Decision, child: Decision, question: str) -> Decision:
 
 
 def in_background(root: Decision, busy: int) -> Decision:
-    """*root*, whose own turn is over, while *busy* of its subagents still run."""
+    """*root*, or, while its own turn is over and *busy* of its subagents still run, that it is in the background."""
+    if not busy or root.status not in (Status.DONE, Status.IDLE):
+        return root
     rule = f"{busy} of its subagents still run"
     reason = attrs.evolve(root.reason, rule=rule, changes=what_would_change(Status.BACKGROUND, None))
     report = attrs.evolve(root.report, status=Status.BACKGROUND, background=busy)

@@ -355,7 +355,7 @@ class Tracker:
             holder, at_prompt = (None, False) if id_ else (self._foreground, self._at_prompt)
             source, status, rule = unclaimed(holder, is_starting=self._is_starting(now), at_prompt=at_prompt)
             kind, at = None, now
-        reason = Reason(source, rule, at, self._would_change(status, source))
+        reason = Reason(source, rule, at, self.timing.would_change(status, source))
         changed = claim.changed if claim is not None else now
         is_agent = self._foreground is not None and self._foreground.is_agent
         report = merged(claims, claim, self._foreground.name if self._foreground is not None and is_agent else "")
@@ -363,24 +363,17 @@ class Tracker:
             kind = report.kind
         return Decision(status, kind, reason, changed, report, choice.losing)
 
-    def _would_change(self, status: Status, source: Source | None) -> str:
-        t = self.timing
-        return what_would_change(status, source, silence_s=t.silence_s, stale_s=t.stale_s, fuse_s=t.fuse_s)
-
     def _target(self, now: float) -> Decision:
         self._deadlines = []
         root = self._decide("", now, self._deadlines)
         if len(self._records) == 1:
             return root
         # A flood may keep hundreds of them: only the one that is shown is decided in full.
-        children = self._records.children
-        busy, urgent = subagents.survey(children, self.timing, now, self._last_output, self._deadlines)
+        busy, urgent = subagents.survey(self._records.children, self.timing, now, self._last_output, self._deadlines)
         if urgent is None or not subagents.shows(root, urgent):
-            is_over = busy and root.status in (Status.DONE, Status.IDLE)
-            return subagents.in_background(root, busy) if is_over else root
-        asked = self._records.own.get(Source.SCREEN)
-        question = asked.report.message if asked is not None and asked.status is Status.WAITING else ""
-        return subagents.in_place_of(root, self._decide(urgent.id, now, self._deadlines), question)
+            return subagents.in_background(root, busy)
+        shown = self._decide(urgent.id, now, self._deadlines)
+        return subagents.in_place_of(root, shown, self._records.own.get(Source.SCREEN))
 
     def _settle(self, now: float) -> None:
         if self._is_told_more:

@@ -191,12 +191,8 @@ class PollingHost:
 
     def step(self, now: float) -> float:
         """Do what is due at monotonic *now*; the seconds until something is again."""
-        while True:
-            try:
-                call = self._posted.get_nowait()
-            except queue.Empty:
-                break
-            self._guard("call", call)
+        while not self._posted.empty():
+            self._guard("call", self._posted.get_nowait())
         for asked in self._asked:
             if now >= asked.due and self._jobs.submit(asked, asked.source.look, functools.partial(self._looked, asked)):
                 asked.due = now + asked.source.every
@@ -232,10 +228,7 @@ class PollingHost:
                 self._guard(f"pane {polled.source_pane.id}", look)
         self._screens.flush(now)
         self._agent_files.ask(self._lively, self._ticks)
-        named = self._projects.tell(polled.pane for polled in self._lively)
-        for polled in self._lively:
-            if polled.pane in named:
-                self._touch(polled)
+        self._projects.tell(polled.pane for polled in self._lively)
         if self._ticks % SWEEP == 0:
             self._runtimes.keep(
                 {pid for polled in self._held.values() for pid in (polled.source_pane.leader, polled.group)}

@@ -59,7 +59,7 @@ class System:
         end = self.now + seconds
         while self.now < end:
             self.poller.step(self.now)
-            until(lambda: not self.poller._jobs._busy or not self.poller._posted.empty())
+            until(lambda: not self.poller._jobs._busy or not self.poller._posted.is_empty())
             self.poller.step(self.now)
             self.now += every
 

@@ -106,7 +106,7 @@ def test_a_screen_that_hangs_holds_up_nobody(system: System, source: HandSource)
     try:
         for _ in range(40):
             system.poller.step(system.now)
-            until(lambda: system.poller._jobs._busy <= {("screen", "a")} or not system.poller._posted.empty())
+            until(lambda: system.poller._jobs._busy <= {("screen", "a")} or not system.poller._posted.is_empty())
             system.now += 0.25
         system.poller.step(system.now)
         assert system.entry("b").status is Status.WORKING

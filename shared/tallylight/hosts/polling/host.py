@@ -30,6 +30,7 @@ from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.evidence import process_table
 from tallylight.hosts.jobs import Jobs, backoff
+from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.polling.own_files import AgentFiles
 from tallylight.hosts.polling.polled_pane import PolledPane
 from tallylight.hosts.polling.run_times import Runtimes
@@ -96,7 +97,7 @@ class PollingHost:
         self._groups = process_table.Groups(self._table)
         self._asked = [_Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
-        self._posted: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._posted: Mailbox[Callable[[], None]] = Mailbox()
         self._jobs = Jobs(self._posted.put)
         self._runtimes = Runtimes("/proc" if isinstance(self._table, process_table.ProcTable) else None)
         self._screens = Screens(self._jobs, clock, self._touch)
@@ -170,7 +171,7 @@ class PollingHost:
             while not self._is_over and not until():
                 wait = self.step(self._clock())
                 try:
-                    call = self._posted.get(timeout=wait)
+                    call = self._posted.get(wait)
                 except queue.Empty:
                     continue
                 self._guard("call", call)
@@ -191,8 +192,8 @@ class PollingHost:
 
     def step(self, now: float) -> float:
         """Do what is due at monotonic *now*; the seconds until something is again."""
-        while not self._posted.empty():
-            self._guard("call", self._posted.get_nowait())
+        while not self._posted.is_empty():
+            self._guard("call", self._posted.get())
         for asked in self._asked:
             if now >= asked.due and self._jobs.submit(asked, asked.source.look, functools.partial(self._looked, asked)):
                 asked.due = now + asked.source.every

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from tallylight.hosts.jobs import PATIENCE_S, StuckError
+from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.tmux.control_protocol import Change, ControlReader, End, Reply
 
 FLAGS = "read-only,ignore-size,no-output"
@@ -30,7 +31,7 @@ class ControlClient:
 
     def __init__(self, socket: str, session_id: str, env: Mapping[str, str], changed: Callable[[], None]) -> None:
         self._changed = changed
-        self._replies: queue.SimpleQueue[Reply | None] = queue.SimpleQueue()
+        self._replies: Mailbox[Reply | None] = Mailbox()
         self._lock = threading.Lock()
         self.is_over = False
         argv = ["tmux", "-u", "-S", socket, "-C", "attach-session", "-E", "-f", FLAGS, "-t", session_id]
@@ -62,7 +63,7 @@ class ControlClient:
 
     def _next(self) -> Reply:
         try:
-            reply = self._replies.get(timeout=PATIENCE_S)
+            reply = self._replies.get(PATIENCE_S)
         except queue.Empty:
             reply = None
         if reply is None:

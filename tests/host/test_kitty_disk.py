@@ -19,6 +19,7 @@ import attrs
 import pytest
 
 from tallylight.evidence import process_table
+from tallylight.hosts.worker import LEND_S
 from tallylight.model.status import Status
 from tallylight.snapshot import requests
 from tallylight.snapshot import writer as snapshot
@@ -76,7 +77,9 @@ class Rig:
     disk: Disk
     boss: Boss = attrs.Factory(Boss)
     host: Any = None
+    #: How long each tick took, and beside it a wait of as long as a tick may lend to threads.
     took: list[float] = attrs.Factory(list)
+    waited: list[float] = attrs.Factory(list)
 
     def start(self) -> None:
         self.host = self.kitty.host_module.KittyHost(self.boss)
@@ -86,13 +89,19 @@ class Rig:
         self.host.tick()
         self.took.append(time.perf_counter() - start)
         self.kitty.run_soon()
+        start = time.perf_counter()
+        time.sleep(LEND_S)
+        self.waited.append(time.perf_counter() - start)
+
+    def waits_for_no_disk(self) -> bool:
+        """Whether ticks took as long as they do on this machine, busy as it is, with a disk that responds."""
+        return statistics.median(self.took) < 4 * statistics.median(self.waited)
 
     def until(self, condition: Callable[[], object], what: str) -> None:
         end = time.monotonic() + 60
         while not condition():
             assert time.monotonic() < end, f"{what} did not come: {self.kitty.log}"
             self.tick()
-            time.sleep(0.005)
 
     def claude(self, window: int, process: process_table.Process = CLAUDE, **status: object) -> Window:
         """A window with an agent that keeps a status file."""
@@ -189,7 +198,7 @@ def test_a_dead_home_at_the_start(rig: Rig) -> None:
     rig.until(lambda: rig.snapshot() == {"1": "waiting"}, "the snapshot")
     rig.until(lambda: any("settings: the disk does not respond" in line for line in rig.kitty.log), "a line in the log")
     assert rig.host.panes[1].agent is None and rig.host.config.poll_ms == 250
-    assert statistics.median(rig.took) < 0.005
+    assert rig.waits_for_no_disk()
 
     rig.disk.answer()
     rig.until(lambda: rig.host.panes[1].agent is not None, "the agents")
@@ -226,7 +235,7 @@ def test_a_dead_runtime_directory(rig: Rig) -> None:
     rig.start()
     rig.until(lambda: rig.status(1) is Status.WORKING, "the light")
     rig.until(lambda: any("runtime directory: the disk" in line for line in rig.kitty.log), "a line in the log")
-    assert statistics.median(rig.took) < 0.005
+    assert rig.waits_for_no_disk()
     assert len(rig.kitty.log) == 1
 
     rig.disk.answer()
@@ -249,12 +258,12 @@ def test_one_dead_home_of_two(rig: Rig, tmp_path: Path, monkeypatch: pytest.Monk
     rig.until(lambda: rig.snapshot() == {"1": "working", "2": "working"}, "the lights")
 
     rig.disk.die(rig.home / ".claude")
-    rig.took.clear()
+    rig.took.clear(), rig.waited.clear()
     status_file(str(second), OTHER.pid, procStart=str(OTHER.start), status="waiting", waitingFor="permission prompt")
     rig.until(lambda: rig.snapshot() == {"1": "working", "2": "waiting"}, "the light of the other one")
     requests.send(f"kitty-{os.getpid()}", Request("snooze", "2", ("5",)))
     rig.until(lambda: rig.host.panes[2].attention.snoozed, "the request")
-    assert statistics.median(rig.took) < 0.005
+    assert rig.waits_for_no_disk()
     rig.until(lambda: bool(rig.kitty.log), "a line in the log")
     assert [line for line in rig.kitty.log if str(rig.home / ".claude/sessions") in line] == rig.kitty.log != []
 

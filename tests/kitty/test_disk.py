@@ -28,17 +28,23 @@ _TOLD = """[notify]
 when = ["waiting"]
 command = ["/bin/sh", "-c", "echo $TALLY_STATUS >> told"]
 """
-#: Note how long each tick takes.
+#: Note how long each tick takes, and beside it as much work as a tick may lend time to threads.
 _TIME = """
 import time
+from tallylight.hosts.worker import LEND_S
 from tallylight.hosts.kitty.watcher import _host as host
-host.took = []
+host.took, host.beside = [], []
 
 def timed(call):
     def timing(*args):
         start = time.perf_counter()
         call(*args)
-        host.took.append(time.perf_counter() - start)
+        end = time.perf_counter()
+        host.took.append(end - start)
+        until = time.thread_time() + LEND_S
+        while time.thread_time() < until:
+            pass
+        host.beside.append(time.perf_counter() - end)
     return timing
 
 host.tick, host._came_back = timed(host.tick), timed(host._came_back)
@@ -140,10 +146,11 @@ def test_no_disk_on_the_main_thread(bench: Bench) -> None:
     steps["closed windows"] = found(bench)
 
     assert {step: calls for step, calls in steps.items() if calls} == {}
-    took = kitty.eval("from tallylight.hosts.kitty.watcher import _host as host\nreturn host.took")
+    took, beside = kitty.eval("from tallylight.hosts.kitty.watcher import _host as host\nreturn host.took, host.beside")
     median, slow = statistics.median(took), statistics.quantiles(took, n=20)[-1]
     assert len(took) > 20
-    assert median < 0.005, f"{len(took)} ticks: median {1000 * median:.2f} ms, p95 {1000 * slow:.2f} ms"
+    told = f"{len(took)} ticks: median {1000 * median:.2f} ms, p95 {1000 * slow:.2f} ms"
+    assert median < 3 * statistics.median(beside), told
     assert not [line for line in kitty.log.splitlines() if "tallylight" in line]
 
 

@@ -12,8 +12,10 @@ import queue
 import sys
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from tallylight.hosts.jobs import Jobs
+from tallylight.hosts.mailbox import Mailbox
 
 #: How long, in seconds, the main thread may be kept in one go: an eighth of a frame at 60 Hz; and in how long a time it
 #: is kept no longer than that.
@@ -32,6 +34,11 @@ SWITCH_S = 0.0005
 HANGS_S = 1.0
 
 
+class _Key(NamedTuple):
+    name: str
+    number: int
+
+
 class Worker:
     """
     Threads, and the results they have ready. One job of a name at a time.
@@ -44,11 +51,11 @@ class Worker:
     ) -> None:
         self._told = told
         self._clock = clock
-        self._results: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._results: Mailbox[Callable[[], None]] = Mailbox()
         #: All the time that was lent.
         self._lent = 0.0
         self._jobs = Jobs(self._results.put, lambda: self._lent, HANGS_S)
-        self._said: set[object] = set()
+        self._said: set[str] = set()
         self._is_lending = False
         #: What is left of the time that may be lent, and as of when.
         self._left = LEND_S
@@ -65,9 +72,10 @@ class Worker:
         """
         Do *job* away from here; *done* gets its result, or the exception it raised, from a later `lend`.
 
-        False, and nothing is done, while there is one of this *name* and *number*.
+        False, and nothing is done, while there is one of this *name* and *number*. Of one with a *number* that hangs
+        nothing is told here.
         """
-        return self._jobs.submit((name, number), job, done)
+        return self._jobs.submit(_Key(name, number), job, done)
 
     def lend(self, seconds: float = 0.0) -> None:
         """
@@ -84,16 +92,15 @@ class Worker:
         try:
             self._jobs.replace_hung()
             self._wait(seconds)
-            while not self._results.empty():
-                self._results.get_nowait()()
+            while not self._results.is_empty():
+                self._results.get()()
         finally:
             sys.setswitchinterval(switch)
             self._is_lending = False
         for key in self._jobs.hung():
-            name = key[0] if isinstance(key, tuple) else key
-            if name not in self._said:
-                self._said.add(name)
-                self._told(f"{name}: the disk does not respond; everything else continues")
+            if isinstance(key, _Key) and not key.number and key.name not in self._said:
+                self._said.add(key.name)
+                self._told(f"{key.name}: the disk does not respond; everything else continues")
 
     def _wait(self, seconds: float) -> None:
         start = self._clock()
@@ -102,7 +109,7 @@ class Worker:
         now = start
         while self._jobs.is_waiting and now < end:
             try:
-                call = self._results.get(timeout=end - now)
+                call = self._results.get(end - now)
             except queue.Empty:
                 break
             call()

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from tests.tables import each
+from tests.tables import each, sampled
 
 
 def test_every_row_is_checked_and_every_failure_told() -> None:
@@ -59,3 +59,11 @@ def test_tables_multiply_and_fixtures_stay() -> None:
     assert list(inspect.signature(check).parameters) == ["tmp"]
     check(tmp="t")  # type: ignore[call-arg]
     assert sorted(seen) == [(a, b, "t") for a in (1, 2) for b in "xy"]
+
+
+def test_a_sample_of_a_large_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The inner loop tries one row in four, from the first one on; every other run tries all."""
+    monkeypatch.setenv("FAST", "1")
+    assert list(sampled("abcdefghi")) == ["a", "e", "i"]
+    monkeypatch.delenv("FAST")
+    assert list(sampled("abc")) == ["a", "b", "c"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from tallylight.setup import environment
+from tallylight.setup.environment import Source
 from tests.cli.panes import NOW
 
 
@@ -19,9 +22,24 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def small_source(tmp_path_factory: pytest.TempPathFactory) -> Source:
+    """Our code, without most of the package: `tally setup` copies hundreds of files and reads each of them."""
+    whole = environment.running_source()
+    package = tmp_path_factory.mktemp("source") / "tallylight"
+    package.mkdir()
+    for part in ("__init__.py", "model", "agents"):
+        from_, to = whole.package / part, package / part
+        shutil.copytree(from_, to, ignore=shutil.ignore_patterns("__pycache__")) if from_.is_dir() else shutil.copy(
+            from_, to
+        )
+    return Source(package, whole.kittens, whole.wezterm)
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path: Path, small_source: Source, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home directory with a space in its name, for `tally setup` to be tried in."""
+    monkeypatch.setattr(environment, "running_source", lambda: small_source)
     home = tmp_path / "home of me"
     home.mkdir()
     return home

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.tables import sampled
 from tests.wezterm.conftest import Bench
 
 #: As WezTerm's own JSON reader lets them through.
@@ -41,7 +42,7 @@ def test_a_pane_of_the_snapshot(bench: Bench) -> None:
     bad = [{**PANE, key: value} for key in PANE for value in VALUES]
     bad += [{**PANE, "reason": {"source": value}} for value in VALUES]
     rows = [{"id": str(first.id), **row} for row in bad] + [{**PANE, "id": value} for value in VALUES]
-    for number, row in enumerate(rows):
+    for number, row in enumerate(sampled(rows)):
         status = ("done", "error")[number % 2]
         bench.write_snapshot(row, {"id": str(second.id), "status": status})
         assert not use(bench), str(row)[:200]
@@ -53,7 +54,7 @@ def test_the_head_of_the_snapshot(bench: Bench) -> None:
     bench.config()
     bench.tick()
     for key in HEAD:
-        for number, value in enumerate(VALUES):
+        for number, value in enumerate(sampled(VALUES)):
             text = json.dumps({**HEAD, "written": 100.5 + number, key: value}, separators=(",", ":"))
             bench.snapshot.write_text(text)
             assert not use(bench), (key, str(value)[:80])
@@ -67,7 +68,7 @@ def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monke
     """What starts as a sidecar and answers nonsense is none, and no file of its naming is written or removed."""
     monkeypatch.chdir(tmp_path)
     victim = tmp_path / "victim"
-    for value in [*VALUES, "victim", str(victim), "wezterm-1.json", "wezterm-1.feed.json"]:
+    for value in sampled(["victim", str(victim), "wezterm-1.json", "wezterm-1.feed.json", *VALUES]):
         victim.write_text("kept")
         bench.start()
         bench.system.globals["tallylight_sidecar"] = "{}"
@@ -110,7 +111,7 @@ def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
             *(str(pane.id) for pane in bench.panes),
         )
         kept += [json.dumps({key: value}) for key in keys]
-    for text in kept:
+    for text in sampled(kept):
         bench.start()
         bench.system.globals[name] = text
         bench.config()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -15,6 +15,20 @@ from tests.agents.desk import Desk, Tab
 from tests.agents.driver import Pane, RemoteModel, StatusWatch, place, prepare_claude
 from tests.agents.install import CLAUDE, CODEX, Agent, InstallError
 from tests.kitty.roots import SUITES, Room, open_room, root_of
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what a module's `IN_ONE_KITTY` says: the way or test of that name is tried in that kitty alone."""
+    crossed = [item for item in items if isinstance(item, pytest.Function) and _is_crossed(item)]
+    if crossed:
+        config.hook.pytest_deselected(items=crossed)
+        items[:] = [item for item in items if item not in crossed]
+
+
+def _is_crossed(item: pytest.Function) -> bool:
+    only: Mapping[str, str] = getattr(item.module, "IN_ONE_KITTY", {})
+    ways = [item.originalname, *(item.callspec.id.split("-") if only else ())]
+    return any(only[way] not in ways for way in ways if way in only)
 
 
 @attrs.frozen

@@ -16,6 +16,8 @@ from tests.agents.desk import CODEX, PROMPTLY, Desk, Tab
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
 
+#: Where the session runs is Codex's affair, and what is read of it kitty's: each is tried with one of the other.
+IN_ONE_KITTY = {"alone": "0.41", "daemon": "0.48"}
 #: By how much Codex's title lags behind its permission dialog: 0.85 to 0.95 s on a quiet machine.
 TITLE_LAG = 1.0
 

@@ -30,6 +30,9 @@ from tests.kitty.harness import Kitty
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(240)]
 
+#: The kitten is tried in every kitty with Claude and Codex.
+IN_ONE_KITTY = {"test_opencode": "0.48"}
+
 _KEYS = """
 enabled_layouts splits
 map ctrl+alt+f kitten {kittens}/fork.py

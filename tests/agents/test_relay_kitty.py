@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
 CLAUDE_RUN = ("claude", "tally run claude --permission-mode manual")
 CODEX_RUN = ("codex", "tally run codex --no-daemon")
 DAEMON_RUN = ("codex", "tally run codex")
+#: What an agent says reaches every kitty by the same relay: Claude is tried in all of them, each Codex in one.
+IN_ONE_KITTY = {"codex": "0.41", "daemon": "0.48", "test_daemon_is_shared": "0.48"}
 
 Borrow = Callable[[str, str], Tab]
 

@@ -78,6 +78,16 @@ def send(kitty: RemoteControl, window: int, payload: str) -> None:
     kitty.eval(_SAY.format(window=window, data=user_var("tally", payload)))
 
 
+def close_all_but_first(kitty: Kitty) -> None:
+    """Close every window but the first, and show that."""
+    first, *others = kitty.windows()
+    for window in others:
+        kitty.close_window(window["id"])
+    kitty.wait_until(lambda: len(kitty.windows()) == 1, what="the end of the other windows")
+    kitty.focus_os_window(kitty.ls()[0]["id"])
+    kitty.focus_window(first["id"])
+
+
 class Desk:
     """One kitty, what is sent to its tabs and what they show."""
 
@@ -131,12 +141,7 @@ class Desk:
 
     def close_all_but_first(self) -> None:
         """Close every window but the first, and show that."""
-        first, *others = self.kitty.windows()
-        for window in others:
-            self.kitty.close_window(window["id"])
-        self.kitty.wait_until(lambda: len(self.kitty.windows()) == 1, what="the end of the other windows")
-        self.kitty.focus_os_window(self.kitty.ls()[0]["id"])
-        self.kitty.focus_window(first["id"])
+        close_all_but_first(self.kitty)
 
     def let_pass(self, seconds: float) -> None:
         """Wait until the host in kitty has looked at everything for this long: for what must not happen meanwhile."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from tests.kitty.conftest import MakeKitty
+from tests.kitty.desk import close_all_but_first
 from tests.kitty.harness import Kitty
 from tests.kitty.install import install
 from tests.kitty.pixels import Colour, near, saturated_colours
@@ -30,40 +32,55 @@ def on_set_user_var(boss, window, data):
 """
 
 
-def test_kitty_is_the_version_it_is_called(kitty: Kitty) -> None:
+@pytest.fixture(scope="module")
+def _kept(kitty_version: str) -> Iterator[Kitty]:
+    kitty = Kitty(kitty_version, "watcher watcher.py\n")
+    (kitty.config_dir / "watcher.py").write_text(WATCHER)
+    with kitty:
+        yield kitty
+
+
+@pytest.fixture
+def kept(_kept: Kitty) -> Kitty:
+    """One kitty for many tests, with one tab, in front."""
+    close_all_but_first(_kept)
+    return _kept
+
+
+def test_kitty_is_the_version_it_is_called(kept: Kitty) -> None:
     """The kitty that answers is of the version the test is named for; sid's may have moved on."""
-    version = kitty.eval("from kitty.constants import version; return list(version)")
+    version = kept.eval("from kitty.constants import version; return list(version)")
 
-    if kitty.version in SUITES:
-        named = [int(part) for part in kitty.version.split(".")]
-        assert version[:2] == named or (SUITES[kitty.version] == "sid" and version[:2] > named)
+    if kept.version in SUITES:
+        named = [int(part) for part in kept.version.split(".")]
+        assert version[:2] == named or (SUITES[kept.version] == "sid" and version[:2] > named)
 
 
-def test_a_window_shows_what_its_program_writes_and_is_sent(kitty: Kitty) -> None:
+def test_a_window_shows_what_its_program_writes_and_is_sent(kept: Kitty) -> None:
     """Launch, text to a program, keys to a program and text of a screen work without a kitten process."""
-    window = kitty.launch("sh", "-c", 'echo "hello $NAME"; exec cat', env={"NAME": "kitty"}, tab_title="greeter")
-    kitty.wait_text(window, "hello kitty")
-    kitty.send_text(window, "sent\r")
-    kitty.wait_text(window, "sent\nsent")
-    kitty.send_key(window, "ctrl+d")
+    window = kept.launch("sh", "-c", 'echo "hello $NAME"; exec cat', env={"NAME": "kitty"}, tab_title="greeter")
+    kept.wait_text(window, "hello kitty")
+    kept.send_text(window, "sent\r")
+    kept.wait_text(window, "sent\nsent")
+    kept.send_key(window, "ctrl+d")
 
-    kitty.wait_until(lambda: all(w["id"] != window for w in kitty.windows()), what="the window's end")
+    kept.wait_until(lambda: all(w["id"] != window for w in kept.windows()), what="the window's end")
 
 
-def test_user_variables_are_read(kitty: Kitty) -> None:
+def test_user_variables_are_read(kept: Kitty) -> None:
     """A user variable that a program sets is seen from outside."""
-    window = kitty.launch("sh", "-c", r"printf '\033]1337;SetUserVar=lamp=b24=\a'; exec cat")
+    window = kept.launch("sh", "-c", r"printf '\033]1337;SetUserVar=lamp=b24=\a'; exec cat")
 
-    kitty.wait_until(lambda: kitty.user_vars(window).get("lamp") == "on", what="the variable")
+    kept.wait_until(lambda: kept.user_vars(window).get("lamp") == "on", what="the variable")
 
 
-def test_typing_arrives(kitty: Kitty) -> None:
+def test_typing_arrives(kept: Kitty) -> None:
     """A key typed on the X display reaches the program of the window in front."""
-    window = kitty.launch("cat")
-    kitty.wait_until(lambda: kitty.window(window)["is_focused"], what="the new tab in front")
-    kitty.xdotool("type", "typed by hand")
+    window = kept.launch("cat")
+    kept.wait_until(lambda: kept.window(window)["is_focused"], what="the new tab in front")
+    kept.xdotool("type", "typed by hand")
 
-    kitty.wait_text(window, "typed by hand")
+    kept.wait_text(window, "typed by hand")
 
 
 @pytest.mark.parametrize("edge", ["top", "bottom"])
@@ -89,52 +106,47 @@ def test_colours_are_told_apart_by_tab(make_kitty: MakeKitty, edge: str) -> None
     assert found[plain["id"]] == []
 
 
-def test_a_screenshot_has_something_in_it(kitty: Kitty, tmp_path: Path) -> None:
+def test_a_screenshot_has_something_in_it(kept: Kitty, tmp_path: Path) -> None:
     """A screenshot has the size of the screen, is kept as a file, and is not black."""
-    kitty.wait_text(kitty.launch("sh", "-c", "seq 30; exec cat"), "30")
-    image = kitty.screenshot(tmp_path / "shot.png")
+    kept.wait_text(kept.launch("sh", "-c", "seq 30; exec cat"), "30")
+    image = kept.screenshot(tmp_path / "shot.png")
 
-    assert image.size == kitty.size == Image.open(tmp_path / "shot.png").size
+    assert image.size == kept.size == Image.open(tmp_path / "shot.png").size
     levels = image.convert("L").tobytes()
     assert min(levels) == 0
     assert max(levels) > 200
 
 
-def test_focus_moves_between_os_windows_and_away(make_kitty: MakeKitty) -> None:
+def test_focus_moves_between_os_windows_and_away(kept: Kitty) -> None:
     """Focus goes to an OS window, to another and to none, and the watchers in kitty are told."""
-    kitty = make_kitty("watcher watcher.py\n", start=False)
-    (kitty.config_dir / "watcher.py").write_text(WATCHER)
-    kitty.start()
-    (first,) = kitty.ls()
-    kitty.launch("cat", type="os-window")
-    second = kitty.wait_until(
-        lambda: kitty.focused_os_window() not in (None, first["id"]) and kitty.focused_os_window()
-    )
-    kitty.focus_os_window(first["id"])
-    assert kitty.focused_os_window() == first["id"]
-    kitty.unfocus()
-    assert kitty.focused_os_window() is None
-    before = kitty.log.count("focus True")
-    kitty.focus_os_window(second)
+    (first,) = kept.ls()
+    kept.launch("cat", type="os-window")
+    second = kept.wait_until(lambda: kept.focused_os_window() not in (None, first["id"]) and kept.focused_os_window())
+    kept.focus_os_window(first["id"])
+    assert kept.focused_os_window() == first["id"]
+    kept.unfocus()
+    assert kept.focused_os_window() is None
+    before = kept.log.count("focus True")
+    kept.focus_os_window(second)
 
-    assert kitty.focused_os_window() == second
-    kitty.wait_until(lambda: kitty.log.count("focus True") > before, what="the watcher's word")
+    assert kept.focused_os_window() == second
+    kept.wait_until(lambda: kept.log.count("focus True") > before, what="the watcher's word")
 
 
-def test_a_fault_in_kitty_is_an_error_here(kitty: Kitty) -> None:
+def test_a_fault_in_kitty_is_an_error_here(kept: Kitty) -> None:
     """A refused command, and an exception in code run inside kitty, fail the test with kitty's own words."""
     with pytest.raises(RemoteError, match="No matching windows"):
-        kitty.get_text(9999)
+        kept.get_text(9999)
     with pytest.raises(RemoteError, match="ZeroDivisionError"):
-        kitty.eval("return 1 / 0")
+        kept.eval("return 1 / 0")
 
 
-def test_a_failed_wait_shows_the_screen(kitty: Kitty) -> None:
+def test_a_failed_wait_shows_the_screen(kept: Kitty) -> None:
     """The message of a wait that fails has what was waited for, the screen's text and kitty's stderr."""
-    window = kitty.launch("sh", "-c", "echo on the screen; exec cat")
-    kitty.wait_text(window, "on the screen")
+    window = kept.launch("sh", "-c", "echo on the screen; exec cat")
+    kept.wait_text(window, "on the screen")
     with pytest.raises(AssertionError, match=r"(?s)a miracle did not come.*on the screen.*-- stderr"):
-        kitty.wait_until(lambda: False, 0.1, "a miracle")
+        kept.wait_until(lambda: False, 0.1, "a miracle")
 
 
 def test_kitty_starts_again_after_a_crash(kitty: Kitty) -> None:
@@ -159,32 +171,30 @@ def test_nothing_outlives_its_kitty(kitty_version: str) -> None:
     assert not kitty.directory.exists()
 
 
-def test_a_room_on_loopback_reaches_itself_only(kitty: Kitty) -> None:
+def test_a_room_on_loopback_reaches_itself_only(kept: Kitty) -> None:
     """A program in a room has a loopback device, and no other."""
-    if kitty.version not in SUITES:
+    if kept.version not in SUITES:
         pytest.skip("no net namespace without root rights")
 
-    devices = kitty.run(["cat", "/proc/net/dev"]).stdout.decode().splitlines()[2:]
+    devices = kept.run(["cat", "/proc/net/dev"]).stdout.decode().splitlines()[2:]
     assert [line.split(":")[0].strip() for line in devices] == ["lo"]
 
 
-def test_the_root_cannot_be_changed(kitty: Kitty) -> None:
+def test_the_root_cannot_be_changed(kept: Kitty) -> None:
     """A program in a room cannot write to the root or the checkout, for the next test uses both."""
-    if kitty.version not in SUITES:
+    if kept.version not in SUITES:
         pytest.skip("no root to protect")
 
     for place in ("/usr/bin", str(Path(__file__).parent)):
-        assert kitty.run(["touch", f"{place}/mark"], check=False).returncode != 0
+        assert kept.run(["touch", f"{place}/mark"], check=False).returncode != 0
 
 
-def test_our_package_imports_inside_kitty(make_kitty: MakeKitty) -> None:
+def test_our_package_imports_inside_kitty(kept: Kitty) -> None:
     """Inside kitty's own Python, tallylight, attrs and psutil's compiled part import from the installed folder."""
-    kitty = make_kitty(start=False)
-    lib = install(kitty.home) / "lib"
-    kitty.start()
+    lib = install(kept.home) / "lib"
     body = f"import sys; sys.path.insert(0, {str(lib)!r})\nimport attrs, psutil, tallylight\n"
     body += "return [attrs.__file__, tallylight.__file__, psutil.Process().name()]"
-    *files, name = kitty.eval(body)
+    *files, name = kept.eval(body)
 
     assert all(file.startswith(str(lib)) for file in files)
     assert name == "kitty"

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 import httpx2
@@ -71,11 +71,13 @@ class Live:
         return f"http://127.0.0.1:{self.port}"
 
     def client(self) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"})
+        return httpx2.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"}, timeout=60)
 
     async def listen(self) -> ClientConnection:
         protocols = [Subprotocol("tally.v1"), Subprotocol(f"tally.token.{self.token}")]
-        return await connect(f"ws://127.0.0.1:{self.port}/api/v1/changes", subprotocols=protocols, max_queue=None)
+        # A listener that does not read must not end itself for want of an answer to its own pings.
+        waits: dict[str, Any] = {"max_queue": None, "open_timeout": 60, "ping_interval": None}
+        return await connect(f"ws://127.0.0.1:{self.port}/api/v1/changes", subprotocols=protocols, **waits)
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> None:
         """End it; it is to say nothing of that."""
@@ -88,7 +90,10 @@ class Live:
     def connections(self) -> int:
         """Sockets that the server has open."""
         assert self.process is not None
-        links = [str(path.readlink()) for path in Path(f"/proc/{self.process.pid}/fd").iterdir()]
+        links = []
+        for path in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+                links.append(str(path.readlink()))
         return sum(link.startswith("socket:") for link in links)
 
     def memory(self) -> int:

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import attrs
@@ -16,7 +16,7 @@ import pytest
 from tallylight.hosts import kitty as package
 
 #: Our modules that import kitty's, by which they are made anew for each test.
-_OURS = ("watcher", "agent_list", "host", "rollup", "tabs", "windows")
+_OURS = ("watcher", "agent_list", "host", "rollup", "settings", "tabs", "windows")
 _OF_THE_TAB_BAR = ("ColorFormatter", "Formatter", "TabAccessor", "TabBar")
 
 
@@ -74,15 +74,22 @@ class Window:
 
 
 class Manager:
-    """kitty's manager of notifications, which shows none."""
+    """kitty's manager of notifications, which keeps what it is to show."""
 
     def __init__(self) -> None:
         self.in_progress_notification_commands: dict[int, Any] = {}
+        self.shown: list[Any] = []
 
-    def notify_with_command(self, *_: Any) -> None:
-        """Nothing is shown."""
+    def create_notification_cmd(self) -> Any:
+        return SimpleNamespace(title="", body="", application_name="")
 
-    handle_notification_cmd = create_notification_cmd = close_notification = notify_with_command
+    def notify_with_command(self, command: Any, _channel: int) -> None:
+        self.shown.append(command)
+
+    def handle_notification_cmd(self, *_: Any) -> None:
+        """Nothing comes of it."""
+
+    close_notification = handle_notification_cmd
 
 
 class Boss:
@@ -107,6 +114,8 @@ class Kitty:
     host_module: Any = None
     timers: dict[int, tuple[Callable[[int | None], None], float, bool]] = attrs.Factory(dict)
     log: list[str] = attrs.Factory(list)
+    #: kitty's own options: another object after it has read its configuration again.
+    options: object = None
     _numbers: int = 0
 
     def add_timer(self, call: Callable[[int | None], None], interval: float, repeats: bool = True) -> int:
@@ -133,7 +142,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
             "add_timer": kitty.add_timer,
             "remove_timer": kitty.remove_timer,
             "current_focused_os_window_id": lambda: 0,
-            "get_options": lambda: None,
+            "get_options": lambda: kitty.options,
             "Color": int,
         },
         ".child": {"default_env": dict},

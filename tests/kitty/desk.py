@@ -95,9 +95,9 @@ class Desk:
         self.kitty = Kitty(version, **options)
         self._watcher = watcher_line(install(self.kitty.home))
         self.kitty.kitty_conf.write_text(settings + self._watcher)
-        ours = self.kitty.home / ".config/tallylight/config.toml"
-        ours.parent.mkdir(parents=True)
-        ours.write_text(config)
+        self.config_toml = self.kitty.home / ".config/tallylight/config.toml"
+        self.config_toml.parent.mkdir(parents=True)
+        self.config_toml.write_text(config)
         self.kitty.start()
         self.host("host")
 
@@ -111,6 +111,12 @@ class Desk:
         """Have the running kitty read this kitty.conf."""
         self.kitty.kitty_conf.write_text(settings + self._watcher)
         self.kitty.eval(_RELOAD)
+
+    def configure(self, config: str) -> None:
+        """Change config.toml, and wait until the running host has read it."""
+        stamp = self.host("host._settings.current.stamp")
+        self.config_toml.write_text(config)
+        self.kitty.wait_until(lambda: self.host("host._settings.current.stamp") != stamp, what="the new settings")
 
     def host(self, expression: str) -> Any:
         """The value of an expression over `host`, the `KittyHost` that runs in this kitty."""

@@ -12,13 +12,13 @@ import pytest
 
 from tallylight.model.lights import mark
 from tallylight.model.status import Status
-from tests.kitty.conftest import MakeKitty
-from tests.kitty.desk import LIGHTS, MANY, Desk, user_var
+from tests.kitty.desk import LIGHTS, MANY, Desk
 from tests.kitty.pixels import Colour
 
 #: Where to put a picture of every style, for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
 
+STEADY = "[kitty]\npulse = false\n"
 STYLES = ("powerline", "slant", "fade", "separator")
 
 MARK = "§"
@@ -53,7 +53,7 @@ module.times_drawn = 0
 
 @pytest.fixture(scope="module")
 def _desk(kitty_version: str) -> Iterator[Desk]:
-    desk = Desk(kitty_version, config="[kitty]\npulse = false\n", size=(1000, 300))
+    desk = Desk(kitty_version, config=STEADY, size=(1000, 300))
     yield desk
     desk.close()
 
@@ -166,55 +166,30 @@ def test_an_active_tab_is_lit_by_its_own_template(desk: Desk) -> None:
 
 
 def test_our_styles(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
-    """`icon` is the mark in colour, `colour` the tab in colour, `off` nothing; a light put off is on again after."""
+    """A style written to config.toml is drawn in the running kitty: `colour`, `icon`, `off`, and on again after."""
     # Not powerline, whose arrow from tab to tab has the next one's colour.
     desk.reload("tab_bar_style separator\n")
     try:
-        desk.set_host("host._tabs.style = 'colour'\nfor tm in boss.all_tab_managers: tm.mark_tab_bar_dirty()")
+        desk.configure(STEADY + "style = 'colour'\n")
         # Most of the tab, not a stripe.
         desk.wait_colours(expected(desk, lamps), least=500, image=picture(desk, "our-colour", pictures))
         assert "▌" not in desk.bar()
         assert "● work" in desk.bar()
-        desk.set_host("host._tabs.style = 'icon'\nfor tm in boss.all_tab_managers: tm.mark_tab_bar_dirty()")
+        desk.configure(STEADY + "style = 'icon'\n")
         # Thin letters are smoothed: only a few pixels of a mark have the very colour.
         desk.wait_colours(expected(desk, lamps), least=1, most=150, image=picture(desk, "our-icon", pictures))
         assert "▌" not in desk.bar()
         assert "● work" in desk.bar()
-        desk.set_host("host._tabs.style = 'off'")
-        desk.reload("tab_bar_style separator\n")
+        desk.configure(STEADY + "style = 'off'\n")
         desk.wait_colours(dict.fromkeys(expected(desk, lamps), ""), image=picture(desk, "our-off", pictures))
         assert not set("▌●✓✗") & set(desk.bar())
         desk.reload('tab_bar_style separator\ntab_title_template "<{tab.tally}{title}>"\n')
         desk.kitty.wait_until(lambda: "<working>" in desk.bar(), what="a template with nothing in it")
         assert not set("▌●✓✗") & set(desk.bar())
     finally:
-        desk.set_host("host._tabs.style = 'stripe'")
+        desk.configure(STEADY)
     desk.reload("tab_bar_style separator\n")
     desk.wait_colours(expected(desk, lamps))
-
-
-@pytest.mark.parametrize("style", ["colour", "off"])
-def test_the_style_comes_from_the_configuration(make_kitty: MakeKitty, style: str) -> None:
-    """`[kitty] style` in config.toml is the style."""
-    kitty = make_kitty(installed=True, start=False)
-    ours = kitty.home / ".config/tallylight/config.toml"
-    ours.parent.mkdir(parents=True)
-    ours.write_text(f'[kitty]\nstyle = "{style}"\npulse = false\n')
-    kitty.start()
-    window = kitty.launch("cat", tab_title="lamp", keep_focus=True)
-    kitty.eval(
-        f"import os\nchild = boss.window_id_map[{window}].child.pid\n"
-        f"fd = os.open(f'/proc/{{child}}/fd/1', os.O_WRONLY | os.O_NOCTTY)\n"
-        f"os.write(fd, {user_var('tally', 'state=working')!r})\nos.close(fd)"
-    )
-    kitty.wait_until(lambda: kitty.user_vars(window).get("tally_status") == "working", what="the status")
-    tab = kitty.tab_of(window)
-    if style == "off":
-        # The status came, and the bar has been drawn again since: it is in the next frame.
-        kitty.eval("for tm in boss.all_tab_managers: tm.update_tab_bar_data()")
-        assert kitty.tab_colours()[tab] == []
-    else:
-        kitty.wait_until(lambda: LIGHTS["working"] in kitty.tab_colours()[tab], what="the blue tab")
 
 
 def test_the_command_lights_the_tab(desk: Desk) -> None:

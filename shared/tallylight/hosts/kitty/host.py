@@ -26,15 +26,15 @@ from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.evidence.titles import clean_title
-from tallylight.hosts.kitty import answering, settings
+from tallylight.hosts.kitty import answering
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.conversations import KeptConversations
-from tallylight.hosts.kitty.notifications import Notices
+from tallylight.hosts.kitty.notifications import Notices, notify_problems
 from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.kitty.published import Published
 from tallylight.hosts.kitty.rollup import TabRollup
-from tallylight.hosts.kitty.settings import Settings
+from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.store import Store
 from tallylight.hosts.kitty.tabs import TabLights
 from tallylight.hosts.projects import Projects
@@ -94,29 +94,37 @@ class KittyHost:
         self._tabs.install()
         self._notices: Notices | None = None
         self.apply(self.config)
-        self.worker.submit("settings", settings.read, self.guarded("settings", self._were_read))
+        self._settings = SettingsReader(
+            self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._tell_problems)
+        )
+        self._settings.open(time.monotonic())
         self._store.open()
         self.worker.lend(START_S)
         self.come_back(time.monotonic())
 
     # Settings ------------------------------------------------------------------------------------------------
 
-    def _were_read(self, found: object) -> None:
-        """The settings have been read. What was seen before they were known is looked at again by them."""
-        if not isinstance(found, Settings):
-            raise found if isinstance(found, Exception) else TypeError(found)
-        for problem in found.problems:
-            _log(problem)
+    def _take_over(self, found: Settings) -> None:
+        """Go by what has been read. What was seen before it was known is looked at again by it."""
         self.command = found.command
         self._reader.use(found.agents)
         self.apply(found.config)
-        self.guarded("notifications", self._start_notices)()
-        if found.config.keep_conversations:
-            self._conversations.open()
+        if self._notices is None:
+            self.guarded("notifications", self._start_notices)()
+            if found.config.keep_conversations:
+                self._conversations.open()
+        else:
+            self._notices.use(found.config.notify)
         now = time.monotonic()
         for pane in self._panes.values():
             pane.recall(now)
         self._after(now)
+
+    def _tell_problems(self, problems: Sequence[str]) -> None:
+        """Say what is wrong with the settings, in the log and in front of the person."""
+        for problem in problems:
+            _log(problem)
+        self.guarded("notice of mistakes in the settings", notify_problems)(self.boss, problems)
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
@@ -252,6 +260,7 @@ class KittyHost:
         self._files.ask(self._panes, self._ticks)
         self._projects.tell(self._panes.values())
         self._look_at_visible(now)
+        self.guarded("settings", self._settings.look)(now)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
         self.guarded("notifications", self._notify)(now)
         self.guarded("ledger", self._keep_ledger)(now)

@@ -11,7 +11,7 @@ programs is not shown. All else passes as if we were not there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -26,12 +26,23 @@ from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.tracker.notify import Notice, Notifier, Settings, View, Withdrawal
+from tallylight.wire.text import sanitise
 
 #: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
 CREATED_S = 5.0
 #: Notifications that wait to be withdrawn.
 MAX_FADING = 64
 APPLICATION = "Tallylight"
+
+
+def notify_problems(boss: Any, problems: Sequence[str]) -> None:
+    """Tell a person of mistakes in their settings, the first of *problems* in full."""
+    manager = boss.notification_manager
+    command = manager.create_notification_cmd()
+    command.title, command.application_name = f"{APPLICATION}: settings", APPLICATION
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    command.body = sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong")
+    manager.notify_with_command(command, 0)
 
 
 @attrs.define
@@ -71,10 +82,24 @@ class Notices:
     def __attrs_post_init__(self) -> None:
         self._notifier = Notifier(self.settings)
         self._show = self.boss.notification_manager.notify_with_command
-        if self.settings.command:
-            self._command = Command(self.settings.command, self.host, self._command_failed, worker=self.worker)
+        self._use_command(self.settings.command)
 
     # Ours ----------------------------------------------------------------------------------------------------
+
+    def use(self, settings: Settings) -> None:
+        """Go by *settings* from now on. What is with the person stays there."""
+        if settings == self.settings:
+            return
+        self.settings = self._notifier.settings = settings
+        self._looked.clear()
+        self._use_command(settings.command)
+
+    def _use_command(self, argv: tuple[str, ...]) -> None:
+        """Run *argv* from now on, if it is any. What runs already is looked after until it ends."""
+        if self._command is not None:
+            self._command.argv = argv
+        elif argv:
+            self._command = Command(argv, self.host, self._command_failed, worker=self.worker)
 
     def look(self, now: float) -> None:
         """Tell of what is to be told now, and take back what is out of date."""
@@ -113,7 +138,7 @@ class Notices:
     def _do(self, found: Notice | Withdrawal | None, now: float) -> None:
         if isinstance(found, Notice):
             self._withdraw(int(found.pane), now)
-            if self._command is not None:
+            if self._command is not None and self._command.argv:
                 self._command.run(found, now)
             else:
                 self._send(found)
@@ -272,11 +297,11 @@ class Notices:
         """Whether the person knows without the agent's notification what the light was showing already."""
         if before.status not in (Status.WAITING, Status.DONE, Status.ERROR):
             return False
-        return pane.attention.visible or (self._command is None and self._notifier.was_notified(str(id_)))
+        return pane.attention.visible or (not self.settings.command and self._notifier.was_notified(str(id_)))
 
     def _was_shown(self, id_: int) -> bool:
         # A command of the user's may tell it somewhere else, so it is run all the same.
-        if self._command is None and self._agent_in(id_) is not None:
+        if not self.settings.command and self._agent_in(id_) is not None:
             self._notifier.told_itself(str(id_), self.clock())
         return True
 

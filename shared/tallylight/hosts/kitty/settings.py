@@ -1,21 +1,34 @@
 """
-What kitty's host reads once from disk before it can say much: the configuration, the agent files, our own command.
+What kitty's host reads from disk before it can say much: the configuration, the agent files, our own command.
 
-`read` is a job for the worker. Until it is done the host goes by the defaults and knows no agent by name; what programs
-say of themselves is shown from the first moment.
+A worker reads it, at the start and again when one of the files has changed or kitty has read its own configuration
+again. Until the first reading is done the host goes by the defaults and knows no agent by name; what programs say of
+themselves is shown from the first moment. A later reading with a mistake in it changes nothing.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import attrs
+from kitty.fast_data_types import get_options
 
 from tallylight.actions import fork
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.config import config_file
 from tallylight.config.settings import Config
+from tallylight.files import directories
+from tallylight.hosts.worker import Worker
+
+#: How often, in seconds, the files are looked at for a change.
+LOOK_S = 1.0
+JOB = "settings"
+
+#: What tells one state of the files from another: path, time of change, size and inode of each.
+Stamp = tuple[tuple[str, int, int, int], ...]
 
 
 @attrs.frozen
@@ -26,10 +39,88 @@ class Settings:
     agents: Agents
     command: str
     problems: tuple[str, ...]
+    stamp: Stamp = ()
 
 
-def read() -> Settings:
-    """Read all of it."""
+def read(before: Settings | None = None) -> Settings:
+    """
+    Read all of it. Of configuration and agent files, one with a mistake stays as it was *before*.
+
+    At the start there is no such thing, and a mistake costs only itself.
+    """
+    # First: what changes while it is read is read again.
+    stamp = tuple(_stamp())
     config, problems = config_file.load_config(os.environ)
     agents, more = agent_files.load_agents(os.environ)
-    return Settings(config, agents, fork.own_command(), tuple(map(str, (*problems, *more))))
+    if before is not None:
+        config = before.config if problems else config
+        agents = before.agents if more else agents
+    return Settings(config, agents, fork.own_command(), tuple(map(str, (*problems, *more))), stamp)
+
+
+def _stamp() -> Iterator[tuple[str, int, int, int]]:
+    folder = directories.config_dir(os.environ)
+    try:
+        agents = sorted((folder / "agents").glob("*.toml"))[: agent_files.MAX_AGENT_FILES]
+    except OSError:
+        agents = []
+    for path in (directories.config_file(os.environ), *agents):
+        yield _stamp_of(path)
+
+
+def _stamp_of(path: Path) -> tuple[str, int, int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return str(path), 0, 0, 0
+    return str(path), found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _read_again(before: Settings, is_asked: bool) -> Settings | None:
+    """What is there now; None if the files are those of *before*, unless a person *is_asked* for it."""
+    return read(before) if is_asked or tuple(_stamp()) != before.stamp else None
+
+
+@attrs.define
+class SettingsReader:
+    """
+    The settings in force.
+
+    *taken* is given those that are to be in force from now on, *told* what is wrong with the files: once as long as it
+    stays the same. Both are called by the worker's `lend`, on kitty's main thread.
+    """
+
+    worker: Worker
+    taken: Callable[[Settings], None]
+    told: Callable[[tuple[str, ...]], None]
+    #: Those of the last reading; None before the first one.
+    current: Settings | None = None
+    _looked_at: float = 0.0
+    #: kitty's own options at the last look: another object after it has read its configuration again.
+    _options: object = None
+
+    def open(self, now: float) -> None:
+        """Begin the first reading."""
+        self._looked_at, self._options = now, get_options()
+        self.worker.submit(JOB, read, self._were_read)
+
+    def look(self, now: float) -> None:
+        """Have the files read again where that may be due; called at each tick."""
+        if self.current is None:
+            return
+        before, options = self.current, get_options()
+        is_asked = options is not self._options
+        if not is_asked and now - self._looked_at < LOOK_S:
+            return
+        if self.worker.submit(JOB, lambda: _read_again(before, is_asked), self._were_read):
+            self._looked_at, self._options = now, options
+
+    def _were_read(self, found: object) -> None:
+        if found is None:
+            return
+        if not isinstance(found, Settings):
+            raise found if isinstance(found, Exception) else TypeError(found)
+        before, self.current = self.current, found
+        if found.problems and (before is None or found.problems != before.problems):
+            self.told(found.problems)
+        self.taken(found)

@@ -16,7 +16,7 @@ import pytest
 from tallylight.hosts import kitty as package
 
 #: Our modules that import kitty's, by which they are made anew for each test.
-_OURS = ("watcher", "agent_list", "host", "rollup", "settings", "tabs", "windows")
+_OURS = ("watcher", "agent_list", "host", "os_titles", "rollup", "settings", "tabs", "windows")
 _OF_THE_TAB_BAR = ("ColorFormatter", "Formatter", "TabAccessor", "TabBar")
 
 
@@ -92,6 +92,44 @@ class Manager:
     close_notification = handle_notification_cmd
 
 
+@attrs.define(eq=False)
+class Tab:
+    """A tab of windows; *name* is what a person calls it."""
+
+    id: int
+    windows: list[Window]
+    name: str = ""
+
+    def __iter__(self) -> Iterator[Window]:
+        return iter(self.windows)
+
+
+@attrs.define(eq=False)
+class TabManager:
+    """The tabs of an OS window; the window that is active in it is the first of the tab that is shown."""
+
+    os_window_id: int
+    tabs: list[Tab]
+    tab_bar_should_be_visible: bool = True
+    tab_bar_hidden: bool = False
+    shown: int = 0
+    times_dirty: int = 0
+
+    def __iter__(self) -> Iterator[Tab]:
+        return iter(self.tabs)
+
+    @property
+    def active_tab(self) -> Tab:
+        return self.tabs[self.shown]
+
+    @property
+    def active_window(self) -> Window:
+        return self.active_tab.windows[0]
+
+    def mark_tab_bar_dirty(self) -> None:
+        self.times_dirty += 1
+
+
 class Boss:
     """kitty without a tab bar."""
 
@@ -101,6 +139,16 @@ class Boss:
         self.all_tab_managers: list[Any] = []
         self.notification_manager = Manager()
         self.active_window = None
+
+    def arrange(self, *tabs: list[int]) -> TabManager:
+        """Put the windows of these numbers into the tabs of one OS window."""
+        made = [Tab(number, [self.window_id_map[id_] for id_ in ids]) for number, ids in enumerate(tabs, 1)]
+        for tab in made:
+            for window in tab:
+                window.tab_id = tab.id
+        manager = self.os_window_map[1] = TabManager(1, made)
+        self.all_tab_managers = [manager]
+        return manager
 
     def open(self, id_: int, pgid: int) -> Window:
         window = self.window_id_map[id_] = Window(id_, Child(pgid))
@@ -116,6 +164,9 @@ class Kitty:
     log: list[str] = attrs.Factory(list)
     #: kitty's own options: another object after it has read its configuration again.
     options: object = None
+    #: The titles of windows as the window system is told of them, and the OS windows that were told to show them.
+    titles: dict[int, str] = attrs.Factory(dict)
+    synced: list[int] = attrs.Factory(list)
     _numbers: int = 0
 
     def add_timer(self, call: Callable[[int | None], None], interval: float, repeats: bool = True) -> int:
@@ -125,6 +176,9 @@ class Kitty:
 
     def remove_timer(self, number: int) -> None:
         del self.timers[number]
+
+    def update_window_title(self, _os_window_id: int, _tab_id: int, window_id: int, title: str) -> None:
+        self.titles[window_id] = title
 
     def run_soon(self) -> None:
         """Let the timers go off that go off once, and are there now."""
@@ -142,6 +196,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
             "add_timer": kitty.add_timer,
             "remove_timer": kitty.remove_timer,
             "current_focused_os_window_id": lambda: 0,
+            "sync_os_window_title": kitty.synced.append,
             "get_options": lambda: kitty.options,
             "Color": int,
         },
@@ -154,6 +209,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
             **{name: type(name, (), {"update": None}) for name in _OF_THE_TAB_BAR},
         },
         ".tabs": {"SpecialWindow": None},
+        ".window": {"update_window_title": kitty.update_window_title},
         ".utils": {"log_error": kitty.log.append, "color_as_int": None},
     }
     for name, content in parts.items():

@@ -241,6 +241,34 @@ def test_a_tab_shows_its_most_urgent_window(desk: Desk) -> None:
     desk.wait_colours({tab: "working"})
 
 
+def test_without_a_tab_bar_the_light_is_in_the_title(desk: Desk) -> None:
+    """With the bar hidden, or one tab below `tab_bar_min_tabs`, X is told of the mark; with a bar it is not."""
+    kitty = desk.kitty
+    window = kitty.windows()[0]["id"]
+    x_window = str(kitty.ls()[0]["platform_window_id"])
+    kitty.eval(f"boss.window_id_map[{window}].set_title('front')")
+
+    def wait_name(name: str) -> None:
+        kitty.wait_until(lambda: kitty.xdotool("getwindowname", x_window) == name, 10, f"the title {name}")
+
+    desk.reload("tab_bar_style hidden\n")
+    desk.send(window, "state=waiting;kind=question")
+    wait_name("? front")
+    # Of the tab that is shown, and of the other one that asks.
+    other = desk.lamp("other")
+    kitty.focus_window(other)
+    kitty.eval(f"boss.window_id_map[{other}].set_title('behind')")
+    wait_name("? front · behind")
+    desk.reload("tab_bar_style fade\n")
+    wait_name("behind")
+    desk.reload("tab_bar_style fade\ntab_bar_min_tabs 3\n")
+    kitty.focus_window(window)
+    wait_name("? front")
+    desk.send(window, "state=clear")
+    wait_name("front")
+    kitty.eval(f"boss.window_id_map[{window}].set_title('')")
+
+
 def test_done_lasts_until_a_person_looks(desk: Desk) -> None:
     """`done` stays in a tab not shown and in an OS window without the focus; it is idle once a person looks."""
     desk.reload("tab_bar_style fade\n")

@@ -24,6 +24,7 @@ from tallylight.tracker.notify import STATUSES
 from tallylight.tracker.notify import Settings as Notify
 
 STYLES = ("stripe", "colour", "icon", "off")
+OS_WINDOW_TITLES = ("auto", "always", "off")
 EXPLICIT_LASTS = ("agent", "tab")
 _SPAN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
 
@@ -44,6 +45,8 @@ class Kitty:
     pulse: bool = True
     #: Whether a mark that is not colour alone is drawn beside it.
     mark: bool = True
+    #: When the title of the OS window has a mark: `auto` is where no tab bar can be seen.
+    os_window_title: str = "auto"
 
 
 @attrs.frozen(kw_only=True)
@@ -107,6 +110,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
             style=kitty.text("style", default.kitty.style, choices=STYLES),
             pulse=kitty.boolean("pulse", default.kitty.pulse),
             mark=kitty.boolean("mark", default.kitty.mark),
+            os_window_title=kitty.text("os_window_title", default.kitty.os_window_title, choices=OS_WINDOW_TITLES),
         ),
         notify=_notify(table.table("notify")),
         keys=wanted(table.table("keys")),

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 from kitty.fast_data_types import add_timer, remove_timer
 
+from tallylight.hosts.kitty import windows
 from tallylight.model import lights as paint
 from tallylight.model.decision import Decision
 from tallylight.model.status import Kind, Status
@@ -32,6 +33,8 @@ class TabRollup:
     guarded: Callable[[str, Callable[..., None]], Callable[..., None]]
     pulses: bool = True
     _lights: dict[int, Decision] = attrs.field(init=False, factory=dict)
+    #: The window that the light of each tab is of.
+    _owners: dict[int, int] = attrs.field(init=False, factory=dict)
     #: The tabs whose waiting agents are all snoozed: their light is steady.
     _snoozed: set[int] = attrs.field(init=False, factory=set)
     _timer: int | None = attrs.field(init=False, default=None)
@@ -40,6 +43,10 @@ class TabRollup:
         """What is shown on a tab, as of the last `refresh`."""
         return self._lights.get(tab_id)
 
+    def owner(self, tab_id: int) -> int | None:
+        """The id of the window whose light a tab shows; None where it shows none."""
+        return self._owners.get(tab_id)
+
     def is_steady(self, tab_id: int) -> bool:
         """Whether a tab does not pulse although it waits."""
         return tab_id in self._snoozed
@@ -47,16 +54,19 @@ class TabRollup:
     def refresh(self) -> None:
         """Find the decision of every tab: the most urgent of its panes."""
         lights: dict[int, Decision] = {}
+        owners: dict[int, int] = {}
         snoozed: set[int] = set()
         for manager in self.boss.all_tab_managers:
             for tab in manager:
-                panes = [self.panes[w.id] for w in tab if w.id in self.panes]
-                if (urgent := rollup.most_urgent([pane.decision for pane in panes])) is not None:
+                panes = {w.id: self.panes[w.id] for w in tab if w.id in self.panes}
+                decisions = {id_: pane.decision for id_, pane in panes.items()}
+                if (urgent := rollup.most_urgent(list(decisions.values()))) is not None:
                     lights[tab.id] = urgent
-                waiting = [pane for pane in panes if pane.decision.status is Status.WAITING]
+                    owners[tab.id] = next(id_ for id_, decision in decisions.items() if decision is urgent)
+                waiting = [pane for pane in panes.values() if pane.decision.status is Status.WAITING]
                 if all(pane.attention.snoozed or pane.decision.kind is Kind.LIMIT for pane in waiting):
                     snoozed.add(tab.id)
-        self._lights, self._snoozed = lights, snoozed
+        self._lights, self._owners, self._snoozed = lights, owners, snoozed
 
     def redraw(self) -> None:
         """Have every tab bar drawn anew, and start the pulse if a light waits."""
@@ -75,9 +85,7 @@ class TabRollup:
         return [
             manager
             for manager in (self.boss.all_tab_managers if waiting else ())
-            if manager.tab_bar_should_be_visible
-            and not manager.tab_bar_hidden
-            and any(t.id in waiting for t in manager)
+            if windows.shows_tab_bar(manager) and any(t.id in waiting for t in manager)
         ]
 
     def _beat(self, timer: int | None) -> None:

@@ -30,6 +30,11 @@ def visible(boss: Any) -> set[int]:
     return {w.id for w in tab if w.is_visible_in_layout} if tab is not None else set()
 
 
+def shows_tab_bar(manager: Any) -> bool:
+    """Whether the OS window of *manager* shows a tab bar: not below `tab_bar_min_tabs`, nor where it is hidden."""
+    return bool(manager.tab_bar_should_be_visible and not manager.tab_bar_hidden)
+
+
 def look(window: Any) -> Look:
     """The visible text of *window*."""
     screen = window.screen

@@ -1,0 +1,87 @@
+"""
+The light in the title of an OS window, for where no tab bar can be seen: with one tab, or with `tab_bar_style hidden`.
+
+kitty's own word for the title of each window goes through `update_window_title` on its way to the window system; that
+is where the mark is put in front of it, for the active window of an OS window alone. What kitty itself knows as the
+title stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+import kitty.window as kitty_window
+from kitty.fast_data_types import sync_os_window_title
+
+from tallylight.hosts.kitty import windows
+from tallylight.hosts.kitty.rollup import TabRollup
+from tallylight.model import lights
+from tallylight.model.status import Status
+from tallylight.pane.pane import Pane
+from tallylight.tracker import rollup
+from tallylight.wire.text import sanitise
+
+#: Of the title of a pane that is not the one in front, in cells.
+MAX_CELLS = 40
+
+
+@attrs.define
+class OsWindowTitles:
+    """
+    All OS windows of one kitty. *when* is the person's choice: `auto` (where no tab bar is seen), `always` or `off`.
+
+    *tabs* knows the light of each tab, as of its last `refresh`; *panes* are the host's, by window id.
+    """
+
+    boss: Any
+    tabs: TabRollup
+    panes: Mapping[int, Pane]
+    when: str = "auto"
+    #: For each OS window the window whose title is marked, and what is in front of that.
+    _shown: dict[int, tuple[int, str]] = attrs.field(init=False, factory=dict)
+    _update: Callable[[int, int, int, str], object] = attrs.field(init=False, default=lambda *_: None)
+
+    def install(self) -> None:
+        """Stand between kitty and the window system, once a process."""
+        self._update = update = kitty_window.update_window_title
+
+        def update_window_title(os_window_id: int, tab_id: int, window_id: int, title: str) -> object:
+            marked, mark = self._shown.get(os_window_id, (0, ""))
+            return update(os_window_id, tab_id, window_id, mark + title if marked == window_id else title)
+
+        kitty_window.update_window_title = update_window_title
+
+    def refresh(self) -> None:
+        """Have every title say what is to be said now."""
+        for os_window_id, manager in self.boss.os_window_map.items():
+            window = manager.active_window
+            if window is None:
+                continue
+            wanted = window.id, self._mark(manager, window)
+            before = self._shown.get(os_window_id, (window.id, ""))
+            if wanted == before:
+                continue
+            old = self.boss.window_id_map.get(before[0])
+            if before[1] and old is not None and old is not window:
+                self._update(old.os_window_id, old.tab_id, old.id, old.title)
+            self._shown[os_window_id] = wanted
+            self._update(os_window_id, window.tab_id, window.id, wanted[1] + window.title)
+            sync_os_window_title(os_window_id)
+        for os_window_id in [id_ for id_ in self._shown if id_ not in self.boss.os_window_map]:
+            del self._shown[os_window_id]
+
+    def _mark(self, manager: Any, window: Any) -> str:
+        """What stands in front of the title of *window*, the active one: nothing, or a mark and whose it is."""
+        if self.when == "off" or (self.when == "auto" and windows.shows_tab_bar(manager)):
+            return ""
+        by_tab = {tab.id: light for tab in manager if (light := self.tabs.light(tab.id)) is not None}
+        urgent = rollup.most_urgent(list(by_tab.values()))
+        if urgent is None or not urgent.is_lit or urgent.status is Status.IDLE:
+            return ""
+        mark = f"{lights.mark(urgent.status, urgent.kind)} "
+        owner = next((self.tabs.owner(id_) for id_, light in by_tab.items() if light is urgent), None)
+        if owner is None or owner == window.id or (other := self.boss.window_id_map.get(owner)) is None:
+            return mark
+        return f"{mark}{sanitise(other.title, cells=MAX_CELLS)} · "

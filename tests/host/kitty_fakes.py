@@ -16,7 +16,10 @@ import pytest
 from tallylight.hosts import kitty as package
 
 #: Our modules that import kitty's, by which they are made anew for each test.
-_OURS = ("watcher", "agent_list", "host", "os_titles", "rollup", "settings", "tabs", "windows")
+_OURS = (
+    "watcher", "agent_list", "host", "colours", "os_titles", "rollup", "settings", "splits", "surfaces", "tabs",
+    "window_bars", "windows",
+)  # fmt: skip
 _OF_THE_TAB_BAR = ("ColorFormatter", "Formatter", "TabAccessor", "TabBar")
 
 
@@ -48,6 +51,7 @@ class Screen:
     text: str = ""
     cursor: Cursor = attrs.Factory(Cursor)
     columns: int = 80
+    lines: int = 24
     cursor_visible: bool = True
 
     def as_text(self, write: Callable[[str], object], *_how: bool) -> None:
@@ -63,8 +67,16 @@ class Window:
     title: str = ""
     tab_id: int = 1
     os_window_id: int = 1
+    tab: Any = None
     is_visible_in_layout: bool = True
     user_vars: dict[str, str] = attrs.Factory(dict)
+    geometry: object = (0, 0, 720, 432)
+
+    def tabref(self) -> Any:
+        return self.tab
+
+    def refresh(self) -> None:
+        """There is nothing to draw."""
 
     def set_user_var(self, name: str, value: str | None) -> None:
         if value is None:
@@ -145,7 +157,7 @@ class Boss:
         made = [Tab(number, [self.window_id_map[id_] for id_ in ids]) for number, ids in enumerate(tabs, 1)]
         for tab in made:
             for window in tab:
-                window.tab_id = tab.id
+                window.tab_id, window.tab = tab.id, tab
         manager = self.os_window_map[1] = TabManager(1, made)
         self.all_tab_managers = [manager]
         return manager
@@ -196,6 +208,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
             "add_timer": kitty.add_timer,
             "remove_timer": kitty.remove_timer,
             "current_focused_os_window_id": lambda: 0,
+            "cell_size_for_window": lambda _: (9, 18),
             "sync_os_window_title": kitty.synced.append,
             "get_options": lambda: kitty.options,
             "Color": int,

@@ -175,7 +175,7 @@ class Desk:
         os_window = next(o["id"] for o in self.kitty.ls() if any(t["id"] in tabs for t in o["tabs"]))
         spans: dict[str, Box] = self.kitty.eval(SPANS.format(os_window=os_window))
         shown = image or self.kitty.screenshot()
-        return {tab: _counted(shown.crop(_own(str(tab), spans))) for tab in tabs if str(tab) in spans}
+        return {tab: counted(shown.crop(_own(str(tab), spans))) for tab in tabs if str(tab) in spans}
 
     def wait_colours(
         self, expected: dict[int, str], *, least: int = MANY, most: int = 1 << 20, image: Path | None = None
@@ -232,6 +232,7 @@ def _own(tab: str, spans: dict[str, Box]) -> Box:
     return left, top, right, bottom
 
 
-def _counted(image: Image.Image) -> Counter[Colour]:
+def counted(image: Image.Image) -> Counter[Colour]:
+    """How many pixels of each colour there are."""
     pixels = image.convert("RGB").tobytes()
     return Counter(zip(pixels[0::3], pixels[1::3], pixels[2::3], strict=True))

@@ -9,11 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tallylight.model.lights import mark
 from tallylight.model.status import Status
-from tests.kitty.desk import LIGHTS, MANY, Desk
+from tests.kitty.conftest import VERSIONS
+from tests.kitty.desk import LIGHTS, MANY, Desk, counted
 from tests.kitty.pixels import Colour
+from tests.kitty.roots import CHECKOUT
 
 #: Where to put a picture of every style, for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
@@ -83,6 +86,13 @@ def expected(desk: Desk, lamps: dict[str, int]) -> dict[int, str]:
 def picture(desk: Desk, name: str, folder: str | None) -> Path | None:
     """Where to keep the picture of a style, if anywhere."""
     return Path(folder) / f"{desk.kitty.version}-{name}.png" if folder else None
+
+
+def keep(desk: Desk, image: Image.Image, name: str) -> None:
+    """Put a picture into the documentation, from the newest kitty, if it is to be renewed."""
+    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
+        path = CHECKOUT / f"docs/images/{name}.png"
+        image.quantize(200, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 @pytest.fixture
@@ -267,6 +277,72 @@ def test_without_a_tab_bar_the_light_is_in_the_title(desk: Desk) -> None:
     desk.send(window, "state=clear")
     wait_name("front")
     kitty.eval(f"boss.window_id_map[{window}].set_title('')")
+
+
+#: The corner of a window in which its badge stands, in pixels of the OS window.
+CORNER = """
+from kitty.fast_data_types import cell_size_for_window
+w = boss.window_id_map[{window}]
+width, height = cell_size_for_window(w.os_window_id)
+return [w.geometry.right - 3 * width, w.geometry.top, w.geometry.right, w.geometry.top + height]
+"""
+BAR = "bar = boss.window_id_map[{window}]._title_bar_screen\nreturn str(bar.screen.line(0)) if bar else ''"
+
+
+def test_each_split_has_its_light(desk: Desk, pictures: str | None) -> None:
+    """Of several windows in a tab each has its own light, wherever it moves; alone in sight, or idle, none."""
+    kitty = desk.kitty
+    first = kitty.windows()[0]["id"]
+    desk.reload("tab_bar_style hidden\nenabled_layouts tall,stack\n")
+    programs = {"waiting": "Run the migration?", "working": "Rounding in the checkout", "idle": "zsh"}
+    windows = {
+        name: kitty.launch("sh", "-c", f"printf '{text}'; exec cat", type="window", keep_focus=True, location="last")
+        for name, text in programs.items()
+    }
+    for name, window in windows.items():
+        desk.send(window, f"state={name}")
+
+    def lights_on(window: int) -> set[str]:
+        box = kitty.eval(CORNER.format(window=window))
+        counts = counted(kitty.screenshot().crop(tuple(box)))
+        return {name for name, colour in LIGHTS.items() if counts[colour] >= MANY}
+
+    def wait_lights(**expected: set[str]) -> None:
+        kitty.wait_until(
+            lambda: all(lights_on(windows[name]) == found for name, found in expected.items()), 10, f"{expected}"
+        )
+
+    def wait_bar(window: int, text: str) -> None:
+        bar = BAR.format(window=window)
+        kitty.wait_until(lambda: text in kitty.eval(bar), 10, f"{text} in the title bar of {window}")
+        assert kitty.eval(bar).count("▌") == text.count("▌")
+
+    wait_lights(waiting={"waiting"}, working={"working"}, idle=set())
+    shot = kitty.screenshot(picture(desk, "one-tab-splits", pictures))
+    keep(desk, shot, "kitty-splits")
+    kitty.eval(f"boss.window_id_map[{first}].tabref().move_window(2)")
+    wait_lights(waiting={"waiting"}, working={"working"})
+    desk.send(windows["waiting"], "state=done")
+    wait_lights(waiting=set())
+    kitty.focus_window(windows["working"])
+    kitty.remote("goto-layout", layout="stack", match="all")
+    wait_lights(working=set())
+    kitty.remote("goto-layout", layout="tall", match="all")
+    wait_lights(working={"working"})
+    if desk.kitty.version != "0.41":
+        bars = "tab_bar_style hidden\nwindow_title_bar_min_windows 2\nwindow_title_template "
+        desk.reload(bars + "<{title}\n")
+        desk.send(windows["waiting"], "state=waiting")
+        wait_bar(windows["waiting"], "<▌! ")
+        wait_bar(windows["working"], "<▌● ")
+        wait_bar(first, "<")
+        wait_lights(waiting=set(), working=set())
+        kitty.screenshot(picture(desk, "one-tab-title-bars", pictures))
+        desk.reload(bars + "<{title}{tab.tally}>\n")
+        wait_bar(windows["working"], "▌● >")
+    desk.reload("tab_bar_style hidden\n")
+    wait_lights(working={"working"})
+    assert "tallylight" not in kitty.log
 
 
 def test_done_lasts_until_a_person_looks(desk: Desk) -> None:

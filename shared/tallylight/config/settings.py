@@ -47,6 +47,8 @@ class Kitty:
     mark: bool = True
     #: When the title of the OS window has a mark: `auto` is where no tab bar can be seen.
     os_window_title: str = "auto"
+    #: Whether each of several windows in a tab has its own light.
+    splits: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -110,6 +112,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
             style=kitty.text("style", default.kitty.style, choices=STYLES),
             pulse=kitty.boolean("pulse", default.kitty.pulse),
             mark=kitty.boolean("mark", default.kitty.mark),
+            splits=kitty.boolean("splits", default.kitty.splits),
             os_window_title=kitty.text("os_window_title", default.kitty.os_window_title, choices=OS_WINDOW_TITLES),
         ),
         notify=_notify(table.table("notify")),

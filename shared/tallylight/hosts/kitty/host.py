@@ -31,13 +31,11 @@ from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.conversations import KeptConversations
 from tallylight.hosts.kitty.notifications import Notices, notify_problems
-from tallylight.hosts.kitty.os_titles import OsWindowTitles
 from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.kitty.published import Published
-from tallylight.hosts.kitty.rollup import TabRollup
 from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.store import Store
-from tallylight.hosts.kitty.tabs import TabLights
+from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
 from tallylight.model.decision import Decision
@@ -84,17 +82,8 @@ class KittyHost:
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
         self._timer: int | None = None
-        self._rollup = TabRollup(boss, self._panes, self.guarded)
-        self._tabs = TabLights(
-            light=self._rollup.light,
-            refresh=self._rollup.refresh,
-            now=time.monotonic,
-            failed=self.failed,
-            is_steady=self._rollup.is_steady,
-        )
-        self._tabs.install()
-        self._titles = OsWindowTitles(boss, self._rollup, self._panes)
-        self.guarded("titles of OS windows", self._titles.install)()
+        self._surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
+        self._rollup, self._tabs = self._surfaces.rollup, self._surfaces.tabs
         self._notices: Notices | None = None
         self.apply(self.config)
         self._settings = SettingsReader(
@@ -132,10 +121,7 @@ class KittyHost:
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
         self.config = config
-        kitty = config.kitty
-        self._tabs.colours, self._tabs.style, self._tabs.with_mark = config.colours, kitty.style, kitty.mark
-        self._tabs.pulses, self._rollup.pulses = kitty.pulse, kitty.pulse and kitty.style != "off"
-        self._titles.when = kitty.os_window_title if kitty.style != "off" else "off"
+        self._surfaces.apply(config)
         for pane in self._panes.values():
             pane.tracker.timing = config.timing
         if self._timer is not None:
@@ -233,7 +219,7 @@ class KittyHost:
     def on_focus_change(self) -> None:
         """Another window has the focus."""
         self._look_at_visible(time.monotonic())
-        self._show_titles()
+        self._surfaces.follow()
 
     def on_close(self, window: Any) -> None:
         """The window is gone."""
@@ -265,7 +251,7 @@ class KittyHost:
         self._files.ask(self._panes, self._ticks)
         self._projects.tell(self._panes.values())
         self._look_at_visible(now)
-        self._show_titles()
+        self._surfaces.follow()
         self.guarded("settings", self._settings.look)(now)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
         self.guarded("notifications", self._notify)(now)
@@ -361,16 +347,12 @@ class KittyHost:
         self._is_unsaved = self._is_unsaved or bool(changed)
         if changed or self._is_redrawn:
             self._is_redrawn = False
-            self._rollup.redraw()
-            self._show_titles()
+            self._surfaces.redraw()
         if self._is_unsaved:
             self._is_unsaved = not self._store.publish(self._entries_to_keep, now)
         self._store.flush(now)
         self._conversations.tick(now)
         self.come_back(now)
-
-    def _show_titles(self) -> None:
-        self.guarded("titles of OS windows", self._titles.refresh)()
 
     def _entries_to_keep(self) -> tuple[PaneEntry, ...]:
         entries = self.entries(time.monotonic())

@@ -16,11 +16,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
-from kitty.fast_data_types import Color, get_options
-from kitty.rgb import color_from_int
+from kitty.fast_data_types import get_options
 from kitty.tab_bar import ColorFormatter, Formatter, TabAccessor, TabBar
-from kitty.utils import color_as_int
 
+from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.model import lights
 from tallylight.model.decision import Decision
 from tallylight.model.status import Status
@@ -28,7 +27,7 @@ from tallylight.wire.text import sanitise
 
 #: What a title may take up in cells before kitty's own limits apply. No tab is as wide.
 MAX_TITLE_CELLS = 256
-_FIELD = "tab.tally"
+FIELD = "tab.tally"
 
 
 @attrs.define
@@ -97,7 +96,7 @@ class TabLights:
             coloured, plain = self.texts(decision)
             if not coloured:
                 return plain
-            background = _rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
+            background = rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
             colour = lights.sgr_foreground(self.colour(tab_id, decision, background))
             return f"{colour}{coloured}{Formatter.fg.tab}{plain}"
         except Exception as error:
@@ -112,9 +111,9 @@ class TabLights:
         self.refresh()
         draw_data = bar.draw_data
         templates = {
-            name: f"{{{_FIELD}}}{template}"
+            name: f"{{{FIELD}}}{template}"
             for name in ("title_template", "active_title_template")
-            if (template := getattr(draw_data, name)) is not None and _FIELD not in template
+            if (template := getattr(draw_data, name)) is not None and FIELD not in template
         }
         if templates:
             bar.draw_data = draw_data._replace(**templates)
@@ -128,8 +127,8 @@ class TabLights:
         decision = self.light(tab.tab_id)
         if decision is None or not decision.is_lit:
             return tab
-        background = self.colour(tab.tab_id, decision, _rgb(draw_data.tab_bg(tab)))
-        back, fore = _int(background), _int(lights.readable_on(background))
+        background = self.colour(tab.tab_id, decision, rgb(draw_data.tab_bg(tab)))
+        back, fore = as_int(background), as_int(lights.readable_on(background))
         return tab._replace(active_bg=back, inactive_bg=back, active_fg=fore, inactive_fg=fore)
 
     def _wrapped(self, draw: Callable[..., int]) -> Callable[..., int]:
@@ -154,7 +153,7 @@ class TabLights:
                 screen.cursor.x, screen.cursor.y = x, y
                 screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
             coloured, plain = self.texts(decision)
-            screen.cursor.fg = _as_sgr_int(self.colour(tab.tab_id, decision, _rgb(draw_data.tab_bg(tab))))
+            screen.cursor.fg = as_sgr_int(self.colour(tab.tab_id, decision, rgb(draw_data.tab_bg(tab))))
             screen.draw(coloured)
             screen.cursor.fg = look[0]
             screen.draw(plain)
@@ -167,18 +166,3 @@ class TabLights:
 def _clean(title: str) -> str:
     """*title* as harmless text. One with an SGR in it was set by the user, and kitty reads nothing else in it."""
     return title if "\x1b" in title else sanitise(title, cells=MAX_TITLE_CELLS)
-
-
-def _rgb(colour: int | Color) -> lights.RGB:
-    value = colour if isinstance(colour, int) else color_as_int(colour)
-    parsed = color_from_int(value)
-    return parsed.red, parsed.green, parsed.blue
-
-
-def _int(colour: lights.RGB) -> int:
-    return colour[0] << 16 | colour[1] << 8 | colour[2]
-
-
-def _as_sgr_int(colour: lights.RGB) -> int:
-    """*colour* as kitty's cursor takes it: the low byte 2 says that the rest is RGB."""
-    return _int(colour) << 8 | 2

@@ -1,0 +1,62 @@
+"""
+Badges: the mark of a light as a small picture, for a kitty that can show nothing else over a window.
+
+PNG, https://www.w3.org/TR/png-3/, written by hand: eight bits a channel with alpha, no filter.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import attrs
+
+from tallylight.model import lights
+
+#: The width of a badge in cells; it is one line high.
+CELLS = 3
+#: The marks, seven rows of five dots each, as bits of a number.
+_DOTS = {
+    "!": (0x04, 0x04, 0x04, 0x04, 0x04, 0x00, 0x04),
+    "?": (0x0E, 0x11, 0x01, 0x06, 0x04, 0x00, 0x04),
+    "●": (0x00, 0x0E, 0x1F, 0x1F, 0x1F, 0x0E, 0x00),
+    "○": (0x00, 0x0E, 0x11, 0x11, 0x11, 0x0E, 0x00),
+    "◌": (0x00, 0x0A, 0x11, 0x00, 0x11, 0x0A, 0x00),
+    "✓": (0x00, 0x01, 0x03, 0x16, 0x1C, 0x08, 0x00),
+    "✗": (0x00, 0x11, 0x0A, 0x04, 0x0A, 0x11, 0x00),
+}
+_ROWS, _COLUMNS = 7, 5
+#: How much of the height of a badge its mark takes.
+_SHARE = 0.7
+
+
+@attrs.frozen
+class Badge:
+    """A mark and the colour behind it."""
+
+    mark: str
+    colour: lights.RGB
+
+
+def picture(badge: Badge, cell_width: int, cell_height: int) -> bytes:
+    """A PNG of *badge*, `CELLS` cells wide and one high; the size of a cell is in pixels."""
+    width, height = CELLS * cell_width, cell_height
+    tall = max(_ROWS, round(height * _SHARE))
+    wide = tall * _COLUMNS // _ROWS
+    left, top = (width - wide) // 2, (height - tall) // 2
+    back, fore = bytes((*badge.colour, 255)), bytes((*lights.readable_on(badge.colour), 255))
+    dots = _DOTS.get(badge.mark, ())
+    rows = []
+    for y in range(height):
+        bits = dots[(y - top) * _ROWS // tall] if dots and 0 <= y - top < tall else 0
+        columns = [_COLUMNS - 1 - (x - left) * _COLUMNS // wide if 0 <= x - left < wide else -1 for x in range(width)]
+        rows.append(b"\0" + b"".join(fore if column >= 0 and bits >> column & 1 else back for column in columns))
+    header = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        _chunk(kind, data)
+        for kind, data in ((b"IHDR", header), (b"IDAT", zlib.compress(b"".join(rows))), (b"IEND", b""))
+    )
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,0 +1,26 @@
+"""Colours between us and kitty, which has them as numbers, as objects of its own, and once more for its cursors."""
+
+from __future__ import annotations
+
+from kitty.fast_data_types import Color
+from kitty.rgb import color_from_int
+from kitty.utils import color_as_int
+
+from tallylight.model import lights
+
+
+def rgb(colour: int | Color) -> lights.RGB:
+    """A colour of kitty's, as we have it."""
+    value = colour if isinstance(colour, int) else color_as_int(colour)
+    parsed = color_from_int(value)
+    return parsed.red, parsed.green, parsed.blue
+
+
+def as_int(colour: lights.RGB) -> int:
+    """*colour* as one number."""
+    return colour[0] << 16 | colour[1] << 8 | colour[2]
+
+
+def as_sgr_int(colour: lights.RGB) -> int:
+    """*colour* as kitty's cursor takes it: the low byte 2 says that the rest is RGB."""
+    return as_int(colour) << 8 | 2

@@ -1,0 +1,135 @@
+"""
+A light on each split: where a tab shows several windows, each that has a light has it in its own corner.
+
+A kitty that has title bars of windows (`window_title_bar_min_windows`, 0.46 and newer) shows it there if they are on.
+Without them the mark stands in the window's top right corner: in a one-line screen of ours, of the kind that kitty
+draws title bars from, or, in an older kitty, as a small window logo, which lies under the text. No program sees any of
+it, and no window changes its size for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import attrs
+import kitty.fast_data_types as kitty_data
+from kitty.fast_data_types import cell_size_for_window, get_options
+
+from tallylight.hosts.kitty import badges
+from tallylight.hosts.kitty.badges import Badge
+from tallylight.hosts.kitty.colours import as_sgr_int
+from tallylight.model import lights
+from tallylight.model.status import Status
+from tallylight.pane.pane import Pane
+
+#: A window with fewer columns or lines is too small for a mark in its corner.
+MIN_COLUMNS, MIN_LINES = 12, 2
+#: The name of the function that draws title bars of windows, where kitty has them.
+_DRAW = "set_window_title_bar_render_data"
+
+
+class Corner(Protocol):
+    """How a badge comes into the corner of a window."""
+
+    def show(self, window: Any, badge: Badge) -> None: ...
+
+    def hide(self, window: Any) -> None: ...
+
+
+class ScreenCorner:
+    """Screens of our own of one line, drawn over the windows as kitty draws their title bars."""
+
+    def __init__(self) -> None:
+        self._screens: dict[int, Any] = {}
+
+    def show(self, window: Any, badge: Badge) -> None:
+        width, height = cell_size_for_window(window.os_window_id)
+        screen = self._screens[window.id] = kitty_data.Screen(None, 1, badges.CELLS, 0, width, height)
+        screen.cursor.bg, screen.cursor.fg = as_sgr_int(badge.colour), as_sgr_int(lights.readable_on(badge.colour))
+        screen.cursor.bold = True
+        screen.draw(badge.mark.center(badges.CELLS))
+        edges = window.geometry
+        place = edges.right - badges.CELLS * width, edges.top, edges.right, edges.top + height
+        getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, *place)
+
+    def hide(self, window: Any) -> None:
+        screen = self._screens.pop(window.id, None)
+        if screen is not None and window._title_bar_screen is None:
+            getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, 0, 0, 0, 0)
+
+
+class LogoCorner:
+    """Window logos, made as pictures. Where a person has a logo of their own there are none."""
+
+    def show(self, window: Any, badge: Badge) -> None:
+        if not get_options().window_logo_path:
+            size = cell_size_for_window(window.os_window_id)
+            name = f"tallylight-{badge.mark}-{badge.colour}-{size}"
+            self._set(window, name, badges.picture(badge, *size))
+
+    def hide(self, window: Any) -> None:
+        if not get_options().window_logo_path:
+            self._set(window, "", b"")
+
+    def _set(self, window: Any, name: str, data: bytes) -> None:
+        kitty_data.set_window_logo(window.os_window_id, window.tab_id, window.id, name, "top-right", 1.0, data)
+
+
+@attrs.define
+class SplitLights:
+    """
+    The badges of all windows. *panes* are the host's, by window id; *colours* and *is_on* are the person's choice.
+
+    `refresh` takes as long as there are panes with a light.
+    """
+
+    boss: Any
+    panes: Mapping[int, Pane]
+    colours: Mapping[Status, lights.RGB]
+    is_on: bool = True
+    corner: Corner = attrs.field(factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner())
+    #: What each window shows, and where.
+    _shown: dict[int, tuple[Badge, object]] = attrs.field(init=False, factory=dict)
+
+    def refresh(self) -> None:
+        """Have every split show what is to be shown now, where it is now."""
+        wanted = self._wanted()
+        for id_ in [id_ for id_ in self._shown if id_ not in wanted]:
+            del self._shown[id_]
+            if (window := self.boss.window_id_map.get(id_)) is not None:
+                self.corner.hide(window)
+                window.refresh()
+        for id_, shown in wanted.items():
+            if self._shown.get(id_) != shown:
+                self._shown[id_] = shown
+                window = self.boss.window_id_map[id_]
+                self.corner.show(window, shown[0])
+                window.refresh()
+
+    def _wanted(self) -> dict[int, tuple[Badge, object]]:
+        found: dict[int, tuple[Badge, object]] = {}
+        for id_, pane in self.panes.items() if self.is_on else ():
+            decision = pane.decision
+            if not decision.is_lit or decision.status is Status.IDLE:
+                continue
+            window = self.boss.window_id_map.get(id_)
+            if window is not None and is_split(window) and not has_title_bar(window):
+                size = cell_size_for_window(window.os_window_id)
+                badge = Badge(lights.mark(decision.status, decision.kind), self.colours[decision.status])
+                found[id_] = badge, (window.os_window_id, window.tab_id, window.geometry, size)
+        return found
+
+
+def is_split(window: Any) -> bool:
+    """Whether *window* is seen beside another one in its tab, and large enough for a mark."""
+    tab = window.tabref()
+    if tab is None or window.screen.columns < MIN_COLUMNS or window.screen.lines < MIN_LINES:
+        return False
+    groups = list(tab.windows.iter_all_layoutable_groups(only_visible=True))
+    return len(groups) > 1 and any(group.active_window_id == window.id for group in groups)
+
+
+def has_title_bar(window: Any) -> bool:
+    """Whether kitty shows a title bar of *window*."""
+    return getattr(window, "_title_bar_screen", None) is not None

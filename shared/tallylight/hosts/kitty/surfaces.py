@@ -1,0 +1,72 @@
+"""
+The surfaces of kitty: every place where it shows a light, and what of the settings each goes by.
+
+Each is guarded by itself: a fault in one switches that one off.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tallylight.config.settings import Config
+from tallylight.hosts.kitty.os_titles import OsWindowTitles
+from tallylight.hosts.kitty.rollup import TabRollup
+from tallylight.hosts.kitty.splits import SplitLights
+from tallylight.hosts.kitty.tabs import TabLights
+from tallylight.hosts.kitty.window_bars import WindowBars
+from tallylight.pane.pane import Pane
+
+_TITLES, _SPLITS, _BARS = "titles of OS windows", "lights on splits", "title bars of windows"
+
+
+class Surfaces:
+    """
+    All of one kitty: tab bars, titles of OS windows, splits. *panes* are the host's, by window id.
+
+    *guarded* makes a call whose faults switch off the feature that it names; *failed* says that one is off.
+    """
+
+    def __init__(
+        self,
+        boss: Any,
+        panes: Mapping[int, Pane],
+        guarded: Callable[[str, Callable[..., None]], Callable[..., None]],
+        failed: Callable[[str, Exception], None],
+    ) -> None:
+        self._guarded = guarded
+        self.rollup = TabRollup(boss, panes, guarded)
+        self.tabs = TabLights(
+            light=self.rollup.light,
+            refresh=self.rollup.refresh,
+            now=time.monotonic,
+            failed=failed,
+            is_steady=self.rollup.is_steady,
+        )
+        self.tabs.install()
+        self.titles = OsWindowTitles(boss, self.rollup, panes)
+        guarded(_TITLES, self.titles.install)()
+        self.splits = SplitLights(boss, panes, self.tabs.colours)
+        self.bars = WindowBars(boss, panes, self.tabs, failed)
+        guarded(_BARS, self.bars.install)()
+
+    def apply(self, config: Config) -> None:
+        """Go by *config* from now on; it shows with the next `redraw`."""
+        kitty = config.kitty
+        is_on = kitty.style != "off"
+        self.tabs.colours, self.tabs.style, self.tabs.with_mark = config.colours, kitty.style, kitty.mark
+        self.tabs.pulses, self.rollup.pulses = kitty.pulse, kitty.pulse and is_on
+        self.splits.colours, self.splits.is_on = config.colours, kitty.splits and is_on
+        self.titles.when = kitty.os_window_title if is_on else "off"
+
+    def redraw(self) -> None:
+        """A light has changed, or may have: have all of it drawn anew."""
+        self.rollup.redraw()
+        self._guarded(_BARS, self.bars.refresh)()
+        self.follow()
+
+    def follow(self) -> None:
+        """Windows may have moved, or another one may be in front."""
+        self._guarded(_TITLES, self.titles.refresh)()
+        self._guarded(_SPLITS, self.splits.refresh)()

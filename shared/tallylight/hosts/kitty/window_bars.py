@@ -1,0 +1,100 @@
+"""
+The light in the title bar of each window, where kitty has such bars and they are on: `window_title_bar_min_windows`.
+
+kitty draws a bar from a template, given the title. The light is put in front of that title, or stands where the person
+wrote `{tab.tally}`, here the light of the one window. kitty before 0.46 has no such bars.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+from kitty.fast_data_types import get_options
+
+from tallylight.hosts.kitty import colours
+from tallylight.hosts.kitty.tabs import FIELD, TabLights
+from tallylight.model import lights
+from tallylight.pane.pane import Pane
+
+
+@attrs.define
+class _Accessor:
+    """What `tab` is in a template of a window's title bar."""
+
+    tally_now: Callable[[], str]
+
+    @property
+    def tally(self) -> str:
+        return self.tally_now()
+
+
+@attrs.define
+class WindowBars:
+    """*look* knows how lights look; *panes* are the host's, by window id; *failed* switches it off with a line."""
+
+    boss: Any
+    panes: Mapping[int, Pane]
+    look: TabLights
+    failed: Callable[[str, Exception], None]
+    _is_installed: bool = False
+    _is_broken: bool = False
+    #: The window whose bar is drawn, and whether it is the active one of its tab.
+    _drawn: tuple[int, bool] = (0, False)
+
+    def install(self) -> None:
+        """Stand before kitty's drawing of title bars, once a process; nothing where it has none."""
+        try:
+            module = importlib.import_module("kitty.window_title_bar")
+        except ImportError:
+            return
+        original = module.WindowTitleBarScreen.render
+
+        def render(bar: Any, data: Any, *rest: Any) -> Any:
+            if not self._is_broken:
+                try:
+                    data = self._prepared(data)
+                except Exception as error:  # kitty must not see our faults
+                    self._is_broken = True
+                    self.failed("title bars of windows", error)
+            return original(bar, data, *rest)
+
+        module.WindowTitleBarScreen.render = render
+        # Templates find there what they are not given.
+        module.safe_builtins["tab"] = _Accessor(self.rendered)
+        self._is_installed = True
+
+    def refresh(self) -> None:
+        """Have the bars that there are drawn anew."""
+        if not self._is_installed:
+            return
+        for manager in self.boss.all_tab_managers:
+            for tab in manager:
+                if any(window._title_bar_screen is not None for window in tab):
+                    tab.update_window_title_bars()
+
+    def rendered(self) -> str:
+        """The light of the window whose bar is drawn, as text with its colour."""
+        id_, is_active = self._drawn
+        pane = self.panes.get(id_)
+        if pane is None or not pane.decision.is_lit or self.look.style == "off":
+            return ""
+        coloured, plain = self.look.texts(pane.decision)
+        options = get_options()
+        own, of_tabs = (
+            (options.window_title_bar_active_foreground, options.active_tab_foreground)
+            if is_active
+            else (options.window_title_bar_inactive_foreground, options.inactive_tab_foreground)
+        )
+        back = lights.sgr_foreground(colours.rgb(of_tabs if own is None else own))
+        return f"{lights.sgr_foreground(self.look.colours[pane.decision.status])}{coloured}{back}{plain}"
+
+    def _prepared(self, data: Any) -> Any:
+        self._drawn = data.window_id, data.is_active
+        options = get_options()
+        template = options.window_title_template
+        if data.is_active and options.active_window_title_template not in ("", "none", None):
+            template = options.active_window_title_template
+        return data if FIELD in template else data._replace(title=self.rendered() + data.title)

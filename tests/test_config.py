@@ -10,7 +10,8 @@ import pytest
 
 from tallylight.config.key_bindings import ACTIONS
 from tallylight.config.settings import Config, load
-from tallylight.model.lights import COLOURS
+from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.palettes import PALETTES
 from tallylight.model.status import Status
 from tallylight.tracker.notify import Settings
 from tests.tables import each
@@ -124,6 +125,25 @@ def test_the_documentation_shows_the_defaults() -> None:
     assert names == [(action.name, action.keys[0].replace("kitty_mod", "ctrl+shift")) for action in ACTIONS]
 
 
+@each(
+    ("text", "palette", "own", "themed"),
+    [
+        ('colours = "deutan"', "deutan", {}, False),
+        ('colours = "default"', "default", {}, False),
+        ('colours = "theme"', "default", {}, True),
+        ('[colours]\npalette = "light"\nerror = "#010203"', "light", {Status.ERROR: (1, 2, 3)}, False),
+        ('[colours]\npalette = "theme"\nerror = "#010203"', "default", {Status.ERROR: (1, 2, 3)}, True),
+    ],
+)
+def test_palettes(text: str, palette: str, own: dict[Status, RGB], themed: bool) -> None:
+    """A palette by name, at the top or in the table, and colours of one's own beside it, which no theme changes."""
+    config, errors = load(text, "c.toml")
+
+    assert errors == []
+    assert config.colours == {**PALETTES[palette], **own}
+    assert config.themed == (set(COLOURS) - set(own) if themed else set())
+
+
 def problems(text: str) -> list[tuple[str, int | None]]:
     return [(error.key, error.line) for error in load(text, "c.toml")[1]]
 
@@ -209,6 +229,10 @@ def test_infinity(value: str) -> None:
         ("kitty.pulse = 'no'", "kitty.pulse"),
         ("kitty.puls = true", "kitty.puls"),
         ("colours.working = 'bleu'", "colours.working"),
+        ("colours = 'detuan'", "colours"),
+        ("colours = 5", "colours"),
+        ("colours.palette = 'detuan'", "colours.palette"),
+        ("colours.palette = 5", "colours.palette"),
         ("colours.working = '#12345'", "colours.working"),
         ("colours.working = '#1234567'", "colours.working"),
         ("colours.working = '#12345g'", "colours.working"),

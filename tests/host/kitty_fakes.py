@@ -65,6 +65,7 @@ class Window:
     screen: Screen = attrs.Factory(Screen)
     progress: Progress = attrs.Factory(Progress)
     title: str = ""
+    override_title: str | None = None
     tab_id: int = 1
     os_window_id: int = 1
     tab: Any = None
@@ -112,6 +113,10 @@ class Tab:
     windows: list[Window]
     name: str = ""
 
+    @property
+    def active_window(self) -> Window:
+        return self.windows[0]
+
     def __iter__(self) -> Iterator[Window]:
         return iter(self.windows)
 
@@ -136,7 +141,7 @@ class TabManager:
 
     @property
     def active_window(self) -> Window:
-        return self.active_tab.windows[0]
+        return self.active_tab.active_window
 
     def mark_tab_bar_dirty(self) -> None:
         self.times_dirty += 1

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from tallylight.model.lights import mark
+from tallylight.model.palettes import PALETTES
 from tallylight.model.status import Status
 from tests.kitty.conftest import VERSIONS
 from tests.kitty.desk import LIGHTS, MANY, Desk, counted
@@ -177,14 +178,20 @@ def test_an_active_tab_is_lit_by_its_own_template(desk: Desk) -> None:
 
 def test_our_styles(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
     """A style written to config.toml is drawn in the running kitty: `colour`, `icon`, `off`, and on again after."""
-    # Not powerline, whose arrow from tab to tab has the next one's colour.
-    desk.reload("tab_bar_style separator\n")
+    # Not powerline, whose arrow from tab to tab has the next one's colour; and dark, so that marks are no darker.
+    desk.reload("tab_bar_style separator\ninactive_tab_background #23272f\n")
     try:
         desk.configure(STEADY + "style = 'colour'\n")
         # Most of the tab, not a stripe.
         desk.wait_colours(expected(desk, lamps), least=500, image=picture(desk, "our-colour", pictures))
         assert "▌" not in desk.bar()
         assert "● work" in desk.bar()
+        # The tab that is shown keeps its background, and has its light in the text.
+        desk.kitty.focus_tab(lamps["waiting"])
+        desk.wait_colours(expected(desk, lamps) | {lamps["waiting"]: ""}, least=500)
+        ((common, _),) = desk.pixels([lamps["waiting"]])[lamps["waiting"]].most_common(1)
+        assert common == (0xEE, 0xEE, 0xEE)
+        desk.kitty.focus_window(desk.kitty.windows()[0]["id"])
         desk.configure(STEADY + "style = 'icon'\n")
         # Thin letters are smoothed: only a few pixels of a mark have the very colour.
         desk.wait_colours(expected(desk, lamps), least=1, most=150, image=picture(desk, "our-icon", pictures))
@@ -277,6 +284,77 @@ def test_without_a_tab_bar_the_light_is_in_the_title(desk: Desk) -> None:
     desk.send(window, "state=clear")
     wait_name("front")
     kitty.eval(f"boss.window_id_map[{window}].set_title('')")
+
+
+THEMES = {
+    "dark": "background #16181d\nforeground #c8ccd4\ntab_bar_background #16181d\nactive_tab_background #3a404c\n"
+    "active_tab_foreground #ffffff\ninactive_tab_background #23272f\ninactive_tab_foreground #aab0bc\n",
+    "light": "background #ffffff\nforeground #24292f\ntab_bar_background #eaeef2\nactive_tab_background #ffffff\n"
+    "active_tab_foreground #24292f\ninactive_tab_background #eaeef2\ninactive_tab_foreground #57606a\n",
+}
+#: Some of a theme's own colours, by light: its numbers 4, 3, 2, 1 and 8.
+OWN = {"working": "#0969da", "waiting": "#9a6700", "done": "#1a7f37", "error": "#cf222e", "idle": "#6e7781"}
+
+
+def test_palettes_and_the_theme(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """On a dark and on a light theme: the default, the palettes, and the theme's own colours, after a change too."""
+    own = "".join(f"color{n} {OWN[name]}\n" for n, name in zip((4, 3, 2, 1, 8), OWN, strict=True))
+    palettes = {
+        "default": LIGHTS,
+        **{name: {light: PALETTES[name][Status(light)] for light in LIGHTS} for name in ("light", "deutan")},
+        "theme": {name: tuple(bytes.fromhex(text[1:])) for name, text in OWN.items()},
+    }
+
+    def has_colours(colours: Mapping[str, tuple[int, ...]]) -> bool:
+        found = desk.pixels(list(lamps.values()))
+        return all(found[tab][colours[name]] >= MANY for name, tab in lamps.items())  # type: ignore[index]
+
+    try:
+        for theme, palette in (("dark", "default"), ("dark", "deutan"), ("light", "light"), ("light", "theme")):
+            desk.configure(f'colours = "{palette}"\n{STEADY}')
+            desk.reload(f"tab_bar_style separator\n{THEMES[theme]}{own if palette == 'theme' else ''}")
+            colours = palettes[palette]
+            desk.kitty.wait_until(lambda c=colours: has_colours(c), 20, f"{palette} on {theme}")  # type: ignore[misc]
+            desk.kitty.screenshot(picture(desk, f"{theme}-{palette}", pictures))
+        desk.kitty.remote("set-colors", colors={"color4": 0x123456}, configured=True, match_window="all")
+        changed = {**palettes["theme"], "working": (0x12, 0x34, 0x56)}
+        desk.kitty.wait_until(lambda: has_colours(changed), 20, "the theme's new blue")
+    finally:
+        desk.configure(STEADY)
+        desk.reload("tab_bar_style fade\n")
+
+
+def test_the_number_stays_in_narrow_tabs(desk: Desk, pictures: str | None) -> None:
+    """Of twenty tabs each has its number, as without lights, and its light; wider ones have their marks again."""
+    kitty = desk.kitty
+    windows = [kitty.launch("cat", tab_title="agent", keep_focus=True) for _ in range(19)]
+    names = [list(LIGHTS)[n % len(LIGHTS)] for n in range(len(windows))]
+    for window, name in zip(windows, names, strict=True):
+        desk.send(window, f"state={name}")
+    settings = 'tab_bar_style separator\ntab_separator ""\ntab_title_template "{index} {title}"\n'
+    settings += "inactive_tab_background #23272f\n"
+    desk.configure(STEADY + "style = 'off'\n")
+    desk.reload(settings)
+    kitty.wait_until(lambda: "20 " in desk.bar(), 20, "twenty tabs")
+    without = desk.bar()
+    desk.configure(STEADY)
+    tabs = [kitty.tab_of(window) for window in windows]
+
+    def is_lit() -> bool:
+        found = desk.pixels(tabs)
+        return all(found[tab][LIGHTS[name]] for tab, name in zip(tabs, names, strict=True))
+
+    kitty.wait_until(is_lit, 20, "the lights of twenty tabs")
+    assert desk.bar() == without
+    assert all(f"{number} " in without for number in range(1, 21))
+    kitty.screenshot(picture(desk, "twenty-tabs", pictures))
+    for window in windows[10:]:
+        kitty.close_window(window)
+    kitty.wait_until(lambda: "▌" not in desk.bar() and "●2 " in desk.bar(), 20, "marks without stripes")
+    kitty.screenshot(picture(desk, "eleven-tabs", pictures))
+    for window in windows[4:10]:
+        kitty.close_window(window)
+    kitty.wait_until(lambda: "▌● 2 agent" in desk.bar(), 20, "whole lights")
 
 
 #: The corner of a window in which its badge stands, in pixels of the OS window.

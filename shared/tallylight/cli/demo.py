@@ -179,7 +179,7 @@ class Demo:
                 continue
             colour = lights.COLOURS[decision.status]
             if decision.status is Status.WAITING:
-                colour = lights.blend(colour, (0, 0, 0), lights.pulse_level(self._now / self.speed))
+                colour = lights.pulsed(colour, self._now / self.speed)
             stripe = self.output.coloured(colour, lights.stripe(decision.status))
             cells.append(f"{stripe}{lights.mark(decision.status, decision.kind)} {tab} ")
         return "  ".join(cells)

@@ -18,6 +18,7 @@ from tallylight.config.key_bindings import wanted
 from tallylight.files.toml import Table, did_you_mean, parse
 from tallylight.model.errors import DataFileError
 from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.palettes import PALETTES, THEME
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Timing
 from tallylight.tracker.notify import STATUSES
@@ -45,6 +46,8 @@ class Kitty:
     pulse: bool = True
     #: Whether a mark that is not colour alone is drawn beside it.
     mark: bool = True
+    #: Whether an agent's own signs are left out of a title that has the mark beside it.
+    strip_glyphs: bool = True
     #: When the title of the OS window has a mark: `auto` is where no tab bar can be seen.
     os_window_title: str = "auto"
     #: Whether each of several windows in a tab has its own light.
@@ -71,6 +74,8 @@ class Config:
     keys: dict[str, str] = attrs.Factory(dict)
     #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
     colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
+    #: The lights whose colour is to be that of the terminal's theme, where the host knows it.
+    themed: frozenset[Status] = frozenset()
 
     @property
     def poll_s(self) -> float:
@@ -99,7 +104,8 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
     except DataFileError as error:
         return Config(), [error]
     default = Config()
-    trust, kitty, colours = table.table("trust"), table.table("kitty"), table.table("colours")
+    trust, kitty = table.table("trust"), table.table("kitty")
+    colours, themed = _colours(table)
     config = Config(
         poll_ms=round(table.number("poll_ms", default.poll_ms, 100, 30_000)),
         silence_s=table.number("silence_s", default.silence_s, 0.1, 60),
@@ -112,15 +118,17 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
             style=kitty.text("style", default.kitty.style, choices=STYLES),
             pulse=kitty.boolean("pulse", default.kitty.pulse),
             mark=kitty.boolean("mark", default.kitty.mark),
+            strip_glyphs=kitty.boolean("strip_glyphs", default.kitty.strip_glyphs),
             splits=kitty.boolean("splits", default.kitty.splits),
             os_window_title=kitty.text("os_window_title", default.kitty.os_window_title, choices=OS_WINDOW_TITLES),
         ),
         notify=_notify(table.table("notify")),
         keys=wanted(table.table("keys")),
         fleet=parse_fleet(table.table("fleet")),
-        colours={status: _colour(colours, status) for status in COLOURS},
+        colours=colours,
+        themed=themed,
     )
-    for part in (trust, kitty, colours, table):
+    for part in (trust, kitty, table):
         part.close()
     return config, table.errors
 
@@ -162,8 +170,25 @@ def _span(table: Table, word: str) -> tuple[int, int] | None:
     return 60 * hours[0] + hours[1], 60 * hours[2] + hours[3]
 
 
-def _colour(table: Table, status: Status) -> RGB:
-    default = COLOURS[status]
+def _colours(top: Table) -> tuple[dict[Status, RGB], frozenset[Status]]:
+    """The colours of *top*, by name of a palette or one by one; and those that the theme has."""
+    names = (*PALETTES, THEME)
+    table = None
+    if top.has_text("colours"):
+        name = top.text("colours", "default", choices=names)
+    else:
+        table = top.table("colours")
+        name = table.text("palette", "default", choices=names)
+    palette = PALETTES.get(name, COLOURS)
+    if table is None:
+        return dict(palette), frozenset(palette) if name == THEME else frozenset()
+    own = {status for status in COLOURS if status in table}
+    found = {status: _colour(table, status, palette[status]) for status in COLOURS}
+    table.close()
+    return found, frozenset(COLOURS) - own if name == THEME else frozenset()
+
+
+def _colour(table: Table, status: Status, default: RGB) -> RGB:
     value = table.text(status.value, "#{:02X}{:02X}{:02X}".format(*default))
     colour = parse_colour(value)
     if colour is None:

@@ -117,6 +117,10 @@ class Table:
     def __contains__(self, key: str) -> bool:
         return key in self._data
 
+    def has_text(self, key: str) -> bool:
+        """Whether a string stands at *key*, where something else may."""
+        return isinstance(self._data.get(key), str)
+
     def complain(self, key: str, problem: str) -> None:
         dotted = self._prefix + key
         line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_TOLD else None

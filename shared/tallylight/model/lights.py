@@ -7,20 +7,25 @@ blue)` from 0 to 255.
 
 from __future__ import annotations
 
+import functools
 import math
 
 from tallylight.model.status import Kind, Status
 
 RGB = tuple[int, int, int]
+_BLACK: RGB = (0, 0, 0)
+_WHITE: RGB = (255, 255, 255)
 
 #: The stripe of a light; it stands at the left edge of a tab.
 STRIPE = "▌"
 #: The stripe of an agent that is gone: hollow.
 HOLLOW_STRIPE = "▯"
 
-#: One period of the pulse, in seconds, and its lower end as a share of the full colour.
+#: One period of the pulse, in seconds, and how much white there is in the light at its brightest.
 PULSE_S = 1.4
-PULSE_FLOOR = 0.4
+PULSE_WHITE = 0.4
+#: The contrast ratio of a sign with what it stands on, at least.
+SIGN_CONTRAST = 2.0
 #: How many times a second a pulsing light is drawn, at most.
 PULSE_HZ = 10
 
@@ -66,21 +71,38 @@ def blend(colour: RGB, background: RGB, level: float) -> RGB:
     return red, green, blue
 
 
-def pulse_level(now: float) -> float:
-    """The brightness of a waiting light at *now* (monotonic seconds): a sine from `PULSE_FLOOR` to 1."""
+def pulsed(colour: RGB, now: float) -> RGB:
+    """*colour* as it pulses at *now* (monotonic seconds): from itself to brighter, never darker, and back."""
     wave = (1 + math.sin(2 * math.pi * now / PULSE_S)) / 2
-    return PULSE_FLOOR + (1 - PULSE_FLOOR) * wave
+    return blend(_WHITE, colour, PULSE_WHITE * wave)
 
 
 def readable_on(background: RGB) -> RGB:
-    """Black or white, whichever stands out more on *background* (relative luminance of WCAG 2)."""
+    """Black or white, whichever stands out more on *background*."""
+    return _BLACK if _luminance(background) > 0.179 else _WHITE
+
+
+@functools.lru_cache(maxsize=1024)
+def legible(colour: RGB, background: RGB) -> RGB:
+    """*colour*, as far towards black or white as it takes to read a sign in it on *background*."""
+    toward = readable_on(background)
+    for step in range(11):
+        found = blend(toward, colour, step / 10)
+        dark, light = sorted((_luminance(found), _luminance(background)))
+        if (light + 0.05) / (dark + 0.05) >= SIGN_CONTRAST:
+            break
+    return found
+
+
+def _luminance(colour: RGB) -> float:
+    """The relative luminance of WCAG 2, 0 to 1."""
 
     def linear(channel: int) -> float:
         share = channel / 255
         return share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
 
-    red, green, blue = (linear(c) for c in background)
-    return (0, 0, 0) if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else (255, 255, 255)
+    red, green, blue = (linear(c) for c in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def sgr_foreground(colour: RGB) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kitty.fast_data_types import Color
 from kitty.rgb import color_from_int
 from kitty.utils import color_as_int
 
 from tallylight.model import lights
+from tallylight.model.palettes import BACKGROUND_SHARE, THEME_NUMBERS
+from tallylight.model.status import Status
 
 
 def rgb(colour: int | Color) -> lights.RGB:
@@ -14,6 +18,13 @@ def rgb(colour: int | Color) -> lights.RGB:
     value = colour if isinstance(colour, int) else color_as_int(colour)
     parsed = color_from_int(value)
     return parsed.red, parsed.green, parsed.blue
+
+
+def theme_colours(options: Any) -> dict[Status, lights.RGB]:
+    """The colours of lights in the theme that is in force, of kitty's *options*."""
+    found = {status: rgb(getattr(options, f"color{number}")) for status, number in THEME_NUMBERS.items()}
+    found[Status.BACKGROUND] = lights.blend(found[Status.WORKING], rgb(options.background), BACKGROUND_SHARE)
+    return found
 
 
 def as_int(colour: lights.RGB) -> int:

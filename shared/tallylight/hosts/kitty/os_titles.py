@@ -84,4 +84,5 @@ class OsWindowTitles:
         owner = next((self.tabs.owner(id_) for id_, light in by_tab.items() if light is urgent), None)
         if owner is None or owner == window.id or (other := self.boss.window_id_map.get(owner)) is None:
             return mark
-        return f"{mark}{sanitise(other.title, cells=MAX_CELLS)} · "
+        title = self.tabs.title(other.tab_id) or other.title
+        return f"{mark}{sanitise(title, cells=MAX_CELLS)} · "

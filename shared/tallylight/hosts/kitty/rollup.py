@@ -32,9 +32,13 @@ class TabRollup:
     panes: Mapping[int, Pane]
     guarded: Callable[[str, Callable[..., None]], Callable[..., None]]
     pulses: bool = True
+    #: Whether an agent's own signs and spinners are left out of a title that has our mark beside it.
+    strips_glyphs: bool = True
     _lights: dict[int, Decision] = attrs.field(init=False, factory=dict)
     #: The window that the light of each tab is of.
     _owners: dict[int, int] = attrs.field(init=False, factory=dict)
+    #: The titles that stand beside lights in the place of kitty's own.
+    _titles: dict[int, str] = attrs.field(init=False, factory=dict)
     #: The tabs whose waiting agents are all snoozed: their light is steady.
     _snoozed: set[int] = attrs.field(init=False, factory=set)
     _timer: int | None = attrs.field(init=False, default=None)
@@ -47,6 +51,10 @@ class TabRollup:
         """The id of the window whose light a tab shows; None where it shows none."""
         return self._owners.get(tab_id)
 
+    def title(self, tab_id: int) -> str | None:
+        """The title that is to stand beside the light of a tab: that of its window; None where kitty's is right."""
+        return self._titles.get(tab_id)
+
     def is_steady(self, tab_id: int) -> bool:
         """Whether a tab does not pulse although it waits."""
         return tab_id in self._snoozed
@@ -55,6 +63,7 @@ class TabRollup:
         """Find the decision of every tab: the most urgent of its panes."""
         lights: dict[int, Decision] = {}
         owners: dict[int, int] = {}
+        titles: dict[int, str] = {}
         snoozed: set[int] = set()
         for manager in self.boss.all_tab_managers:
             for tab in manager:
@@ -62,11 +71,23 @@ class TabRollup:
                 decisions = {id_: pane.decision for id_, pane in panes.items()}
                 if (urgent := rollup.most_urgent(list(decisions.values()))) is not None:
                     lights[tab.id] = urgent
-                    owners[tab.id] = next(id_ for id_, decision in decisions.items() if decision is urgent)
+                    owner = next(w for w in tab if w.id in decisions and decisions[w.id] is urgent)
+                    owners[tab.id] = owner.id
+                    if urgent.is_lit and (title := self._title(tab, owner, panes[owner.id])):
+                        titles[tab.id] = title
                 waiting = [pane for pane in panes.values() if pane.decision.status is Status.WAITING]
                 if all(pane.attention.snoozed or pane.decision.kind is Kind.LIMIT for pane in waiting):
                     snoozed.add(tab.id)
-        self._lights, self._owners, self._snoozed = lights, owners, snoozed
+        self._lights, self._owners, self._titles, self._snoozed = lights, owners, titles, snoozed
+
+    def _title(self, tab: Any, owner: Any, pane: Pane) -> str:
+        """The title of *tab* whose light is that of *owner*; nothing where kitty's is right, or a person gave it."""
+        if tab.name:
+            return ""
+        title = owner.title if owner is not tab.active_window else ""
+        if self.strips_glyphs and pane.agent is not None and owner.override_title is None and pane.clean_title:
+            return pane.clean_title
+        return str(title)
 
     def redraw(self) -> None:
         """Have every tab bar drawn anew, and start the pulse if a light waits."""

@@ -10,7 +10,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kitty.fast_data_types import get_options
+
 from tallylight.config.settings import Config
+from tallylight.hosts.kitty.colours import theme_colours
 from tallylight.hosts.kitty.os_titles import OsWindowTitles
 from tallylight.hosts.kitty.rollup import TabRollup
 from tallylight.hosts.kitty.splits import SplitLights
@@ -19,6 +22,7 @@ from tallylight.hosts.kitty.window_bars import WindowBars
 from tallylight.pane.pane import Pane
 
 _TITLES, _SPLITS, _BARS = "titles of OS windows", "lights on splits", "title bars of windows"
+_THEME = "colours of the theme"
 
 
 class Surfaces:
@@ -36,6 +40,7 @@ class Surfaces:
         failed: Callable[[str, Exception], None],
     ) -> None:
         self._guarded = guarded
+        self._config = Config()
         self.rollup = TabRollup(boss, panes, guarded)
         self.tabs = TabLights(
             light=self.rollup.light,
@@ -43,6 +48,7 @@ class Surfaces:
             now=time.monotonic,
             failed=failed,
             is_steady=self.rollup.is_steady,
+            title=self.rollup.title,
         )
         self.tabs.install()
         self.titles = OsWindowTitles(boss, self.rollup, panes)
@@ -55,10 +61,27 @@ class Surfaces:
         """Go by *config* from now on; it shows with the next `redraw`."""
         kitty = config.kitty
         is_on = kitty.style != "off"
-        self.tabs.colours, self.tabs.style, self.tabs.with_mark = config.colours, kitty.style, kitty.mark
+        self._config = config
+        self.tabs.style, self.tabs.with_mark = kitty.style, kitty.mark
+        self.rollup.strips_glyphs = kitty.strip_glyphs and (kitty.mark or kitty.style == "icon")
         self.tabs.pulses, self.rollup.pulses = kitty.pulse, kitty.pulse and is_on
-        self.splits.colours, self.splits.is_on = config.colours, kitty.splits and is_on
+        self.splits.is_on = kitty.splits and is_on
         self.titles.when = kitty.os_window_title if is_on else "off"
+        self._use_colours()
+
+    def _follow_theme(self) -> None:
+        if self._use_colours():
+            self.rollup.redraw()
+
+    def _use_colours(self) -> bool:
+        """Use the colours of the settings, or of the theme as it is now; whether they are others than before."""
+        found = dict(self._config.colours)
+        if self._config.themed:
+            theme = theme_colours(get_options())
+            found |= {status: theme[status] for status in self._config.themed}
+        changed = found != self.tabs.colours
+        self.tabs.colours = self.splits.colours = found
+        return changed
 
     def redraw(self) -> None:
         """A light has changed, or may have: have all of it drawn anew."""
@@ -67,6 +90,8 @@ class Surfaces:
         self.follow()
 
     def follow(self) -> None:
-        """Windows may have moved, or another one may be in front."""
+        """Windows may have moved, another one may be in front, and the theme may be another."""
+        if self._config.themed:
+            self._guarded(_THEME, self._follow_theme)()
         self._guarded(_TITLES, self.titles.refresh)()
         self._guarded(_SPLITS, self.splits.refresh)()

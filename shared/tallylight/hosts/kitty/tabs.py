@@ -27,6 +27,9 @@ from tallylight.wire.text import sanitise
 
 #: What a title may take up in cells before kitty's own limits apply. No tab is as wide.
 MAX_TITLE_CELLS = 256
+#: A tab that has fewer cells than this has a mark for its whole light; one with still fewer has a coloured title, so
+#: that the number in it, or its first letters, can be read.
+NARROW, TINY = 12, 7
 FIELD = "tab.tally"
 
 
@@ -36,8 +39,8 @@ class TabLights:
     Draws what *light* says of a tab id. *refresh* is called before each drawing: panes move between tabs.
 
     *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark*
-    and *pulses* are the user's choice; a tab that *is_steady* does not pulse. `install` wraps kitty's tab bar, once a
-    process.
+    and *pulses* are the user's choice; a tab that *is_steady* does not pulse. *title* gives the title that a tab is to
+    have in the place of kitty's, if any. `install` wraps kitty's tab bar, once a process.
     """
 
     light: Callable[[int], Decision | None]
@@ -49,6 +52,9 @@ class TabLights:
     with_mark: bool = True
     pulses: bool = True
     is_steady: Callable[[int], bool] = lambda _: False
+    title: Callable[[int], str | None] = lambda _: None
+    #: The cells that each tab of the bar that is drawn has.
+    _cells: int = MAX_TITLE_CELLS
     _was_read: bool = False
     _is_broken: bool = False
 
@@ -68,19 +74,23 @@ class TabLights:
         TabBar.update = update
         TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
 
-    def colour(self, tab_id: int, decision: Decision, background: lights.RGB) -> lights.RGB:
-        """The colour of a tab's light at this moment, over *background*."""
+    def colour(self, tab_id: int, decision: Decision) -> lights.RGB:
+        """The colour of a tab's light at this moment."""
         colour = self.colours[decision.status]
         if decision.status is Status.WAITING and self.pulses and not self.is_steady(tab_id):
-            return lights.blend(colour, background, lights.pulse_level(self.now()))
+            return lights.pulsed(colour, self.now())
         return colour
 
-    def texts(self, decision: Decision) -> tuple[str, str]:
-        """What is written for a light in its colour, and after it in the tab's own, which is easier to read."""
-        mark = f"{lights.mark(decision.status, decision.kind)} "
+    def texts(self, decision: Decision, cells: int = MAX_TITLE_CELLS) -> tuple[str, str]:
+        """The stripe and the mark that are written for a light in a tab of so many *cells*; either may be empty."""
+        mark = lights.mark(decision.status, decision.kind)
+        if cells < TINY:
+            return "", ""
+        if cells < NARROW:
+            return "", mark if self.style == "icon" or self.with_mark else ""
         if self.style == "icon":
-            return mark, ""
-        return lights.stripe(decision.status) if self.style == "stripe" else "", mark if self.with_mark else ""
+            return "", f"{mark} "
+        return lights.stripe(decision.status) if self.style == "stripe" else "", f"{mark} " if self.with_mark else ""
 
     def rendered(self, tab_id: int) -> str:
         """
@@ -93,23 +103,26 @@ class TabLights:
             decision = self.light(tab_id)
             if decision is None or not decision.is_lit or self.style == "off":
                 return ""
-            coloured, plain = self.texts(decision)
-            if not coloured:
-                return plain
+            stripe, mark = self.texts(decision, self._cells)
+            if self.style == "colour":
+                return mark
             background = rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
-            colour = lights.sgr_foreground(self.colour(tab_id, decision, background))
-            return f"{colour}{coloured}{Formatter.fg.tab}{plain}"
+            return written(stripe, mark, self.colour(tab_id, decision), background) + str(Formatter.fg.tab)
         except Exception as error:
             self.failed("title template", error)
             return ""
 
     def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
         """*data* with clean titles, and *bar* with the light in its template; both as kitty made them otherwise."""
-        data = [tab._replace(title=_clean(tab.title)) for tab in data]
         if self.style == "off":
-            return data
+            return [tab._replace(title=_clean(tab.title)) for tab in data]
         self.refresh()
+        data = [tab._replace(title=_clean(self.title(tab.tab_id) or tab.title)) for tab in data]
         draw_data = bar.draw_data
+        columns = bar.screen.columns
+        # As kitty shares them out; a bar at a side has its whole width for each.
+        is_side = getattr(draw_data, "tab_bar_edge", "top") in ("left", "right")
+        self._cells = columns if is_side else columns // max(1, len(data)) - 1
         templates = {
             name: f"{{{FIELD}}}{template}"
             for name in ("title_template", "active_title_template")
@@ -119,7 +132,7 @@ class TabLights:
             bar.draw_data = draw_data._replace(**templates)
         if get_options().tab_bar_style == "custom" and not hasattr(bar.draw_func, "tally_wrapped"):
             bar.draw_func = self._wrapped(bar.draw_func)
-        if self.style == "colour":
+        if self.style == "colour" or self._cells < TINY:
             data = [self._coloured(tab, bar.draw_data) for tab in data]
         return data
 
@@ -127,9 +140,12 @@ class TabLights:
         decision = self.light(tab.tab_id)
         if decision is None or not decision.is_lit:
             return tab
-        background = self.colour(tab.tab_id, decision, rgb(draw_data.tab_bg(tab)))
-        back, fore = as_int(background), as_int(lights.readable_on(background))
-        return tab._replace(active_bg=back, inactive_bg=back, active_fg=fore, inactive_fg=fore)
+        colour = self.colour(tab.tab_id, decision)
+        if tab.is_active or self.style != "colour":
+            # The tab that is shown keeps its background, by which it is known.
+            fore = as_int(lights.legible(colour, rgb(draw_data.tab_bg(tab))))
+            return tab._replace(active_fg=fore, inactive_fg=fore)
+        return tab._replace(inactive_bg=as_int(colour), inactive_fg=as_int(lights.readable_on(colour)))
 
     def _wrapped(self, draw: Callable[..., int]) -> Callable[..., int]:
         """A user's own drawing function, with the light in front if it does not draw the title template."""
@@ -152,15 +168,22 @@ class TabLights:
                 is_aloof = True
                 screen.cursor.x, screen.cursor.y = x, y
                 screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
-            coloured, plain = self.texts(decision)
-            screen.cursor.fg = as_sgr_int(self.colour(tab.tab_id, decision, rgb(draw_data.tab_bg(tab))))
-            screen.draw(coloured)
+            stripe, mark = self.texts(decision, self._cells)
+            colour, background = self.colour(tab.tab_id, decision), rgb(draw_data.tab_bg(tab))
+            for text, shade in ((stripe, colour), (mark, lights.legible(colour, background))):
+                screen.cursor.fg = as_sgr_int(shade)
+                screen.draw(text)
             screen.cursor.fg = look[0]
-            screen.draw(plain)
             return draw(draw_data, screen, tab, before, *rest)
 
         with_light.tally_wrapped = True  # type: ignore[attr-defined]
         return with_light
+
+
+def written(stripe: str, mark: str, colour: lights.RGB, background: lights.RGB) -> str:
+    """A light as text: its stripe in its very *colour*, its mark so that it can be read on *background*."""
+    shaded = f"{lights.sgr_foreground(lights.legible(colour, background))}{mark}" if mark else ""
+    return f"{lights.sgr_foreground(colour)}{stripe}{shaded}" if stripe else shaded
 
 
 def _clean(title: str) -> str:

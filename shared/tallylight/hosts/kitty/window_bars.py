@@ -15,7 +15,7 @@ import attrs
 from kitty.fast_data_types import get_options
 
 from tallylight.hosts.kitty import colours
-from tallylight.hosts.kitty.tabs import FIELD, TabLights
+from tallylight.hosts.kitty.tabs import FIELD, TabLights, written
 from tallylight.model import lights
 from tallylight.pane.pane import Pane
 
@@ -81,15 +81,10 @@ class WindowBars:
         pane = self.panes.get(id_)
         if pane is None or not pane.decision.is_lit or self.look.style == "off":
             return ""
-        coloured, plain = self.look.texts(pane.decision)
-        options = get_options()
-        own, of_tabs = (
-            (options.window_title_bar_active_foreground, options.active_tab_foreground)
-            if is_active
-            else (options.window_title_bar_inactive_foreground, options.inactive_tab_foreground)
-        )
-        back = lights.sgr_foreground(colours.rgb(of_tabs if own is None else own))
-        return f"{lights.sgr_foreground(self.look.colours[pane.decision.status])}{coloured}{back}{plain}"
+        stripe, mark = self.look.texts(pane.decision)
+        fore, back = (_colour(is_active, part) for part in ("foreground", "background"))
+        light = written(stripe, mark, self.look.colours[pane.decision.status], back)
+        return light + lights.sgr_foreground(fore)
 
     def _prepared(self, data: Any) -> Any:
         self._drawn = data.window_id, data.is_active
@@ -98,3 +93,10 @@ class WindowBars:
         if data.is_active and options.active_window_title_template not in ("", "none", None):
             template = options.active_window_title_template
         return data if FIELD in template else data._replace(title=self.rendered() + data.title)
+
+
+def _colour(is_active: bool, part: str) -> lights.RGB:
+    """The `foreground` or `background` of a title bar, which is that of a tab unless it has its own."""
+    options, which = get_options(), "active" if is_active else "inactive"
+    own = getattr(options, f"window_title_bar_{which}_{part}")
+    return colours.rgb(getattr(options, f"{which}_tab_{part}") if own is None else own)

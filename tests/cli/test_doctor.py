@@ -270,6 +270,13 @@ def test_kitty_that_runs_an_older_release_is_stale(system: FakeSystem) -> None:
     assert findings(system, FakeWire(kitty=77, started_at=AFTER), KITTY_PID="77")["this kitty"].health is Health.OK
 
 
+def test_other_kittys_that_run_an_older_release_are_named(system: FakeSystem) -> None:
+    """Each by its process, from whichever terminal the doctor is asked; one that came after is none."""
+    found = findings(system, FakeWire(kitty=7, started_at=BEFORE))["kitty 7"]
+    assert (found.health, found.text) == (Health.STALE, "still runs the previous installation")
+    assert "kitty 7" not in findings(system, FakeWire(kitty=7))
+
+
 def test_snapshot_that_cannot_be_read_is_told(system: FakeSystem, home: Path) -> None:
     """A damaged snapshot is named."""
     wire = FakeWire(problems=[SnapshotError(home / "kitty-1.json", "is not JSON")])

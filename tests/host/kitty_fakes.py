@@ -17,9 +17,11 @@ from tallylight.hosts import kitty as package
 
 #: Our modules that import kitty's, by which they are made anew for each test.
 _OURS = (
-    "watcher", "agent_list", "host", "colours", "os_titles", "rollup", "settings", "splits", "surfaces", "tabs",
-    "window_bars", "windows",
+    "watcher", "agent_list", "fork", "keys", "host", "colours", "os_titles", "rollup", "settings", "splits",
+    "surfaces", "tabs", "window_bars", "windows",
 )  # fmt: skip
+#: What is called of each window.
+_WATCHED = ("on_close", "on_cmd_startstop", "on_focus_change", "on_set_user_var", "on_title_change")
 _OF_THE_TAB_BAR = ("ColorFormatter", "Formatter", "TabAccessor", "TabBar")
 
 
@@ -72,6 +74,8 @@ class Window:
     is_visible_in_layout: bool = True
     user_vars: dict[str, str] = attrs.Factory(dict)
     geometry: object = (0, 0, 720, 432)
+    child_title: str = ""
+    watchers: Any = attrs.Factory(lambda: SimpleNamespace(**{name: [] for name in _WATCHED}))
 
     def tabref(self) -> Any:
         return self.tab
@@ -155,7 +159,14 @@ class Boss:
         self.os_window_map: dict[int, Any] = {}
         self.all_tab_managers: list[Any] = []
         self.notification_manager = Manager()
-        self.active_window = None
+        self.active_window: Window | None = None
+        self.errors: list[str] = []
+
+    def set_active_window(self, window: Window, **_how: bool) -> None:
+        self.active_window = window
+
+    def show_error(self, _title: str, message: str) -> None:
+        self.errors.append(message)
 
     def arrange(self, *tabs: list[int]) -> TabManager:
         """Put the windows of these numbers into the tabs of one OS window."""
@@ -219,6 +230,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
             "Color": int,
         },
         ".child": {"default_env": dict},
+        ".launch": {},
         ".constants": {"kitty_exe": lambda: "kitty"},
         ".progress": {"ProgressState": ProgressState},
         ".rgb": {"color_from_int": None},

@@ -25,6 +25,13 @@ class FakeSystem(System):
     said: list[str] = dataclasses.field(default_factory=list)
     pip_works: bool = True
     kitty: str = "kitty 0.41.1 created by Kovid Goyal"
+    #: Processes that are kittys, and the signals that were sent.
+    kittys: tuple[str, ...] = ()
+    signals: list[tuple[int, int]] = dataclasses.field(default_factory=list)
+
+    def signal(self, pid: int, number: int) -> bool:
+        self.signals.append((pid, number))
+        return True
 
     def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
         words = [str(word) for word in command]
@@ -35,6 +42,8 @@ class FakeSystem(System):
                 folder = Path(str(module.__file__)).parent
                 (Path(words[words.index("--target") + 1]) / folder.name).symlink_to(folder)
             return subprocess.CompletedProcess(words, 0, "", "")
+        if words[0] == "ps":
+            return subprocess.CompletedProcess(words, 0, "kitty\n" if words[-1] in self.kittys else "bash\n", "")
         if "compileall" in words or "venv" in words:
             return subprocess.CompletedProcess(words, 0, "", "")
         if words[1:3] == ["-IS", "-c"]:

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from tests.kitty.conftest import MakeKitty, kitty_version, make_kitty
+from tests.kitty.desk import send
 from tests.kitty.harness import Kitty
 from tests.kitty.roots import CHECKOUT
 
@@ -25,7 +26,9 @@ while [ "$1" != --target ]; do shift; done
 mkdir -p "$2" && cp -r {packages}/. "$2"
 """
 
-CONFIG = "# a comment\ntab_bar_style powerline\r\ninclude nothing.conf\nmap f1 new_tab"
+CONFIG = (
+    "# a comment\ntab_bar_style powerline\r\nallow_remote_control socket-only\ninclude nothing.conf\nmap f1 new_tab"
+)
 
 
 @pytest.fixture
@@ -56,23 +59,28 @@ def doctor(kitty: Kitty) -> dict[str, dict[str, str]]:
 
 
 def test_from_a_bare_kitty_to_a_light_that_arrives(kitty: Kitty) -> None:
-    """Installed while kitty runs: stale until the restart, then every check is ok; undone, the bytes are back."""
+    """
+    Installed from a window of a running kitty: the windows that are open have lights, without a restart, and every
+    check is ok; undone, the bytes are back.
+    """
+    before, told = kitty.launch("cat", tab_title="before"), kitty.directory / "told"
+    kitty.eval(f"boss.window_id_map[{before}].set_user_var('tally', 'state=working;tool=mine')")
     script = str(CHECKOUT / "install.sh")
-    told = kitty.run(["sh", script, "--yes"], timeout=120).stdout.decode()
-    assert "Done." in told
+    kitty.launch("sh", "-c", f'sh "{script}" --yes > "{told}.part" 2>&1; mv "{told}.part" "{told}"; exec cat')
+    kitty.wait_until(told.exists, 120, "the end of install.sh")
+    text = told.read_text()
+    assert "Done." in text
+    assert "runs Tallylight now, and its open windows have lights" in text
+    assert "ctrl+shift+y" in text
 
-    before = doctor(kitty)
-    assert before["kitty.conf"]["health"] == "ok"
-    assert "ctrl+shift+y" in told and before["keys"]["text"].startswith("ctrl+shift+y jump, ")
-    # 0.48 reloads its configuration by itself, so that a new tab is lit at once if it comes late enough.
-    assert before["this kitty"]["health"] in (["stale"] if kitty.version == "0.41" else ["stale", "ok"])
-
-    kitty.remote("action", action="quit")
-    kitty.wait_until(lambda: not kitty.alive(), 20, "kitty's end")
-    kitty.start_kitty()
-    after = doctor(kitty)
-    assert {name: row["text"] for name, row in after.items() if row["health"] != "ok"} == {}, kitty.log
-    assert "arrived in kitty-" in after["light"]["text"]
+    # What was said before is heard, and what is said now.
+    kitty.wait_until(lambda: kitty.user_vars(before).get("tally_status") == "working", 10, "what was said before")
+    send(kitty, before, "state=waiting;tool=mine")
+    kitty.wait_until(lambda: kitty.user_vars(before).get("tally_status") == "waiting", 10, "what is said now")
+    found = doctor(kitty)
+    assert {name: row["text"] for name, row in found.items() if row["health"] != "ok"} == {}, kitty.log
+    assert "ctrl+shift+y jump, " in found["keys"]["text"]
+    assert "arrived in kitty-" in found["light"]["text"]
 
     kitty.run(["sh", script, "--uninstall", "--yes"], timeout=60)
     assert kitty.kitty_conf.read_bytes() == CONFIG.encode()

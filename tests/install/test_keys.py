@@ -22,12 +22,17 @@ class KeySystem(FakeSystem):
 
     taken: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
 
+    @property
+    def options(self) -> dict[str, object]:
+        """What else kitty tells of its configuration."""
+        return {}
+
     def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
         words = [str(word) for word in command]
         if words[1:2] == ["+runpy"]:
             wrong = [key for key in words[5:] if "nope" in key]
             taken = {key: self.taken.get(key, []) for key in words[5:] if key not in wrong}
-            answer = {"mod": "ctrl+shift", "taken": taken, "wrong": wrong}
+            answer = {"mod": "ctrl+shift", "taken": taken, "wrong": wrong, **self.options}
             return subprocess.CompletedProcess(words, 0, "noise\n" + json.dumps(answer) + "\n", "")
         return super().run(command, timeout)
 

@@ -192,6 +192,11 @@ def _bus(system: System, wire: Wire) -> Iterator[Finding]:
         yield Finding("snapshots", Health.SKIPPED, text)
     if pid is not None:
         yield _this_kitty(system, wire, pid, next((host for host in living if host.pid == pid), None))
+    linked, _ = _times(system)
+    for host in living:
+        if host.host == "kitty" and host.pid != pid and linked is not None and host.started < linked:
+            text = "still runs the previous installation"
+            yield Finding(f"kitty {host.pid}", Health.STALE, text, "restart it when you can")
 
 
 def _this_kitty(system: System, wire: Wire, pid: int, host: Snapshot | None) -> Finding:
@@ -203,7 +208,8 @@ def _this_kitty(system: System, wire: Wire, pid: int, host: Snapshot | None) -> 
         return Finding(what, Health.OK, f"kitty {pid} runs tallylight")
     started = wire.started(pid)
     if started is not None and wired is not None and started < wired:
-        return Finding(what, Health.STALE, f"kitty {pid} was started before Tallylight was set up", "restart kitty")
+        remedy = "reload kitty's configuration (ctrl+shift+f5), then open a new tab or press one of Tallylight's keys"
+        return Finding(what, Health.STALE, f"kitty {pid} was started before Tallylight was set up", remedy)
     text = f"kitty {pid} did not load the watcher, or the watcher failed"
     return Finding(what, Health.BROKEN, text, "start `kitty` from another terminal and read what it prints")
 

@@ -18,7 +18,7 @@ from tallylight.files import directories, extras, install_paths, managed_block
 from tallylight.files.system import System
 from tallylight.hooks import install, remove
 from tallylight.model.errors import TallyError
-from tallylight.setup import environment, free_keys, kitty, kitty_conf, wezterm
+from tallylight.setup import environment, free_keys, kitty, kitty_conf, running_kitty, wezterm
 from tallylight.setup.agents import installed_agents
 
 DONE, FAILED = 0, 1
@@ -82,9 +82,9 @@ def _refuse_anothers_home(system: System, *, yes: bool) -> None:
 def _setup(system: System, *, yes: bool, dry_run: bool) -> int:
     source = environment.running_source()
     python = environment.base_python()
-    here = kitty.look(system)
-    bindings, answer = free_keys.plan(system, install_paths.layout(system), here)
-    was = environment.present_keys(install_paths.layout(system))
+    here, place = kitty.look(system), install_paths.layout(system)
+    bindings, answer = free_keys.plan(system, place, here)
+    was = environment.present_keys(place)
     state = environment.look(system, source, python, bindings)
     edit = kitty_conf.plan(system, here.conf) if here.is_here else None
     beside = wezterm.look(system)
@@ -101,6 +101,9 @@ def _setup(system: System, *, yes: bool, dry_run: bool) -> int:
         gap = "" if edit is None else "\n"
         system.say(f"{gap}  bind keys that are free in your kitty, in a separate file:\n")
         system.say("\n".join(f"    {key:<20}{what}" for key, what in free_keys.rows(bindings, answer)))
+    running = running_kitty.find(system) if here.is_here else None
+    if running is not None:
+        system.say(f"  have the kitty that this is typed in (process {running}) read its configuration again")
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
     if not state.is_current and not environment.apply(system, source, python, state):
@@ -113,14 +116,33 @@ def _setup(system: System, *, yes: bool, dry_run: bool) -> int:
     _tell_what_is_there(system, here, state)
     _tell_keys(system, here, bindings, answer)
     if here.is_here:
-        system.say(
-            "\nNext: restart kitty, then run `tally doctor` in it. Or reload kitty's configuration (ctrl+shift+f5)"
-            "\nand open a new tab; tabs that are open already may stay dark until the restart."
+        is_update = edit is None and state.build
+        is_taken = (
+            running is not None and not is_update and running_kitty.take_over(system, place, here, answer, running)
         )
+        system.say("\n" + _next(bindings, answer, running, is_update=is_update, is_taken=is_taken))
     elif beside.is_here:
         told = "" if beside.uses_us else "save these lines in your WezTerm configuration, then "
         system.say(f"\nNext: {told}run `tally doctor` in WezTerm.")
     return DONE
+
+
+def _next(
+    bindings: list[Binding], answer: free_keys.Answer | None, running: int | None, *, is_update: bool, is_taken: bool
+) -> str:
+    """What is left to be done in a kitty that runs."""
+    if is_update:
+        return "A kitty that runs keeps the previous release until it is restarted; `tally doctor` names those that do."
+    if is_taken:
+        return f"kitty {running} runs Tallylight now, and its open windows have lights. Run `tally doctor` to check."
+    keys = free_keys.rows([binding for binding in bindings if binding.action.name == "agents"], answer)
+    press = f"press {keys[0][0]} once, or open a new tab" if keys else "open a new tab"
+    if running is not None:
+        return f"Next: {press}: then all open windows have lights. Run `tally doctor` to check."
+    return (
+        "Next: in each kitty that runs, reload its configuration (ctrl+shift+f5), then"
+        f"\n{press}: all its open windows have lights then. Run `tally doctor` there to check."
+    )
 
 
 def _refusal(system: System, *, yes: bool, dry_run: bool) -> int | None:

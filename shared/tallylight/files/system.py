@@ -68,6 +68,14 @@ class System:
         except (OSError, subprocess.TimeoutExpired) as error:
             return subprocess.CompletedProcess(words, -1, "", str(error))
 
+    def signal(self, pid: int, number: int) -> bool:
+        """Send a signal to a process; False if there is none, or it is another user's."""
+        try:
+            os.kill(pid, number)
+        except OSError:
+            return False
+        return True
+
     def short(self, path: Path) -> str:
         """*path* for a person: the home directory as `~`, control characters as `?`."""
         text = str(path)

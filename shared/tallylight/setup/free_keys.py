@@ -45,8 +45,15 @@ def main():
             if theirs[:short] == rest[:short] and ours not in d.definition:
                 found.append(d.definition)
         taken[candidate] = found
-    mod = "+".join(name for name, bit in names.items() if opts.kitty_mod & bit)
-    print(json.dumps({"mod": mod, "taken": taken, "wrong": wrong}))
+    print(json.dumps({
+        "mod": "+".join(name for name, bit in names.items() if opts.kitty_mod & bit),
+        "taken": taken,
+        "wrong": wrong,
+        "remote_control": opts.allow_remote_control,
+        "bar_style": opts.tab_bar_style,
+        "bar_min_tabs": opts.tab_bar_min_tabs,
+        "has_decorations": not opts.hide_window_decorations,
+    }))
 
 # kitty runs this inside a function, where a name of the top could not be seen from below.
 main()
@@ -58,11 +65,21 @@ _MAX_TEXT = 1000
 
 
 class Answer(NamedTuple):
-    """What kitty says: what `kitty_mod` stands for, for each key what it does already, and what is no key at all."""
+    """
+    What kitty says: what `kitty_mod` stands for, for each key what it does already, what is no key at all, and some of
+    its options.
+    """
 
     mod: str
     taken: dict[str, list[str]]
     wrong: frozenset[str] = frozenset()
+    #: `allow_remote_control`, nothing where kitty does not say.
+    remote_control: str = ""
+    #: `tab_bar_style`, and the number of tabs from which there is a bar; 0 where kitty does not say.
+    bar_style: str = ""
+    bar_min_tabs: int = 0
+    #: Whether OS windows have a title bar, as far as kitty decides that.
+    has_decorations: bool = True
 
     def shown(self, key: str) -> str:
         """*key* as a person presses it."""
@@ -86,7 +103,15 @@ def ask(system: System, place: Layout, here: Kitty, also: tuple[str, ...] = ()) 
     keys_taken = {key: [text for each in on if (text := values.text(each, _MAX_TEXT))] for key, on in taken.items()}
     wrong = found.get("wrong")
     told = wrong if isinstance(wrong, list) else []
-    return Answer(values.text(found.get("mod"), _MAX_TEXT), keys_taken, frozenset(asked) & {str(key) for key in told})
+    return Answer(
+        values.text(found.get("mod"), _MAX_TEXT),
+        keys_taken,
+        frozenset(asked) & {str(key) for key in told},
+        values.text(found.get("remote_control"), _MAX_TEXT),
+        values.text(found.get("bar_style"), _MAX_TEXT),
+        values.integer(found.get("bar_min_tabs"), 0, 1000) or 0,
+        found.get("has_decorations") is not False,
+    )
 
 
 def wishes(system: System) -> dict[str, str]:

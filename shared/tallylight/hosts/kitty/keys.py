@@ -41,8 +41,15 @@ def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:
     _guarded(boss, turn)
 
 
+def attach(boss: Any) -> None:
+    """Start, unless it runs; a fault is told to whoever asked."""
+    if watcher.started(boss) is None:
+        raise RuntimeError(_OFF)
+
+
 def _guarded(boss: Any, call: Callable[[KittyHost], object]) -> None:
-    host = watcher.running()
+    # A kitty that has read its configuration again knows our keys before it has a new window, which loads the watcher.
+    host = watcher.started(boss)
     if host is None:
         boss.show_error("Tallylight", _OFF)
         return

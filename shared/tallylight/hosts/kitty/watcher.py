@@ -13,6 +13,7 @@ from typing import Any
 from kitty.utils import log_error
 
 from tallylight.hosts.kitty.host import KittyHost
+from tallylight.wire.envelope import CARRIER
 
 _host: KittyHost | None = None
 
@@ -36,6 +37,26 @@ def on_load(boss: Any, _data: dict[str, Any]) -> None:
         log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
         return
     _host.guarded("keys", _import_keys)()
+    _host.guarded("open windows", _adopt)(boss, _host)
+
+
+def started(boss: Any) -> KittyHost | None:
+    """The host of this kitty, started now if it does not run; None where it cannot start."""
+    on_load(boss, {})
+    return _host
+
+
+def _adopt(boss: Any, host: KittyHost) -> None:
+    """Watch the windows that were open before the watcher was loaded, and hear what was said in them."""
+    for window in list(boss.window_id_map.values()):
+        for name, call in CALLS.items():
+            calls = getattr(window.watchers, name)
+            if call not in calls:
+                calls.append(call)
+        if window.child_title:
+            host.on_title_change(window, window.child_title, True)
+        if (value := window.user_vars.get(CARRIER)) is not None:
+            host.on_set_user_var(window, CARRIER, value)
 
 
 def _import_keys() -> None:
@@ -68,3 +89,9 @@ def on_focus_change(_boss: Any, _window: Any, _data: dict[str, Any]) -> None:
 
 def on_close(_boss: Any, window: Any, _data: dict[str, Any]) -> None:
     _entered("closing", lambda host: host.on_close(window))
+
+
+#: What kitty calls of each window, by the names that it has for it.
+CALLS: dict[str, Callable[[Any, Any, dict[str, Any]], None]] = {
+    call.__name__: call for call in (on_set_user_var, on_title_change, on_cmd_startstop, on_focus_change, on_close)
+}

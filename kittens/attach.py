@@ -1,0 +1,26 @@
+"""
+A kitten that starts Tallylight in a kitty that runs: https://sw.kovidgoyal.net/kitty/kittens/custom/
+
+    kitten @ kitten attach.py
+
+`tally setup` has it run through remote control, so that kitty need not be restarted. kitty runs this text with its
+folder at the front of sys.path, and only for as long as that takes: everything is imported here.
+"""
+
+import sys
+from pathlib import Path
+
+from kittens.tui.handler import result_handler
+
+sys.path.append(str(Path(sys.path[0], "..", "lib")))
+from tallylight.hosts.kitty import keys as _keys
+
+
+def main(args):
+    """Without a window of its own there is nothing to do here."""
+
+
+@result_handler(no_ui=True)
+def handle_result(_args, _answer, _target_window_id, boss):
+    """In kitty itself: start, unless it runs already."""
+    _keys.attach(boss)

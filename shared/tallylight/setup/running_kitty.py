@@ -1,0 +1,49 @@
+"""
+The kitty that `tally setup` runs in: it takes Tallylight over without a restart.
+
+kitty reads its configuration again when it gets SIGUSR1 (https://sw.kovidgoyal.net/kitty/conf/); our keys work from
+then on. A kitty that allows remote control then runs our kitten `attach.py`, which starts what the watcher would have
+started and looks after the windows that are open. Where remote control is off, any of our keys does the same, and so
+does the next new window.
+"""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from tallylight.files.install_paths import Layout
+from tallylight.files.system import System
+from tallylight.setup.free_keys import Answer
+from tallylight.setup.kitty import Kitty
+
+#: Values of kitty's `allow_remote_control` with which nobody is asked for a password.
+_OVER_SOCKETS = ("socket", "socket-only")
+_ANYWHERE = ("y", "yes", "true")
+
+
+def find(system: System) -> int | None:
+    """The process of the kitty that this terminal is in, on this machine; None if it is in none."""
+    pid = system.env.get("KITTY_PID", "")
+    if not (pid.isascii() and pid.isdigit() and len(pid) < 11):
+        return None
+    # The variable outlives its kitty in a tmux server, and the number may be another program's by now.
+    name = system.run(["ps", "-o", "comm=", "-p", pid]).stdout.strip()
+    return int(pid) if Path(name).name == "kitty" else None
+
+
+def take_over(system: System, place: Layout, here: Kitty, answer: Answer | None, pid: int) -> bool:
+    """
+    Have the kitty of process *pid* read its configuration again and start; False if the start is left to a person.
+
+    *answer* is what kitty says of its configuration, None if it says nothing.
+    """
+    if not system.signal(pid, signal.SIGUSR1):
+        return False
+    allowed = answer.remote_control if answer is not None else ""
+    is_reachable = allowed in _ANYWHERE or (allowed in _OVER_SOCKETS and system.env.get("KITTY_LISTEN_ON", "") != "")
+    # In a multiplexer the terminal of this process is not kitty's.
+    is_inside = any(system.env.get(name) for name in ("TMUX", "STY"))
+    if here.program is None or not is_reachable or (is_inside and not system.env.get("KITTY_LISTEN_ON")):
+        return False
+    return system.run([here.program, "@", "kitten", place.kittens / "attach.py"]).returncode == 0

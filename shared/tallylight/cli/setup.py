@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import os
+import sys
 from collections.abc import Sequence
 
 import tallylight
@@ -17,7 +18,9 @@ from tallylight.config.key_bindings import Binding
 from tallylight.files import directories, extras, install_paths, managed_block
 from tallylight.files.system import System
 from tallylight.hooks import install, remove
+from tallylight.model import lights
 from tallylight.model.errors import TallyError
+from tallylight.model.status import Status
 from tallylight.setup import environment, free_keys, kitty, kitty_conf, running_kitty, wezterm
 from tallylight.setup.agents import installed_agents
 
@@ -42,6 +45,11 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
         "--uninstall", action="store_true", help="--undo, and also remove everything that was installed"
     )
     parser.add_argument(
+        "--tab-bar",
+        action=argparse.BooleanOptionalAction,
+        help="have kitty show its tab bar with one tab, too, so that a light is always seen; or leave it as it was",
+    )
+    parser.add_argument(
         "--with",
         dest="extras",
         action="append",
@@ -63,7 +71,7 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
         return DONE
     if options.undo or options.uninstall:
         return _undo(system, yes=options.yes, dry_run=options.dry_run, everything=options.uninstall)
-    return _setup(system, yes=options.yes, dry_run=options.dry_run)
+    return _setup(system, yes=options.yes, dry_run=options.dry_run, tab_bar=options.tab_bar)
 
 
 def _refuse_anothers_home(system: System, *, yes: bool) -> None:
@@ -79,13 +87,14 @@ def _refuse_anothers_home(system: System, *, yes: bool) -> None:
         )
 
 
-def _setup(system: System, *, yes: bool, dry_run: bool) -> int:
+def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) -> int:
     source = environment.running_source()
     python = environment.base_python()
     here, place = kitty.look(system), install_paths.layout(system)
     bindings, answer = free_keys.plan(system, place, here)
     was = environment.present_keys(place)
-    state = environment.look(system, source, python, bindings)
+    had_bar = environment.has_tab_bar(place)
+    state = environment.look(system, source, python, bindings, tab_bar)
     edit = kitty_conf.plan(system, here.conf) if here.is_here else None
     beside = wezterm.look(system)
     links = wezterm.is_stale(beside)
@@ -104,8 +113,12 @@ def _setup(system: System, *, yes: bool, dry_run: bool) -> int:
     running = running_kitty.find(system) if here.is_here else None
     if running is not None:
         system.say(f"  have the kitty that this is typed in (process {running}) read its configuration again")
+    if state.has_tab_bar != had_bar:
+        system.say(f"  {'add' if state.has_tab_bar else 'remove'} `{environment.TAB_BAR}` there")
     if (refusal := _refusal(system, yes=yes, dry_run=dry_run)) is not None:
         return refusal
+    if tab_bar is None and not yes and hides_one_tab(answer) and not had_bar:
+        state = environment.look(system, source, python, bindings, _offer_tab_bar(system))
     if not state.is_current and not environment.apply(system, source, python, state):
         system.say("psutil has no build for this machine; /proc is read instead.")
     if edit is not None:
@@ -125,6 +138,23 @@ def _setup(system: System, *, yes: bool, dry_run: bool) -> int:
         told = "" if beside.uses_us else "save these lines in your WezTerm configuration, then "
         system.say(f"\nNext: {told}run `tally doctor` in WezTerm.")
     return DONE
+
+
+def hides_one_tab(answer: free_keys.Answer | None) -> bool:
+    """Whether kitty, by its own *answer*, shows no tab bar for one tab, and shows one for more."""
+    return answer is not None and answer.bar_min_tabs > 1 and answer.bar_style != "hidden"
+
+
+def _offer_tab_bar(system: System) -> bool:
+    """Ask whether kitty is to show its tab bar always; show how that looks."""
+    light = lights.STRIPE + lights.MARKS[Status.WAITING]
+    if sys.stdout.isatty() and not system.env.get("NO_COLOR"):
+        light = f"{lights.sgr_foreground(lights.COLOURS[Status.WAITING])}{light}\x1b[39m"
+    system.say(
+        "\nkitty shows no tab bar while there is one tab; its light is in the title of the window then."
+        f"\nWith `{environment.TAB_BAR}` the bar is always there:\n\n    {light} api\n"
+    )
+    return bool(system.ask("Show the tab bar with one tab, too?"))
 
 
 def _next(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import tallylight
 from tallylight.agents import agent_files
-from tallylight.config import config_file
+from tallylight.config import config_file, key_bindings
 from tallylight.files import directories, install_paths, managed_block, user_file
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
@@ -95,23 +95,41 @@ def terminal(system: System, *, has_other: bool = False) -> Iterator[Finding]:
         note = f" (newer than {newest}, the newest that is tested)" if here.version[:2] > kitty.NEWEST else ""
         yield Finding("kitty", Health.OK, f"{here.version_text}{note} in {system.short(here.program)}")
     yield _kitty_conf(system, here.conf)
-    yield from _keys(system, here)
-
-
-def _keys(system: System, here: kitty.Kitty) -> Iterator[Finding]:
-    """The key bindings, and what else is on those keys by now."""
     place = install_paths.layout(system)
     bound = environment.present_keys(place)
-    wanted = free_keys.wishes(system)
-    asked = (*(binding.key for binding in bound), *(key for key in wanted.values() if key))
-    if not asked:
-        return
+    asked = (*(binding.key for binding in bound), *(key for key in free_keys.wishes(system).values() if key))
     answer = free_keys.ask(system, place, here, asked)
     for problem in free_keys.impossible(system, answer):
         remedy = f'write it as in kitty.conf, "ctrl+shift+y", in {system.short(directories.config_file(system.env))}'
         yield Finding("keys", Health.BROKEN, problem, f"{remedy}; then {SETUP}")
-    if not bound:
-        return
+    if bound:
+        yield from _keys(system, bound, answer)
+    if answer is not None and answer.bar_style:
+        yield _tab_bar(system, answer)
+
+
+def _tab_bar(system: System, answer: free_keys.Answer) -> Finding:
+    """Whether a light is seen: in a tab bar, or else in the title of the OS window."""
+    what, min_tabs = "tab bar", answer.bar_min_tabs
+    config, _ = config_file.load_config(system.env)
+    if config.kitty.style == "off":
+        return Finding(what, Health.SKIPPED, '[kitty] style is "off": no light is drawn')
+    is_hidden = answer.bar_style == "hidden"
+    if not is_hidden and min_tabs <= 1:
+        return Finding(what, Health.OK, "always shown")
+    without = "hidden by tab_bar_style" if is_hidden else f"not shown with fewer than {min_tabs} tabs"
+    show = "set another tab_bar_style in kitty.conf" if is_hidden else "run `tally setup --tab-bar`"
+    if config.kitty.os_window_title == "off":
+        text = f'{without}, and [kitty] os_window_title is "off": no light is seen then'
+        return Finding(what, Health.BROKEN, text, f'{show}, or set os_window_title = "auto" in config.toml')
+    if not answer.has_decorations:
+        text = f"{without}; the mark is in the window's title then, and hide_window_decorations hides that, too"
+        return Finding(what, Health.BROKEN, text, f"{show}; a task bar may show the mark nevertheless")
+    return Finding(what, Health.OK, f"{without}; the mark is in the window's title then")
+
+
+def _keys(system: System, bound: list[key_bindings.Binding], answer: free_keys.Answer | None) -> Iterator[Finding]:
+    """The key bindings, and what else is on those keys by now."""
     shown = ", ".join(
         f"{key} {binding.action.name}" for binding, (key, _) in zip(bound, free_keys.rows(bound, answer), strict=True)
     )

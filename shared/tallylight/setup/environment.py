@@ -110,22 +110,40 @@ def launcher_text(place: Layout, python: Path) -> str:
     )
 
 
-def kitty_conf_text(place: Layout, bindings: Sequence[key_bindings.Binding] = ()) -> str:
-    """The file that kitty.conf includes. A watcher's relative path would be looked for in kitty's own directory."""
+#: The line that has kitty show its tab bar with one tab, too.
+TAB_BAR = "tab_bar_min_tabs 1"
+
+
+def kitty_conf_text(place: Layout, bindings: Sequence[key_bindings.Binding] = (), *, has_tab_bar: bool = False) -> str:
+    """
+    The file that kitty.conf includes. A watcher's relative path would be looked for in kitty's own directory.
+
+    *has_tab_bar*: with the line that shows the tab bar always.
+    """
     return (
         "# Written by `tally setup`, again at each update: change ~/.config/tallylight/config.toml instead.\n"
         + managed_block.watcher_line(str(place.watcher))
         + "\n"
+        + (f"{TAB_BAR}\n" if has_tab_bar else "")
         + key_bindings.text(bindings, str(place.kittens))
     )
 
 
 def present_keys(place: Layout) -> list[key_bindings.Binding]:
     """The key bindings of an earlier setup."""
+    return key_bindings.read(_present_conf(place))
+
+
+def has_tab_bar(place: Layout) -> bool:
+    """Whether an earlier setup has kitty show its tab bar always."""
+    return TAB_BAR in _present_conf(place).splitlines()
+
+
+def _present_conf(place: Layout) -> str:
     try:
-        return key_bindings.read(read_write.read_limited(place.kitty_conf).decode("utf-8", "replace"))
+        return read_write.read_limited(place.kitty_conf).decode("utf-8", "replace")
     except (OSError, TallyError):
-        return []
+        return ""
 
 
 class State(NamedTuple):
@@ -140,15 +158,28 @@ class State(NamedTuple):
     foreign_command: bool
     #: The key bindings there are to be.
     bindings: tuple[key_bindings.Binding, ...] = ()
+    #: Whether kitty is to show its tab bar with one tab, too.
+    has_tab_bar: bool = False
 
     @property
     def is_current(self) -> bool:
         return not self.build and not self.stale
 
 
-def look(system: System, source: Source, python: Path, bindings: Sequence[key_bindings.Binding] | None = None) -> State:
-    """Compare the private environment with what it should be. Reads only. Without *bindings* the present ones stay."""
+def look(
+    system: System,
+    source: Source,
+    python: Path,
+    bindings: Sequence[key_bindings.Binding] | None = None,
+    tab_bar: bool | None = None,
+) -> State:
+    """
+    Compare the private environment with what it should be. Reads only.
+
+    Without *bindings* the present ones stay, and so does what is set of the tab bar without *tab_bar*.
+    """
     place = layout(system)
+    has_bar = has_tab_bar(place) if tab_bar is None else tab_bar
     bound = tuple(present_keys(place) if bindings is None else bindings)
     if is_private(place, source):
         name = source.package.parent.parent.name
@@ -157,12 +188,12 @@ def look(system: System, source: Source, python: Path, bindings: Sequence[key_bi
         name = release_name(source)
         build = not _is_whole(place.releases / name)
     stale = [link for link in _links(place, source) if not _links_to(link, _release_link(link, name))]
-    stale += [path for path, data, _ in _written(place, python, bound) if not _holds(path, data)]
+    stale += [path for path, data, _ in _written(place, python, bound, has_bar) if not _holds(path, data)]
     foreign = False
     if not _links_to(place.command, str(place.launcher)):
         foreign = os.path.lexists(place.command) and not _is_our_link(place.command)
         stale += [] if foreign else [place.command]
-    return State(name, build, tuple(stale), foreign, bound)
+    return State(name, build, tuple(stale), foreign, bound, has_bar)
 
 
 def _links(place: Layout, source: Source) -> list[Path]:
@@ -174,9 +205,11 @@ def _release_link(link: Path, name: str) -> str:
     return f"releases/{name}/{link.name}"
 
 
-def _written(place: Layout, python: Path, bindings: Sequence[key_bindings.Binding]) -> list[tuple[Path, bytes, int]]:
+def _written(
+    place: Layout, python: Path, bindings: Sequence[key_bindings.Binding], has_bar: bool
+) -> list[tuple[Path, bytes, int]]:
     return [
-        (place.kitty_conf, os.fsencode(kitty_conf_text(place, bindings)), 0o644),
+        (place.kitty_conf, os.fsencode(kitty_conf_text(place, bindings, has_tab_bar=has_bar)), 0o644),
         (place.launcher, os.fsencode(launcher_text(place, python)), 0o755),
     ]
 
@@ -225,7 +258,7 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
         for link in _links(place, source):
             if link in state.stale:
                 _relink(link, _release_link(link, state.release))
-        for path, data, mode in _written(place, python, state.bindings):
+        for path, data, mode in _written(place, python, state.bindings, state.has_tab_bar):
             if path in state.stale:
                 path.parent.mkdir(exist_ok=True)
                 read_write.atomic_write(path, data, mode)

@@ -105,6 +105,8 @@ def test_what_is_published_is_read(folder: Path) -> None:
         strange_record=True,
         said_per_s=5200,
         read_per_s=160,
+        terminals=("/dev/pts/3",),
+        terminal="/dev/pts/4",
     )
     assert [field.name for field in attrs.fields(Pane) if getattr(pane, field.name) in (None, "", (), 0, False)] == []
 
@@ -130,7 +132,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         *("since", "seen", "pid", "reason", "records", "losing"),
         *("cwd", "progress", "background", "question", "choices", "prompt", "resume", "fork", "attach", "agent_pid"),
         *("conversation", "snoozed_until", "unread", "answered", "waited_s", "notified", "visible", "host_title"),
-        *("said_per_s", "read_per_s", "tasks", "topic", "mode", "worktree", "detail"),
+        *("said_per_s", "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal"),
         *("model", "context", "children", "reply", "limited_until", "cost", "strange_record"),
     }
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600

@@ -109,12 +109,21 @@ class Manager:
     close_notification = handle_notification_cmd
 
 
+class WindowList(list[Window]):
+    """The windows of a tab, each a group of its own."""
+
+    def iter_all_layoutable_groups(self, *, only_visible: bool = False) -> Iterator[Any]:
+        for window in self:
+            if window.is_visible_in_layout or not only_visible:
+                yield SimpleNamespace(active_window_id=window.id)
+
+
 @attrs.define(eq=False)
 class Tab:
     """A tab of windows; *name* is what a person calls it."""
 
     id: int
-    windows: list[Window]
+    windows: WindowList
     name: str = ""
 
     @property
@@ -170,7 +179,7 @@ class Boss:
 
     def arrange(self, *tabs: list[int]) -> TabManager:
         """Put the windows of these numbers into the tabs of one OS window."""
-        made = [Tab(number, [self.window_id_map[id_] for id_ in ids]) for number, ids in enumerate(tabs, 1)]
+        made = [Tab(number, WindowList(self.window_id_map[id_] for id_ in ids)) for number, ids in enumerate(tabs, 1)]
         for tab in made:
             for window in tab:
                 window.tab_id, window.tab = tab.id, tab
@@ -191,10 +200,12 @@ class Kitty:
     timers: dict[int, tuple[Callable[[int | None], None], float, bool]] = attrs.Factory(dict)
     log: list[str] = attrs.Factory(list)
     #: kitty's own options: another object after it has read its configuration again.
-    options: object = None
+    options: object = attrs.Factory(lambda: SimpleNamespace(window_logo_path=None))
     #: The titles of windows as the window system is told of them, and the OS windows that were told to show them.
     titles: dict[int, str] = attrs.Factory(dict)
     synced: list[int] = attrs.Factory(list)
+    #: The names of the logos of windows.
+    logos: dict[int, str] = attrs.Factory(dict)
     _numbers: int = 0
 
     def add_timer(self, call: Callable[[int | None], None], interval: float, repeats: bool = True) -> int:
@@ -225,6 +236,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
             "remove_timer": kitty.remove_timer,
             "current_focused_os_window_id": lambda: 0,
             "cell_size_for_window": lambda _: (9, 18),
+            "set_window_logo": lambda *given: kitty.logos.__setitem__(given[2], given[3]),
             "sync_os_window_title": kitty.synced.append,
             "get_options": lambda: kitty.options,
             "Color": int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from pathlib import Path
 
@@ -99,7 +100,7 @@ def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None
     config.write_text("[kitty]\nstyle = 'off' \n")
     os.utime(config, ns=(found.st_atime_ns, found.st_mtime_ns))
     assert (config.stat().st_size, config.stat().st_mtime_ns) == (found.st_size, found.st_mtime_ns)
-    running.kitty.options = object()
+    running.kitty.options = copy.copy(running.kitty.options)
     running.until(lambda: running.host._tabs.style == "off", "the new style")
 
 

@@ -10,6 +10,7 @@ from tallylight.hosts.tmux import control_protocol
 from tallylight.hosts.tmux.control_client import quote
 from tallylight.hosts.tmux.control_protocol import Change, ControlReader, End, Reply
 from tallylight.hosts.tmux.pane_list import _CLIENT, _FIELDS, _SCREEN, MAX_PANES, Cursor, Form, TmuxPane
+from tallylight.hosts.tmux.server import Server
 from tests.tables import each
 
 FORM = Form("5ecret0")
@@ -44,6 +45,18 @@ def pane(**changed: str) -> str:
     }  # fmt: skip
     values = {**usual, **changed}
     return row("P", *(values[name] for name in _FIELDS))
+
+
+def test_where_a_session_is_attached() -> None:
+    """Each of its panes knows the terminals of people, not those of control clients; a change makes another sight."""
+    server = Server("/tmp/none", lambda _: {})
+    clients = row("C", "0", "$1", "@2", "attached,focused", "/dev/pts/1") + row("C", "0", "$1", "@2", "", "/dev/pts/2")
+    others = row("C", "1", "$1", "@2", "control-mode", "/dev/pts/3") + row("C", "0", "$4", "@9", "", "/dev/pts/4")
+    server.take(FORM, pane() + pane(pane_id="%4", session_id="$5") + clients + others)
+    assert server.source_panes["%3"][1].terminals == ("/dev/pts/1", "/dev/pts/2")
+    assert server.source_panes["%4"][1].terminals == ()
+    server.take(FORM, pane())
+    assert server.source_panes["%3"][1].terminals == ()
 
 
 def test_what_is_asked_for() -> None:

@@ -29,11 +29,12 @@ class Hosts(Protocol):
 
 
 class Feed:
-    """The hosts of this machine, from the directory *folder*."""
+    """The hosts of this machine, from the directory *folder*: those whose names begin with *hosts*."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, hosts: str = "") -> None:
         self.problems: tuple[SnapshotError, ...] = ()
         self._folder = folder
+        self._hosts = hosts
         self._stamps: dict[str, tuple[int, int, int]] = {}
         self._snapshots: dict[str, Snapshot] = {}
         self._looked_at: float | None = None
@@ -47,7 +48,7 @@ class Feed:
         """Look for changes at monotonic *now*; tell whether there are any."""
         before, problems = dict(self._snapshots), []
         try:
-            stamps = writer.stamps(self._folder)
+            stamps = {n: stamp for n, stamp in writer.stamps(self._folder).items() if n.startswith(self._hosts)}
         except SnapshotError as error:
             stamps, problems = {}, [error]
         is_look_due = self._looked_at is None or not 0 <= now - self._looked_at < LIVENESS_S

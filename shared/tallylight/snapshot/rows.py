@@ -90,6 +90,15 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     return found
 
 
+def attached(panes: Iterable[Pane]) -> dict[str, set[str]]:
+    """The agents that are lit in sessions, by each terminal on which somebody is attached to one."""
+    found: dict[str, set[str]] = {}
+    for pane in panes:
+        for terminal in pane.terminals:
+            found.setdefault(terminal, set()).add(pane.agent)
+    return found
+
+
 def build(snapshots: Iterable[Snapshot], own: str, now: float) -> tuple[Row, ...]:
     """
     List the rows of all panes with something to say, in order, one a session.
@@ -99,10 +108,13 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float) -> tuple[Row, ...
     places = [(host.name, pane) for host in snapshots for pane in host.panes]
     names = short_names((host, pane.id) for host, pane in places)
     left_out = repeated(places)
+    inside = attached(pane for _, pane in places if is_lit(pane))
     rows = [
         Row(host, pane, host == own, names[host, pane.id])
         for host, pane in places
         if is_lit(pane) and (host, pane.id) not in left_out
+        # The pane of a terminal that shows tmux tells of an agent in there once more.
+        and pane.agent not in inside.get(pane.terminal, ())
     ]
     return tuple(sorted(rows, key=lambda row: (*need(row.pane, now), row.address)))
 

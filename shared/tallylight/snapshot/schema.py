@@ -98,6 +98,10 @@ class Pane:
     host_title: str = ""
     #: The argument list that attaches a terminal to it, for a pane that is in none; empty where there is no such thing.
     attach: tuple[str, ...] = ()
+    #: The terminals on which somebody is attached to its session: `/dev/pts/5`.
+    terminals: tuple[str, ...] = ()
+    #: The terminal that it is itself, in a terminal program.
+    terminal: str = ""
 
     @classmethod
     def from_json(cls, value: Json) -> Pane | None:
@@ -124,6 +128,7 @@ class Pane:
             resume=words(value.get("resume")),
             fork=words(value.get("fork")),
             attach=words(value.get("attach")),
+            terminals=words(value.get("terminals")),
             **{name: text(value.get(name)) for name in _TEXTS},  # type: ignore[arg-type]
             **{name: number(value.get(name)) for name in _NUMBERS},  # type: ignore[arg-type]
             **{name: value.get(name) is True for name in _FLAGS},  # type: ignore[arg-type]
@@ -151,12 +156,13 @@ class Pane:
             "resume": list(words(self.resume)),
             "fork": list(words(self.fork)),
             "attach": list(words(self.attach)),
+            "terminals": list(words(self.terminals)),
         }
 
 
 _SAID = ("agent", "project", "session", "message", "progress", "question", "prompt", "model", "reply")
 _DOING = ("topic", "mode", "worktree", "detail")
-_TEXTS = ("tab", "os_window", "title", "host_title", *_SAID, *_DOING)
+_TEXTS = ("tab", "os_window", "title", "host_title", "terminal", *_SAID, *_DOING)
 _NUMBERS = ("since", "snoozed_until", "waited_s", "limited_until")
 _COUNTS = ("background", "said_per_s", "read_per_s")
 _FLAGS = ("seen", "unread", "answered", "notified", "visible", "strange_record")

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import attrs
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.progress import ProgressState
 from kitty.utils import log_error
@@ -29,6 +30,7 @@ from tallylight.evidence.titles import clean_title
 from tallylight.hosts.kitty import answering
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
+from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.conversations import KeptConversations
 from tallylight.hosts.kitty.notifications import Notices, notify_problems
 from tallylight.hosts.kitty.own_files import FileReader
@@ -84,6 +86,8 @@ class KittyHost:
         self._timer: int | None = None
         self._surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
         self._rollup, self._tabs = self._surfaces.rollup, self._surfaces.tabs
+        self._attached = Attached(self.worker, self.guarded("attached sessions", self._surfaces.redraw))
+        self._rollup.attached = self._attached.decision
         self._notices: Notices | None = None
         self.apply(self.config)
         self._settings = SettingsReader(
@@ -253,6 +257,7 @@ class KittyHost:
         self._look_at_visible(now)
         self._surfaces.follow()
         self.guarded("settings", self._settings.look)(now)
+        self.guarded("attached sessions", self._attached.look)(now, windows)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
         self.guarded("notifications", self._notify)(now)
         self.guarded("ledger", self._keep_ledger)(now)
@@ -361,7 +366,7 @@ class KittyHost:
 
     def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
         window = self.boss.window_id_map.get(id_)
-        return pane_entry(
+        entry = pane_entry(
             pane,
             lambda at: self._store.epoch(at, now),
             id_=str(id_),
@@ -369,6 +374,7 @@ class KittyHost:
             os_window=str(window.os_window_id) if window is not None else "",
             title=self._name(id_),
         )
+        return attrs.evolve(entry, terminal=self._attached.terminal(window)) if window is not None else entry
 
     def come_back(self, now: float) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""

@@ -31,6 +31,8 @@ class TabRollup:
     boss: Any
     panes: Mapping[int, Pane]
     guarded: Callable[[str, Callable[..., None]], Callable[..., None]]
+    #: What is attached in a window, a tmux for instance, shows; None where nothing is.
+    attached: Callable[[Any], Decision | None] = lambda _: None
     pulses: bool = True
     #: Whether an agent's own signs and spinners are left out of a title that has our mark beside it.
     strips_glyphs: bool = True
@@ -68,22 +70,32 @@ class TabRollup:
         for manager in self.boss.all_tab_managers:
             for tab in manager:
                 panes = {w.id: self.panes[w.id] for w in tab if w.id in self.panes}
-                decisions = {id_: pane.decision for id_, pane in panes.items()}
+                decisions = {w.id: self.decision(w) for w in tab if w.id in panes}
                 if (urgent := rollup.most_urgent(list(decisions.values()))) is not None:
                     lights[tab.id] = urgent
                     owner = next(w for w in tab if w.id in decisions and decisions[w.id] is urgent)
                     owners[tab.id] = owner.id
-                    if urgent.is_lit and (title := self._title(tab, owner, panes[owner.id])):
+                    if urgent.is_lit and (title := self._title(tab, owner, panes[owner.id], urgent)):
                         titles[tab.id] = title
-                waiting = [pane for pane in panes.values() if pane.decision.status is Status.WAITING]
-                if all(pane.attention.snoozed or pane.decision.kind is Kind.LIMIT for pane in waiting):
+                waiting = {id_: found for id_, found in decisions.items() if found.status is Status.WAITING}
+                if all(panes[id_].attention.snoozed or found.kind is Kind.LIMIT for id_, found in waiting.items()):
                     snoozed.add(tab.id)
         self._lights, self._owners, self._titles, self._snoozed = lights, owners, titles, snoozed
 
-    def _title(self, tab: Any, owner: Any, pane: Pane) -> str:
+    def decision(self, window: Any) -> Decision:
+        """What *window*, which has a pane, shows: what is attached in it, or its own if that is more urgent."""
+        own = self.panes[window.id].decision
+        inner = self.attached(window)
+        if inner is None or rollup.urgency(inner.status) < rollup.urgency(own.status):
+            return own
+        return inner
+
+    def _title(self, tab: Any, owner: Any, pane: Pane, decision: Decision) -> str:
         """The title of *tab* whose light is that of *owner*; nothing where kitty's is right, or a person gave it."""
         if tab.name:
             return ""
+        if decision is not pane.decision:
+            return decision.report.title
         title = owner.title if owner is not tab.active_window else ""
         if self.strips_glyphs and pane.agent is not None and owner.override_title is None and pane.clean_title:
             return pane.clean_title

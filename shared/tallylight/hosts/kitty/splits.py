@@ -9,7 +9,7 @@ it, and no window changes its size for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import attrs
@@ -20,6 +20,7 @@ from tallylight.hosts.kitty import badges
 from tallylight.hosts.kitty.badges import Badge
 from tallylight.hosts.kitty.colours import as_sgr_int
 from tallylight.model import lights
+from tallylight.model.decision import Decision
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 
@@ -79,13 +80,15 @@ class LogoCorner:
 @attrs.define
 class SplitLights:
     """
-    The badges of all windows. *panes* are the host's, by window id; *colours* and *is_on* are the person's choice.
+    The badges of all windows. *panes* are the host's, by window id; *decision* is what a window shows; *colours* and
+    *is_on* are the person's choice.
 
     `refresh` takes as long as there are panes with a light.
     """
 
     boss: Any
     panes: Mapping[int, Pane]
+    decision: Callable[[Any], Decision]
     colours: Mapping[Status, lights.RGB]
     is_on: bool = True
     corner: Corner = attrs.field(factory=lambda: ScreenCorner() if hasattr(kitty_data, _DRAW) else LogoCorner())
@@ -109,12 +112,14 @@ class SplitLights:
 
     def _wanted(self) -> dict[int, tuple[Badge, object]]:
         found: dict[int, tuple[Badge, object]] = {}
-        for id_, pane in self.panes.items() if self.is_on else ():
-            decision = pane.decision
+        for id_ in self.panes if self.is_on else ():
+            window = self.boss.window_id_map.get(id_)
+            if window is None:
+                continue
+            decision = self.decision(window)
             if not decision.is_lit or decision.status is Status.IDLE:
                 continue
-            window = self.boss.window_id_map.get(id_)
-            if window is not None and is_split(window) and not has_title_bar(window):
+            if is_split(window) and not has_title_bar(window):
                 size = cell_size_for_window(window.os_window_id)
                 badge = Badge(lights.mark(decision.status, decision.kind), self.colours[decision.status])
                 found[id_] = badge, (window.os_window_id, window.tab_id, window.geometry, size)

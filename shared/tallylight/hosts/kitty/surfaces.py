@@ -53,7 +53,7 @@ class Surfaces:
         self.tabs.install()
         self.titles = OsWindowTitles(boss, self.rollup, panes)
         guarded(_TITLES, self.titles.install)()
-        self.splits = SplitLights(boss, panes, self.tabs.colours)
+        self.splits = SplitLights(boss, panes, self.rollup.decision, self.tabs.colours)
         self.bars = WindowBars(boss, panes, self.tabs, failed)
         guarded(_BARS, self.bars.install)()
 

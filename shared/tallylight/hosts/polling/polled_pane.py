@@ -72,5 +72,9 @@ class PolledPane:
             title=self.pane.clean_title or source_pane.host_title,
         )
         return attrs.evolve(
-            entry, host_title=source_pane.host_title, attach=source_pane.attach, visible=source_pane.visible
+            entry,
+            host_title=source_pane.host_title,
+            attach=source_pane.attach,
+            terminals=source_pane.terminals,
+            visible=source_pane.visible,
         )

@@ -28,8 +28,8 @@ class SourcePane:
     most every *read_every* seconds, and not while *is_still* says that nothing was drawn since it was last called
     (asked on the loop, so it has to be cheap; it may say False where it cannot tell). Panes that can be read by one
     command share *together* instead: it is called with the ids of some of them, and answers as *read* does for each
-    that it read; one it leaves out is asked for again. The rest goes into the snapshot; *visible* is whether a person
-    sees the pane now.
+    that it read; one it leaves out is asked for again.The rest goes into the snapshot:
+    *terminals* are those on which somebody is attached to its session; *visible* is whether a person sees the pane now.
     """
 
     id: str
@@ -44,6 +44,7 @@ class SourcePane:
     os_window: str = ""
     host_title: str = ""
     attach: tuple[str, ...] = ()
+    terminals: tuple[str, ...] = ()
     visible: bool = False
 
 

@@ -25,6 +25,8 @@ EVERY_S, TOLD_EVERY_S = 0.5, 10.0
 MANY = 100
 #: Seconds between two captures of one screen: as often as a host in a terminal looks.
 READ_S = 0.2
+#: Of one session, that are told of.
+MAX_TERMINALS = 8
 #: A capture so many seconds after the second in which something was last drawn holds it for sure.
 SURE_S = 1.5
 OPTION, MARK_OPTION, COLOUR_OPTION = "@tally", "@tally_mark", "@tally_colour"
@@ -70,17 +72,22 @@ class Server:
         for gone in self.captured.keys() - self._drawn.keys():
             self.captured.pop(gone, None)
         shown = {client.window_id for client in self.clients if not client.is_control and client.is_focused}
+        attached: dict[str, tuple[str, ...]] = {}
+        for client in self.clients:
+            if not client.is_control and client.tty:
+                attached[client.session_id] = (*attached.get(client.session_id, ()), client.tty)[:MAX_TERMINALS]
         machine = platform.node()
         before, self.source_panes = self.source_panes, {}
         for pane in self.panes:
             visible = pane.window_id in shown and (pane.is_active or not pane.is_zoomed)
+            terminals = attached.get(pane.session_id, ())
             known = before.get(pane.id)
-            if known is None or known[0] is not pane or known[1].visible is not visible:
-                source_pane = self._source_pane(pane, machine, visible=visible)
+            if known is None or known[0] is not pane or (known[1].visible, known[1].terminals) != (visible, terminals):
+                source_pane = self._source_pane(pane, machine, terminals, visible=visible)
                 known = pane, (known[1] if known is not None and known[1] == source_pane else source_pane)
             self.source_panes[pane.id] = known
 
-    def _source_pane(self, pane: TmuxPane, machine: str, *, visible: bool) -> SourcePane:
+    def _source_pane(self, pane: TmuxPane, machine: str, terminals: tuple[str, ...], *, visible: bool) -> SourcePane:
         return SourcePane(
             id=id_of(pane),
             leader=0 if pane.is_dead else pane.pid,
@@ -93,6 +100,7 @@ class Server:
             os_window=pane.session_id,
             host_title=pane.session,
             attach=("tmux", "-S", self.socket, "attach-session", "-t", f"{pane.session_id}:{pane.window_id}.{pane.id}"),
+            terminals=terminals,
             visible=visible,
         )
 

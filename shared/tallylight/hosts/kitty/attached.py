@@ -1,0 +1,129 @@
+"""
+What is attached in kitty's windows: the panes of a tmux whose client runs in one, as the host of sessions knows them.
+
+`tally host sessions` looks into every tmux, and says in its snapshot on which terminals a person is attached to each
+session. kitty knows the terminal of each of its windows. So the tab of a window in which tmux is attached shows the
+most urgent of that session's panes, with nothing set up inside of tmux. A worker reads the snapshot; kitty's main
+thread is given what has changed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from tallylight.hosts.worker import Worker
+from tallylight.model.decision import Decision, Reason
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.snapshot import rows, writer
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.tracker.rollup import urgency
+
+#: How often, in seconds, the snapshots are looked at.
+LOOK_S = 0.5
+#: The hosts that know what runs in sessions.
+HOST = "sessions-"
+JOB = "attached sessions"
+#: Asks a pseudo-terminal's master for the number of its other side. https://man7.org/linux/man-pages/man2/TIOCGPTN.2const.html
+_TIOCGPTN = 0x80045430
+
+
+def terminal_of(window: Any) -> str:
+    """The terminal of *window*, `/dev/pts/5`; nothing where the system does not say."""
+    try:
+        number = fcntl.ioctl(window.child.child_fd, _TIOCGPTN, bytes(4))
+    except (OSError, TypeError, ValueError):
+        return ""
+    return f"/dev/pts/{struct.unpack('I', number)[0]}"
+
+
+def by_terminal(snapshots: tuple[Snapshot, ...]) -> dict[str, Pane]:
+    """Of the panes on each terminal on which somebody is attached, the most urgent; of equals the newest."""
+    found: dict[str, Pane] = {}
+    for snapshot in snapshots:
+        for pane in snapshot.panes:
+            # An idle agent in there is no news of the tab around it, in which a person does other things.
+            for terminal in pane.terminals if rows.is_lit(pane) and pane.status is not Status.IDLE else ():
+                best = found.get(terminal)
+                if best is None or _rank(pane) > _rank(best):
+                    found[terminal] = pane
+    return found
+
+
+def _rank(pane: Pane) -> tuple[int, float]:
+    return urgency(pane.status), pane.since
+
+
+def decision_of(pane: Pane) -> Decision:
+    """What *pane* shows, as a decision. Its times are those of the snapshot, which nothing here compares."""
+    report = Report(
+        source=Source.PROTOCOL,
+        status=pane.status,
+        kind=pane.kind,
+        agent=pane.agent,
+        project=pane.project,
+        message=pane.message,
+        title=pane.title,
+    )
+    rule = f"attached session {pane.host_title}: {pane.reason.rule}"
+    return Decision(pane.status, pane.kind, Reason(None, rule, pane.reason.at, pane.reason.changes), pane.since, report)
+
+
+@attrs.define
+class Attached:
+    """*changed* is called, on kitty's main thread, when a window may show something else."""
+
+    worker: Worker
+    changed: Callable[[], None]
+    _feed: Feed | None = None
+    _looked_at: float | None = None
+    _panes: dict[str, Pane] = attrs.field(factory=dict)
+    #: The decisions for `_panes`.
+    _decisions: dict[str, Decision] = attrs.field(factory=dict)
+    #: The terminals of the windows, by id, each with the descriptor it was asked by.
+    _terminals: dict[int, tuple[int, str]] = attrs.field(factory=dict)
+
+    def look(self, now: float, windows: Mapping[int, Any]) -> None:
+        """Have the snapshots looked at, if it is time for that; called at each tick, with all *windows* by id."""
+        if self._looked_at is not None and now - self._looked_at < LOOK_S:
+            return
+        for id_ in self._terminals.keys() - windows.keys():
+            del self._terminals[id_]
+        if self.worker.submit(JOB, lambda: self._read(now), self._was_read):
+            self._looked_at = now
+
+    def decision(self, window: Any) -> Decision | None:
+        """What is attached in *window* shows; None if nothing is, or nothing in there has anything to say."""
+        return self._decisions.get(self.terminal(window)) if self._decisions else None
+
+    def terminal(self, window: Any) -> str:
+        """As `terminal_of`, asked once for each window."""
+        fd = window.child.child_fd
+        known = self._terminals.get(window.id)
+        if known is None or known[0] != fd:
+            known = self._terminals[window.id] = fd, terminal_of(window)
+        return known[1]
+
+    def _read(self, now: float) -> dict[str, Pane]:
+        if self._feed is None:
+            self._feed = Feed(writer.directory(os.environ), HOST)
+        self._feed.poll(now)
+        return by_terminal(self._feed.snapshots)
+
+    def _was_read(self, found: object) -> None:
+        if not isinstance(found, dict):
+            raise found if isinstance(found, Exception) else TypeError(found)
+        before, self._panes = self._panes, found
+        if found != before:
+            same = {
+                terminal: self._decisions[terminal] for terminal in found if found[terminal] == before.get(terminal)
+            }
+            self._decisions = {terminal: same.get(terminal) or decision_of(pane) for terminal, pane in found.items()}
+            self.changed()

@@ -81,3 +81,28 @@ def test_screen_lights_the_tab(desk: Desk) -> None:
     assert desk.kitty.user_vars(window)["tally"].endswith("m" * 2000)
     desk.wait_colours({desk.kitty.tab_of(window): "waiting"})
     desk.kitty.close_window(window)
+
+
+def test_an_agent_in_tmux_lights_the_tab_without_any_report(desk: Desk) -> None:
+    """Nothing gets through tmux, and nothing in it knows of us: the host of sessions tells, and kitty finds the tab."""
+    kitty = desk.kitty
+    agent = kitty.home / ".local/bin/claude"
+    titles = ("printf '\\033]2;%s Fix the rounding\\007' " + glyph + "\nread -r line\n" for glyph in "◐✳")
+    agent.write_text("#!/bin/sh\n" + "".join(titles))
+    agent.chmod(0o755)
+    window = tmux(desk, "off", "exec claude")
+    tab = kitty.tab_of(window)
+    other = kitty.launch("cat", tab_title="other", keep_focus=True)
+    host = kitty.popen(["tally", "host", "sessions", "--no-screen", "--socket", str(kitty.home / "tmux-off")])
+    try:
+        desk.wait_colours({tab: "working", kitty.tab_of(other): ""})
+        kitty.eval(f"boss.tab_for_id({tab}).set_title('')")
+        kitty.wait_until(lambda: "Fix the rounding" in desk.bar(), 10, "the title of the pane in tmux")
+        kitty.send_text(window, "\r")
+        desk.wait_colours({tab: "done"})
+    finally:
+        host.terminate()
+        host.wait(20)
+    desk.wait_colours({tab: ""})
+    kitty.close_window(window)
+    kitty.close_window(other)

@@ -238,12 +238,13 @@ FAULTS = {
 #: Mend what was broken before, and break one method.
 BREAK = """
 import tallylight.hosts.kitty.host as module
+import tallylight.hosts.kitty.surfaces as surfaces
 from tallylight.hosts.kitty.watcher import running
 if hasattr(module, "mended"):
     setattr(*module.mended)
 running()._switched_off.clear()
 running()._tabs._is_broken = False
-owner = getattr(module, {owner!r})
+owner = getattr(module, {owner!r}, None) or getattr(surfaces, {owner!r})
 module.mended = owner, {name!r}, getattr(owner, {name!r})
 
 def broken(*_, **__):

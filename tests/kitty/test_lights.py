@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -26,6 +27,9 @@ STEADY = "[kitty]\npulse = false\n"
 STYLES = ("powerline", "slant", "fade", "separator")
 
 MARK = "§"
+#: Those that docs/kitty.md shows, and the template there.
+RECIPES = re.findall(r"```python\n(.*?)```", (CHECKOUT / "docs/kitty.md").read_text("utf-8"), re.DOTALL)
+TEMPLATES = re.findall(r'tab_title_template "[^"]*"', (CHECKOUT / "docs/kitty.md").read_text("utf-8"))
 #: A person's own tab_bar.py that has kitty draw the title, and one that draws it itself.
 CALLS_KITTY = f"""
 from kitty.tab_bar import draw_title
@@ -142,6 +146,28 @@ def test_a_persons_own_tab_bar_is_kept_and_lit(
     for light in lamps:
         assert f"▌{mark(Status(light))} " in bar
         assert light[:4] in bar
+
+
+def test_the_recipes_of_the_documentation(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """Each draws every light once, where it says; in narrow tabs there is the number, and a coloured title."""
+    own, custom = RECIPES
+    recipes = [("", "separator", TEMPLATES[0]), (own, "custom", "")]
+    if desk.kitty.version != "0.41":
+        recipes.append((custom, "separator", TEMPLATES[1]))
+    for number, (code, style, template) in enumerate(recipes):
+        (desk.kitty.config_dir / "tab_bar.py").write_text(code)
+        wide = f"tab_bar_style {style}\n{template}\ninactive_tab_background #23272f\n"
+        desk.reload(wide)
+        desk.kitty.wait_until(lambda: "2 ▌● working" in desk.bar(), 10, f"recipe {number}")
+        desk.kitty.wait_until(lambda: desk.bar().count("▌") == len(lamps), 10, f"each light once: {desk.bar()}")
+        desk.wait_colours(expected(desk, lamps), image=picture(desk, f"recipe-{number}", pictures))
+        desk.reload(f"{wide}tab_bar_margin_width 250\n")
+        desk.kitty.wait_until(lambda: "▌" not in desk.bar() and "6" in desk.bar(), 10, f"narrow tabs, recipe {number}")
+        desk.kitty.screenshot(picture(desk, f"recipe-{number}-narrow", pictures))
+        assert all(str(n) in desk.bar() for n in range(1, 7)), desk.bar()
+    (desk.kitty.config_dir / "tab_bar.py").unlink()
+    desk.reload("tab_bar_style fade\n")
+    desk.kitty.wait_until(lambda: "▌● working" in desk.bar(), 10, "the light in front")
 
 
 def test_one_own_tab_bar_after_the_other(desk: Desk, lamps: dict[str, int]) -> None:

@@ -164,11 +164,13 @@ class KittyHost:
         return kitty_windows.look(window)
 
     def light(self, tab_id: int) -> Decision | None:
-        """What is shown on a tab."""
+        """What is shown on a tab, for code of the person's own."""
+        self._tabs.was_asked()
         return self._rollup.light(tab_id)
 
     def light_text(self, tab_id: int) -> str:
-        """What is drawn for it."""
+        """What is drawn for it, for code of the person's own."""
+        self._tabs.was_asked()
         return self._tabs.rendered(tab_id)
 
     # Faults --------------------------------------------------------------------------------------------------

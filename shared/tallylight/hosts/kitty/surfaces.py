@@ -49,6 +49,7 @@ class Surfaces:
             failed=failed,
             is_steady=self.rollup.is_steady,
             title=self.rollup.title,
+            redraw=self.rollup.redraw,
         )
         self.tabs.install()
         self.titles = OsWindowTitles(boss, self.rollup, panes)

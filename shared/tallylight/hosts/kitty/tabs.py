@@ -31,6 +31,7 @@ MAX_TITLE_CELLS = 256
 #: that the number in it, or its first letters, can be read.
 NARROW, TINY = 12, 7
 FIELD = "tab.tally"
+_PREFIX = f"{{{FIELD}}}"
 
 
 @attrs.define
@@ -40,7 +41,8 @@ class TabLights:
 
     *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark*
     and *pulses* are the user's choice; a tab that *is_steady* does not pulse. *title* gives the title that a tab is to
-    have in the place of kitty's, if any. `install` wraps kitty's tab bar, once a process.
+    have in the place of kitty's, if any; *redraw* has all bars drawn again. `install` wraps kitty's tab bar, once a
+    process.
     """
 
     light: Callable[[int], Decision | None]
@@ -53,6 +55,10 @@ class TabLights:
     pulses: bool = True
     is_steady: Callable[[int], bool] = lambda _: False
     title: Callable[[int], str | None] = lambda _: None
+    redraw: Callable[[], None] = lambda: None
+    #: kitty's options under which code of the person's own was seen to draw lights; others may be without it.
+    _placed_under: object = None
+    _is_drawing: bool = False
     #: The cells that each tab of the bar that is drawn has.
     _cells: int = MAX_TITLE_CELLS
     _was_read: bool = False
@@ -69,7 +75,14 @@ class TabLights:
                 except Exception as error:
                     self._is_broken = True
                     self.failed("tab bar", error)
-            return original(bar, data)
+            placed = self._placed_under
+            self._is_drawing = True
+            try:
+                return original(bar, data)
+            finally:
+                self._is_drawing = False
+                if self._placed_under is not placed:
+                    self.redraw()
 
         TabBar.update = update
         TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
@@ -112,6 +125,12 @@ class TabLights:
             self.failed("title template", error)
             return ""
 
+    def was_asked(self) -> None:
+        """Code of the person's own has asked for a light: where that is to draw a tab, it is not drawn once more."""
+        self._was_read = True
+        if self._is_drawing and self._placed_under is not get_options():
+            self._placed_under = get_options()
+
     def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
         """*data* with clean titles, and *bar* with the light in its template; both as kitty made them otherwise."""
         if self.style == "off":
@@ -124,9 +143,9 @@ class TabLights:
         is_side = getattr(draw_data, "tab_bar_edge", "top") in ("left", "right")
         self._cells = columns if is_side else columns // max(1, len(data)) - 1
         templates = {
-            name: f"{{{FIELD}}}{template}"
+            name: self._template(template)
             for name in ("title_template", "active_title_template")
-            if (template := getattr(draw_data, name)) is not None and FIELD not in template
+            if (template := getattr(draw_data, name)) is not None and template != self._template(template)
         }
         if templates:
             bar.draw_data = draw_data._replace(**templates)
@@ -135,6 +154,12 @@ class TabLights:
         if self.style == "colour" or self._cells < TINY:
             data = [self._coloured(tab, bar.draw_data) for tab in data]
         return data
+
+    def _template(self, template: str) -> str:
+        """*template* with the light in front, unless it is in it, or a `draw_title` of the person's own draws it."""
+        if self._placed_under is not None and self._placed_under is get_options():
+            return template.removeprefix(_PREFIX)
+        return template if FIELD in template else f"{_PREFIX}{template}"
 
     def _coloured(self, tab: Any, draw_data: Any) -> Any:
         decision = self.light(tab.tab_id)
@@ -155,6 +180,8 @@ class TabLights:
 
         def with_light(draw_data: Any, screen: Any, tab: Any, before: int, *rest: Any) -> int:
             nonlocal is_aloof
+            # As kitty does before it draws a title: the light goes by the colours of the tab.
+            ColorFormatter.draw_data, ColorFormatter.tab_data = draw_data, tab
             decision = self.light(tab.tab_id)
             if decision is None or not decision.is_lit or self.style == "colour":
                 return draw(draw_data, screen, tab, before, *rest)

@@ -219,6 +219,12 @@ class Kitty:
     def update_window_title(self, _os_window_id: int, _tab_id: int, window_id: int, title: str) -> None:
         self.titles[window_id] = title
 
+    def run_repeats(self) -> None:
+        """Let the timers go off that repeat."""
+        for number, (call, _, repeats) in list(self.timers.items()):
+            if repeats:
+                call(number)
+
     def run_soon(self) -> None:
         """Let the timers go off that go off once, and are there now."""
         for number, (call, _, repeats) in list(self.timers.items()):

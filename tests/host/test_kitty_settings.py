@@ -56,6 +56,7 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     assert host._tabs.colours[Status.WORKING] == (1, 2, 3)
     assert host.panes[window.id].tracker.timing.silence_s == 9
     assert host._notices.settings.command == host._notices._command.argv == ("true",)
+    running.kitty.run_repeats()
     assert [interval for _, interval, repeats in running.kitty.timers.values() if repeats] == [0.4]
     assert running.status(1) is Status.WORKING
     assert running.kitty.log == notices(running) == []

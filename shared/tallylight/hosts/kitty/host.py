@@ -84,6 +84,7 @@ class KittyHost:
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
         self._timer: int | None = None
+        self._timer_s = 0.0
         self._surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
         self._rollup, self._tabs = self._surfaces.rollup, self._surfaces.tabs
         self._attached = Attached(self.worker, self.guarded("attached sessions", self._surfaces.redraw))
@@ -128,9 +129,9 @@ class KittyHost:
         self._surfaces.apply(config)
         for pane in self._panes.values():
             pane.tracker.timing = config.timing
-        if self._timer is not None:
-            remove_timer(self._timer)
-        self._timer = add_timer(self.guarded("timer", lambda _: self.tick()), config.poll_s, True)
+        if self._timer is None or config.poll_s != self._timer_s:
+            self._timer_s = config.poll_s
+            self._timer = add_timer(self.guarded("timer", self._on_timer), config.poll_s, True)
         self._is_redrawn = True
 
     # What is told --------------------------------------------------------------------------------------------
@@ -233,6 +234,14 @@ class KittyHost:
         self._after(time.monotonic())
 
     # The timer -----------------------------------------------------------------------------------------------
+
+    def _on_timer(self, timer: int | None) -> None:
+        """It is time for a look. A timer that another one has replaced ends itself."""
+        # Not at once: kitty frees what a timer calls when it is removed, though it may be about to call it.
+        if timer is not None and timer != self._timer:
+            remove_timer(timer)
+        else:
+            self.tick()
 
     def tick(self) -> None:
         """Look at every window."""

@@ -134,6 +134,7 @@ def _keys(system: System, bound: list[key_bindings.Binding], answer: free_keys.A
         f"{key} {binding.action.name}" for binding, (key, _) in zip(bound, free_keys.rows(bound, answer), strict=True)
     )
     yield Finding("keys", Health.OK, shown)
+    wanted = free_keys.wishes(system)
     for binding, (key, other) in free_keys.hidden(bound, answer) if answer is not None else ():
         if binding.action.name not in wanted:
             text = f"{key} is for {binding.action.name}, and also for `{other}`"

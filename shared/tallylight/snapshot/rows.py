@@ -112,7 +112,8 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float) -> tuple[Row, ...
     rows = [
         Row(host, pane, host == own, names[host, pane.id])
         for host, pane in places
-        if is_lit(pane) and (host, pane.id) not in left_out
+        if is_lit(pane)
+        and (host, pane.id) not in left_out
         # The pane of a terminal that shows tmux tells of an agent in there once more.
         and pane.agent not in inside.get(pane.terminal, ())
     ]

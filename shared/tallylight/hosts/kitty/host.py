@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import attrs
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.progress import ProgressState
 from kitty.utils import log_error
@@ -26,13 +25,12 @@ from tallylight.actions.once import Once
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
-from tallylight.evidence.titles import clean_title
 from tallylight.hosts.kitty import answering
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.conversations import KeptConversations
-from tallylight.hosts.kitty.notifications import Notices, notify_problems
+from tallylight.hosts.kitty.notifications import Notices
 from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.kitty.published import Published
 from tallylight.hosts.kitty.settings import Settings, SettingsReader
@@ -41,11 +39,11 @@ from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
 from tallylight.model.decision import Decision
-from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.envelope import CARRIER
+from tallylight.wire.text import sanitise
 
 #: How many screens that have not changed recently are looked at in one tick, at most; each one in every second tick
 #: where there are few.
@@ -121,7 +119,10 @@ class KittyHost:
         """Say what is wrong with the settings, in the log and in front of the person."""
         for problem in problems:
             _log(problem)
-        self.guarded("notice of mistakes in the settings", notify_problems)(self.boss, problems)
+        if self._notices is not None:
+            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            text = sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong")
+            self.guarded("notice of mistakes", self._notices.say)("Tallylight: settings", text)
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
@@ -271,7 +272,7 @@ class KittyHost:
         self.guarded("attached sessions", self._attached.look)(now, windows)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
         self.guarded("notifications", self._notify)(now)
-        self.guarded("ledger", self._keep_ledger)(now)
+        self.guarded("ledger", self._store.keep)([pane.attention for pane in self._panes.values()], now)
         self._after(now)
 
     def _pane(self, id_: int) -> Pane:
@@ -315,7 +316,7 @@ class KittyHost:
             boss=self.boss,
             settings=self.config.notify,
             panes=self._panes,
-            name_of=self._name,
+            name_of=lambda id_: kitty_windows.name(self.boss.window_id_map.get(id_)),
             ask=lambda id_: answering.brief_of(self, id_),
             answer=lambda id_, given: answering.answer_window(self, id_, given),
             heard=lambda _: self._after(time.monotonic()),
@@ -345,14 +346,6 @@ class KittyHost:
         self._look_at_visible(now)
         self._after(now)
 
-    def _keep_ledger(self, now: float) -> None:
-        """Add up what agents wait today."""
-        self._store.keep([pane.attention for pane in self._panes.values()], now)
-
-    def _name(self, id_: int) -> str:
-        window = self.boss.window_id_map.get(id_)
-        return clean_title(window.title) if window is not None else ""
-
     # What is shown -------------------------------------------------------------------------------------------
 
     def _after(self, now: float) -> None:
@@ -377,15 +370,8 @@ class KittyHost:
 
     def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
         window = self.boss.window_id_map.get(id_)
-        entry = pane_entry(
-            pane,
-            lambda at: self._store.epoch(at, now),
-            id_=str(id_),
-            tab=str(window.tab_id) if window is not None else "",
-            os_window=str(window.os_window_id) if window is not None else "",
-            title=self._name(id_),
-        )
-        return attrs.evolve(entry, terminal=self._attached.terminal(window)) if window is not None else entry
+        terminal = self._attached.terminal(window) if window is not None else ""
+        return kitty_windows.entry(id_, window, pane, lambda at: self._store.epoch(at, now), terminal)
 
     def come_back(self, now: float) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""

@@ -11,7 +11,7 @@ programs is not shown. All else passes as if we were not there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -26,23 +26,12 @@ from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.tracker.notify import Notice, Notifier, Settings, View, Withdrawal
-from tallylight.wire.text import sanitise
 
 #: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
 CREATED_S = 5.0
 #: Notifications that wait to be withdrawn.
 MAX_FADING = 64
 APPLICATION = "Tallylight"
-
-
-def notify_problems(boss: Any, problems: Sequence[str]) -> None:
-    """Tell a person of mistakes in their settings, the first of *problems* in full."""
-    manager = boss.notification_manager
-    command = manager.create_notification_cmd()
-    command.title, command.application_name = f"{APPLICATION}: settings", APPLICATION
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    command.body = sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong")
-    manager.notify_with_command(command, 0)
 
 
 @attrs.define

@@ -121,6 +121,6 @@ class SettingsReader:
         if not isinstance(found, Settings):
             raise found if isinstance(found, Exception) else TypeError(found)
         before, self.current = self.current, found
+        self.taken(found)
         if found.problems and (before is None or found.problems != before.problems):
             self.told(found.problems)
-        self.taken(found)

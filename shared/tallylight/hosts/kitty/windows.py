@@ -5,11 +5,17 @@ What kitty itself knows of its windows: who is in the foreground, what is on the
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
+import attrs
 from kitty.fast_data_types import current_focused_os_window_id
 
 from tallylight.evidence.looks import Look
+from tallylight.evidence.titles import clean_title
+from tallylight.pane.entry import pane_entry
+from tallylight.pane.pane import Pane
+from tallylight.snapshot.schema import Pane as PaneEntry
 
 
 def foreground(boss: Any, window: Any) -> int | None:
@@ -33,6 +39,24 @@ def visible(boss: Any) -> set[int]:
 def shows_tab_bar(manager: Any) -> bool:
     """Whether the OS window of *manager* shows a tab bar: not below `tab_bar_min_tabs`, nor where it is hidden."""
     return bool(manager.tab_bar_should_be_visible and not manager.tab_bar_hidden)
+
+
+def name(window: Any) -> str:
+    """What to call *window* where it is told of; nothing if there is none."""
+    return clean_title(window.title) if window is not None else ""
+
+
+def entry(id_: int, window: Any, pane: Pane, epoch: Callable[[float], float], terminal: str) -> PaneEntry:
+    """The *pane* of *window*, which may be gone, as the snapshot has it; *epoch* makes seconds since the epoch."""
+    made = pane_entry(
+        pane,
+        epoch,
+        id_=str(id_),
+        tab=str(window.tab_id) if window is not None else "",
+        os_window=str(window.os_window_id) if window is not None else "",
+        title=name(window),
+    )
+    return attrs.evolve(made, terminal=terminal)
 
 
 def look(window: Any) -> Look:

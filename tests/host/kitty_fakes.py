@@ -112,6 +112,10 @@ class Manager:
 class WindowList(list[Window]):
     """The windows of a tab, each a group of its own."""
 
+    @property
+    def num_groups(self) -> int:
+        return len(self)
+
     def iter_all_layoutable_groups(self, *, only_visible: bool = False) -> Iterator[Any]:
         for window in self:
             if window.is_visible_in_layout or not only_visible:

@@ -267,7 +267,8 @@ class KittyHost:
         self._files.ask(self._panes, self._ticks)
         self._projects.tell(self._panes.values())
         self._look_at_visible(now)
-        self._surfaces.follow()
+        if self._ticks % 2:
+            self._surfaces.follow()
         self.guarded("settings", self._settings.look)(now)
         self.guarded("attached sessions", self._attached.look)(now, windows)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))

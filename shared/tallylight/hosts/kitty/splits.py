@@ -129,7 +129,12 @@ class SplitLights:
 def is_split(window: Any) -> bool:
     """Whether *window* is seen beside another one in its tab, and large enough for a mark."""
     tab = window.tabref()
-    if tab is None or window.screen.columns < MIN_COLUMNS or window.screen.lines < MIN_LINES:
+    if (
+        tab is None
+        or tab.windows.num_groups < 2
+        or window.screen.columns < MIN_COLUMNS
+        or window.screen.lines < MIN_LINES
+    ):
         return False
     groups = list(tab.windows.iter_all_layoutable_groups(only_visible=True))
     return len(groups) > 1 and any(group.active_window_id == window.id for group in groups)

@@ -173,11 +173,7 @@ def look(
     bindings: Sequence[key_bindings.Binding] | None = None,
     tab_bar: bool | None = None,
 ) -> State:
-    """
-    Compare the private environment with what it should be. Reads only.
-
-    Without *bindings* the present ones stay, and so does what is set of the tab bar without *tab_bar*.
-    """
+    """Compare the private environment with what it should be. Reads only. What is not given stays as it is."""
     place = layout(system)
     has_bar = has_tab_bar(place) if tab_bar is None else tab_bar
     bound = tuple(present_keys(place) if bindings is None else bindings)

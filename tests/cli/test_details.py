@@ -81,6 +81,14 @@ def test_why_tells_it() -> None:
     assert f"  reply     {TOLD.reply}" in lines
 
 
+def test_a_long_task_fits() -> None:
+    """A name that is longer than the line is cut, in a list of tasks as everywhere."""
+    stream = io.StringIO()
+    why.draw(Output(stream, 40), Found(HOST, attrs.evolve(TOLD, tasks=("Read", "x" * 300))), NOW)
+
+    assert all(width(line) <= 40 for line in stream.getvalue().splitlines() if "x" in line)
+
+
 def test_the_list_has_columns_and_details() -> None:
     """Model and context stand in columns where it is wide; all of it below the list, the context in amber."""
     told = {

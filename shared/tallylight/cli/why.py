@@ -150,5 +150,6 @@ def _section(output: Output, title: str, rows: list[list[str]]) -> None:
         return
     output.line(output.strong(title))
     cleaned = [[clean(cell) for cell in row] for row in rows]
-    for cells in fit(cleaned, output.columns - len(GAP), {2: 8, 4: 10, 0: 4}):
+    least = {2: 8, 4: 10, 0: 4} if len(cleaned[0]) > 2 else {1: 10}
+    for cells in fit(cleaned, output.columns - len(GAP), least):
         output.line((GAP + GAP.join(cell for cell in cells if cell)).rstrip())

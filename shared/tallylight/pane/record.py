@@ -212,7 +212,7 @@ class Record:
         report = self.take(found, now)
         conversation.recorded(self.session)
         if report is not None:
-            tracker.recorded(report, now - self.age, now)
+            tracker.report(report, now, since=now - self.age)
         if self.told != before:
             tracker.touch()  # it is told to others, whatever becomes of the status
 

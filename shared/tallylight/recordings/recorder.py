@@ -192,14 +192,10 @@ class _Witness(Tracker):
             self._record(ForegroundChange(foreground, is_gone), now)
         super().foreground(foreground, now, is_gone=is_gone)
 
-    def report(self, report: Report, now: float) -> None:
-        if report.source is Source.REGISTRY:
+    def report(self, report: Report, now: float, since: float | None = None) -> None:
+        if report.source in (Source.REGISTRY, Source.RECORD):
             self._record(report, now)
-        super().report(report, now)
-
-    def recorded(self, report: Report, at: float, now: float) -> None:
-        self._record(report, now)
-        super().recorded(report, at, now)
+        super().report(report, now, since)
 
 
 @attrs.define

@@ -119,8 +119,12 @@ class Tracker:
 
     # What goes in --------------------------------------------------------------------------------------------
 
-    def report(self, report: Report, now: float) -> None:
-        """Take in what a source says. Titles, screens and status files count only for the agent in the foreground."""
+    def report(self, report: Report, now: float, since: float | None = None) -> None:
+        """
+        Take in what a source says, and *since* when that is so, if not from now on.
+
+        Titles, screens, status files and records count only for the agent in the foreground.
+        """
         now = self._advance(now)
         source = report.source
         if source in _FOREGROUND_ONLY and (self._foreground is None or not self._foreground.is_agent):
@@ -139,18 +143,7 @@ class Tracker:
         elif report.status is None:
             self._records.goodbye(report.id, source)
         else:
-            self._claim(report, now)
-        self._settle(now)
-
-    def recorded(self, report: Report, at: float, now: float) -> None:
-        """Take in what the agent's record says happened at *at*; its status None: what it said before is over."""
-        now = self._advance(now)
-        if self._foreground is None or not self._foreground.is_agent:
-            return
-        if report.status is None:
-            self._records.withdraw("", report.source)
-        else:
-            self._claim(report, min(at, now))
+            self._claim(report, now if since is None else min(since, now))
         self._settle(now)
 
     def together(self, calls: Iterable[Callable[[float], object]], now: float) -> None:

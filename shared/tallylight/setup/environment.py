@@ -247,8 +247,6 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
     made = _missing(place.data.parent, place.command.parent, directories.state_dir(system.env).parent)
     try:
         place.data.mkdir(parents=True, exist_ok=True)
-        if made:
-            read_write.atomic_write(_note(place), json.dumps({"version": 1, "made": made}).encode())
         if state.build:
             complete = _build(system, source, python, place.releases / state.release)
         for link in _links(place, source):
@@ -263,6 +261,8 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
             _relink(place.command, str(place.launcher))
         if state.build:
             _prune(place, state.release)
+        if made:
+            read_write.atomic_write(_note(place), json.dumps({"version": 1, "made": made}).encode())
     except OSError as error:
         problem = error.strerror or str(error)
         raise TallyError(

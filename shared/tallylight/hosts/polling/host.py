@@ -24,8 +24,6 @@ import queue
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-import attrs
-
 from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.evidence import process_table
@@ -35,6 +33,7 @@ from tallylight.hosts.polling.own_files import AgentFiles
 from tallylight.hosts.polling.polled_pane import PolledPane
 from tallylight.hosts.polling.run_times import Runtimes
 from tallylight.hosts.polling.screens import Screens
+from tallylight.hosts.polling.source import Asked
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
 from tallylight.hosts.projects import Projects
@@ -43,7 +42,6 @@ from tallylight.pane.pane import Pane
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.open_conversations import OpenConversations
 from tallylight.snapshot.requests import Spool
-from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import MAX_PANES, SnapshotWriter
 
 #: How soon, in seconds, to look again where a transcript is about to tell how a turn ended.
@@ -61,18 +59,6 @@ SWEEP = 64
 SUSPENDED_S = 3.0
 #: The longest sleep between two steps.
 _IDLE_S = 1.0
-
-
-@attrs.define(eq=False)
-class _Asked:
-    """One source and when it was asked."""
-
-    source: Source
-    due: float = 0.0
-    failures: int = 0
-    #: What it was last told, by the ids of its panes.
-    shown: dict[str, PaneEntry] = attrs.field(factory=dict)
-    is_told: bool = True
 
 
 class PollingHost:
@@ -95,7 +81,7 @@ class PollingHost:
         self._table = table or process_table.table()
         self._reader = process_table.ForegroundReader(agents, self._table)
         self._groups = process_table.Groups(self._table)
-        self._asked = [_Asked(source) for source in sources]
+        self._asked = [Asked(source) for source in sources]
         self._held: dict[str, PolledPane] = {}
         self._posted: Mailbox[Callable[[], None]] = Mailbox()
         self._jobs = Jobs(self._posted.put)
@@ -268,7 +254,7 @@ class PollingHost:
 
     # Panes ----------------------------------------------------------------------------------------------------
 
-    def _looked(self, asked: _Asked, result: object) -> None:
+    def _looked(self, asked: Asked, result: object) -> None:
         """A source has told which panes there are, or why it could not."""
         name = type(asked.source).__name__
         if isinstance(result, Exception):
@@ -392,7 +378,7 @@ class PollingHost:
             if not asked.is_told:
                 self._tell(asked)
 
-    def _tell(self, asked: _Asked) -> None:
+    def _tell(self, asked: Asked) -> None:
         entries = {i: h.entry for i, h in self._held.items() if h.source is asked.source and h.entry is not None}
         if entries == asked.shown:
             asked.is_told = True

@@ -65,3 +65,15 @@ class Source(Protocol):
 
     def close(self) -> None:
         """The host ends: leave nothing behind. On the loop."""
+
+
+@attrs.define(eq=False)
+class Asked:
+    """What a polling host knows of one source: when it is to be asked, and what it was told."""
+
+    source: Source
+    due: float = 0.0
+    failures: int = 0
+    #: What it was last told, by the ids of its panes.
+    shown: dict[str, PaneEntry] = attrs.field(factory=dict)
+    is_told: bool = True

@@ -320,7 +320,7 @@ class Pane(OwnFiles):
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
         self._screen = ScreenReader(self.agent)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
-        if self.tracker.is_after_exit:
+        if self.tracker.after_exit_claim is not None:
             self.attention.shown(self.decision, now)
             self.attention.ended(now)
         if self._title_at is not None and now - self._title_at <= ADOPT_S:

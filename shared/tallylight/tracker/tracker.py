@@ -42,7 +42,7 @@ class Tracker:
         #: A screen reading that differs from the present one and was read once.
         self._doubt: tuple[Status | None, Kind | None] | None = None
         #: What is left to say of an agent that is gone.
-        self._after_exit_claim: Claim | None = None
+        self.after_exit_claim: Claim | None = None
         #: Until then nothing is said of an agent that is gone: whether it took its leave is being looked up.
         self.held_until = 0.0
         self._now: float | None = None
@@ -86,11 +86,6 @@ class Tracker:
         return min(self._deadlines, default=None)
 
     @property
-    def is_after_exit(self) -> bool:
-        """Whether something is left to say of an agent that has left the foreground."""
-        return self._after_exit_claim is not None
-
-    @property
     def wants_output(self) -> bool:
         """
         Whether visible output would be evidence here: only then need a host look for it.
@@ -100,9 +95,8 @@ class Tracker:
         claims = self._records.own
         if Source.REGISTRY in claims:
             return False
-        if self._foreground is not None and self._foreground.is_agent:
-            return True
-        return any(c.status is Status.WORKING for c in claims.values())
+        is_agent = self._foreground is not None and self._foreground.is_agent
+        return is_agent or any(c.status is Status.WORKING for c in claims.values())
 
     @property
     def wants_screen(self) -> bool:
@@ -113,9 +107,8 @@ class Tracker:
         """
         if self._foreground is None or not self._foreground.is_agent:
             return False
-        if self._shown.status is Status.WAITING:
-            return True
-        return not self._explicit and Source.REGISTRY not in self._records.own
+        is_asked = self._shown.status is Status.WAITING
+        return is_asked or (not self._explicit and Source.REGISTRY not in self._records.own)
 
     # What goes in --------------------------------------------------------------------------------------------
 
@@ -128,15 +121,15 @@ class Tracker:
         now = self._advance(now)
         source = report.source
         if source in _FOREGROUND_ONLY and (self._foreground is None or not self._foreground.is_agent):
-            if source is Source.REGISTRY and report.status is None and self._after_exit_claim is not None:
-                self._after_exit_claim = after_exit.taken_back(self._after_exit_claim)
+            if source is Source.REGISTRY and report.status is None and self.after_exit_claim is not None:
+                self.after_exit_claim = after_exit.taken_back(self.after_exit_claim)
                 self._settle(now)
             return
         if source is Source.PROTOCOL or (source is Source.REGISTRY and report.status is None):
             # A goodbye is explicit too: a guess must not light what has just taken its leave.
             self._explicit = True
         if source is Source.PROTOCOL:
-            self._after_exit_claim = None
+            self.after_exit_claim = None
             self._at_prompt = False
         if source is Source.SCREEN:
             self._screen(report, now)
@@ -187,7 +180,7 @@ class Tracker:
         self._foreground = foreground
         self._start = None
         if foreground is not None:
-            self._after_exit_claim = None
+            self.after_exit_claim = None
             self._at_prompt = False
             if foreground.is_agent:
                 self._agent_started(now)
@@ -199,8 +192,8 @@ class Tracker:
 
     def command_end(self, exit_code: int | None, now: float) -> None:
         """A command of the shell ended (OSC 133 D)."""
-        if self._after_exit_claim is not None:
-            self._after_exit_claim = after_exit.corrected(self._after_exit_claim, exit_code, self._advance(now))
+        if self.after_exit_claim is not None:
+            self.after_exit_claim = after_exit.corrected(self.after_exit_claim, exit_code, self._advance(now))
         self._end_of_command(now)
 
     def command_start(self, now: float) -> None:
@@ -210,13 +203,13 @@ class Tracker:
             return
         self._forget()
         self._at_prompt = False
-        self._after_exit_claim = None
+        self.after_exit_claim = None
         self._settle(now)
 
     def seen(self, now: float) -> None:
         """A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays."""
         now = self._advance(now)
-        self._after_exit_claim = None
+        self.after_exit_claim = None
         self._records.seen()
         self._settle(now)
 
@@ -309,7 +302,7 @@ class Tracker:
         last = self._shown if self._pending is None else self._pending
         was_agent = self._foreground is not None and self._foreground.is_agent
         self._forget()
-        self._after_exit_claim = after_exit.write(last, now, was_agent=was_agent, is_gone=is_gone)
+        self.after_exit_claim = after_exit.write(last, now, was_agent=was_agent, is_gone=is_gone)
 
     def _forget(self) -> None:
         self._records.forget()
@@ -335,7 +328,7 @@ class Tracker:
         choice = choose(claims, timing=self.timing, now=now, explicit=explicit, last_output=self._last_output)
         if choice.deadline is not None:
             deadlines.append(choice.deadline)
-        claim = choice.winner or (None if id_ or now < self.held_until else self._after_exit_claim)
+        claim = choice.winner or (None if id_ or now < self.held_until else self.after_exit_claim)
         if claim is not None and claim.seen and not id_ and self._at_prompt and self._foreground is None:
             claim = None  # a command has ended and was looked at: a plain shell needs no light for that
         if claim is not None:
@@ -377,7 +370,7 @@ class Tracker:
             self._deadlines.append(self._last_output + self.timing.silence_s)
         if self._start is not None and self._is_starting(now):
             self._deadlines.append(self._start.ends)
-        if self._after_exit_claim is not None and now < self.held_until:
+        if self.after_exit_claim is not None and now < self.held_until:
             self._deadlines.append(self.held_until)
         shown = self._shown
         self._pending = None

@@ -24,6 +24,7 @@ fuse_s = 0
 debounce_ms = 200
 [trust]
 explicit_lasts = "tab"
+unknown_agents = false
 [kitty]
 style = "icon"
 pulse = false
@@ -162,6 +163,7 @@ def test_defaults() -> None:
     )
     assert (config.kitty.style, config.kitty.pulse, config.kitty.mark) == ("stripe", True, True)
     assert config.trust.explicit_lasts == "agent"
+    assert config.trust.unknown_agents is True
     assert config.colours == COLOURS
 
 
@@ -177,6 +179,7 @@ def test_every_key() -> None:
     timing = config.timing
     assert (timing.silence_s, timing.stale_s, timing.fuse_s, timing.debounce_s) == (2.5, 60, 0, 0.2)
     assert timing.explicit_lasts == "tab"
+    assert timing.unknown_agents is False
 
 
 def test_comments_and_crlf() -> None:

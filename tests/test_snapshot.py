@@ -107,6 +107,8 @@ def test_what_is_published_is_read(folder: Path) -> None:
         read_per_s=160,
         terminals=("/dev/pts/3",),
         terminal="/dev/pts/4",
+        unknown="mystery",
+        signs="a progress bar",
     )
     assert [field.name for field in attrs.fields(Pane) if getattr(pane, field.name) in (None, "", (), 0, False)] == []
 
@@ -134,6 +136,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         *("conversation", "snoozed_until", "unread", "answered", "waited_s", "notified", "visible", "host_title"),
         *("said_per_s", "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal"),
         *("model", "context", "children", "reply", "limited_until", "cost", "strange_record"),
+        *("unknown", "signs"),
     }
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600
     assert [path.name for path in folder.iterdir()] == [writer.path.name]

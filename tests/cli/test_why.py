@@ -56,6 +56,17 @@ def test_pace() -> None:
     assert "reports" not in drawn(WAITING)
 
 
+def test_unknown_program() -> None:
+    """A program that no file names is named, marked if it is taken for an agent, and how to add it is said."""
+    plain = drawn(attrs.evolve(COMMAND, unknown="mystery"))
+    taken = drawn(attrs.evolve(WAITING, agent="mystery", unknown="mystery", signs="a spinner in its title"))
+
+    assert "  program   mystery, which no agent file names; if it is an agent: `tally agent new mystery`" in plain
+    assert "  agent     mystery?\n" in taken
+    assert "is taken for an agent by a spinner in its title; to describe it: `tally agent new mystery`" in taken
+    assert "program" not in drawn(WAITING)
+
+
 def test_question() -> None:
     """The question on the screen, the keys of its answers, and the rule that read them."""
     pane = attrs.evolve(

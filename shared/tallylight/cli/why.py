@@ -56,7 +56,8 @@ def draw(output: Output, found: Found, now: float) -> None:
     facts = {
         "snoozed": _rest(pane.snoozed_until, now),
         "pane": found.name,
-        "agent": pane.agent,
+        "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
+        "program": _unknown(pane.unknown, pane.signs),
         "project": pane.project,
         "session": pane.session,
         "about": pane.topic,
@@ -91,6 +92,17 @@ def draw(output: Output, found: Found, now: float) -> None:
             [e.source, e.status if status_of(e.status) else "?", rule_words(e.rule), ago(e.at, now), e.why]
             for e in pane.losing
         ],
+    )
+
+
+def _unknown(name: str, signs: str) -> str:
+    """What is to be said of a program that no agent file names."""
+    if not name:
+        return ""
+    if not signs:
+        return f"{name}, which no agent file names; if it is an agent: `tally agent new {name}`"
+    return (
+        f"{name}, which no agent file names, is taken for an agent by {signs}; to describe it: `tally agent new {name}`"
     )
 
 

@@ -32,9 +32,13 @@ _SPAN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0
 
 @attrs.frozen(kw_only=True)
 class Trust:
-    """*explicit_lasts*: how long a protocol report keeps guesses from voting: the `agent`'s life or the `tab`'s."""
+    """
+    *explicit_lasts*: how long a protocol report keeps guesses from voting: the `agent`'s life or the `tab`'s.
+    *unknown_agents*: whether a program that no agent file names may have a light, see `evidence.unknown`.
+    """
 
     explicit_lasts: str = "agent"
+    unknown_agents: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -90,6 +94,7 @@ class Config:
             fuse_s=self.fuse_s,
             debounce_s=self.debounce_ms / 1000,
             explicit_lasts=self.trust.explicit_lasts,
+            unknown_agents=self.trust.unknown_agents,
         )
 
 
@@ -113,7 +118,10 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
         fuse_s=table.number("fuse_s", default.fuse_s, 10, 3600, zero=True),
         debounce_ms=round(table.number("debounce_ms", default.debounce_ms, 50, 10_000)),
         keep_conversations=table.boolean("keep_conversations", default.keep_conversations),
-        trust=Trust(explicit_lasts=trust.text("explicit_lasts", default.trust.explicit_lasts, choices=EXPLICIT_LASTS)),
+        trust=Trust(
+            explicit_lasts=trust.text("explicit_lasts", default.trust.explicit_lasts, choices=EXPLICIT_LASTS),
+            unknown_agents=trust.boolean("unknown_agents", default.trust.unknown_agents),
+        ),
         kitty=Kitty(
             style=kitty.text("style", default.kitty.style, choices=STYLES),
             pulse=kitty.boolean("pulse", default.kitty.pulse),

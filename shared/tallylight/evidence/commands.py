@@ -164,6 +164,8 @@ _WRAPPERS: dict[str, _Wrapper] = {
 _RELAYS = _words("tally tallylight")
 _WRAPPERS |= dict.fromkeys(_RELAYS, _Wrapper(verbs=(("run",),)))
 _RECORDER = _Wrapper(verbs=(("record",),), dashes=True)
+#: Programs that run the command among their arguments.
+RUNNERS = frozenset(_WRAPPERS)
 
 #: Programs whose command runs elsewhere: what it is cannot be known from here, and nothing of it may be acted on.
 REMOTE = _words(

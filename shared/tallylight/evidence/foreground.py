@@ -13,24 +13,20 @@ agent, the child that is this agent tells the process id. The rules:
 * A name that other programs have too needs a second sign of the agent's.
 * An agent's own arguments may say that it is none: `claude mcp serve`, `codex app-server`, `--version`.
 * Whatever runs behind ssh, docker or the like is of another machine: `is_remote`.
+* A program that no file names, and that is none of the best known (`evidence.ordinary`), may be an agent all the same:
+  it is `unknown`, and `evidence.unknown` tells by what it does.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import attrs
 
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
-from tallylight.evidence.process import Process, script_name
-
-#: Script names that say nothing of what they belong to.
-_GENERIC_SCRIPTS = frozenset(
-    {"cli", "index", "main", "start", "run", "bin", "entry", "bundle", "npm-loader", "__main__"}
-)
-_VERSION = re.compile(r"v?\d+(\.\d+)+([-+.][0-9A-Za-z.-]+)?", re.ASCII)
+from tallylight.evidence.ordinary import ordinary, own_name
+from tallylight.evidence.process import GENERIC_SCRIPTS, Process, is_version, script_name
 
 
 @attrs.frozen
@@ -40,7 +36,8 @@ class Identity:
 
     *process* is the agent's own process as far as it is known, else the one in front of it (`is_direct` is False).
     *doubtful* is an agent whose name fits but which lacks its second sign: a title may still give it. *is_open*:
-    the leader runs something that only its children tell.
+    the leader runs something that only its children tell. *unknown* is the name of a program that may be an agent,
+    although no agent file names it.
     """
 
     leader: Process | None = None
@@ -51,6 +48,7 @@ class Identity:
     is_open: bool = False
     doubtful: Agent | None = None
     rule: str = ""
+    unknown: str = ""
 
     @property
     def wants_children(self) -> bool:
@@ -115,7 +113,8 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
             return attrs.evolve(
                 found, is_remote=True, is_open=False, rule=f"{invocation.name} leads to another machine"
             )
-    return attrs.evolve(found, doubtful=doubtful, rule=rule)
+    unknown = "" if ordinary(chain) else own_name(chain)
+    return attrs.evolve(found, doubtful=doubtful, rule=rule, unknown=unknown)
 
 
 def _is_direct(chain: Chain, position: int) -> bool:
@@ -150,8 +149,8 @@ def _match(invocation: Invocation, process: Process, agents: Agents) -> tuple[Ag
 
 def _is_nameless(invocation: Invocation) -> bool:
     if invocation.interpreter:
-        return script_name(invocation.word) in _GENERIC_SCRIPTS
-    return bool(_VERSION.fullmatch(invocation.name))
+        return script_name(invocation.word) in GENERIC_SCRIPTS
+    return is_version(invocation.name)
 
 
 def _by_path(path: str, agents: Agents) -> Agent | None:

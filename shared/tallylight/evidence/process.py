@@ -6,10 +6,17 @@ A process as evidence: what the process table said of it, and the names it may g
 
 from __future__ import annotations
 
+import re
+
 import attrs
 
 #: Extensions of scripts that are not part of a program's name.
 _SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
+#: Script names that say nothing of what they belong to.
+GENERIC_SCRIPTS = frozenset(
+    {"cli", "index", "main", "start", "run", "bin", "entry", "bundle", "npm-loader", "__main__"}
+)
+_VERSION = re.compile(r"v?\d+(\.\d+)+([-+.][0-9A-Za-z.-]+)?", re.ASCII)
 
 
 @attrs.frozen
@@ -51,3 +58,8 @@ def package_name(word: str) -> str:
     name = word.removeprefix("npm:").partition("==")[0].partition("[")[0]
     scope, at, _ = name[1:].partition("@")
     return name[: 1 + len(scope)] if at else name
+
+
+def is_version(name: str) -> bool:
+    """Whether a program is called by its version number: `2.1.329`."""
+    return _VERSION.fullmatch(name) is not None

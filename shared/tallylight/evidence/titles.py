@@ -27,7 +27,7 @@ _VARIATION = str.maketrans("", "", "\ufe0e\ufe0f")
 _BRAILLE = frozenset(map(chr, range(0x2800, 0x2900)))
 _CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
 #: Lamps of all agents: they change many times a second and mean nothing to a reader beside ours.
-_LAMPS = _BRAILLE | _CIRCLES | frozenset("✳✶✻✽✢✦✧⏲✋◇◆◈")
+LAMPS = _BRAILLE | _CIRCLES | frozenset("✳✶✻✽✢✦✧⏲✋◇◆◈")
 _ITEM_LAMPS = frozenset({"[ ! ] Action Required", "[ . ] Action Required"})
 
 
@@ -112,6 +112,6 @@ def clean_title(title: str) -> str:
 
 def _without_lamp(item: str) -> str:
     item = item.strip()
-    while item and item[0] in _LAMPS and item[1:2] in ("", " "):
+    while item and item[0] in LAMPS and item[1:2] in ("", " "):
         item = item[1:].lstrip()
     return item

@@ -28,6 +28,7 @@ def pane_entry(
     progress = report.progress or details.progress
     # What a permission is asked for, where nothing else tells it.
     asked_for = details.call if decision.kind is Kind.PERMISSION else ""
+    unknown = pane.unknown.program
     prompt = pane.prompt if decision.status is Status.WAITING else None
     return PaneEntry(
         id=id_,
@@ -71,6 +72,8 @@ def pane_entry(
         waited_s=round(attention.waited_s, 1),
         notified=attention.notified,
         visible=attention.visible,
+        unknown=unknown.name if unknown is not None else "",
+        signs=", ".join(unknown.signs) if unknown is not None and pane.unknown.is_agent else "",
         said_per_s=pane.pace.said if pane.pace is not None else 0,
         read_per_s=pane.pace.read if pane.pace is not None else 0,
         reason=ReasonEntry(

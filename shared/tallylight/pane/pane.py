@@ -20,6 +20,7 @@ from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.prompts import Prompt
 from tallylight.evidence.screen import Change
 from tallylight.evidence.titles import TitleReader, clean_title
+from tallylight.evidence.unknown import UnknownWatch
 from tallylight.hooks.order import Order
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report
@@ -63,6 +64,8 @@ class Pane(OwnFiles):
         self._run: Run | None = None
         #: An agent that has ended, of which it is being looked up whether its status file is still there.
         self._ended: Run | None = None
+        #: The program in the foreground, if no agent file names it.
+        self.unknown = UnknownWatch()
         self._title = ""
         #: The title in words, without glyphs and spinners.
         self.clean_title = ""
@@ -134,7 +137,16 @@ class Pane(OwnFiles):
         found = self._reader.look(pgid)
         if found is not self._identity or found.doubtful is not None:
             self._identity = found
-            self._changed_to(found.with_title(self._title), now)
+            is_wanted = self.tracker.timing.unknown_agents
+            self._changed_to(self.unknown.seen(found.with_title(self._title), is_wanted=is_wanted), now)
+
+    @kept("an unknown program")
+    def _suspect(self, tell: Callable[[], None], now: float) -> None:
+        """A program that no agent file names shows something, which *tell* tells: it may be taken for an agent now."""
+        tell()
+        found = self.unknown.applied(self._identity)
+        if self._run is None and found.agent is not None:
+            self._changed_to(found, now)
 
     def holder(self) -> Identity:
         """Who holds the foreground, of the group that was last told of; read anew, for what a person has typed."""
@@ -147,6 +159,9 @@ class Pane(OwnFiles):
 
     def screen(self, read: Callable[[], Look], now: float) -> None:
         """Look at the screen, if output or what it says would be evidence: only then is *read* called."""
+        if self.unknown.wants_look():
+            look = read()
+            self._suspect(lambda: self.unknown.look(look.lines, look.cursor_row), now)
         tracker = self.tracker
         wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
         if not wants_screen:
@@ -208,6 +223,7 @@ class Pane(OwnFiles):
     @kept("a mark of the shell")
     def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
         if is_start:
+            self._suspect(self.unknown.marked, now)
             self.tracker.command_start(now)
         else:
             self.tracker.command_end(exit_code, now)
@@ -220,6 +236,7 @@ class Pane(OwnFiles):
     def _titled(self, title: str, now: float) -> None:
         self._title, self._title_at = title, now
         self.clean_title = clean_title(title)
+        self._suspect(lambda: self.unknown.titled(title), now)
         if self._run is not None:
             self._read_title(now)
 
@@ -231,6 +248,7 @@ class Pane(OwnFiles):
         Of an agent that shows one while it works, its end is the end of a turn. That it is shown decides nothing: it
         may well stay while the agent asks.
         """
+        self._suspect(lambda: self.unknown.barred(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
             if is_shown:
@@ -315,7 +333,8 @@ class Pane(OwnFiles):
             self._run = Run(found, TitleReader(found.agent, now), progress=ProgressReader(found.agent))
             self._remember(found)
             self._run.find_files(self._table, now)
-            foreground = Foreground(found.agent.name, process.pid, speaks=speaks(found.agent, process))
+            own = speaks(found.agent, process)
+            foreground = Foreground(found.agent.name, process.pid, speaks=own, is_candidate=self.unknown.is_agent)
         elif found.is_remote and process is not None:
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
         self._screen = ScreenReader(self.agent)

@@ -66,6 +66,7 @@ def encode(evidence: Evidence) -> dict[str, object]:
             return {"type": "foreground", "name": None, "gone": is_gone}
         case ForegroundChange(Foreground() as found, is_gone):
             about = {"name": found.name, "instance": found.instance, "agent": found.is_agent, "speaks": found.speaks}
+            about |= {"candidate": True} if found.is_candidate else {}
             return {"type": "foreground", **about, "gone": is_gone}
         case Report() as report:
             return _report_fields(report)
@@ -104,7 +105,9 @@ def _foreground(fields: dict[str, Any]) -> ForegroundChange:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise EvidenceError("has a name in the foreground that names no program")
     is_agent, speaks = fields.get("agent") is not False, fields.get("speaks") is True
-    return ForegroundChange(Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks), is_gone)
+    is_candidate = fields.get("candidate") is True
+    found = Foreground(name, _integer(fields.get("instance")) or 0, is_agent, speaks, is_candidate)
+    return ForegroundChange(found, is_gone)
 
 
 def _report(fields: dict[str, Any]) -> Report:

@@ -94,6 +94,9 @@ class Pane:
     #: How many reports, titles and marks a second its programs said and we read, while it is too much to read; else 0.
     said_per_s: int = 0
     read_per_s: int = 0
+    #: The program in the foreground, if no agent file names it; and by what it is taken for an agent, if it is.
+    unknown: str = ""
+    signs: str = ""
     #: The name of the detached session or workspace it belongs to.
     host_title: str = ""
     #: The argument list that attaches a terminal to it, for a pane that is in none; empty where there is no such thing.
@@ -161,8 +164,9 @@ class Pane:
 
 
 _SAID = ("agent", "project", "session", "message", "progress", "question", "prompt", "model", "reply")
+_UNKNOWN = ("unknown", "signs")
 _DOING = ("topic", "mode", "worktree", "detail")
-_TEXTS = ("tab", "os_window", "title", "host_title", "terminal", *_SAID, *_DOING)
+_TEXTS = ("tab", "os_window", "title", "host_title", "terminal", *_SAID, *_DOING, *_UNKNOWN)
 _NUMBERS = ("since", "snoozed_until", "waited_s", "limited_until")
 _COUNTS = ("background", "said_per_s", "read_per_s")
 _FLAGS = ("seen", "unread", "answered", "notified", "visible", "strange_record")

@@ -41,7 +41,10 @@ class Claim:
 
 @attrs.frozen
 class Timing:
-    """The tracker's times in seconds, and how long one explicit report silences guesses (`agent` or `tab`)."""
+    """
+    The tracker's times in seconds, how long one explicit report silences guesses (`agent` or `tab`), and whether an
+    agent that no file names may have a light.
+    """
 
     silence_s: float = 4.0
     stale_s: float = 30.0
@@ -49,6 +52,7 @@ class Timing:
     fuse_s: float = 300.0
     debounce_s: float = 0.1
     explicit_lasts: str = "agent"
+    unknown_agents: bool = True
 
     def would_change(self, status: Status, source: Source | None) -> str:
         """In words, what would end *status* that *source* says."""

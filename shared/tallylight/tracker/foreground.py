@@ -17,19 +17,23 @@ class Foreground:
 
     *instance* tells two runs of the same program apart (a process id will do). Guesses from output and silence
     are made only where *is_agent*. One that *speaks* is known to tell its status itself once it is up: it is given
-    some time before what it draws is taken for work.
+    some time before what it draws is taken for work. A *candidate* is no more than that: an agent that no file names.
+    Nothing is concluded from its output and silence, nor from its end.
     """
 
     name: str
     instance: int
     is_agent: bool = True
     speaks: bool = False
+    is_candidate: bool = False
 
 
 def unclaimed(
     foreground: Foreground | None, *, is_starting: bool, at_prompt: bool
 ) -> tuple[Source | None, Status, str]:
     """Source, status and rule of a record without a claim; *at_prompt*: the shell has shown its prompt."""
+    if foreground is not None and foreground.is_candidate:
+        return None, Status.ACTIVE, f"{foreground.name} may be an agent, and neither asks nor says anything"
     if foreground is not None and foreground.is_agent:
         rule = "it is starting" if is_starting else "nothing said or shown lately"
         return Source.HEURISTIC, Status.IDLE, rule

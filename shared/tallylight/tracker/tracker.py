@@ -259,6 +259,8 @@ class Tracker:
         self._records.claim(report, now)
 
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:
+        if self._foreground is not None and self._foreground.is_candidate:
+            return
         self._records.claim(Report(source=Source.HEURISTIC, status=status, kind=kind, rule=rule), now)
 
     def _screen(self, report: Report, now: float) -> None:
@@ -301,7 +303,10 @@ class Tracker:
         """The agent left the foreground: keep what a person has yet to learn of it, drop the rest."""
         last = self._shown if self._pending is None else self._pending
         was_agent = self._foreground is not None and self._foreground.is_agent
+        is_candidate = self._foreground is not None and self._foreground.is_candidate
         self._forget()
+        if is_candidate and last.reason.source is not Source.PROTOCOL:
+            return
         self.after_exit_claim = after_exit.write(last, now, was_agent=was_agent, is_gone=is_gone)
 
     def _forget(self) -> None:

@@ -1,0 +1,234 @@
+"""
+An agent that nobody has described: whether a program that no agent file names behaves like one.
+
+What it is called says nothing, nor do words on its screen. It is a *candidate* once it has done what agents do and
+other programs do not, one of these:
+
+* its title began with one of the glyphs by which agents tell their status, and then with another one (a spinner);
+* it keeps an input of its own at the end of its screen, and works beside it: a spinner turns above the input, or a hint
+  there says that Esc interrupts;
+* it keeps such an input and shows a progress bar (OSC 9;4), or prompt marks (OSC 133) in its own interface.
+
+A candidate is an `Agent` without rules: its dialogs count if they look like one in any program, its title counts while
+a spinner turns in it, and the end of its progress bar. From output and silence nothing is concluded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from tallylight.agents.agent import Agent
+from tallylight.agents.titles import TitleRule
+from tallylight.evidence.foreground import Identity
+from tallylight.evidence.process import Process
+from tallylight.evidence.tail import Row, read_tail
+from tallylight.evidence.titles import LAMPS, MAX_CHARS
+from tallylight.model.status import Status
+
+#: Of so many chances its screen is looked at twice on end, to see a spinner turn: in the first minutes, and later.
+OFTEN, SELDOM = 4, 40
+EAGER_CHANCES = 1200
+#: Looks that must have found an input.
+_HELD = 2
+#: Rows with text below an input, at most, and rows of it, and rows above it in which work is shown.
+_BELOW, _TALL, _ABOVE = 6, 12, 8
+#: Prompt marks in its own interface; the first may be the shell's, which started it.
+_MARKS = 2
+
+_PROMPT = re.compile(r"[>❯›](?: |$)")
+_BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
+_INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
+_BRAILLE = frozenset(map(chr, range(0x2801, 0x2900)))
+_CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
+_MOONS = frozenset(map(chr, range(0x1F311, 0x1F319)))
+_STARS = frozenset("·✢✳✶✻✽*")
+_SPINNERS = (_BRAILLE, _CIRCLES, _MOONS, _STARS)
+
+
+class Unknown:
+    """What *process*, called *name* and in the foreground, has done so far. *agent* is what it is taken for then."""
+
+    def __init__(self, name: str, process: Process) -> None:
+        self.name = name
+        self.process = process
+        self._agent: Agent | None = None
+        self._lamps: set[str] = set()
+        self._inputs = 0
+        self._turned: dict[int, str] = {}
+        self._works = self._has_bar = False
+        self._marks = 0
+        self._chances = 0
+        self._is_owed = False
+
+    @property
+    def signs(self) -> tuple[str, ...]:
+        """What it has done that agents do, in words."""
+        has_input = self._inputs >= _HELD
+        found = {
+            "a spinner in its title": len(self._lamps) > 1,
+            "an input of its own": has_input,
+            "work shown beside its input": self._works,
+            "a progress bar": self._has_bar,
+            "prompt marks in its interface": self._marks >= _MARKS,
+        }
+        return tuple(sign for sign, is_so in found.items() if is_so)
+
+    @property
+    def agent(self) -> Agent | None:
+        """The candidate; None as long as it is none."""
+        has_more = self._works or self._has_bar or self._marks >= _MARKS
+        if self._agent is None and (len(self._lamps) > 1 or (self._inputs >= _HELD and has_more)):
+            self._agent = candidate(self.name)
+        return self._agent
+
+    def titled(self, title: str) -> None:
+        """It set its title."""
+        text = title[:MAX_CHARS].strip()
+        if text[:1] in LAMPS and text[1:2].strip("\ufe0e\ufe0f") in ("", " "):
+            self._lamps.add(text[0])
+
+    def barred(self, *, is_shown: bool) -> None:
+        """Whether it has a progress bar."""
+        self._has_bar = self._has_bar or is_shown
+
+    def marked(self) -> None:
+        """A command of a shell is said to have started."""
+        self._marks += 1
+
+    def wants_look(self) -> bool:
+        """Whether its screen is to be looked at, at this chance to, or still is since an earlier one."""
+        if not self._is_owed:
+            self._chances += 1
+            every = OFTEN if self._chances <= EAGER_CHANCES else SELDOM
+            self._is_owed = self._chances % every in (0, 1)
+        return self._is_owed
+
+    def look(self, lines: Sequence[str], cursor_row: int) -> None:
+        """Its screen: the visible rows from the top, and the row of the cursor, from 0."""
+        self._is_owed = False
+        rows = read_tail(lines)
+        place = _input(rows, lines, cursor_row)
+        if place is None:
+            return
+        self._inputs += 1
+        above = [row for row in rows[: place[0]] if row.text][-_ABOVE:]
+        below = [row for row in rows[place[1] :] if row.text]
+        self._works = (
+            self._works or any(_INTERRUPT.search(row.text) for row in (*above, *below)) or self._is_turning(above)
+        )
+
+    def _is_turning(self, rows: Sequence[Row]) -> bool:
+        """Whether a row begins with another glyph of the spinner that it began with before."""
+        before, self._turned = self._turned, {}
+        for distance, row in enumerate(reversed(rows)):
+            glyph = row.text[:1]
+            family = next((family for family in _SPINNERS if glyph in family), None)
+            if family is None or row.text[1:2] not in ("", " "):
+                continue
+            self._turned[distance] = glyph
+            if before.get(distance, glyph) != glyph and before[distance] in family:
+                return True
+        return False
+
+
+class UnknownWatch:
+    """The unknown program in the foreground of one pane, if there is one. Once it is a candidate no more is noted."""
+
+    def __init__(self) -> None:
+        self.program: Unknown | None = None
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether a program that no agent file names is taken for an agent."""
+        return self.program is not None and self.program.agent is not None
+
+    @property
+    def _open(self) -> Unknown | None:
+        return None if self.is_agent else self.program
+
+    def seen(self, found: Identity, *, is_wanted: bool) -> Identity:
+        """*found* holds the foreground; with the candidate as its agent, if it is one and one *is_wanted*."""
+        process = found.process
+        if found.agent is not None or process is None or not (found.unknown and is_wanted):
+            self.program = None
+        elif self.program is None or (process.pid, process.start) != (
+            self.program.process.pid,
+            self.program.process.start,
+        ):
+            self.program = Unknown(found.unknown, process)
+        return self.applied(found)
+
+    def applied(self, found: Identity) -> Identity:
+        """*found*, with the candidate as its agent, if there is one."""
+        program = self.program
+        if found.agent is not None or program is None or program.agent is None:
+            return found
+        rule = f"{program.name}? by {', '.join(program.signs)}"
+        return attrs.evolve(found, agent=program.agent, is_direct=True, rule=rule)
+
+    def wants_look(self) -> bool:
+        """Whether the screen is to be looked at for its sake."""
+        return self._open is not None and self._open.wants_look()
+
+    def look(self, lines: Sequence[str], cursor_row: int) -> None:
+        """The screen: the visible rows from the top, and the row of the cursor, from 0."""
+        if self._open is not None:
+            self._open.look(lines, cursor_row)
+
+    def titled(self, title: str) -> None:
+        """The title was set."""
+        if self._open is not None:
+            self._open.titled(title)
+
+    def barred(self, *, is_shown: bool) -> None:
+        """Whether there is a progress bar."""
+        if self._open is not None:
+            self._open.barred(is_shown=is_shown)
+
+    def marked(self) -> None:
+        """A command is said to have started."""
+        if self._open is not None:
+            self._open.marked()
+
+
+def candidate(name: str) -> Agent:
+    """The agent that a candidate called *name* is taken for."""
+    turning = TitleRule(status=Status.WORKING, glyphs=_BRAILLE | _CIRCLES)
+    return Agent(name=name, display=name, title_rules=(turning,), title_plain_is_idle=True, progress="busy")
+
+
+def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int) -> tuple[int, int] | None:
+    """The rows of the tail that are an input: its first, and the one behind its last. None if there is none."""
+    last = len(rows) - 1
+    texts_below = 0
+    for position in range(last, -1, -1):
+        row = rows[position]
+        if row.is_edge:
+            top = _top_of_box(rows, position, lines, cursor_row)
+            if top is not None:
+                return top, position + 1
+        if _PROMPT.match(row.text) and row.number == cursor_row and texts_below:
+            return position, position + 1
+        texts_below += bool(row.text)
+        if texts_below > _BELOW:
+            return None
+    return None
+
+
+def _top_of_box(rows: Sequence[Row], bottom: int, lines: Sequence[str], cursor_row: int) -> int | None:
+    """The first row of the input whose lower edge is row *bottom* of the tail; None if it is none."""
+    first = max(0, bottom - _TALL)
+    upper = next((i for i in range(bottom - 1, first - 1, -1) if rows[i].is_edge), None)
+    if upper is not None and upper < bottom - 1:
+        inside = rows[upper + 1 : bottom]
+        text = next((row.text for row in inside if row.text), "")
+        if _PROMPT.match(text) or (not text and any(row.number == cursor_row for row in inside)):
+            return upper
+    top = bottom
+    while top > first and _BAR.match(lines[rows[top - 1].number]) and not rows[top - 1].is_edge:
+        top -= 1
+    is_in_it = any(row.number == cursor_row for row in rows[top:bottom])
+    return top if bottom - top > 1 and is_in_it else None

@@ -1,0 +1,195 @@
+"""An agent that nobody has described: what makes a program a candidate, and which programs never are one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tallylight.agents.agent import Agents
+from tallylight.evidence.foreground import Identity, identify
+from tallylight.evidence.process import Process
+from tallylight.evidence.unknown import EAGER_CHANCES, OFTEN, SELDOM, Unknown, UnknownWatch
+from tests.evidence.agents import AGENTS
+from tests.tables import each
+
+PROCESS = Process(7, argv=("mystery",), start=70)
+BOX = [
+    "Hello",
+    "",
+    "{work}",
+    "╭──────────────────────────────╮",
+    "│ > {typed}                    │",
+    "╰──────────────────────────────╯",
+    " model",
+]
+BARS = ["Hello", "{work}", "  ┃", "  ┃  Build · Model", "  ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀▀", "  ctrl+p commands"]
+LINE = ["Hello", "{work}", "", "› Ask anything", "", "  12 % of context"]
+
+
+def program() -> Unknown:
+    return Unknown("mystery", PROCESS)
+
+
+def look(found: Unknown, rows: list[str], cursor: int, work: str = "", typed: str = "") -> None:
+    found.look([row.format(work=work, typed=typed) for row in rows], cursor)
+
+
+@each(
+    ("argv", "name"),
+    [
+        (("mystery",), "mystery"),
+        (("/opt/x/bin/mystery", "--fast"), "mystery"),
+        (("node", "/x/node_modules/@some/mystery/dist/cli.js"), "mystery"),
+        (("npx", "-y", "mystery"), "mystery"),
+        (("python3", "/x/bin/mystery"), "mystery"),
+        (("env", "A=b", "mystery"), "mystery"),
+        (("bash", "/x/bin/mystery"), "mystery"),
+        (("tally", "run", "mystery"), "mystery"),
+        (("vim.basic", "notes"), ""),
+        (("/usr/bin/python3", "/usr/bin/ranger"), ""),
+        (("python3.12",), ""),
+        (("python3", "-c", "1"), ""),
+        (("node",), ""),
+        (("-bash",), ""),
+        (("sudo", "mystery"), ""),
+        (("git", "add", "-p"), ""),
+        (("npm", "install"), ""),
+        (("uv", "sync"), ""),
+        (("ssh", "host", "mystery"), ""),
+        (("tmux", "attach"), ""),
+        (("claude", "mcp", "serve"), ""),
+        (("node", "/x/dist/cli.js"), ""),
+        (("\u0441laude",), ""),
+        ((), ""),
+    ],
+)
+def test_names(argv: tuple[str, ...], name: str) -> None:
+    """A program that no file names is unknown by its own name; the best known ones, and what runs them, never are."""
+    assert identify([Process(1, argv=argv)], AGENTS).unknown == name
+
+
+def test_a_known_agent_is_not_unknown() -> None:
+    assert identify([Process(1, argv=("claude",))], AGENTS).unknown == ""
+
+
+@each("titles", [("⠋ x", "⠙ x"), ("◐ x", "◑ x"), ("◇  Ready", "✦  Working"), ("✳\ufe0e x", "◐ x")])
+def test_a_spinner_in_its_title(titles: tuple[str, str]) -> None:
+    """Two glyphs of those by which agents tell their status, one after the other, in its title."""
+    found = program()
+    found.titled(titles[0])
+    assert found.agent is None
+    found.titled(titles[1])
+    assert found.agent is not None
+    assert found.signs == ("a spinner in its title",)
+
+
+@each("title", ["mystery", "✳mystery", "[1/3] mystery", "* mystery", "user@host: ~", "⠋", ""])
+def test_a_title_that_does_not_spin(title: str) -> None:
+    """Another title, or the same glyph for ever, says nothing."""
+    found = program()
+    for _ in range(5):
+        found.titled(title)
+    assert found.agent is None
+
+
+@each(("rows", "cursor"), [(BOX, 4), (BARS, 2), (LINE, 3)])
+@each(
+    "frames",
+    [("⠋ Thinking", "⠙ Thinking"), ("🌑 1s", "🌒 1s"), ("✢ Brewing…", "✳ Brewing…"), ("Esc to interrupt",) * 2],
+)
+def test_it_works_beside_its_input(rows: list[str], cursor: int, frames: tuple[str, str]) -> None:
+    """An input of its own that stays, and a spinner or the hint at Esc beside it."""
+    found = program()
+    for frame in frames:
+        assert found.agent is None
+        look(found, rows, cursor, frame)
+    assert found.agent is not None
+    assert found.signs == ("an input of its own", "work shown beside its input")
+
+
+@each(
+    ("rows", "cursor"),
+    [
+        (BOX[:3], 2),
+        (["{work}", ">>> "], 1),
+        (["{work}", "$ "], 1),
+        (["{work}", "> type here"], 1),
+        (["{work}", "? Name › x"], 1),
+        (["{work}", "│  Which one?", "│  ● This", "│  ○ That", "└"], 2),
+        (["{work}", "────────────────────", "  text", "────────────────────"], 0),
+    ],
+)
+def test_no_input(rows: list[str], cursor: int) -> None:
+    """A prompt in the last row, a question, two lines around text: no interface with an input of its own."""
+    found = program()
+    for frame in ("⠋ x", "⠙ x", "⠹ x", "esc to interrupt"):
+        look(found, rows, cursor, frame)
+    assert found.agent is None
+
+
+def test_an_input_alone_is_nothing() -> None:
+    """Neither is one beside which rows change, or a list with bullets stands, nor a progress bar without an input."""
+    found = program()
+    for number in range(20):
+        look(found, BOX, 4, f"* {number}")
+    assert found.signs == ("an input of its own",)
+    other = program()
+    other.barred(is_shown=True)
+    for _ in range(5):
+        other.marked()
+    assert (found.agent, other.agent) == (None, None)
+
+
+def test_an_input_and_another_call() -> None:
+    """A progress bar or prompt marks are signs beside an input; the first mark may be the shell's."""
+    bar, marks = program(), program()
+    bar.barred(is_shown=True)
+    marks.marked()
+    for found in (bar, marks):
+        for _ in range(3):
+            look(found, BOX, 4)
+    assert (bar.agent is not None, marks.agent is None) == (True, True)
+    marks.marked()
+    assert marks.agent is not None
+
+
+def test_looks_are_few() -> None:
+    """Two looks on end in each second of the first minutes, then in each ten; one is owed until it is taken."""
+    found = program()
+    taken = []
+    for number in range(EAGER_CHANCES + 400):
+        if found.wants_look():
+            assert found.wants_look()
+            taken.append(number)
+            look(found, BOX[:2], 0)
+    early = sum(number < EAGER_CHANCES for number in taken)
+
+    assert early == pytest.approx(EAGER_CHANCES * 2 / OFTEN, abs=2)
+    assert len(taken) - early == pytest.approx(400 * 2 / SELDOM, abs=3)
+
+
+def test_the_watch() -> None:
+    """It follows one process: another one begins anew, a known one or a wish ends it."""
+    watch = UnknownWatch()
+    unknown = Identity(leader=PROCESS, process=PROCESS, unknown="mystery")
+    other = Process(8, argv=("mystery",), start=80)
+    assert watch.seen(unknown, is_wanted=True).agent is None
+    for title in ("⠋ x", "⠙ x"):
+        watch.titled(title)
+    found = watch.seen(unknown, is_wanted=True)
+
+    assert found.agent is not None and found.agent.name == "mystery"
+    assert found.rule == "mystery? by a spinner in its title"
+    assert not watch.wants_look()
+    assert watch.seen(Identity(leader=other, process=other, unknown="mystery"), is_wanted=True).agent is None
+    assert watch.seen(unknown, is_wanted=False).agent is None and watch.program is None
+    assert watch.seen(identify([Process(9, argv=("claude",))], AGENTS), is_wanted=True).agent is AGENTS.get("claude")
+    assert identify([PROCESS], Agents(())).unknown == "mystery"
+
+
+@each("rows", [[], [""], ["\x00" * 500] * 60, ["│" * 500] * 300, ["─" * 300] * 300, [">"] * 500])
+def test_any_screen(rows: list[str]) -> None:
+    """Reading any screen ends, and makes no candidate."""
+    found = program()
+    for cursor in (0, 5, 10_000):
+        found.look(rows, cursor)
+    assert found.agent is None

@@ -1,0 +1,76 @@
+"""Ordinary programs have no light: neither by their name nor by what they do."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shlex
+from pathlib import Path
+
+from benchmarks import accuracy, unknown
+from benchmarks.accuracy import Recording
+
+from tallylight.agents.agent import Agents
+from tallylight.evidence.foreground import identify
+from tallylight.evidence.process import Process
+from tallylight.recordings.asciicast import Output
+from tests.tables import each
+
+PATHS = {path.name.partition(".")[0]: path for path in sorted((Path(__file__).parent / "recordings").glob("*.cast.gz"))}
+#: Scripts of somebody's own, which no table can name.
+OWN = {"deploy", "build", "crontab"}
+
+
+@functools.cache
+def recording(name: str) -> Recording:
+    return accuracy.read(PATHS[name])
+
+
+def test_there_are_many() -> None:
+    """More than forty programs are recorded, in little room."""
+    assert len(PATHS) > 40
+    assert sum(path.stat().st_size for path in PATHS.values()) < 100_000
+
+
+@each("name", PATHS)
+def test_recorded(name: str) -> None:
+    """A recording can be read, and holds what the program drew."""
+    found = recording(name)
+    drawn = b"".join(event.what.data for event in found.events if isinstance(event.what, Output))
+
+    assert found.problems == []
+    assert len(drawn) > 30
+    assert b"command not found" not in drawn
+
+
+@each("name", PATHS)
+def test_never_a_candidate(name: str) -> None:
+    """Whatever its name, it does nothing that agents do and others do not."""
+    found = recording(name)
+    begins, program = unknown.since(found.header, found.events)
+
+    assert begins is None, program.signs
+
+
+@each("name", sorted(set(PATHS) - OWN))
+def test_known_by_name(name: str) -> None:
+    """The best known programs are not even looked at."""
+    argv = tuple(shlex.split(recording(name).header.command))
+
+    assert identify([Process(1, argv=argv)], Agents(())).unknown == ""
+
+
+def test_names_nobody() -> None:
+    """No recording names a person or a machine."""
+    for name, path in PATHS.items():
+        text = "".join(str(event.what) for event in recording(name).events)
+        assert re.search(r"/root\b|/work/|/home/(?!user\b)", text) is None, path
+
+
+def test_agents_are_candidates() -> None:
+    """The same test finds agents: without their files, before they ask for the first time."""
+    for name in ("claude-permission", "codex-permission", "copilot-permission", "opencode-permission"):
+        found = accuracy.read(accuracy.CORPUS / f"{name}.cast.gz")
+        begins, program = unknown.since(found.header, found.events)
+        assert begins is not None, name
+        assert begins < next(at for at, word in found.truth if word.startswith("waiting")), program.signs

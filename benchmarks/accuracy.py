@@ -16,7 +16,6 @@ import argparse
 import concurrent.futures
 import gzip
 import io
-import itertools
 import os
 import shlex
 import sys
@@ -25,14 +24,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import published, scoring
+from benchmarks import published
 
 from tallylight.agents.agent import Agents
 from tallylight.agents.agent_files import load_agents
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
 from tallylight.model.report import Source
-from tallylight.recordings.asciicast import Event, Header, Mark, Output, Resize
+from tallylight.recordings import scoring
+from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.decoder import Problem, decode
 from tallylight.recordings.events import ForegroundChange
 from tallylight.recordings.grid import Grid
@@ -44,7 +44,6 @@ ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "tests" / "corpus"
 #: Recordings of other scenes and other versions, which no rule was made with.
 HELD_OUT = CORPUS / "held-out"
-_TRUTH = "truth "
 #: What nobody has who has set up nothing: neither relay nor hooks.
 _SET_UP = frozenset({Source.PROTOCOL})
 _NO_GUESS = frozenset(Source) - {Source.HEURISTIC}
@@ -83,16 +82,13 @@ def read(path: Path) -> Recording:
     header = next(items)
     assert isinstance(header, Header)
     events: list[Event] = []
-    truth: list[tuple[float, str]] = []
     problems: list[Problem] = []
     for item in items:
         if isinstance(item, Problem):
             problems.append(item)
         elif isinstance(item, Event):
             events.append(item)
-            if isinstance(item.what, Mark) and item.what.label.startswith(_TRUTH):
-                truth.append((item.time, item.what.label.removeprefix(_TRUTH)))
-    return Recording(path.name.partition(".")[0], header, events, truth, problems)
+    return Recording(path.name.partition(".")[0], header, events, scoring.truth_of(events), problems)
 
 
 # The rows -----------------------------------------------------------------------------------------------------------
@@ -205,35 +201,15 @@ def _seconds(value: float) -> str:
     return "never" if value == float("inf") else f"{value:.2f} s"
 
 
-def partings(recording: Recording, light: scoring.Track) -> list[str]:
-    """When light and truth were of different classes for longer than the grace, and what each of them said."""
-    times = sorted({at for at, _ in [*recording.truth, *light]} | {recording.end})
-    found: list[tuple[float, float, str, str]] = []
-    for at, until in itertools.pairwise(times):
-        true, shown = _at(recording.truth, at), _at(light, at) or "idle"
-        if not true or (true == "starting" and scoring.class_of(shown) != "waiting"):
-            continue
-        if scoring.class_of(true) != scoring.class_of(shown):
-            if found and found[-1][1] == at and found[-1][2:] == (true, shown):
-                found[-1] = (found[-1][0], until, true, shown)
-            else:
-                found.append((at, until, true, shown))
-    return [
-        f"{at:7.2f} to {until:7.2f}: {shown}, and it was {true}"
-        for at, until, true, shown in found
-        if until - at > scoring.GRACE_S
-    ]
-
-
-def _at(track: scoring.Track, time: float) -> str:
-    return next((word for at, word in reversed(track) if at <= time), "")
-
-
 def _judge(task: tuple[Path, int]) -> tuple[str, scoring.Score, list[str]]:
     path, index = task
     recording = read(path)
     light = ROWS[index].light(recording)
-    return recording.name, scoring.score(recording.truth, light, recording.end), partings(recording, light)
+    return (
+        recording.name,
+        scoring.score(recording.truth, light, recording.end),
+        scoring.partings(recording.truth, light, recording.end),
+    )
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -15,9 +15,10 @@ import socket
 from pathlib import Path
 
 import pytest
-from benchmarks import accuracy, scoring
+from benchmarks import accuracy
 from benchmarks.accuracy import CORPUS, HELD_OUT, ROWS, Recording, recordings_for
 
+from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Mark
 from tests.agents import held_out
 from tests.tables import each
@@ -143,4 +144,5 @@ def test_partings(tmp_path: Path) -> None:
     file.write_text('{"version": 2, "width": 80, "height": 24}\n' + "\n".join(events) + "\n")
     light = [(0.0, "idle"), (5.4, "working"), (7.0, "waiting"), (8.0, "working")]
 
-    assert accuracy.partings(accuracy.read(file), light) == ["   7.00 to    8.00: waiting, and it was working"]
+    found = scoring.partings(accuracy.read(file).truth, light, 9.0)
+    assert found == ["   7.00 to    8.00: waiting, and it was working"]

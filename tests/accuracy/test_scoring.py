@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from benchmarks.scoring import Score, class_of, quantile, score
 
+from tallylight.recordings.scoring import Score, class_of, quantile, score
 from tests.tables import each
 
 #: Ten seconds at the prompt, ten of work, ten of a dialog, ten of rest.

@@ -6,14 +6,19 @@ compared as one of three classes: `working`, `waiting`, and `rest` for all else.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
+
+from tallylight.recordings.asciicast import Event, Mark
 
 #: How long after a change of the truth, in seconds, nothing is counted: nobody looks faster.
 GRACE_S = 0.5
 
 Track = Sequence[tuple[float, str]]
+#: A mark of a recording that tells what is true from then on.
+_TRUTH = "truth "
 
 _CLASSES = {"working": "working", "waiting": "waiting"}
 #: The truths after which a light that still calls or works is stuck.
@@ -23,6 +28,39 @@ _ENDS = frozenset({"done", "idle", "error", "gone", "background"})
 def class_of(word: str) -> str:
     """The class of a truth or of a status: `waiting:permission` is `waiting`, `done` is `rest`."""
     return _CLASSES.get(word.partition(":")[0], "rest")
+
+
+def truth_of(events: Iterable[Event]) -> list[tuple[float, str]]:
+    """What was true in a recording, as its marks tell: `truth waiting`, and so on."""
+    return [
+        (event.time, event.what.label.removeprefix(_TRUTH))
+        for event in events
+        if isinstance(event.what, Mark) and event.what.label.startswith(_TRUTH)
+    ]
+
+
+def partings(truth: Track, light: Track, end: float) -> list[str]:
+    """When light and truth were of different classes for longer than the grace, and what each of them said."""
+    times = sorted({at for at, _ in [*truth, *light]} | {end})
+    found: list[tuple[float, float, str, str]] = []
+    for at, until in itertools.pairwise(times):
+        true, shown = _at(truth, at), _at(light, at) or "idle"
+        if not true or (true == "starting" and class_of(shown) != "waiting"):
+            continue
+        if class_of(true) != class_of(shown):
+            if found and found[-1][1] == at and found[-1][2:] == (true, shown):
+                found[-1] = (found[-1][0], until, true, shown)
+            else:
+                found.append((at, until, true, shown))
+    return [
+        f"{at:7.2f} to {until:7.2f}: {shown}, and it was {true}"
+        for at, until, true, shown in found
+        if until - at > GRACE_S
+    ]
+
+
+def _at(track: Track, time: float) -> str:
+    return next((word for at, word in reversed(track) if at <= time), "")
 
 
 class Score(NamedTuple):
@@ -39,7 +77,7 @@ class Score(NamedTuple):
 
     def plus(self, other: Score) -> Score:
         """Both together."""
-        return Score(*(mine + its for mine, its in zip(self, other, strict=True)))
+        return Score(*(mine + its for mine, its in zip(self, other, strict=True)))  # type: ignore[operator]
 
     @property
     def missed_waiting(self) -> float:

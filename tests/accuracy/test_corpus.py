@@ -26,7 +26,9 @@ from tests.tables import each
 TUNED = {path.name.partition(".")[0]: path for path in sorted(CORPUS.glob("*.cast.gz"))}
 #: Those that were held out; their names are none of the others'.
 OTHERS = {path.name.partition(".")[0]: path for path in sorted(HELD_OUT.glob("*.cast.gz"))}
-PATHS = TUNED | OTHERS
+#: Those whose times a busy machine made.
+UNTIMED = {path.name.partition(".")[0]: path for path in sorted((CORPUS / "untimed").glob("*.cast.gz"))}
+PATHS = TUNED | OTHERS | UNTIMED
 WORDS = {"starting", "idle", "working", "done", "error", "background", "gone"}
 WORDS |= {f"waiting:{kind}" for kind in ("permission", "question", "auth")}
 #: What would name a person, a machine, a key or where this was made.
@@ -101,7 +103,7 @@ def test_names_nobody(name: str) -> None:
     assert set(header["env"]) <= {"SHELL", "TERM"}
 
 
-@pytest.mark.parametrize("name", recordings_for(ROWS[0], TUNED))
+@pytest.mark.parametrize("name", recordings_for(ROWS[0], TUNED | UNTIMED))
 def test_shown(name: str) -> None:
     """With all its sources Tallylight shows every truth that lasts three seconds, sooner or later."""
     found = recording(name)
@@ -124,9 +126,9 @@ def test_shown(name: str) -> None:
 
 def test_files_are_ours() -> None:
     """Nothing lies beside the recordings but their description."""
-    found = {path for folder in (CORPUS, HELD_OUT) for path in folder.iterdir()}
+    found = {path for folder in (CORPUS, HELD_OUT, CORPUS / "untimed") for path in folder.iterdir()}
 
-    assert found - set(PATHS.values()) == {CORPUS / "README.md", HELD_OUT}
+    assert found - set(PATHS.values()) == {CORPUS / "README.md", HELD_OUT, CORPUS / "untimed"}
 
 
 def test_rows() -> None:

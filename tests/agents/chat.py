@@ -11,10 +11,10 @@ from typing import Any
 from tests.agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, Dialect, Wire, states
 
 #: What agents call the tools that the script calls: the first one that is offered is taken.
-_SHELLS = ("bash", "run_shell_command", "shell")
-_QUESTIONS = ("question", "ask_user_question", "ask_user")
+_SHELLS = ("bash", "run_shell_command", "shell", "Bash", "run_commands", "execute_command")
+_QUESTIONS = ("question", "ask_user_question", "ask_user", "AskUserQuestion", "ask_question", "ask_followup_question")
 _TASKS = ("task", "agent", "invoke_agent")
-_EDITS = ("write_file", "create", "write")
+_EDITS = ("write_file", "create", "write", "Write", "write_to_file", "editor")
 _FETCHES = ("web_fetch", "webfetch")
 _TODOS = ("todowrite", "todo_write", "write_todos", "update_todo")
 _PLANS = ("exit_plan_mode", "plan_exit")
@@ -164,6 +164,8 @@ def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[s
     name = next(name for name in _SHELLS if name in tools)
     wanted = _wanted(tools[name])
     offered: dict[str, Any] = {"command": call.rest, "description": "A command of the script"}
+    if "commands" in wanted:
+        return name, {"commands": [call.rest]}
     if "is_background" in wanted:
         offered["is_background"] = call.word == "BACKGROUND"
     if "mode" in wanted and call.word == "BACKGROUND":
@@ -174,7 +176,7 @@ def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[s
 #: The tools that a word may mean, and what they take: the target under its several names, and all else.
 _OTHERS = {"EDIT": _EDITS, "FETCH": _FETCHES, "PLAN": _PLANS}
 _TARGETS = ("file_path", "filePath", "path", "url")
-_GIVEN = {"content": CONTENT, "file_text": CONTENT, "format": "text", "plan": STEPS}
+_GIVEN = {"content": CONTENT, "file_text": CONTENT, "new_text": CONTENT, "format": "text", "plan": STEPS}
 
 #: Which kind of subagent to ask for, by the name of the tool that starts one.
 _SUBAGENTS: dict[str, dict[str, str]] = {
@@ -214,8 +216,12 @@ def _question(wanted: dict[str, Any], word: str) -> dict[str, Any]:
             "requestedSchema": {"properties": {header.lower(): field}, "required": [header.lower()]},
         }
     options = [{"label": label, "description": description} for label, description in choices.items()]
-    question = {"question": text, "header": header, "options": options, "multiSelect": False}
-    return {"questions": [{**question, "type": "choice"}]}
+    if "options" in wanted:  # one question, whose options are words or objects
+        are_words = wanted["options"].get("items", {}).get("type") == "string"
+        return {"question": text, "options": list(choices) if are_words else options}
+    question = {"question": text, "header": header, "options": options, "multiSelect": False, "type": "choice"}
+    known = wanted.get("questions", {}).get("items", {}).get("properties") or question
+    return {"questions": [{key: value for key, value in question.items() if key in known}]}
 
 
 def _in_words(call: Call) -> list[str]:

@@ -130,8 +130,13 @@ GEMINI = _npm("gemini", "0.61.0", "@google/gemini-cli")
 QWEN = _npm("qwen", "0.24.4", "@qwen-code/qwen-code")
 COPILOT = _npm("copilot", "1.0.102", "@github/copilot")
 KILO = _npm("kilo", "7.7.7", "@kilocode/cli")
+KIMI = _npm("kimi", "2.1.0", "@moonshot-ai/kimi-code")
+PI = _npm("pi", "0.73.1", "@mariozechner/pi-coding-agent")
+CLINE = _npm("cline", "3.0.65", "cline")
 AIDER = _chosen(Agent("aider", "0.86.2", "aider-chat=={version}", "bin/aider", "pip", "aider-chat"))
-AGENTS = {agent.name: agent for agent in (NODE, CLAUDE, CODEX, OPENCODE, GEMINI, QWEN, COPILOT, KILO, AIDER)}
+AGENTS = {
+    agent.name: agent for agent in (NODE, CLAUDE, CODEX, OPENCODE, GEMINI, QWEN, COPILOT, KILO, AIDER, KIMI, PI, CLINE)
+}
 #: The Pythons that aider's dependencies are made for, best first.
 _PYTHONS = ("python3.12", "python3.11", "python3.10")
 
@@ -171,7 +176,7 @@ def _ask_version(agent: Agent, program: Path) -> None:
         env |= {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "XDG_DATA_HOME": home}
         argv = [program, "--version"]
         answer = subprocess.run(argv, capture_output=True, text=True, timeout=120, env=env, cwd=home)
-    if answer.returncode or agent.version not in answer.stdout:
+    if answer.returncode or agent.version not in answer.stdout + answer.stderr:  # pi says it there
         raise InstallError(f"{agent.name} --version said {answer.stdout!r} {answer.stderr!r}, not {agent.version}")
 
 

@@ -1,4 +1,4 @@
-"""How each of the eight agents looks and is talked to: patterns for its screen, and keys."""
+"""How each of the agents looks and is talked to: patterns for its screen, and keys."""
 
 from __future__ import annotations
 
@@ -137,6 +137,45 @@ MANNERS = {
         answer=("n\r",),
         interrupt=("\x03",),
         interrupted=r"\^C",
+        failed="the script says 400",
+        leave="/exit",
+    ),
+    "kimi": Manner(
+        ready=r"context: \d",
+        permission="Run this command",
+        approve=("1",),
+        deny=(_ESC,),
+        denied="working",
+        question="↵ choose",
+        answer=("1", "\r"),
+        interrupt=(_ESC,),
+        interrupted="Interrupted",
+        failed="the script says 400",
+        leave="/exit",
+    ),
+    "pi": Manner(
+        ready=r"\(auto\) +scripted",
+        permission=r"Allow\?",
+        approve=("\r",),
+        deny=(_ESC,),
+        denied="working",
+        question="Esc to cancel",
+        answer=("\r",),
+        interrupt=(_ESC,),
+        interrupted="Operation aborted",
+        failed="the script says 400",
+        leave="/quit",
+    ),
+    "cline": Manner(
+        ready="What can I do for you|Ask anything",
+        permission="Approve tool call",
+        approve=("y",),
+        deny=("n",),
+        denied="working",
+        question="Cline is asking a question",
+        answer=("\r",),
+        interrupt=(_ESC,),
+        interrupted="cancel",
         failed="the script says 400",
         leave="/exit",
     ),

@@ -1,4 +1,4 @@
-"""Homes in which each of the eight agents starts at its prompt, talking to the scripted model, with nothing to ask.
+"""Homes in which each of the agents starts at its prompt, talking to the scripted model, with nothing to ask.
 
 No hook is installed and nothing is set that has to do with what an agent tells its terminal. What is set is: where the
 model is, that the project is trusted, that a person is asked before a command runs, and that nobody waits for a network
@@ -176,6 +176,72 @@ def _aider(home: Path, port: int) -> Launch:
     return Launch(["aider"], {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}, HOME)
 
 
+def _kimi(home: Path, port: int) -> Launch:
+    _write(home / ".kimi-code/config.toml", _KIMI_CONFIG.format(port=port))
+    # Its name for the project, of a hash of the path.
+    trusted = {"root": str(HOME / "project"), "trustedAt": 1795338568025}
+    _write(home / ".kimi-code/workspace-trust/wd_project_9dad1e4e08b0", trusted)
+    return Launch(["kimi"], {"KIMI_CODE_NO_AUTO_UPDATE": "1"}, HOME)
+
+
+_KIMI_CONFIG = """
+default_model = "scripted"
+
+[providers.scripted]
+type = "openai"
+base_url = "http://127.0.0.1:{port}/v1"
+api_key = "scripted"
+
+[models.scripted]
+provider = "scripted"
+model = "scripted"
+max_context_size = 200000
+"""
+
+#: Without these of pi's own examples it asks nothing.
+_PI_EXTENSIONS = ("permission-gate", "question")
+
+
+def _pi(home: Path, port: int) -> Launch:
+    provider = {
+        "baseUrl": f"http://127.0.0.1:{port}/v1",
+        "api": "openai-completions",
+        "apiKey": "scripted",
+        "models": [{"id": "scripted"}],
+    }
+    _write(home / ".pi/agent/models.json", {"providers": {"scripted": provider}})
+    _write(home / ".pi/agent/settings.json", {"defaultProvider": "scripted", "defaultModel": "scripted"})
+    package = AGENTS["pi"].folder / "node_modules/@mariozechner/pi-coding-agent"
+    for name in _PI_EXTENSIONS:
+        text = (package / f"examples/extensions/{name}.ts").read_text()
+        # As it comes it asks for three commands alone; here for all of them.
+        text = text.replace(r"[/\brm\s+(-rf?|--recursive)/i", "[/^/")
+        _write(home / f".pi/agent/extensions/{name}.ts", text)
+    return Launch(["pi"], {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"}, HOME)
+
+
+def _cline(home: Path, port: int) -> Launch:
+    settings = {
+        "provider": "openai-compatible",
+        "apiKey": "scripted",
+        "model": "scripted",
+        "baseUrl": f"http://127.0.0.1:{port}/v1",
+    }
+    about = {"settings": settings, "updatedAt": "2026-11-01T00:00:00.000Z", "tokenSource": "manual"}
+    known = {
+        "version": 1,
+        "lastUsedProvider": "openai-compatible",
+        "modes": {},
+        "providers": {"openai-compatible": about},
+    }
+    _write(home / ".cline/data/settings/providers.json", known)
+    _write(
+        home / ".cline/data/settings/cli-notices.json",
+        {"shown": {"cline-cli-cline-pass-intro": True, "cline-cli-desktop-launch": True}},
+    )
+    return Launch(["cline", "--auto-approve", "false", "-i"], {"CLINE_NO_AUTO_UPDATE": "1"}, HOME)
+
+
 _WAYS: dict[str, Callable[[Path, int], Launch]] = {
     "claude": _claude,
     "codex": _codex,
@@ -185,4 +251,7 @@ _WAYS: dict[str, Callable[[Path, int], Launch]] = {
     "copilot": _copilot,
     "kilo": _kilo,
     "aider": _aider,
+    "kimi": _kimi,
+    "pi": _pi,
+    "cline": _cline,
 }

@@ -251,7 +251,11 @@ class Scene(NamedTuple):
         return f"{self.agent}-{self.name}{f'-{self.set_up}' if self.set_up else ''}.cast.gz"
 
 
+#: The agents that play every scene of `_ALL`, and those that play some.
+_MANY = ("claude", "codex", "gemini", "aider", "qwen", "copilot", "opencode", "kilo")
+FEW = ("kimi", "pi", "cline")
 _ALL = (permission, question, interrupt, text, denial, error, silent, killed)
+_SOME = (permission, question, interrupt, text, denial, error)
 #: What not every agent has.
 _MORE = {
     "claude": (background, subagent, compaction, resume, trust, tmux, neighbours),
@@ -275,8 +279,9 @@ def scenes() -> list[Scene]:
     """Every recording of the corpus, those that tell most first."""
     found = []
     for play in dict.fromkeys((*_ALL, *(play for plays in _MORE.values() for play in plays))):
-        for agent in ("claude", "codex", "gemini", "aider", "qwen", "copilot", "opencode", "kilo"):
-            if play in _NOT.get(agent, ()) or play not in (*_ALL, *_MORE.get(agent, ())):
+        for agent in (*_MANY, *FEW):
+            usual = _ALL if agent in _MANY else _SOME
+            if play in _NOT.get(agent, ()) or play not in (*usual, *_MORE.get(agent, ())):
                 continue
             if play is not tmux:
                 found.append(Scene(agent, play.__name__, play))

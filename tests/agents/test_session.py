@@ -74,6 +74,6 @@ def test_scenes() -> None:
 
     assert len(set(files)) == len(files) > 30
     assert {scene.agent for scene in scenes()} == {
-        *("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider")
+        *("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider", "kimi", "pi", "cline")
     }
     assert all((scene.set_up in scene.file) for scene in scenes())

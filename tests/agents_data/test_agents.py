@@ -22,7 +22,7 @@ def test_packaged_files_are_all_good() -> None:
     assert errors == []
     assert {agent.name for agent in agents} == {
         *("claude", "codex", "opencode", "gemini", "qwen", "copilot", "kilo", "aider", "cursor-agent", "amp", "goose"),
-        "crush",
+        *("crush", "kimi", "pi", "cline"),
     }
     assert [parse_agent(text, name).name for name, text in PACKAGED] == [name for name, _ in PACKAGED]
 
@@ -81,6 +81,7 @@ def test_facts_the_engine_leans_on() -> None:
         "codex",
         "kilo",
         "opencode",
+        "pi",
         "qwen",
     }
     assert {name for name, agent in by_name.items() if agent.title_rules} == {"claude", "codex", "gemini", "qwen"}

@@ -1,4 +1,4 @@
-"""Agents that nobody has described: recordings as a host would have taken them that knew no file of the agent's.
+"""Agents that nobody has described: `python -m benchmarks.unknown` measures their light, without and with a made file.
 
 `since` tells from when on a program is a candidate, and by what (`tallylight.evidence.unknown`); `events` is the
 recording in which it holds the foreground as no more than that, from then on.
@@ -6,31 +6,48 @@ recording in which it holds the foreground as no more than that, from then on.
 
 from __future__ import annotations
 
+import concurrent.futures
+import functools
+import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import attrs
+from benchmarks import accuracy
 
 from tallylight import wire
+from tallylight.agents.agent import Agent, Agents, parse_agent
 from tallylight.evidence.process import Process
-from tallylight.evidence.unknown import Unknown
+from tallylight.evidence.unknown import Unknown, candidate
+from tallylight.model.report import Source
+from tallylight.recordings import asciicast as recorded
+from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
+from tallylight.recordings.check import check
+from tallylight.recordings.draft import draft, write
 from tallylight.recordings.events import ForegroundChange
 from tallylight.recordings.grid import Grid
+from tallylight.recordings.replay import Replay
+from tallylight.recordings.sightings import of_recording
 from tallylight.wire.osc9_4 import ProgressReport, ProgressState
 from tallylight.wire.osc133 import Mark, MarkKind
 from tallylight.wire.scanner import Scanner, Sequence
 from tallylight.wire.title import Title
 
+#: Every agent, and the scenes that its file is made from.
+NAMES = ("claude", "codex", "gemini", "qwen", "copilot", "opencode", "kilo", "aider", "kimi", "pi", "cline")
+LEARNT = ("permission", "question", "text")
+FOLDERS = (accuracy.CORPUS, accuracy.HELD_OUT, accuracy.CORPUS / "untimed")
 #: How often a host looks at a screen.
 _POLL_S = 0.25
 
 
-def since(header: Header, recorded: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
+def since(header: Header, given: Iterable[Event], name: str = "mystery") -> tuple[float | None, Unknown]:
     """The time from which on the program is a candidate, None for never; and what it has done."""
     found = Unknown(name, Process(1, argv=(name,)))
     scanner, grid = Scanner(), Grid(header.columns, header.rows)
     due = _POLL_S
-    for event in recorded:
+    for event in given:
         while due <= event.time:
             if found.wants_look():
                 found.look(grid.lines, grid.cursor_row)
@@ -60,12 +77,12 @@ def _tell(found: Unknown, event: object) -> None:
             found.marked()
 
 
-def events(header: Header, recorded: list[Event]) -> Iterator[Event]:
-    """*recorded* without the agent in the foreground, until it is a candidate."""
-    begins, _ = since(header, recorded)
+def events(header: Header, given: list[Event]) -> Iterator[Event]:
+    """*given* without the agent in the foreground, until it is a candidate."""
+    begins, _ = since(header, given)
     held: ForegroundChange | None = None
     is_shown = False
-    for event in recorded:
+    for event in given:
         if begins is not None and event.time >= begins and held is not None and not is_shown:
             is_shown = True
             yield Event(begins, held)
@@ -81,3 +98,64 @@ def events(header: Header, recorded: list[Event]) -> Iterator[Event]:
                 continue
             held = None
         yield event
+
+
+# The measurement -----------------------------------------------------------------------------------------------------
+
+
+def undescribed(recording: accuracy.Recording) -> scoring.Track:
+    """What is shown of an agent whose file is not there."""
+    agents = Agents([candidate(recording.agent)])
+    replay = Replay(recording.header, agents, without={Source.PROTOCOL, Source.REGISTRY})
+    track: list[tuple[float, str]] = []
+    for event in events(recording.header, recording.events):
+        for decision in replay.play(event):
+            if not track or track[-1][1] != decision.status:
+                track.append((replay.now, str(decision.status)))
+    return track
+
+
+def made(name: str) -> Agent:
+    """The agent of the file that `tally agent new` makes of three recordings of it, the truth in them left out."""
+    seen = []
+    for scene in LEARNT:
+        recording = accuracy.read(recordings(name)[f"{name}-{scene}"])
+        plain = [event for event in recording.events if not isinstance(event.what, recorded.Mark)]
+        seen.append(of_recording(recording.header, plain))
+    return parse_agent(write(draft(seen), name, [name]), f"{name}.toml")
+
+
+def recordings(name: str) -> dict[str, Path]:
+    """The recordings of an agent for which nothing was set up."""
+    found = [path for folder in FOLDERS for path in sorted(folder.glob(f"{name}-*.cast.gz"))]
+    stems = {path.name.partition(".")[0]: path for path in found}
+    return {stem: path for stem, path in stems.items() if not stem.endswith(("-relay", "-hooks", "-tmux"))}
+
+
+def measure(name: str) -> tuple[scoring.Score, scoring.Score]:
+    """How right the light of an agent is without a file, and with a made one on what it was not made from."""
+    without, with_file = scoring.Score(), scoring.Score()
+    agent = made(name)
+    for stem, path in recordings(name).items():
+        recording = accuracy.read(path)
+        without = without.plus(scoring.score(recording.truth, undescribed(recording), recording.end))
+        if stem.removeprefix(f"{name}-") not in LEARNT:
+            found = check(recording.header, recording.events, agent).score
+            assert found is not None
+            with_file = with_file.plus(found)
+    return without, with_file
+
+
+def main() -> int:
+    """Print two tables, a row an agent."""
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        found = dict(zip(NAMES, pool.map(measure, NAMES), strict=True))
+    for number, title in enumerate(("No file", "A file by `tally agent new`")):
+        rows = [(name, scores[number]) for name, scores in found.items()]
+        total = functools.reduce(scoring.Score.plus, (score for _, score in rows), scoring.Score())
+        print(f"{title}:\n\n{accuracy.table([*rows, ('all', total)])}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

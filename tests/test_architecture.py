@@ -60,7 +60,7 @@ ALSO_PURE = (
     "actions.gate", "actions.shape", "actions.plan", "actions.fork_page", "actions.view",
     "actions.answer", "actions.say",
     "recordings.asciicast", "recordings.decoder", "recordings.events", "recordings.replay", "recordings.grid",
-    "recordings.scoring",
+    "recordings.scoring", "recordings.sightings", "recordings.draft", "recordings.check",
     "ui.layout", "ui.ansi", "ui.keys", "ui.agent_list.state", "ui.agent_list.effects", "ui.agent_list.draw",
     "ui.agent_list.question", "ui.agent_list.channel",
     "hosts.tmux.pane_list", "hosts.tmux.control_protocol", "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list",

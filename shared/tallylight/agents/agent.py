@@ -156,12 +156,22 @@ class Agent:
 
 def parse_agent(text: str, path: str) -> Agent:
     """Read one agent file; `DataFileError` at the first thing wrong with it."""
+    agent, errors = check_agent(text, path)
+    if errors:
+        raise errors[0]
+    return agent
+
+
+def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
+    """
+    Read one agent file, and all that is wrong with it; with anything wrong the agent is of no use.
+
+    `DataFileError` if it is no TOML at all.
+    """
     table = parse(text, path)
     agent = _read(table)
     table.close()
-    if table.errors:
-        raise table.errors[0]
-    return agent
+    return agent, table.errors
 
 
 def _read(table: Table) -> Agent:

@@ -30,6 +30,7 @@ VERBS = {
     "hooks": "install, remove or show the hooks of agents",
     "record": "run a command and record the session with its evidence",
     "replay": "show the light of a recorded session, and why",
+    "agent": "describe an agent that is not known, and try the description on recordings",
     "agents": "live list of all agents: go there, answer, snooze, show why",
     "jump": "go to the next pane that needs you; after the last, go back",
     "status": "list the agents of every tab, most urgent first",

@@ -45,7 +45,8 @@ _BRAILLE = frozenset(map(chr, range(0x2801, 0x2900)))
 _CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
 _MOONS = frozenset(map(chr, range(0x1F311, 0x1F319)))
 _STARS = frozenset("·✢✳✶✻✽*")
-_SPINNERS = (_BRAILLE, _CIRCLES, _MOONS, _STARS)
+#: The glyphs of the spinners that are known, each a set.
+SPINNERS = (_BRAILLE, _CIRCLES, _MOONS, _STARS)
 
 
 class Unknown:
@@ -125,7 +126,7 @@ class Unknown:
         before, self._turned = self._turned, {}
         for distance, row in enumerate(reversed(rows)):
             glyph = row.text[:1]
-            family = next((family for family in _SPINNERS if glyph in family), None)
+            family = next((family for family in SPINNERS if glyph in family), None)
             if family is None or row.text[1:2] not in ("", " "):
                 continue
             self._turned[distance] = glyph

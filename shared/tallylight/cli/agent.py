@@ -1,0 +1,259 @@
+"""`tally agent new` and `tally agent check`: write the file of an agent that has none, and try it on recordings."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from tallylight.agents.agent import check_agent
+from tallylight.agents.agent_files import packaged_agents
+from tallylight.cli.output import Output, clean, status_words
+from tallylight.evidence.commands import unwrap
+from tallylight.evidence.ordinary import own_name
+from tallylight.files.directories import config_dir
+from tallylight.files.read_write import read_limited, read_text
+from tallylight.files.system import System
+from tallylight.model.errors import TallyError
+from tallylight.recordings import check, draft, scoring, sightings
+from tallylight.recordings.asciicast import Event, Header
+from tallylight.recordings.decoder import Problem, RecordingError, decode
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
+_TIME = re.compile(r"\d{1,6}(?:\.\d{1,3})?", re.ASCII)
+#: Of a copied screen.
+_SCREEN_LIMIT = 1 << 20
+#: Lines of one recording that are told.
+_MOST_LINES = 24
+_LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING)
+
+
+def main(argv: list[str]) -> int:
+    """Write an agent file, or try one. The exit code is 1 if nothing was written, or something is wrong with a file."""
+    parser = argparse.ArgumentParser(
+        prog="tally agent", description="Describe an agent that Tallylight does not know, and try the description."
+    )
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    new = verbs.add_parser(
+        "new",
+        help="write the file of an agent from recordings of it",
+        description="Write an agent file from what recordings or copied screens show. It is shown first.",
+    )
+    new.add_argument("name", metavar="NAME", help="what the agent is to be called: small letters, digits, dashes")
+    new.add_argument("recordings", nargs="*", metavar="RECORDING", help="made by `tally record FILE -- AGENT`")
+    for label in _LABELS:
+        what = {"busy": "works", "idle": "is at its prompt", "asking": "asks something"}[label]
+        new.add_argument(
+            f"--{label}",
+            action="append",
+            default=[],
+            metavar="SECONDS|FILE",
+            help=f"a time in the one recording at which it {what}, or a file with such a screen (`-`: standard input)",
+        )
+    new.add_argument("--program", action="append", default=[], help="the name of its program, if it is not NAME")
+    new.add_argument("--yes", action="store_true", help="write it without asking")
+    trial = verbs.add_parser(
+        "check",
+        help="show what is wrong with an agent file, and the light it gives",
+        description="Show every mistake of an agent file, and the light that it gives in recordings of the agent.",
+    )
+    trial.add_argument("file", metavar="FILE", help="an agent file, such as ~/.config/tallylight/agents/mine.toml")
+    trial.add_argument("recordings", nargs="*", metavar="RECORDING", help="made by `tally record FILE -- AGENT`")
+    options = parser.parse_args(argv)
+    output = Output.to(sys.stdout, os.environ)
+    if options.verb == "new":
+        return _new(options, output, os.environ)
+    return _check(options.file, options.recordings, output)
+
+
+# New ----------------------------------------------------------------------------------------------------------------
+
+
+def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]) -> int:
+    name: str = options.name
+    if not _NAME.fullmatch(name):
+        raise TallyError(f"{clean(name)}: an agent's name has small letters, digits, dots, dashes and underscores")
+    path = config_dir(environ) / "agents" / f"{name}.toml"
+    if path.exists() or path.is_symlink():
+        raise TallyError(f"{clean(str(path))}: already exists; nothing was changed. Change it by hand, or move it away")
+    seen, programs = _seen(options)
+    if not seen:
+        raise TallyError(
+            "there is nothing to learn from: record the agent with "
+            f"`tally record {name}.cast -- {name}`, take it through a question, and give the file"
+        )
+    found = draft.draft(seen)
+    programs = tuple(dict.fromkeys((*options.program, *programs))) or (name,)
+    text = draft.write(found, name, programs, source=", ".join(map(_base, options.recordings)))
+    _explain(found, output)
+    if name in {known for known, _ in packaged_agents()}:
+        output.line(f"Tallylight knows an agent called {name} already; this file takes its place.")
+    output.line()
+    output.line(text)
+    if not options.yes and not System().ask(f"Write this to {clean(str(path))}?"):
+        output.line("Nothing was written.")
+        return 1
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise TallyError(f"{clean(str(path))}: cannot be written: {error.strerror}") from None
+    output.line(f"{clean(str(path))} is written. Try it: tally agent check {shlex.quote(str(path))} RECORDING")
+    return 0
+
+
+def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str, ...]]:
+    """What the recordings and the copied screens show, and the programs that were recorded."""
+    said: list[tuple[float, str]] = []
+    seen: list[sightings.Seen] = []
+    for label in _LABELS:
+        for word in getattr(options, label):
+            if _TIME.fullmatch(word):
+                said.append((float(word), label))
+            else:
+                seen.append(sightings.of_screen(label, _screen(word)))
+    if said and len(options.recordings) != 1:
+        raise TallyError("a time is one of one recording: give just one, or screens in files")
+    programs: list[str] = []
+    for file in options.recordings:
+        header, events = _read(file)
+        seen.append(sightings.of_recording(header, events, said))
+        programs += _program(header)
+    return seen, tuple(dict.fromkeys(programs))
+
+
+def _program(header: Header) -> list[str]:
+    try:
+        name = own_name(unwrap(shlex.split(header.command)))
+    except ValueError:
+        return []
+    return [name] if name else []
+
+
+def _screen(file: str) -> list[str]:
+    if file == "-":
+        return sys.stdin.read(_SCREEN_LIMIT).splitlines()
+    try:
+        return read_limited(Path(file), _SCREEN_LIMIT).decode("utf-8", "replace").splitlines()
+    except OSError as error:
+        raise TallyError(f"{clean(file)}: cannot be read: {error.strerror}") from None
+
+
+def _explain(found: draft.Draft, output: Output) -> None:
+    """Say what was seen, and what no rule tells."""
+    seconds = {label: found.counts[label] * sightings.POLL_S for label in _LABELS}
+    output.line("Seen: " + ", ".join(f"{label} for {seconds[label]:.0f} s" for label in _LABELS) + ".")
+    told = {rule.label for rule in found.rules}
+    if found.glyphs:
+        told.add(sightings.BUSY)
+    if found.plain:
+        share = 100 * found.plain / (found.counts[sightings.ASKING] or 1)
+        output.line(f"Of what it asks, {share:.0f} % looks like a dialog of any program, and needs no rule.")
+    if not found.counts[sightings.ASKING]:
+        output.line("It was not seen asking: record a question as well, or name one with --asking.")
+    elif sightings.ASKING not in told and found.plain < found.counts[sightings.ASKING]:
+        output.line("No row was found that is there whenever it asks, and at no other time: give more recordings.")
+    if sightings.IDLE not in told:
+        output.line("No row was found that is there whenever it is idle: silence will be taken for waiting.")
+    if sightings.BUSY not in told:
+        output.line("No sign of work was found: output will be taken for work, and silence for waiting.")
+
+
+# Check --------------------------------------------------------------------------------------------------------------
+
+
+def _check(file: str, recordings: Sequence[str], output: Output) -> int:
+    try:
+        agent, errors = check_agent(read_text(Path(file)), file)
+    except FileNotFoundError:
+        raise TallyError(f"{clean(file)}: there is no such file") from None
+    for mistake in errors:
+        sys.stderr.write(f"tally agent: {clean(str(mistake))}\n")
+    if errors:
+        return 1
+    rules = [rule.name for rule in agent.screen_rules]
+    output.line(f"{clean(file)}: {agent.name}, {len(rules)} screen rules, {len(agent.title_rules)} title rules")
+    used: set[str] = set()
+    total, counted = scoring.Score(), 0
+    for recording in recordings:
+        result = check.check(*_read(recording), agent)
+        used |= result.used
+        _tell(recording, result, output)
+        if result.score is not None:
+            total, counted = total.plus(result.score), counted + 1
+    if unused := [rule for rule in dict.fromkeys(rules) if rule not in used]:
+        output.line(f"Rules that decided nothing here: {', '.join(unused)}" if recordings else "")
+    if counted > 1:
+        output.line(f"All {counted}: {_score(total)}")
+    return 0
+
+
+def _tell(recording: str, result: check.Result, output: Output) -> None:
+    output.line()
+    shown = ", ".join(f"{status.value} {seconds:.0f} s" for status, seconds in result.seconds.items() if seconds >= 0.5)
+    output.line(f"{output.strong(clean(recording))}: {shown}")
+    if result.score is not None:
+        output.line(f"  {_score(result.score)}")
+        lines = list(result.partings)
+    else:
+        output.line("  no marks tell the truth; this is what would have been shown:")
+        lines = [_change(change) for change in result.changes]
+    for line in lines[:_MOST_LINES]:
+        output.line(f"  {clean(line, max(20, output.columns - 2))}")
+    if len(lines) > _MOST_LINES:
+        output.line(f"  and {len(lines) - _MOST_LINES} more")
+
+
+def _change(change: check.Change) -> str:
+    decision = change.decision
+    words = status_words(decision.status, decision.kind)
+    return f"{change.time:8.2f} s  {words:22} {change.source}: {decision.reason.rule}"
+
+
+def _score(score: scoring.Score) -> str:
+    return (
+        f"missed waiting {100 * score.missed_waiting:.1f} %, false waiting {100 * score.false_waiting:.1f} %, "
+        f"wrong working {100 * score.wrong_working:.1f} %"
+    )
+
+
+def _read(file: str) -> tuple[Header, list[Event]]:
+    """One recording, compressed or not; what cannot be read of it is told."""
+    try:
+        with _opened(file) as lines:
+            items = decode(lines.readline)
+            header = next(items)
+            assert isinstance(header, Header)
+            events = []
+            for item in items:
+                if isinstance(item, Problem):
+                    sys.stderr.write(f"tally agent: {clean(file)}:{item.line}: {item.text}\n")
+                elif isinstance(item, Event):
+                    events.append(item)
+    except RecordingError as error:
+        raise TallyError(f"{clean(file)}: {error}") from None
+    except (OSError, EOFError) as error:
+        raise TallyError(f"{clean(file)}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return header, events
+
+
+@contextlib.contextmanager
+def _opened(file: str) -> Iterator[BinaryIO]:
+    with open(file, "rb") as raw:  # noqa: PTH123 - a path's own words are in its error
+        if file.endswith(".gz"):
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield cast("BinaryIO", unpacked)
+        else:
+            yield raw
+
+
+def _base(path: str) -> str:
+    return clean(path.rpartition("/")[2])

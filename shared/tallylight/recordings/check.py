@@ -1,0 +1,101 @@
+"""
+An agent file on a recording: which light it gives, by which of its rules, and how far that is from the truth.
+
+The recording is replayed as if the file had been there when it was made: the program that was recorded is its agent.
+What the program says of itself in a protocol is left out, since it is the file that is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+
+from tallylight.agents.agent import Agent, Agents
+from tallylight.model.decision import Decision
+from tallylight.model.report import Source
+from tallylight.model.status import Status
+from tallylight.recordings import scoring
+from tallylight.recordings.asciicast import Event, Header
+from tallylight.recordings.events import Exit, ForegroundChange
+from tallylight.recordings.replay import Replay
+from tallylight.tracker.foreground import Foreground
+
+#: When a host first sees who holds the foreground, in seconds.
+_SEEN_S = 0.25
+_RULE = "screen rule: "
+
+
+@attrs.frozen
+class Change:
+    """What was shown from a time on, and the source and rule of it."""
+
+    time: float
+    decision: Decision
+
+    @property
+    def source(self) -> str:
+        source = self.decision.reason.source
+        return source.word if source is not None else ""
+
+
+@attrs.frozen
+class Result:
+    """One recording: what was shown, the *score* where the truth is marked, and the *partings* from it."""
+
+    changes: tuple[Change, ...]
+    end: float
+    used: frozenset[str]
+    score: scoring.Score | None
+    partings: tuple[str, ...]
+
+    @property
+    def seconds(self) -> dict[Status, float]:
+        """How long each status was shown."""
+        found: dict[Status, float] = {}
+        for change, until in zip(self.changes, [*(c.time for c in self.changes[1:]), self.end], strict=True):
+            status = change.decision.status
+            found[status] = found.get(status, 0.0) + until - change.time
+        return found
+
+
+def check(header: Header, events: Sequence[Event], agent: Agent) -> Result:
+    """Try *agent* on one recording."""
+    replay = Replay(header, Agents([agent]), without={Source.PROTOCOL})
+    changes: list[Change] = []
+    used: set[str] = set()
+    shown: tuple[object, ...] = ()
+    for event in held_by(events, agent):
+        for decision in replay.play(event):
+            rule = decision.reason.rule
+            if decision.reason.source is Source.SCREEN and rule.startswith(_RULE):
+                used.add(rule.removeprefix(_RULE).removesuffix("; seen"))
+            words = (decision.status, decision.kind, rule)
+            if words != shown:
+                shown = words
+                changes.append(Change(replay.now, decision))
+    truth = scoring.truth_of(events)
+    track = [(change.time, change.decision.status.value) for change in changes]
+    end = events[-1].time if events else 0.0
+    score = scoring.score(truth, track, end) if truth else None
+    return Result(tuple(changes), end, frozenset(used), score, tuple(scoring.partings(truth, track, end)))
+
+
+def held_by(events: Iterable[Event], agent: Agent) -> Iterator[Event]:
+    """*events*, in which *agent* holds the foreground: as they tell themselves, else from the start to the exit."""
+    events = list(events)
+    holders = [event.what.foreground for event in events if isinstance(event.what, ForegroundChange)]
+    if any(holder is not None and holder.name == agent.name and not holder.is_candidate for holder in holders):
+        yield from events
+        return
+    speaks = bool(agent.title_rules) or any(rule.status is Status.IDLE for rule in agent.screen_rules)
+    begin: ForegroundChange | None = ForegroundChange(Foreground(agent.name, 1, speaks=speaks))
+    for event in events:
+        if isinstance(event.what, ForegroundChange):
+            continue
+        if begin is not None and event.time >= _SEEN_S:
+            yield Event(_SEEN_S, begin)
+            begin = None
+        yield event
+        if isinstance(event.what, Exit) and begin is None:
+            yield Event(event.time, ForegroundChange(None))

@@ -1,0 +1,286 @@
+"""
+A draft of an agent file: the rules that tell the sightings of an agent apart, as few and as plain as they can be.
+
+Sightings go in, a `Draft` comes out, and its text with `write`. A rule is a pattern of one row or two that is seen in a
+kind of sighting and in no other: the first glyph of a spinner, the glyph of an input, or two to four words that stay
+while others change. What no such pattern tells apart has no rule: then the dialogs that look like one in any program,
+output and silence are all there is, and the draft says so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import attrs
+
+from tallylight.agents.agent import parse_agent
+from tallylight.evidence.dialogs import kind_of
+from tallylight.model.status import Kind
+from tallylight.recordings.sightings import ASKING, BUSY, IDLE, Seen, Sighting, is_hint
+
+#: Spinners, as a pattern's class.
+_SPINNERS = ("⠁-⣿", "◐-◗", "🌑-🌘", "·✢✳✶✻✽")
+_SPINNER = [re.compile(f"[{family}](?: |$)") for family in _SPINNERS]
+_PROMPT = re.compile(r"([>❯›])(?: |$)")
+_BARE = re.compile(r"\S{0,12}[>❯›$%#:]")
+_WORD = re.compile(r"\S+")
+_PLAIN = re.compile(r"[^\W\d_][^\W\d]{2,}")
+#: Words of a phrase, and characters of it.
+_PHRASE, _LONGEST = (2, 3, 4), 60
+#: Rules of one kind.
+_MOST_RULES = 4
+#: A rule is worth having for this share of the sightings that it is to tell.
+_LEAST = 0.3
+#: Of the others, this share may show its pattern: what they are was guessed.
+_STRAY = 0.015
+#: Rows within which a pattern keeps its distance from the end, in nine of ten looks: what scrolls away is no sign.
+_NEAR = 5
+#: The least share of rest in which an input is seen; a bare one is not while something is typed, or a command runs.
+_LEAST_INPUT, _LEAST_BARE = 0.4, 0.25
+#: Patterns of an input that are weighed.
+_MOST_CANDIDATES = 400
+#: Priorities. What the agent asks comes first, then what any program that asks looks like, then work, then the input.
+_PRIORITY = {ASKING: 10, BUSY: -3, IDLE: -5}
+_STATUS = {ASKING: "waiting", BUSY: "working", IDLE: "idle"}
+
+
+@attrs.frozen
+class Rule:
+    """One rule: patterns that all match, in the *last* so many rows, and what it reached of the sightings it is for."""
+
+    label: str
+    name: str
+    patterns: tuple[str, ...]
+    last: int
+    reached: float
+    kind: Kind | None = None
+    question: str = ""
+    without: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Draft:
+    """The file to be: rules, and the glyphs of the title while it works."""
+
+    rules: tuple[Rule, ...]
+    glyphs: tuple[str, ...]
+    has_bar: bool
+    #: Looks of each label, and of *asking* those whose dialog needs no rule.
+    counts: dict[str, int]
+    plain: int
+
+
+def draft(seen: Sequence[Seen]) -> Draft:
+    """Make rules of what was seen."""
+    looks = [
+        attrs.evolve(look, segment=look.segment + 10_000 * number)
+        for number, one in enumerate(seen)
+        for look in one.sightings
+    ]
+    by_label = {label: [look for look in looks if look.label == label] for label in (BUSY, IDLE, ASKING)}
+    unread = [look for look in by_label[ASKING] if not look.is_read]
+    plain = len(by_label[ASKING]) - len(unread)
+    others = by_label[IDLE] + by_label[BUSY]
+    idle = list(_idle(by_label[IDLE], by_label[ASKING], by_label[BUSY]))
+    # Two ways to know what it asks: by its hint at keys, which may be cut off, and by its words, which may change.
+    asks = [*_rules(ASKING, unread, others, is_hint), *_rules(ASKING, unread, others, lambda row: not is_hint(row))]
+    asks = [attrs.evolve(rule, name=_name(ASKING, number)) for number, rule in enumerate(asks)]
+    if idle and not any(re.match(idle[0].patterns[0], row) for look in by_label[ASKING] for row in look.rows):
+        # A dialog that is quoted above the input is none.
+        asks = [attrs.evolve(rule, without=idle[0].patterns) for rule in asks]
+    # What asks has a higher priority: a spinner may turn on beside it.
+    rules = [*asks, *_rules(BUSY, by_label[BUSY], by_label[IDLE]), *idle]
+    counts = {label: len(found) for label, found in by_label.items()}
+    return Draft(tuple(rules), _glyphs(by_label), any(one.has_bar for one in seen), counts, plain)
+
+
+def _rules(
+    label: str, wanted: Sequence[Sighting], others: Sequence[Sighting], counts: Callable[[str], bool] = bool
+) -> Iterator[Rule]:
+    """The fewest patterns, of rows that *counts*, that are in most of *wanted* and in none of *others*."""
+    left = _spread(wanted)
+    total = sum(weight for _, weight in left)
+    if not total:
+        return
+    foreign = _spread(others)
+    most = _STRAY * sum(weight for _, weight in foreign)
+    known: dict[str, bool] = {}
+
+    def is_free(pattern: str) -> bool:
+        if pattern not in known:
+            compiled = re.compile(pattern)
+            strays = sum(weight for look, weight in foreign if any(map(compiled.match, look.rows)))
+            known[pattern] = strays <= most and _stays(compiled, left)
+        return known[pattern]
+
+    for number in range(_MOST_RULES):
+        counted: Counter[str] = Counter()
+        for look, weight in left:
+            for pattern in {pattern for row in look.rows if counts(row) for pattern in _patterns(row)}:
+                counted[pattern] += weight  # type: ignore[assignment]
+        best = next((p for p, w in _ranked(counted) if w >= _LEAST * sum(w for _, w in left) and is_free(p)), None)
+        if best is None:
+            return
+        compiled = re.compile(best)
+        hit = [(look, weight) for look, weight in left if any(compiled.match(row) for row in look.rows)]
+        left = [pair for pair in left if pair not in hit]
+        yield _rule(label, number, best, [look for look, _ in hit], sum(w for _, w in hit) / total)
+        if sum(weight for _, weight in left) < 0.02 * total:
+            return
+
+
+def _stays(pattern: re.Pattern[str], looks: Iterable[tuple[Sighting, float]]) -> bool:
+    """Whether what *pattern* finds keeps its distance from the end of the screen."""
+    backs = (next((n for n, row in enumerate(reversed(look.rows)) if pattern.match(row)), -1) for look, _ in looks)
+    found = sorted(back for back in backs if back >= 0)
+    return bool(found) and found[len(found) * 19 // 20] - found[len(found) // 20] <= _NEAR
+
+
+def _depth(pattern: re.Pattern[str], looks: Iterable[tuple[Sighting, float]]) -> int:
+    """How far from the end *pattern* is found, in the middle of all looks."""
+    backs = (next((n for n, row in enumerate(reversed(look.rows)) if pattern.match(row)), -1) for look, _ in looks)
+    found = sorted(back for back in backs if back >= 0)
+    return found[len(found) // 2] if found else 0
+
+
+def _name(label: str, number: int) -> str:
+    word = {ASKING: "asks", BUSY: "works", IDLE: "prompt"}[label]
+    return f"{word} {number + 1}" if number else word
+
+
+def _rule(label: str, number: int, pattern: str, looks: Sequence[Sighting], reached: float) -> Rule:
+    compiled = re.compile(pattern)
+    depth = max(next(back for back, row in enumerate(reversed(look.rows), 1) if compiled.match(row)) for look in looks)
+    name = _name(label, number)
+    if label != ASKING:
+        return Rule(label, name, (pattern,), min(48, depth + 2), reached)
+    texts = "\n".join(row for look in looks[:50] for row in look.rows[-10:])
+    is_asked = sum(any(row.endswith("?") for row in look.rows) for look in looks) * 2 > len(looks)
+    return Rule(label, name, (pattern,), min(48, depth + 2), reached, kind_of(texts), ".*\\?$" if is_asked else "")
+
+
+def _idle(idle: Sequence[Sighting], asking: Sequence[Sighting], busy: Sequence[Sighting]) -> Iterator[Rule]:
+    """
+    The input: what stands there whenever it is idle; at best never while it works or asks, but both are asked before.
+    """
+    left = _spread(idle)
+    total = sum(weight for _, weight in left)
+    if not total:
+        return
+    asked = {row for look in asking for row in look.rows}
+    worked = _spread(busy)
+    best: tuple[float, str, float] | None = None
+    counted: Counter[str] = Counter()
+    for look, weight in left:
+        for pattern in {pattern for row in look.rows[-10:] for pattern in _patterns(row, is_prompt=True)}:
+            counted[pattern] += weight  # type: ignore[assignment]
+    for pattern, weight in _ranked(counted)[:_MOST_CANDIDATES]:
+        compiled = re.compile(pattern)
+        is_bare = pattern.endswith("$")
+        if weight < (_LEAST_BARE if is_bare else _LEAST_INPUT) * total or not _stays(compiled, left):
+            continue
+        busy_share = sum(w for look, w in worked if any(map(compiled.match, look.rows))) / (
+            sum(w for _, w in worked) or 1
+        )
+        # Best of all is the bare sign of its input; a word alone, or one far up, may be anything.
+        score = weight / total - 0.1 * busy_share - 0.3 * any(map(compiled.match, asked))
+        score += 0.3 * (pattern[0] == "[") + 0.35 * is_bare - 0.2 * (" " not in pattern and not is_bare)
+        score -= 0.02 * _depth(compiled, left)
+        if best is None or score > best[0] + 1e-9:
+            best = (score, pattern, weight / total)
+    if best is not None:
+        compiled = re.compile(best[1])
+        yield _rule(IDLE, 0, best[1], [look for look, _ in left if any(map(compiled.match, look.rows))], best[2])
+
+
+def _spread(looks: Sequence[Sighting]) -> list[tuple[Sighting, float]]:
+    """The looks with weights, so that each stretch of them counts as much as the next; of like rows one is kept."""
+    counts = Counter(look.segment for look in looks)
+    found: dict[tuple[int, tuple[str, ...]], tuple[Sighting, float]] = {}
+    for look in looks:
+        key = look.segment, look.rows
+        weight = 1 / counts[look.segment]
+        found[key] = (look, found[key][1] + weight) if key in found else (look, weight)
+    return list(found.values())
+
+
+def _ranked(counted: Counter[str]) -> list[tuple[str, float]]:
+    """The patterns, those that are seen most first; of equals those of a spinner, then the longer ones."""
+    return sorted(counted.items(), key=lambda pair: (-round(pair[1], 6), pair[0][0] != "[", -len(pair[0]), pair[0]))
+
+
+def _patterns(row: str, *, is_prompt: bool = False) -> Iterator[str]:
+    """The patterns that *row* may stand for."""
+    for family, spinner in zip(_SPINNERS, _SPINNER, strict=True):
+        if not is_prompt and spinner.match(row):
+            yield f"[{family}](?: |$)"
+    if is_prompt and _BARE.fullmatch(row):
+        yield f"{re.escape(row)}$"
+    prompt = _PROMPT.match(row)
+    if prompt is not None:
+        if is_prompt:
+            yield f"[{prompt[1]}](?: |$)"
+        return  # what a person typed, or a choice that is pointed at
+    found = list(_WORD.finditer(row))[:24]
+    for size in (1, *_PHRASE) if is_prompt else _PHRASE:
+        for start in range(len(found) - size + 1):
+            phrase = [match[0] for match in found[start : start + size]]
+            if any(
+                after.start() - before.end() != 1 for before, after in itertools.pairwise(found[start : start + size])
+            ):
+                continue
+            text = " ".join(map(re.escape, phrase))
+            if any(word.startswith(("~", "/", "./")) for word in phrase):
+                continue  # where it was, not what it is
+            is_said = sum(bool(_PLAIN.search(word)) for word in phrase) * 2 >= size
+            if is_said and len(text) <= _LONGEST and not any(c.isdigit() for word in phrase for c in word):
+                yield text if not start else f".*{text}"
+
+
+def _glyphs(by_label: dict[str, list[Sighting]]) -> tuple[str, ...]:
+    """The spinners that its title begins with while it works, and at no other time."""
+    found = []
+    for family, spinner in zip(_SPINNERS, _SPINNER, strict=True):
+        busy = sum(bool(spinner.match(look.title)) for look in by_label[BUSY])
+        idle = sum(bool(spinner.match(look.title)) for look in by_label[IDLE])
+        if busy * 2 > len(by_label[BUSY]) and idle * 10 <= len(by_label[IDLE]):
+            found.append(family)
+    return tuple(found)
+
+
+_GLYPHS = {"⠁-⣿": ["U+2801-28FF"], "◐-◗": ["U+25D0-25D7"], "🌑-🌘": ["U+1F311-1F318"], "·✢✳✶✻✽": list("·✢✳✶✻✽")}
+
+
+def write(found: Draft, name: str, processes: Iterable[str], source: str = "") -> str:
+    """The text of the file. It is read back before it is returned: what is written here can be used."""
+    lines = [f"# {name}. Made by `tally agent new`{f' from {source}' if source else ''}: look it through."]
+    lines += [f"name = {_toml(name)}", f"processes = {_toml(list(processes))}"]
+    if found.has_bar:
+        lines.append('progress = "busy"                   # it drew a progress bar; it is taken to mean that it works')
+    if found.glyphs:
+        glyphs = [glyph for family in found.glyphs for glyph in _GLYPHS[family]]
+        lines += ["", "[title]", "plain_is_idle = true", "", "[[title.rules]]", 'status = "working"']
+        lines.append(f"glyphs = {_toml(glyphs)}")
+    for rule in found.rules:
+        lines += ["", "[[screen.rules]]", f"name = {_toml(rule.name)}"]
+        lines.append(f"status = {_toml(_STATUS[rule.label])}")
+        if rule.kind is not None:
+            lines.append(f"kind = {_toml(rule.kind.value)}")
+        lines += [f"priority = {_PRIORITY[rule.label]}", f"last = {rule.last}"]
+        lines.append(f"lines = {_toml(list(rule.patterns))}          # in {100 * rule.reached:.0f} % of what it is for")
+        if rule.without:
+            lines.append(f"without = {_toml(list(rule.without))}")
+        if rule.question:
+            lines.append(f"question = {_toml(rule.question)}")
+    text = "\n".join(lines) + "\n"
+    parse_agent(text, f"{name}.toml")
+    return text
+
+
+def _toml(value: object) -> str:
+    """A string or a list of them, as TOML has it: that of JSON, but for what is no ASCII."""
+    return json.dumps(value, ensure_ascii=False)

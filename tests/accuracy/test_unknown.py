@@ -1,0 +1,48 @@
+"""Agents whose files are taken away: what is shown of them all the same, and with a file that is made of three recordings.
+
+`python -m benchmarks.unknown` measures it on all recordings; here are a few of the quickest.
+"""
+
+from __future__ import annotations
+
+from benchmarks import accuracy, unknown
+from benchmarks.accuracy import Recording
+
+from tallylight.recordings import scoring
+from tallylight.recordings.check import check
+from tests.tables import each
+
+
+def recording(name: str) -> Recording:
+    return accuracy.read(unknown.recordings(name.partition("-")[0])[name])
+
+
+@each("name", ["claude-permission", "codex-denial", "copilot-permission", "qwen-denial", "pi-permission"])
+def test_without_a_file(name: str) -> None:
+    """Its dialogs are a light, and nothing else is taken for one."""
+    found = recording(name)
+    score = scoring.score(found.truth, unknown.undescribed(found), found.end)
+
+    assert score.waiting_s > 3
+    assert score.missed_waiting <= 0.35
+    assert score.false_waiting <= 0.02
+
+
+@each("name", ["pi-denial", "kimi-denial", "cline-denial", "aider-denial"])
+def test_with_a_made_file(name: str) -> None:
+    """Three recordings make a file that is right on another one."""
+    agent = unknown.made(name.partition("-")[0])
+    found = recording(name)
+    score = check(found.header, found.events, agent).score
+
+    assert score is not None and score.waiting_s > 3
+    assert score.missed_waiting <= 0.1
+    assert score.false_waiting <= 0.03
+
+
+@each("name", ["gemini-text", "kilo-text", "opencode-text"])
+def test_nobody_is_called_for_nothing(name: str) -> None:
+    """A conversation without a question calls nobody."""
+    found = recording(name)
+
+    assert all(word != "waiting" for _, word in unknown.undescribed(found))

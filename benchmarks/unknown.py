@@ -18,7 +18,7 @@ from benchmarks import accuracy
 from tallylight import wire
 from tallylight.agents.agent import Agent, Agents, parse_agent
 from tallylight.evidence.process import Process
-from tallylight.evidence.unknown import Unknown, candidate
+from tallylight.evidence.unknown import Unknown
 from tallylight.model.report import Source
 from tallylight.recordings import asciicast as recorded
 from tallylight.recordings import scoring
@@ -105,7 +105,8 @@ def events(header: Header, given: list[Event]) -> Iterator[Event]:
 
 def undescribed(recording: accuracy.Recording) -> scoring.Track:
     """What is shown of an agent whose file is not there."""
-    agents = Agents([candidate(recording.agent)])
+    _, found = since(recording.header, recording.events, recording.agent)
+    agents = Agents([found.agent] if found.agent is not None else ())
     replay = Replay(recording.header, agents, without={Source.PROTOCOL, Source.REGISTRY})
     track: list[tuple[float, str]] = []
     for event in events(recording.header, recording.events):

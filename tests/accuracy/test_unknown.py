@@ -1,4 +1,4 @@
-"""Agents whose files are taken away: what is shown of them all the same, and with a file that is made of three recordings.
+"""Agents whose files are taken away: what is shown of them all the same, and with a file that was made of recordings.
 
 `python -m benchmarks.unknown` measures it on all recordings; here are a few of the quickest.
 """

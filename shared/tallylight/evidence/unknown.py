@@ -9,8 +9,9 @@ other programs do not, one of these:
   there says that Esc interrupts;
 * it keeps such an input and shows a progress bar (OSC 9;4), or prompt marks (OSC 133) in its own interface.
 
-A candidate is an `Agent` without rules: its dialogs count if they look like one in any program, its title counts while
-a spinner turns in it, and the end of its progress bar. From output and silence nothing is concluded.
+A candidate is an `Agent` of which nothing is known: its dialogs count if they look like one in any program, and so do
+hints at the keys of a dialog right at the end of its screen, if none stood beside its input before; its title counts
+while a spinner turns in it, and the end of its progress bar. From output and silence nothing is concluded.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from collections.abc import Sequence
 import attrs
 
 from tallylight.agents.agent import Agent
+from tallylight.agents.screens import ScreenRule
 from tallylight.agents.titles import TitleRule
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.process import Process
 from tallylight.evidence.tail import Row, read_tail
 from tallylight.evidence.titles import LAMPS, MAX_CHARS
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 
 #: Of so many chances its screen is looked at twice on end, to see a spinner turn: in the first minutes, and later.
 OFTEN, SELDOM = 4, 40
@@ -41,6 +43,28 @@ _MARKS = 2
 _PROMPT = re.compile(r"[>❯›](?: |$)")
 _BAR = re.compile(r" {0,8}[┃▌▐│|](?: |$)")
 _INTERRUPT = re.compile(r"\besc(?:ape)?\b.{0,16}\binterrupt\b", re.IGNORECASE)
+_ASKED = re.compile(r".{0,120}\?$")
+#: Hints at the keys that answer. Where a dialog tells its choices by colours alone, they are all there is to read.
+_HINTS = (
+    ScreenRule(
+        name="keys to choose",
+        status=Status.WAITING,
+        kind=Kind.QUESTION,
+        lines=(re.compile(r".*(?:\benter|[⏎↵]) (?:to )?(?:sel|con|cho|sub)", re.IGNORECASE),),
+        last=5,
+        question=_ASKED,
+        priority=-1,
+    ),
+    ScreenRule(
+        name="keys for yes and no",
+        status=Status.WAITING,
+        kind=Kind.PERMISSION,
+        lines=(re.compile(r".*\[y\] ?\w.{1,40}\[n\] ?\w", re.IGNORECASE),),
+        last=5,
+        question=_ASKED,
+        priority=-1,
+    ),
+)
 _BRAILLE = frozenset(map(chr, range(0x2801, 0x2900)))
 _CIRCLES = frozenset(map(chr, range(0x25D0, 0x25D8)))
 _MOONS = frozenset(map(chr, range(0x1F311, 0x1F319)))
@@ -58,6 +82,7 @@ class Unknown:
         self._agent: Agent | None = None
         self._lamps: set[str] = set()
         self._inputs = 0
+        self._hints: tuple[ScreenRule, ...] = _HINTS
         self._turned: dict[int, str] = {}
         self._works = self._has_bar = False
         self._marks = 0
@@ -82,7 +107,7 @@ class Unknown:
         """The candidate; None as long as it is none."""
         has_more = self._works or self._has_bar or self._marks >= _MARKS
         if self._agent is None and (len(self._lamps) > 1 or (self._inputs >= _HELD and has_more)):
-            self._agent = candidate(self.name)
+            self._agent = candidate(self.name, self._hints)
         return self._agent
 
     def titled(self, title: str) -> None:
@@ -115,6 +140,7 @@ class Unknown:
         if place is None:
             return
         self._inputs += 1
+        self._hints = tuple(hint for hint in self._hints if not any(hint.lines[0].match(row.text) for row in rows))
         above = [row for row in rows[: place[0]] if row.text][-_ABOVE:]
         below = [row for row in rows[place[1] :] if row.text]
         self._works = (
@@ -195,10 +221,17 @@ class UnknownWatch:
             self._open.marked()
 
 
-def candidate(name: str) -> Agent:
-    """The agent that a candidate called *name* is taken for."""
+def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:
+    """The agent that a candidate called *name* is taken for; *hints* at keys are those that count."""
     turning = TitleRule(status=Status.WORKING, glyphs=_BRAILLE | _CIRCLES)
-    return Agent(name=name, display=name, title_rules=(turning,), title_plain_is_idle=True, progress="busy")
+    return Agent(
+        name=name,
+        display=name,
+        title_rules=(turning,),
+        title_plain_is_idle=True,
+        screen_rules=hints,
+        progress="busy",
+    )
 
 
 def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int) -> tuple[int, int] | None:

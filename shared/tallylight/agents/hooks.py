@@ -17,8 +17,8 @@ from tallylight.model.status import Kind, Status
 from tallylight.wire.values import load
 
 #: How the file holds hooks. `groups`: JSON, each event a list of groups, each with a list of hooks. `list`: JSON,
-#: each event a list of hooks. `plugin`: a program of ours in a file of its own.
-FORMS = ("groups", "list", "plugin")
+#: each event a list of hooks. `tables`: TOML, a table `[[hooks]]` for each hook. `plugin`: a file of ours.
+FORMS = ("groups", "list", "tables", "plugin")
 #: `clear`: the agent takes its leave. `nothing`: the event says nothing, and later rules are not asked.
 STATUSES = (*(status.value for status in Status if status is not Status.DOWN), "clear", "nothing")
 KINDS = tuple(kind.value for kind in Kind)

@@ -19,7 +19,7 @@ from typing import Any
 from tallylight.files import directories, install_paths, managed_block, read_write, user_file
 from tallylight.files.receipt import checksum
 from tallylight.files.system import System
-from tallylight.hooks import json_edit, receipt, tables
+from tallylight.hooks import json_edit, receipt, tables, toml_edit
 from tallylight.model.errors import DataFileError, TallyError
 
 #: The first words of a plugin of ours.
@@ -107,16 +107,18 @@ def command_line(program: Path, agent: str, event: str) -> str:
     return f"/bin/sh -c {shlex.quote(inner)}"
 
 
-def wanted(system: System, target: Target) -> dict[str, dict[str, Any]]:
-    """The hook for each event."""
+def commands(system: System, target: Target) -> dict[str, str]:
+    """What is to be run at each event."""
     program = command(system)
     problem = managed_block.path_problem(str(program))
     if problem:
         raise TallyError(f"{system.short(program)} cannot be written into a settings file: {problem}")
-    events = target.place["events"]
-    return {
-        event: json_edit.entry(target.place["entry"], command_line(program, target.agent, event)) for event in events
-    }
+    return {event: command_line(program, target.agent, event) for event in target.place["events"]}
+
+
+def wanted(system: System, target: Target) -> dict[str, dict[str, Any]]:
+    """The hook for each event."""
+    return {event: json_edit.entry(target.place["entry"], line) for event, line in commands(system, target).items()}
 
 
 def plugin_text(system: System, target: Target) -> str:
@@ -136,6 +138,8 @@ def is_present(system: System, target: Target) -> bool:
 def _present(target: Target, data: bytes) -> dict[str, list[str]]:
     if target.form == "plugin":
         return {"": [managed_block.decode(data)]} if managed_block.decode(data).startswith(_PLUGIN) else {}
+    if target.form == "tables":
+        return toml_edit.ours(managed_block.decode(data))
     return json_edit.ours(managed_block.decode(data), target.agent, grouped=target.grouped)
 
 
@@ -177,6 +181,11 @@ def _install_edits(system: System, target: Target, path: Path, book: receipt.Boo
     before = user_file.read(path)
     text = managed_block.decode(before or b"")
     pieces = entry.pieces if entry is not None else ()
+    if target.form == "tables":
+        plain = toml_edit.remove(text, pieces)
+        after, piece = toml_edit.insert(plain, commands(system, target))
+        own = managed_block.encode(plain)
+        return [Edit(target.agent, path, before, managed_block.encode(after), (piece,), own, entry)]
     bare = json_edit.remove(text, target.agent, pieces, grouped=target.grouped)
     done = json_edit.insert(bare, wanted(system, target), grouped=target.grouped, version=target.place["new"])
     return [

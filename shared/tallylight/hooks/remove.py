@@ -12,7 +12,7 @@ from pathlib import Path
 from tallylight.files import directories, managed_block, read_write, user_file
 from tallylight.files.receipt import checksum
 from tallylight.files.system import System
-from tallylight.hooks import json_edit, receipt
+from tallylight.hooks import json_edit, receipt, toml_edit
 from tallylight.hooks.install import Edit, Target, is_present, table_path
 from tallylight.model.errors import TallyError
 
@@ -64,6 +64,10 @@ def _remove_edit(system: System, target: Target | None, agent: str, path: Path, 
     if is_own or (target is not None and target.form == "plugin"):
         return Edit(agent, path, before, None, entry=entry, is_edited=is_own and checksum(before) != _written(entry))
     text = managed_block.decode(before)
+    if target.form == "tables" if target is not None else path.suffix == ".toml":
+        plain = toml_edit.remove(text, entry.pieces if entry is not None else ())
+        goes = entry is not None and entry.created and not plain.strip()
+        return Edit(agent, path, before, None if goes else managed_block.encode(plain), entry=entry)
     grouped = target.grouped if target is not None else '"hooks": [' in "".join(entry.pieces if entry else ())
     try:
         bare = json_edit.remove(text, agent, entry.pieces if entry is not None else (), grouped=grouped)

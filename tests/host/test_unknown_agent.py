@@ -13,6 +13,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Look, Pane
+from tallylight.snapshot.entries import ConversationEntry
 from tallylight.tracker.claims import Timing
 from tests.host.test_pane import SHELL, HandTable
 
@@ -135,6 +136,7 @@ def test_it_is_told(pane: Pane) -> None:
 
     assert (entry.unknown, entry.signs) == ("mystery", "a spinner in its title")
     assert pane.holder().agent is None
+    assert pane.conversation.entry == ConversationEntry()
 
 
 def test_a_screen_that_has_to_be_read_first(pane: Pane) -> None:

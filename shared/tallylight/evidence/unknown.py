@@ -35,8 +35,8 @@ OFTEN, SELDOM = 4, 40
 EAGER_CHANCES = 1200
 #: Looks that must have found an input.
 _HELD = 2
-#: Rows with text below an input, at most, and rows of it, and rows above it in which work is shown.
-_BELOW, _TALL, _ABOVE = 6, 12, 8
+#: Rows with text below an input, at most, lines across there, rows of it, and rows above it in which work is shown.
+_BELOW, _EDGES, _TALL, _ABOVE = 6, 4, 12, 8
 #: Prompt marks in its own interface; the first may be the shell's, which started it.
 _MARKS = 2
 
@@ -237,17 +237,18 @@ def candidate(name: str, hints: tuple[ScreenRule, ...] = _HINTS) -> Agent:
 def _input(rows: Sequence[Row], lines: Sequence[str], cursor_row: int) -> tuple[int, int] | None:
     """The rows of the tail that are an input: its first, and the one behind its last. None if there is none."""
     last = len(rows) - 1
-    texts_below = 0
+    texts_below = edges = 0
     for position in range(last, -1, -1):
         row = rows[position]
         if row.is_edge:
+            edges += 1
             top = _top_of_box(rows, position, lines, cursor_row)
             if top is not None:
                 return top, position + 1
         if _PROMPT.match(row.text) and row.number == cursor_row and texts_below:
             return position, position + 1
         texts_below += bool(row.text)
-        if texts_below > _BELOW:
+        if texts_below > _BELOW or edges > _EDGES:
             return None
     return None
 

@@ -346,6 +346,8 @@ class Pane(OwnFiles):
             self._read_title(now)
 
     def _remember(self, found: Identity) -> None:
+        if self.unknown.is_agent:
+            return  # nobody knows how to start it again
         process = found.process or found.leader
         self.conversation.began(found, self._table.cwd(process.pid) if process is not None else "")
 

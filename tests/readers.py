@@ -27,7 +27,7 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
 from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
 from tallylight.files import receipt, toml
-from tallylight.hooks import json_edit, mapping, order, payload, tables
+from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import receipt as hooks_book
 from tallylight.hooks import state as hooks_state
 from tallylight.hosts.fleet.messages import Message, PaneTopic, decode_presence
@@ -286,6 +286,15 @@ def read_settings(document: bytes, _folder: Path) -> object:
     if made is not None:
         assert json_edit.remove(made.text, "claude", made.pieces, grouped=True) == text
     return held
+
+
+def read_settings_toml(document: bytes, _folder: Path) -> object:
+    text = document.decode("utf-8", "replace")
+    if toml_edit.ours(text):
+        return toml_edit.remove(text)
+    done, piece = toml_edit.insert(text, {"Stop": "tally hook kimi"})
+    assert toml_edit.remove(done, [piece]) == text
+    return toml_edit.ours(done)
 
 
 def read_need(document: bytes, _folder: Path) -> object:
@@ -716,6 +725,11 @@ READERS = {
         modules=("hooks.jsonc", "hooks.json_edit"),
         example={"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}, "a": {"b": 1}, "n": 5},
         read=read_settings, errors=(TallyError,),
+    ),
+    "settings of an agent, TOML": Reader(
+        modules=("hooks.toml_edit",),
+        example='model = "x"\n[[hooks]]\nevent = "Stop"\ncommand = "mine"\n[a]\nb = 1\n',
+        read=read_settings_toml, errors=(TallyError,), form="toml",
     ),
     "a needed setting, JSON": Reader(
         modules=("hooks.state",), example={"hooks": True, "a": {"b": "x"}, "n": 5}, read=read_need

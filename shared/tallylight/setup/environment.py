@@ -249,6 +249,8 @@ def apply(system: System, source: Source, python: Path, state: State) -> bool:
         place.data.mkdir(parents=True, exist_ok=True)
         if state.build:
             complete = _build(system, source, python, place.releases / state.release)
+        if made:
+            read_write.atomic_write(_note(place), json.dumps({"version": 1, "made": made}).encode())
         for link in _links(place, source):
             if link in state.stale:
                 _relink(link, _release_link(link, state.release))

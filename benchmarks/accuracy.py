@@ -104,6 +104,7 @@ def engine(recording: Recording, *, relay: bool, without: Collection[Source] = (
         for decision in replay.play(event):
             if not track or track[-1][1] != decision.status:
                 track.append((replay.now, str(decision.status)))
+    assert not replay.faults, replay.faults
     return track
 
 

@@ -470,6 +470,7 @@ def read_recorded(document: bytes, _folder: Path) -> object:
     for each in found:
         if isinstance(each, Event):
             assert all(decision.status for decision in replay.play(each))
+    assert replay.faults == []
     # A `raw` stands for what the next output was.
     return found[:-1] or [each for each in found if isinstance(each, Event) and each.what != Wrote(b"b")]
 

@@ -249,6 +249,32 @@ def test_there_is_something_to_check() -> None:
     assert sorted(name for name in named if name not in MODULES) == []
 
 
+#: The parts of the engine of a pane, which a recording must not wire together in a way of its own.
+PARTS = {"ScreenReader", "TitleReader", "ProgressReader", "ScreenWatch", "Tracker", "Inbox", "Order"}
+
+
+def assembled(module: Module) -> list[str]:
+    """The parts of a pane's engine that *module* makes itself."""
+    calls = (node.func for node in ast.walk(ast.parse(module.source)) if isinstance(node, ast.Call))
+    return sorted(PARTS & {ast.unparse(func).rpartition(".")[2] for func in calls})
+
+
+def test_a_recording_and_a_live_pane_have_one_engine() -> None:
+    """A recorder and a replay make a `Pane`, as every host does, and nothing of what it is made of."""
+    assert [(name, assembled(MODULES[name])) for name in MODULES if name.startswith("recordings")] == [
+        (name, []) for name in MODULES if name.startswith("recordings")
+    ]
+    assert assembled(MODULES["pane.pane"]) == [
+        "Inbox",
+        "Order",
+        "ProgressReader",
+        "ScreenReader",
+        "TitleReader",
+        "Tracker",
+    ]
+    assert all("Pane(" in MODULES[f"recordings.{name}"].source for name in ("recorder", "replay"))
+
+
 _ACTIONS = {"actions.answer", "actions.say"}
 #: The methods that reach a program's input, and who alone may call them; and the same of words of commands.
 TYPING_CALLS = {

@@ -9,7 +9,7 @@ import pytest
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.model.report import Source
 from tallylight.pane.pane import Look, Pane
-from tallylight.recordings.asciicast import Event, Header, Output
+from tallylight.recordings.asciicast import Event, Header, Mark, Output
 from tallylight.recordings.events import ForegroundChange
 from tallylight.recordings.replay import Replay
 from tallylight.tracker.claims import Timing
@@ -93,10 +93,41 @@ def test_a_pane_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_progress_bar_in_a_recording() -> None:
-    """That an agent takes its bar away ends its turn, in a recording as in kitty."""
+    """That an agent takes its bar away ends its turn, as in kitty, which is asked for it at each tick."""
     replay = Replay(Header(80, 24), AGENTS)
     list(replay.play(Event(0.0, ForegroundChange(Foreground("copilot", 1)))))
     list(replay.play(Event(1.0, Output(b"\x1b]9;4;3;0\x07"))))
+    list(replay.advance(1.9))
     assert replay.decision.status == "working"
     list(replay.play(Event(2.0, Output(b"\x1b]9;4;0;0\x07"))))
+    list(replay.advance(2.25))
     assert (replay.decision.status, replay.decision.reason.rule) == ("done", "progress bar taken away")
+
+
+def aider(*events: Event) -> list[tuple[float, str]]:
+    """The lights of aider, which draws `events` after it has stood at its prompt for four seconds."""
+    replay = Replay(Header(80, 40), AGENTS)
+    start = [Event(0.0, ForegroundChange(Foreground("aider", 1, speaks=True)))]
+    start.append(Event(0.5, Output(drawn(*screen("aider/idle-80")))))
+    lights: list[tuple[float, str]] = []
+    for event in (*start, *events):
+        for decision in replay.play(event):
+            if not lights or lights[-1][1] != decision.status:
+                lights.append((replay.now, str(decision.status)))
+    assert replay.faults == []
+    return lights
+
+
+def test_a_silent_command_is_work_for_as_long_as_its_screen_says_so() -> None:
+    """A replay goes on looking at a screen that does not change, as a host does: after 30 s it still works."""
+    running = Event(5.0, Output(drawn(*screen("aider/tool-running-80"))))
+
+    assert [status for _, status in aider(running, Event(90.0, Mark("")))] == ["idle", "working"]
+
+
+def test_a_gap_of_a_year_is_passed_over() -> None:
+    """Nothing that time alone decides is lost in a gap, and it costs no more than a quarter of an hour."""
+    running = Event(5.0, Output(drawn(*screen("aider/tool-running-80"))))
+    at_rest = Event(3e7, Output(drawn(*screen("aider/done-after-tool-80"))))
+
+    assert [status for _, status in aider(running, at_rest, Event(3e7 + 3, Mark("")))] == ["idle", "working", "done"]

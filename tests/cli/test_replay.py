@@ -50,6 +50,7 @@ def told(*events: tuple[float, What], relay: bool = True, without: Sequence[Sour
             note()
     for _ in replay.finish():
         note()
+    assert replay.faults == []
     return found
 
 
@@ -118,6 +119,25 @@ def test_a_new_size_is_not_output() -> None:
     events: list[tuple[float, What]] = [(0.0, crush), (0.3, full), (20, Resize(100, 40)), (20.1, other), (23, Mark(""))]
 
     assert told(*events)[-1][1] == "waiting/input"
+
+
+def test_notifications_are_evidence() -> None:
+    """What an agent tells the person by way of the terminal is heard as in a host; of any other program it is not."""
+    told_person = Output(b"\x1b]9;Your turn\x07")
+    crush, shell = ForegroundChange(Foreground("crush", 7)), Mark("")
+
+    assert told((0.0, crush), (2.0, told_person), (3.0, Mark("")), relay=False)[-1] == (2.0, "waiting")
+    assert told((0.0, shell), (2.0, told_person), (3.0, Mark("")), relay=False) == [(0.0, "active")]
+    halves = Output(b"\x1b]99;i=1:d=0;Your \x07"), Output(b"\x1b]99;i=1;turn\x07")
+    assert told((0.0, crush), (2.0, halves[0]), (2.5, halves[1]), relay=False)[-1] == (2.5, "waiting")
+
+
+def test_an_agent_that_is_not_known_here_is_one_all_the_same() -> None:
+    """A recording made where somebody had described an agent is replayed by what every agent has in common."""
+    mine = ForegroundChange(Foreground("mine", 7))
+
+    assert told((0.0, mine), (9.0, Mark("")))[0] == (0.0, "working")
+    assert told((0.0, mine), (9.0, Mark("")))[-1] == (4.0, "waiting/input")
 
 
 def test_status_files_are_evidence() -> None:

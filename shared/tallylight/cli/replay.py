@@ -59,6 +59,8 @@ def main(argv: list[str]) -> int:
             replay = Replay(header, agents, relay=RelayCore(agent=_agent(header.command, agents)))
             for time, decision in _changes(replay, items, problems):
                 write(output, time, decision)
+            for fault in replay.faults:
+                sys.stderr.write(f"tally replay: {clean(options.file)}: {fault}\n")
     except RecordingError as error:
         raise TallyError(f"{clean(options.file)}: {error}") from None
     except OSError as error:
@@ -81,13 +83,16 @@ def _agent(command: str, agents: Agents) -> str:
 def _changes(
     replay: Replay, items: Iterator[Header | Event | Problem], problems: _Problems
 ) -> Iterator[tuple[float, Decision]]:
-    """Each decision that tells a person something new, and its time."""
-    shown: tuple[object, ...] = ()
+    """Each decision that tells a person something new, and its time. That nothing is known yet is not new."""
+    shown = _words(replay.decision)
     for decision in _decisions(replay, items, problems):
-        words = (decision.status, decision.kind, decision.reason.source, decision.report.agent)
-        if words != shown:
+        if (words := _words(decision)) != shown:
             shown = words
             yield replay.now, decision
+
+
+def _words(decision: Decision) -> tuple[object, ...]:
+    return decision.status, decision.kind, decision.reason.source, decision.report.agent
 
 
 def _decisions(replay: Replay, items: Iterator[Header | Event | Problem], problems: _Problems) -> Iterator[Decision]:

@@ -26,7 +26,8 @@ import attrs
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
 from tallylight.evidence.ordinary import ordinary, own_name
-from tallylight.evidence.process import GENERIC_SCRIPTS, Process, is_version, script_name
+from tallylight.evidence.process import GENERIC_SCRIPTS, Process, base_name, is_version, script_name
+from tallylight.model.status import Status
 
 
 @attrs.frozen
@@ -37,7 +38,8 @@ class Identity:
     *process* is the agent's own process as far as it is known, else the one in front of it (`is_direct` is False).
     *doubtful* is an agent whose name fits but which lacks its second sign: a title may still give it. *is_open*:
     the leader runs something that only its children tell. *unknown* is the name of a program that may be an agent,
-    although no agent file names it.
+    although no agent file names it. *speaks*: the process is sure to be an agent that tells its status itself (a status
+    file, a title, a screen that shows when it is idle), and no script that is named like it.
     """
 
     leader: Process | None = None
@@ -49,6 +51,7 @@ class Identity:
     doubtful: Agent | None = None
     rule: str = ""
     unknown: str = ""
+    speaks: bool = False
 
     @property
     def wants_children(self) -> bool:
@@ -58,9 +61,8 @@ class Identity:
     def with_title(self, title: str) -> Identity:
         """The same, where *title* is the second sign that was lacking."""
         if self.agent is None and self.doubtful is not None and title.startswith(self.doubtful.sign.titles or ("\0",)):
-            return attrs.evolve(
-                self, agent=self.doubtful, doubtful=None, is_direct=True, rule=f"{self.rule}, and its title"
-            )
+            rule = f"{self.rule}, and its title"
+            return _with_voice(attrs.evolve(self, agent=self.doubtful, doubtful=None, is_direct=True, rule=rule))
         return self
 
 
@@ -73,8 +75,21 @@ def identify(processes: Sequence[Process], agents: Agents) -> Identity:
 
     If the leader is gone (`cat notes | claude`), the rest of the group stands in, in the order given.
     """
-    if not processes:
-        return NOBODY
+    return _with_voice(_identify(processes, agents)) if processes else NOBODY
+
+
+def _with_voice(found: Identity) -> Identity:
+    """*found*, with whether its process is sure to be the agent that speaks."""
+    agent, process = found.agent, found.process or found.leader
+    if agent is None or process is None:
+        return found
+    tells = agent.registry or agent.title_rules or any(rule.status is Status.IDLE for rule in agent.screen_rules)
+    program = base_name(process.exe)
+    is_sure = program in agent.processes or interpreter_name(program) in agent.interpreters
+    return attrs.evolve(found, speaks=bool(tells) and is_sure)
+
+
+def _identify(processes: Sequence[Process], agents: Agents) -> Identity:
     first, rest = processes[0], processes[1:]
     found = _identify_one(first, agents)
     if first.pgrp and first.pid != first.pgrp:

@@ -96,8 +96,12 @@ class OwnFiles:
             return  # another agent has come to the foreground since
         report = run.read(status_file, tail, now)
         if report is not None:
-            self.conversation.heard(report)
-            self.tracker.report(report, now)
+            self.read_elsewhere(report, now)
+
+    def read_elsewhere(self, report: Report, now: float) -> None:
+        """The agent's own files say *report*, as they were read here or when they were recorded."""
+        self.conversation.heard(report)
+        self.tracker.report(report, now)
 
     def _last_words(self, run: Run, *, is_removed: bool, now: float) -> None:
         """It is known now whether an agent that has ended took its status file with it."""

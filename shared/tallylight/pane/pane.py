@@ -15,7 +15,7 @@ from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.looks import Look as Look
 from tallylight.evidence.looks import ScreenReader
-from tallylight.evidence.process_table import ForegroundReader, Table
+from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.prompts import Prompt
 from tallylight.evidence.screen import Change
@@ -27,7 +27,8 @@ from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
 from tallylight.pane.own_files import OwnFiles
-from tallylight.pane.run import Run, same_run, speaks
+from tallylight.pane.processes import Foregrounds
+from tallylight.pane.run import Run, same_run
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
@@ -35,25 +36,33 @@ from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
+#: A screen that is calm is looked at in every so many ticks.
+CALM_EVERY = 2
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
 LAST_WORDS_S = 1.0
 
 
 class Pane(OwnFiles):
-    """One pane. *now* is monotonic seconds throughout; *tell* is told of faults, see `hosts.faults`."""
+    """
+    One pane. *now* is monotonic seconds throughout; *tell* is told of faults, see `pane.faults`.
+
+    *tracker*: one that somebody listens in on, such as a recorder; else it is the pane's own.
+    """
 
     def __init__(
         self,
         timing: Timing,
-        reader: ForegroundReader,
+        reader: Foregrounds,
         table: Table,
         tell: Callable[[str], None] = lambda _: None,
+        *,
+        tracker: Tracker | None = None,
     ) -> None:
         self.faults = Faults(tell)
-        self.tracker = Tracker(timing)
+        self.tracker = tracker if tracker is not None else Tracker(timing)
         self.attention = Attention()
         self._order = Order()
-        self._inbox = Inbox(lambda id_: self.tracker.has(id_))  # noqa: PLW0108 - a recorder has its own tracker
+        self._inbox = Inbox(self.tracker.has)
         self.conversation = Conversation()
         self._reader = reader
         self._table = table
@@ -333,8 +342,9 @@ class Pane(OwnFiles):
             self._run = Run(found, TitleReader(found.agent, now), progress=ProgressReader(found.agent))
             self._remember(found)
             self._run.find_files(self._table, now)
-            own = speaks(found.agent, process)
-            foreground = Foreground(found.agent.name, process.pid, speaks=own, is_candidate=self.unknown.is_agent)
+            foreground = Foreground(
+                found.agent.name, process.pid, speaks=found.speaks, is_candidate=self.unknown.is_agent
+            )
         elif found.is_remote and process is not None:
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
         self._screen = ScreenReader(self.agent)

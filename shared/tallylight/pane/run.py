@@ -13,17 +13,13 @@ from pathlib import Path
 
 import attrs
 
-from tallylight.agents.agent import Agent
-from tallylight.evidence.commands import interpreter_name
 from tallylight.evidence.foreground import Identity
-from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.records import claude_ending, claude_status
 from tallylight.evidence.records.claude_turns import Turns
 from tallylight.evidence.titles import TitleReader
 from tallylight.model.report import Report, Source
-from tallylight.model.status import Status
 from tallylight.pane.file_request import FileRequest
 from tallylight.pane.record import Record, RecordRequest
 
@@ -122,17 +118,6 @@ class Run:
         agent = self.identity.agent
         name = agent.name if agent is not None else ""
         return Report(source=Source.REGISTRY, status=None, agent=name, rule="status file removed")
-
-
-def speaks(agent: Agent, process: Process) -> bool:
-    """
-    Whether *process* is sure to be the agent that tells its status itself, and no script that is named like it.
-
-    By its status file, its title or a screen that shows when it is idle.
-    """
-    tells = agent.registry or agent.title_rules or any(rule.status is Status.IDLE for rule in agent.screen_rules)
-    program = base_name(process.exe)
-    return bool(tells) and (program in agent.processes or interpreter_name(program) in agent.interpreters)
 
 
 def same_run(before: Identity, after: Identity) -> bool:

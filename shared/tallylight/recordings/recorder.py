@@ -24,6 +24,7 @@ from tallylight.pane.pane import Pane
 from tallylight.recordings.asciicast import Encoder, Event, Header, Input, Output, Resize, What
 from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.relay import shell
+from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
 from tallylight.ui.layout import clean
@@ -103,10 +104,9 @@ class Recorder:
         self._is_over = False
         agents, _ = agent_files.load_agents(os.environ)
         table = process_table.table()
-        self._pane = Pane(
-            config_file.load_config(os.environ)[0].timing, process_table.ForegroundReader(agents, table), table
-        )
-        self._pane.tracker = _Witness(sink.write)
+        timing = config_file.load_config(os.environ)[0].timing
+        reader = process_table.ForegroundReader(agents, table)
+        self._pane = Pane(timing, reader, table, tracker=_Witness(timing, sink.write))
 
     # What passes -------------------------------------------------------------------------------------------------
 
@@ -183,8 +183,8 @@ class Recorder:
 class _Witness(Tracker):
     """A tracker whose input is recorded, as far as the output would not tell it again."""
 
-    def __init__(self, record: Callable[[What, float], None]) -> None:
-        super().__init__()
+    def __init__(self, timing: Timing, record: Callable[[What, float], None]) -> None:
+        super().__init__(timing)
         self._record = record
 
     def foreground(self, foreground: Foreground | None, now: float, *, is_gone: bool = True) -> None:

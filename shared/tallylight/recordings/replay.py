@@ -1,12 +1,13 @@
 """
-A replay: the events of a recording taken through the codecs and the tracker, as a host would have.
+A replay: the events of a recording, told to a pane as a host would have told them.
 
-Events go in, in the order of their time; `decision` is what the pane showed then. Time is the recording's. Output is
-scanned, decoded, and drawn on a `Grid`, at which a `ScreenWatch` looks every `poll_s`: a decision comes as early and as
-late as it does in a terminal. Nobody looks at the pane: what is *done* stays so.
+Events go in, in the order of their time; `decision` is what the pane showed then. Time is the recording's. The pane is
+the engine of every host (`pane.pane`); the replay is its host, and does as kitty's does: what a terminal tells (`TOLD`)
+is passed on when it is written, and every `poll_s` there is a tick, with a look at the screen that the output has drawn
+on a `Grid`. Nobody looks at the pane: what is *done* stays so.
 
-What a host asks its processes and files for is in the recording as evidence. Of the output a host hears only what a
-terminal tells (`TOLD`); of all else only what a relay, if one is given, makes of it.
+What a host asks its processes and files for is in the recording as evidence. Of the output a pane hears only what a
+terminal tells; of all else only what a relay, if one is given, makes of it.
 """
 
 from __future__ import annotations
@@ -16,20 +17,19 @@ from typing import Protocol
 
 from tallylight import wire
 from tallylight.agents.agent import Agents
-from tallylight.evidence.looks import Look, ScreenReader
-from tallylight.evidence.progress import ProgressReader
-from tallylight.evidence.screen import WINDOW
-from tallylight.evidence.titles import TitleReader
+from tallylight.evidence import notified
+from tallylight.evidence.looks import Look
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report, Source
+from tallylight.pane.pane import CALM_EVERY, Pane
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.recordings.grid import Grid
+from tallylight.recordings.processes import RecordedProcesses
+from tallylight.recordings.selective import SelectiveTracker
 from tallylight.tracker.claims import Timing
-from tallylight.tracker.foreground import Foreground
-from tallylight.tracker.tracker import ADOPT_S, Tracker
-from tallylight.wire import osc1338
 from tallylight.wire.envelope import CARRIER
+from tallylight.wire.notification import Chunk, Notification, Notifications
 from tallylight.wire.osc9_4 import ProgressReport, ProgressState
 from tallylight.wire.osc133 import Mark, MarkKind
 from tallylight.wire.scanner import Scanner, Sequence
@@ -40,6 +40,9 @@ from tallylight.wire.user_var import UserVar
 TOLD = frozenset({0, 2, 9, 99, 133, 777, 1337})
 #: By which a shell tells that a signal ended a command.
 _SIGNALLED = 128
+#: For so long, in seconds, a pane is looked at in which nothing happens: all that time alone decides is over by then.
+#: The rest of such a gap is passed over, as a host does after its machine was suspended.
+REST_S = 900.0
 
 
 class Relay(Protocol):
@@ -67,29 +70,27 @@ class Replay:
         without: Collection[Source] = (),
     ) -> None:
         self.now = 0.0
-        self.tracker = Tracker(timing)
-        self._agents = agents
+        #: What could not be taken in, for a mistake of ours: a line each.
+        self.faults: list[str] = []
+        tracker = SelectiveTracker(timing, without)
+        self._processes = RecordedProcesses(agents)
+        self._pane = Pane(tracker.timing, self._processes, self._processes, self.faults.append, tracker=tracker)
         self._relay = relay
         self._poll_s = poll_s
-        self._without = frozenset(without)
         self._scanner = Scanner()
         self._grid = Grid(header.columns, header.rows)
-        self._screen = ScreenReader()
-        self._has_foreground = False
-        self._progress = ProgressReader()
-        self._titles: TitleReader | None = None
-        self._title = ""
-        self._title_at: float | None = None
-        #: Looks at the screen so far, and how many more there are to be while nothing is drawn.
-        self._looks = 0
-        self._looks_left = 0
+        #: What is on the grid, until something is drawn.
+        self._look: Look | None = None
+        self._notifications = Notifications()
+        self._has_bar = False
+        self._ticks = 0
         #: How the command ended, until its foreground is known to be gone.
         self._exit: Exit | None = None
 
     @property
     def decision(self) -> Decision:
         """What the pane shows."""
-        return self.tracker.decision
+        return self._pane.decision
 
     def play(self, event: Event) -> Iterator[Decision]:
         """Let time pass until *event* and take it in; yield the decision after each step on the way."""
@@ -103,54 +104,80 @@ class Replay:
                     self._relay.from_child(data, now)
             case Resize(columns, rows):
                 self._grid.resize(columns, rows)
-                self._watch_again()
+                self._look = None
                 if self._relay is not None:
                     self._relay.resized(now)
-            case ForegroundChange(foreground, is_gone):
-                self._foreground(foreground, is_gone)
+            case ForegroundChange() as change:
+                self._pane.foreground(self._processes.change(change), now)
             case Exit():
                 self._exit = event.what
                 if self._relay is not None:
                     self._relay.finished(now, event.what.code, event.what.signal)
             case Report() as report:
-                self._report(report)
+                self._pane.read_elsewhere(report, now)
         self._hear_relay()
-        if self._exit is not None and not self._has_foreground:
+        if self._exit is not None and not self._processes.has_foreground:
             code, signal = self._exit.code, self._exit.signal
             self._exit = None
-            self.tracker.command_end(code if signal is None else _SIGNALLED + signal, now)
+            self._pane.marked(False, code if signal is None else _SIGNALLED + signal, now)
         yield self.decision
 
     def finish(self) -> Iterator[Decision]:
         """Yield what was decided last and is held back only because it came so soon after another change."""
-        yield from self.advance(self.now + self.tracker.timing.debounce_s)
+        yield from self.advance(self.now + self._pane.tracker.timing.debounce_s)
 
     def advance(self, until: float) -> Iterator[Decision]:
         """Let time pass; yield the decision at every time at which it may change."""
+        rest = max(REST_S, 2 * self._pane.tracker.timing.fuse_s)
+        if until - self.now <= rest:
+            yield from self._pass(until)
+            return
+        yield from self._pass(self.now + rest)
+        self._pane.tracker.pause(until - self.now)
+        self.now = until
+        self._ticks = int(until / self._poll_s)
+
+    def _pass(self, until: float) -> Iterator[Decision]:
         ticked_at: float | None = None
         while True:
-            deadline = self.tracker.deadline()
+            deadline = self._pane.deadline()
             if deadline is not None and deadline <= self.now:
                 # One that stands although its time has come is not waited for again.
                 deadline = self.now if ticked_at != self.now else None
-            look = (self._looks + 1) * self._poll_s if self._looks_left else None
+            tick = (self._ticks + 1) * self._poll_s
             relay = self._relay.deadline() if self._relay is not None else None
             if relay is not None:
                 relay = max(relay, self.now)
-            due = min((at for at in (deadline, look, relay) if at is not None), default=None)
-            if due is None or due > until:
+            due = min(at for at in (deadline, tick, relay) if at is not None)
+            if due > until:
                 break
             self.now = max(self.now, due)
             if due == relay and self._relay is not None:
                 self._relay.tick(self.now)
                 self._hear_relay()
-            if due == look:
-                self._look()
-            if due == deadline:
-                self.tracker.tick(self.now)
+            if due == tick:
+                self._tick()
+                ticked_at = self.now
+            elif due == deadline:
+                self._pane.tick(self.now)
                 ticked_at = self.now
             yield self.decision
         self.now = max(self.now, until)
+
+    def _tick(self) -> None:
+        """What a host does at every tick."""
+        self._ticks += 1
+        pane = self._pane
+        if not pane.is_calm or self._ticks % CALM_EVERY == 0:
+            pane.screen(self._read_screen, self.now)
+        pane.progress(self._has_bar, self.now)
+        pane.tick(self.now)
+
+    def _read_screen(self) -> Look:
+        if self._look is None:
+            grid = self._grid
+            self._look = Look(grid.lines, grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)
+        return self._look
 
     def _hear_relay(self) -> None:
         if self._relay is not None and (data := self._relay.to_terminal()):
@@ -160,83 +187,36 @@ class Replay:
         items = self._scanner.feed(data)
         for item in items:
             if isinstance(item, Sequence) and item.number in TOLD:
-                self._event(wire.decode(item))
+                self._told(item)
         self._grid.draw(items)
-        self._watch_again()
+        self._look = None
 
-    def _foreground(self, foreground: Foreground | None, is_gone: bool) -> None:
-        agent = self._agents.get(foreground.name) if foreground is not None and foreground.is_agent else None
-        self._has_foreground = foreground is not None
-        self._titles = TitleReader(agent, self.now) if agent is not None else None
-        self._screen = ScreenReader(agent)
-        self._progress = ProgressReader(agent)
-        self._watch_again()
-        self.tracker.foreground(foreground, self.now, is_gone=is_gone)
-        if self._title_at is not None and self.now - self._title_at <= ADOPT_S:
-            self._read_title()
-
-    def _watch_again(self) -> None:
-        """Look for as long as what was drawn until now is remembered; later looks would find nothing."""
-        if not self._looks_left:
-            self._looks = max(self._looks, int(self.now / self._poll_s))
-        self._looks_left = WINDOW
-
-    def _look(self) -> None:
-        self._looks += 1
-        self._looks_left -= 1
-        tracker = self.tracker
-        wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
-        if not wants_screen:
-            self._read(self._screen.forget())
-        if not wants_output and not wants_screen:
-            return
-        grid = self._grid
-        look = Look(grid.lines, grid.cursor_row, grid.cursor_column, grid.columns, grid.cursor_visible)
-        change = self._screen.look(look)
-        if change.is_output and wants_output and Source.HEURISTIC not in self._without:
-            tracker.output(self.now)
-        if wants_screen:
-            self._read(self._screen.read(look))
-
-    def _read(self, report: Report | None) -> None:
-        """Take in what the screen says. That is no reason to look again."""
-        if report is not None and Source.SCREEN not in self._without:
-            self.tracker.report(report, self.now)
-
-    def _event(self, event: object) -> None:
-        match event:
-            case Report():
-                self._report(event)
+    def _told(self, sequence: Sequence) -> None:
+        pane, now = self._pane, self.now
+        match wire.decode(sequence):
             case UserVar(name, value) if name == CARRIER:
-                self._carrier(value)
+                pane.carrier(value, now)
             case Title(text):
-                self._title, self._title_at = text, self.now
-                self._read_title()
-            case ProgressReport(state) if Source.PROGRESS not in self._without:
-                report = self._progress.read(is_shown=state is not ProgressState.CLEAR)
-                if report is not None:
-                    if report.status is None:
-                        self.tracker.stirs(self.now)
-                    self._report(report)
-            case Mark() if Source.SHELL not in self._without:
-                if event.kind is MarkKind.PROMPT_START:
-                    self.tracker.prompt(self.now)
-                elif event.kind is MarkKind.COMMAND_START:
-                    self.tracker.command_start(self.now)
-                elif event.kind is MarkKind.COMMAND_END:
-                    self.tracker.command_end(event.exit_code, self.now)
+                pane.title(text, now)
+            case ProgressReport(state):
+                self._has_bar = state is not ProgressState.CLEAR
+            case Mark() as mark:
+                if mark.kind is MarkKind.COMMAND_START:
+                    pane.marked(True, None, now)
+                elif mark.kind in (MarkKind.PROMPT_START, MarkKind.COMMAND_END):
+                    # Of a shell without an end mark, kitty takes its prompt for one.
+                    pane.marked(False, mark.exit_code, now)
+            case _ if pane.agent is not None and sequence.number in (9, 99, 777):
+                self._notified(sequence)
 
-    def _carrier(self, value: str | None) -> None:
-        report = osc1338.decode_variable(value)
+    def _notified(self, sequence: Sequence) -> None:
+        number, event = sequence.number or 0, wire.decode(sequence)
+        payload = sequence.body.decode("utf-8", "replace")
+        if number == 777 and notified.is_machine_talk(number, payload):
+            report = notified.spoken(number, payload, self.decision.status)
+        elif isinstance(event, (Chunk, Notification)) and (whole := self._notifications.merge(event)) is not None:
+            report = notified.plain(number, whole.title, whole.body)
+        else:
+            report = None
         if report is not None:
-            self._report(report)
-
-    def _read_title(self) -> None:
-        report = self._titles.read(self._title, self.now) if self._titles is not None else None
-        if report is not None:
-            self._report(report)
-
-    def _report(self, report: Report) -> None:
-        if report.source not in self._without:
-            self.tracker.report(report, self.now)
-            self._watch_again()
+            self._pane.notified(report, self.now)

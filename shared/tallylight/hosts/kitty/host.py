@@ -39,14 +39,14 @@ from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
 from tallylight.model.decision import Decision
-from tallylight.pane.pane import Look, Pane
+from tallylight.pane.pane import CALM_EVERY, Look, Pane
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.envelope import CARRIER
 from tallylight.wire.text import sanitise
 
-#: How many screens that have not changed recently are looked at in one tick, at most; each one in every second tick
-#: where there are few.
+#: How many screens that have not changed recently are looked at in one tick, at most; where there are few, each
+#: one in every `CALM_EVERY`th tick.
 CALM_A_TICK = 16
 #: How soon, in seconds, to look again where an answer is expected any moment: a transcript's end.
 SOON_S = 0.05
@@ -253,7 +253,7 @@ class KittyHost:
         for id_ in [id_ for id_ in self._panes if id_ not in windows]:
             self._drop(id_)
         self._ticks += 1
-        calm_every = max(2, sum(pane.is_calm for pane in self._panes.values()) // CALM_A_TICK)
+        calm_every = max(CALM_EVERY, sum(pane.is_calm for pane in self._panes.values()) // CALM_A_TICK)
         for window in list(windows.values()):
             pane = self._pane(window.id)
             if late > SUSPENDED_S:

@@ -1,0 +1,44 @@
+"""
+A tracker that does not hear some sources: what would the light be without them?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from tallylight.model.report import Report, Source
+from tallylight.tracker.claims import Timing
+from tallylight.tracker.tracker import Tracker
+
+
+class SelectiveTracker(Tracker):
+    """A `Tracker` to which the sources in *without* say nothing. Who holds the foreground is no source."""
+
+    def __init__(self, timing: Timing | None = None, without: Collection[Source] = ()) -> None:
+        super().__init__(timing)
+        self._without = frozenset(without)
+
+    def report(self, report: Report, now: float, since: float | None = None) -> None:
+        """Take in what a source says, if it is heard."""
+        if report.source not in self._without:
+            super().report(report, now, since)
+
+    def output(self, now: float) -> None:
+        """The agent wrote something visible."""
+        if Source.HEURISTIC not in self._without:
+            super().output(now)
+
+    def stirs(self, now: float) -> None:
+        """The agent showed a progress bar."""
+        if Source.PROGRESS not in self._without:
+            super().stirs(now)
+
+    def command_start(self, now: float) -> None:
+        """A command of the shell started."""
+        if Source.SHELL not in self._without:
+            super().command_start(now)
+
+    def command_end(self, exit_code: int | None, now: float) -> None:
+        """A command of the shell ended."""
+        if Source.SHELL not in self._without:
+            super().command_end(exit_code, now)

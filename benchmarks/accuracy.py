@@ -1,6 +1,7 @@
 """How often the light is right, on recordings of real agents: `python -m benchmarks.accuracy [--worst] [FILE …]`.
 
-Two tables: of the recordings that the rules were made with, and of those that were held out.
+Tables of the recordings that the rules were made with, and of those that were held out: in three classes, and by the
+very words of a status, a row an agent.
 
 Every recording of the corpus is taken through the engine and through two rules that others have published, and each is
 compared with the truth that is marked in it. docs/accuracy.md says what is counted. `--worst` lists, for each row, the
@@ -169,6 +170,9 @@ ROWS = (
     Row("GNU Screen patterns", patterns),
 )
 
+#: Of so many rows the exact words are told: the others know no more than three.
+EXACT_ROWS = 2
+
 
 def recordings_for(row: Row, names: Iterable[str]) -> list[str]:
     """
@@ -198,18 +202,43 @@ def table(scores: Sequence[tuple[str, scoring.Score]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def exact_table(scores: Sequence[tuple[str, scoring.Exact]]) -> str:
+    """The share of the time of each truth in which exactly that was shown, as Markdown; a row an agent."""
+    lines = [("", *scoring.EXACT), ("---",) + ("---:",) * len(scoring.EXACT)]
+    for name, found in scores:
+        shares = (found.right(word) for word in scoring.EXACT)
+        lines.append((name, *("" if share is None else f"{100 * share:.1f} %" for share in shares)))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def _seconds(value: float) -> str:
     return "never" if value == float("inf") else f"{value:.2f} s"
 
 
-def _judge(task: tuple[Path, int]) -> tuple[str, scoring.Score, list[str]]:
+class Judged(NamedTuple):
+    """What one row made of one recording."""
+
+    name: str
+    score: scoring.Score
+    exact: scoring.Exact
+    partings: list[str]
+
+    @property
+    def agent(self) -> str:
+        """Whose recording it is."""
+        return self.name.partition("-")[0]
+
+
+def _judge(task: tuple[Path, int]) -> Judged:
     path, index = task
     recording = read(path)
     light = ROWS[index].light(recording)
-    return (
+    truth, end = recording.truth, recording.end
+    return Judged(
         recording.name,
-        scoring.score(recording.truth, light, recording.end),
-        scoring.partings(recording.truth, light, recording.end),
+        scoring.score(truth, light, end),
+        scoring.exact(truth, light, end),
+        scoring.partings(truth, light, end),
     )
 
 
@@ -231,32 +260,38 @@ def main(argv: list[str] | None = None) -> int:
         wanted |= held_out
     with concurrent.futures.ProcessPoolExecutor() as pool:
         for title, files in wanted.items():
-            scores = _measure(pool, files, ROWS[: options.rows], tell=options.worst)
+            judged = [_measure(pool, files, index) for index in range(len(ROWS[: options.rows]))]
+            if options.worst:
+                for row, found in zip(ROWS, judged, strict=False):
+                    _print_worst(row, found)
+            scores = [
+                (f"{row.name} ({len(found)})", scoring.total([one.score for one in found]))
+                for row, found in zip(ROWS, judged, strict=False)
+            ]
             print(f"{title} ({len(files)} recordings):\n\n{table(scores)}\n")
+            for row, found in zip(ROWS[:EXACT_ROWS], judged, strict=False):
+                print(f"Exactly, {row.name}:\n\n{exact_table(exact_rows(found))}\n")
     return 0
 
 
-def _measure(
-    pool: concurrent.futures.Executor, files: Iterable[Path], rows: Sequence[Row], *, tell: bool
-) -> list[tuple[str, scoring.Score]]:
-    """The score of each row on those of `files` that it is tried on, and how many these were."""
+def _measure(pool: concurrent.futures.Executor, files: Iterable[Path], index: int) -> list[Judged]:
+    """What a row makes of those of `files` that it is tried on."""
     paths = {path.name.partition(".")[0]: path for path in files}
-    scores = []
-    for index, row in enumerate(rows):
-        tasks = [(paths[name], index) for name in recordings_for(row, paths)]
-        judged = list(pool.map(_judge, tasks))
-        total = scoring.Score()
-        for _, found, _ in judged:
-            total = total.plus(found)
-        scores.append((f"{row.name} ({len(judged)})", total))
-        if tell:
-            _print_worst(row, judged)
-    return scores
+    return list(pool.map(_judge, [(paths[name], index) for name in recordings_for(ROWS[index], paths)]))
 
 
-def _print_worst(row: Row, judged: list[tuple[str, scoring.Score, list[str]]]) -> None:
+def exact_rows(judged: Sequence[Judged]) -> list[tuple[str, scoring.Exact]]:
+    """A row for all recordings, and one for each agent."""
+    rows = [(f"all ({len(judged)})", scoring.exact_total([one.exact for one in judged]))]
+    for agent in sorted({one.agent for one in judged}):
+        own = [one.exact for one in judged if one.agent == agent]
+        rows.append((f"{agent} ({len(own)})", scoring.exact_total(own)))
+    return rows
+
+
+def _print_worst(row: Row, judged: list[Judged]) -> None:
     print(f"== {row.name}")
-    for name, found, parted in sorted(judged, key=lambda one: -(one[1].missed_s + one[1].false_s)):
+    for name, found, _, parted in sorted(judged, key=lambda one: -(one.score.missed_s + one.score.false_s)):
         if parted:
             spoilt = (
                 f"missed {found.missed_s:.1f} s, false {found.false_s:.1f} s, working {found.wrong_working_s:.1f} s"

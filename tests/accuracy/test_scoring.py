@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tallylight.recordings.scoring import Score, class_of, quantile, score
+from tallylight.recordings.scoring import Score, class_of, exact, exact_total, quantile, score
 from tests.tables import each
 
 #: Ten seconds at the prompt, ten of work, ten of a dialog, ten of rest.
@@ -119,6 +119,30 @@ def test_short_truth() -> None:
 
     assert found.latencies_s == (0.0,)
     assert found.wrong_working_s == 0
+
+
+def test_exact() -> None:
+    """Of each truth the share in which its very word is shown, without the grace; the start and the end count not."""
+    truth = [(0.0, "starting"), (2.0, "idle"), (10.0, "working"), (20.0, "waiting:permission"), (30.0, "done")]
+    truth += [(40.0, "idle"), (50.0, "gone")]
+    light = [(0.0, "working"), (2.0, "idle"), (10.2, "working"), (20.0, "waiting"), (35.25, "done"), (48.0, "idle")]
+    found = exact(truth, light, 60.0)
+
+    assert found.right("working") == found.right("waiting") == 1
+    assert found.right("done") == pytest.approx(4.75 / 9.5)  # it still waits for five seconds
+    assert found.right("idle") == pytest.approx((7.5 + 2) / (7.5 + 9.5))  # green is not idle, although both rest
+    assert found.shown("idle") == pytest.approx({"idle": 9.5, "done": 7.5})
+    assert found.right("error") is None
+    assert found.plus(found).right("idle") == found.right("idle")
+    assert exact_total([]).right("idle") is None
+
+
+def test_exact_short() -> None:
+    """A truth that is over within the grace counts for nothing, and before the light's first word it is idle."""
+    found = exact([(0.0, "idle"), (5.0, "working"), (5.4, "error")], [(5.0, "error")], 6.0)
+
+    assert found.shown("working") == {"error": 0.0}
+    assert (found.right("working"), found.right("idle"), found.right("error")) == (None, 1, 1)
 
 
 def test_sum() -> None:

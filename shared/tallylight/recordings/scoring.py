@@ -1,11 +1,13 @@
 """Arithmetic of accuracy: a light and the truth over the same time, and how far apart they are. Pure.
 
-Both are tracks: lists of `(time, word)`, in order, each word true until the next one's time. Truth and light are
-compared as one of three classes: `working`, `waiting`, and `rest` for all else. docs/accuracy.md is the specification.
+Both are tracks: lists of `(time, word)`, in order, each word true until the next one's time. `score` compares truth and
+light as one of three classes: `working`, `waiting`, and `rest` for all else; `exact` compares the words themselves.
+docs/accuracy.md is the specification.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +21,9 @@ GRACE_S = 0.5
 Track = Sequence[tuple[float, str]]
 #: A mark of a recording that tells what is true from then on.
 _TRUTH = "truth "
+
+#: The truths whose very word is compared. While an agent starts, or when it is gone, there is no one right word.
+EXACT = ("done", "idle", "background", "error", "working", "waiting")
 
 _CLASSES = {"working": "working", "waiting": "waiting"}
 #: The truths after which a light that still calls or works is stuck.
@@ -102,6 +107,51 @@ class Score(NamedTuple):
     def latency(self, part: float) -> float:
         """The latency that `part` of all transitions do not exceed: the smallest such of those that were seen."""
         return quantile(self.latencies_s, part)
+
+
+class Exact(NamedTuple):
+    """Seconds by truth and by what was shown, one pair after the other; those of many tracks may be added up."""
+
+    seconds: tuple[tuple[tuple[str, str], float], ...] = ()
+
+    def plus(self, other: Exact) -> Exact:
+        """Both together."""
+        found: dict[tuple[str, str], float] = {}
+        for pair, seconds in (*self.seconds, *other.seconds):
+            found[pair] = found.get(pair, 0.0) + seconds
+        return Exact(tuple(sorted(found.items())))
+
+    def shown(self, word: str) -> dict[str, float]:
+        """What was shown while `word` was true, and for how many seconds."""
+        return {shown: seconds for (true, shown), seconds in self.seconds if true == word}
+
+    def right(self, word: str) -> float | None:
+        """The share of the time of `word` in which exactly that was shown; None if it was never true."""
+        shown = self.shown(word)
+        total = sum(shown.values())
+        return shown.get(word, 0.0) / total if total else None
+
+
+def total(scores: Iterable[Score]) -> Score:
+    """All of them together."""
+    return functools.reduce(Score.plus, scores, Score())
+
+
+def exact_total(scores: Iterable[Exact]) -> Exact:
+    """All of them together."""
+    return functools.reduce(Exact.plus, scores, Exact())
+
+
+def exact(truth: Track, light: Track, end: float, *, grace: float = GRACE_S) -> Exact:
+    """What was shown in the time of each truth of `EXACT`, but for the `grace` after it began."""
+    found = Exact()
+    named = [(at, word.partition(":")[0]) for at, word in truth]
+    for start, stop, word in _segments(named, end):
+        if word in EXACT:
+            parts = _within(light, start, stop)
+            spent = (((word, shown), max(0.0, until - max(at, start + grace))) for at, until, shown in parts)
+            found = found.plus(Exact(tuple(spent)))
+    return found
 
 
 def _share(part: float, whole: float) -> float:

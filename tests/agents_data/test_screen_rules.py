@@ -101,6 +101,13 @@ def test_last_counts_rows_with_text() -> None:
         (RULE.replace("mine> ", "a" * (MAX_CHARS + 1)), "screen.rules.lines", 6, "longer than"),
         (RULE.replace('["mine> "]', str(["a"] * (MAX_PATTERNS + 1))), "screen.rules.lines", 6, "at most"),
         (f'{RULE}kind = "question"\n', "screen.rules.kind", 7, "only for waiting"),
+        (RULE.replace("idle", "working") + "stopped = true\n", "screen.rules.stopped", 7, "only for idle"),
+        (
+            '[[screen.rules]]\nname = "a"\nstatus = "idle"\nchoices = "numbered"\nnot_below = ["x"]\n',
+            "screen.rules.not_below",
+            7,
+            "needs lines",
+        ),
         (f'{RULE}where = "top"\n', "screen.rules.where", 7, "must be one of"),
         (f'{RULE}choices = "some"\n', "screen.rules.choices", 7, "must be one of"),
         (f'{RULE}choose = "number"\n', "screen.rules.choose", 7, "only for rules with choices"),

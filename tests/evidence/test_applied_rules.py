@@ -18,10 +18,12 @@ ASKED = ["Which colour?", "❯ 1. Red", "  2. Green"]
 
 def rule(name: str, *lines: str, status: Status = Status.WAITING, **fields: Any) -> ScreenRule:
     patterns = {key: re.compile(fields.pop(key)) for key in ("question",) if key in fields}
-    without = tuple(re.compile(pattern) for pattern in fields.pop("without", ()))
+    without, not_below = (tuple(re.compile(p) for p in fields.pop(key, ())) for key in ("without", "not_below"))
     kind = Kind.QUESTION if status is Status.WAITING else None
     made = tuple(re.compile(line) for line in lines)
-    return ScreenRule(name=name, status=status, kind=kind, lines=made, without=without, **patterns, **fields)
+    return ScreenRule(
+        name=name, status=status, kind=kind, lines=made, without=without, not_below=not_below, **patterns, **fields
+    )
 
 
 def read(lines: Sequence[str], *rules: ScreenRule, cursor: int | None = None, generic: bool = False) -> Prompt | None:
@@ -127,6 +129,21 @@ def test_what_is_asked_first() -> None:
         assert (found.rule if found else None) == expected
     plain = read(["Which is it"], last, generic=True)
     assert plain is not None and plain.rule == "last"
+
+
+def test_what_may_not_stand_below() -> None:
+    """A row says nothing any more once something newer stands below its last occurrence."""
+    stopped = rule("x", "Stopped", status=Status.IDLE, not_below=["> ", r"\* "], stopped=True)
+    rows: list[tuple[list[str], bool]] = [
+        (["> one", "Stopped", "mine>"], True),
+        (["> one", "Stopped", "> two", "mine>"], False),
+        (["> one", "Stopped", "> two", "Stopped", "mine>"], True),
+        (["Stopped", "a tip", "* answer"], False),
+    ]
+
+    for lines, is_found in rows:
+        found = read(lines, stopped)
+        assert (found is not None and found.is_stopped) is is_found, lines
 
 
 def test_what_does_not_wait_asks_nothing() -> None:

@@ -11,6 +11,7 @@ from tallylight.evidence.looks import Look, ScreenReader
 from tallylight.evidence.screen import Change
 from tallylight.model.report import Report
 from tests.evidence.agents import agent
+from tests.tables import each
 
 SCREENS = Path(__file__).parent / "screens"
 
@@ -68,6 +69,21 @@ def test_a_dialog_that_was_dismissed_ended_nothing() -> None:
 
     # At first the dialog is gone, then it is sure that nothing else comes.
     assert words(after) == ["None", "idle"]
+
+
+@each(
+    ("name", "busy", "after"),
+    [("gemini", "working-1-80", "esc-1-80"), ("kilo", "working-1-80", "esc-2-80"),
+     ("codex", "working-tool-80", "idle-interrupted-80"), ("opencode", "working-1-80", "denied-80"),
+     ("copilot", "working-1-80", "denied-80")],
+)  # fmt: skip
+def test_a_turn_that_was_stopped_is_not_done(name: str, busy: str, after: str) -> None:
+    """Work, then a row that says that the person stopped it: idle, and it stays so while they type."""
+    eyes = reader(name)
+    told(eyes, screen(f"{name}/{'idle-start-80' if name == 'codex' else 'idle-80'}"))
+    assert words(told(eyes, screen(f"{name}/{busy}"))) == ["working"]
+    assert words(told(eyes, screen(f"{name}/{after}")))[-1] == "idle"
+    assert eyes.is_stopped
 
 
 def test_the_first_idle_screen_ends_no_turn() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tallylight.agents.agent import parse_agent
 from tallylight.agents.agent_files import load_agents
 from tallylight.evidence.titles import TitleReader, clean_title, read_title
-from tallylight.model.report import Source
+from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS, agent
 from tests.tables import each
@@ -113,6 +113,24 @@ def test_a_frame_of_a_spinner_is_no_turn() -> None:
     assert said("codex", (0.1, "⠋ codex"), (0.2, "codex")) == ["working", "idle"]
     assert said("codex", (0.1, "⠋ codex"), (1.2, "codex")) == ["working", "done"]
     assert said("codex", (5, "⠋ codex"), (5.1, "codex")) == ["working", "done"]
+
+
+def said_once(report: Report | None) -> str | None:
+    return report.status if report is not None else None
+
+
+def test_a_turn_that_was_stopped_is_taken_back() -> None:
+    """Once the title has made a turn done, the screen may say that it was stopped; the next one is done again."""
+    reader = TitleReader(agent("codex"), 0.0)
+    reader.read("⠋ x", 10.0)
+    assert reader.stopped() is None  # it works: whatever the screen shows is of an earlier turn
+    assert said_once(reader.read("x", 20.0)) == "done"
+
+    assert said_once(reader.stopped()) == "idle"
+    assert reader.stopped() is None
+    assert said_once(reader.read("x", 21.0)) == "idle"
+    reader.read("⠋ x", 30.0)
+    assert said_once(reader.read("x", 40.0)) == "done"
 
 
 def test_plain_title_never_idle_for_others() -> None:

@@ -466,3 +466,28 @@ def test_what_ended_unseen_waits_for_a_look(pane: Pane, table: HandTable) -> Non
     pane.look(True, 5001)
     pane.look(True, 5001 + DWELL_S)
     assert not pane.decision.is_lit
+
+
+@pytest.mark.parametrize("process", [CODEX, COPILOT], ids=lambda p: p.pid)
+def test_a_turn_that_a_person_stopped_is_not_done(pane: Pane, process: Process) -> None:
+    """Title and progress bar say the same after a turn that ended and one that was stopped; the screen tells which."""
+    is_codex = process is CODEX
+    row = "■ Conversation interrupted - use /feedback" if is_codex else "● Operation cancelled by user"
+    below = ["› Ask Codex to do anything"] if is_codex else ["~/x", "─" * 40, "❯", "─" * 40]
+    pane.foreground(process.pid, 0)
+
+    def turn(now: float, *texts: str) -> Status:
+        pane.title("⠋ x", now)
+        pane.progress(True, now)
+        pane.screen(lambda: rows("a b c d e f g h i", "j k l m n o p q r", "s t u v w x y z"), now + 1)
+        pane.title("x", now + 10)
+        pane.progress(False, now + 10)
+        for look in range(4):
+            pane.screen(lambda: rows(*texts, *below, cursor=len(texts)), now + 10 + look / 4)
+            pane.tick(now + 10 + look / 4)
+        return pane.decision.status
+
+    assert turn(10, "an answer") is Status.DONE
+    assert turn(30, "an answer", row) is Status.IDLE
+    assert pane.decision.reason.rule.endswith("its turn was stopped")
+    assert turn(50, row, "› again", "• an answer") is Status.DONE

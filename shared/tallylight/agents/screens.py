@@ -40,7 +40,8 @@ _STATUSES = tuple(status.value for status in Status if status not in (Status.DOW
 class ScreenRule:
     """
     One rule. Of the rows at *where*, the *last* so many with text are looked at; each of *lines* must match one of
-    them, and none of *without* any. With *choices*, such choices must stand at the end of the screen as well.
+    them, and none of *without* any; none of *not_below* any below the last row that the first of *lines* matches. With
+    *choices*, such choices must stand at the end of the screen as well.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ScreenRule:
     kind: Kind | None = None
     lines: tuple[re.Pattern[str], ...] = ()
     without: tuple[re.Pattern[str], ...] = ()
+    not_below: tuple[re.Pattern[str], ...] = ()
     where: str = "end"
     last: int = LAST
     choices: str = ""
@@ -56,6 +58,8 @@ class ScreenRule:
     question: re.Pattern[str] | None = None
     #: A menu that the person there has opened: no text is typed into it for them.
     menu: bool = False
+    #: Of an idle screen: a person stopped the turn, or refused what it asked for. It is no turn that is done.
+    stopped: bool = False
     priority: float = 0
 
 
@@ -80,11 +84,15 @@ def _parse(table: Table) -> ScreenRule:
     kind = table.text("kind", choices=[kind.value for kind in Kind])
     if kind and status and status != Status.WAITING:
         table.complain("kind", "is only for waiting")
-    lines, without = _patterns(table, "lines"), _patterns(table, "without")
+    lines, without, not_below = (_patterns(table, key) for key in ("lines", "without", "not_below"))
     choices = table.text("choices", choices=CHOICES)
     if not lines and not choices:
         table.complain("lines", "or choices is missing: say what to find on the screen")
     choose = table.text("choose", "number" if choices in ("numbered", "listed") else "unknown", choices=WAYS)
+    if table.boolean("stopped", False) and status != Status.IDLE:
+        table.complain("stopped", "is only for idle")
+    if not_below and not lines:
+        table.complain("not_below", "needs lines")
     if not choices and "choose" in table:
         table.complain("choose", "is only for rules with choices")
     question = table.text("question")
@@ -94,12 +102,14 @@ def _parse(table: Table) -> ScreenRule:
         kind=Kind(kind) if kind else None,
         lines=lines,
         without=without,
+        not_below=not_below,
         where=table.text("where", "end", choices=PLACES),
         last=int(table.number("last", LAST, 1, MAX_LAST)),
         choices=choices,
         choose=choose if choices != "pointed" or choose != "unknown" else "arrows",
         question=_pattern(table, "question", question) if question else None,
         menu=table.boolean("menu", False),
+        stopped=table.boolean("stopped", False),
         priority=table.number("priority", 0, -100, 100),
     )
     table.close()

@@ -8,7 +8,8 @@ A host and a replay look at a screen every quarter of a second. `ScreenWatch` te
   goes on moving: a dialog stands still, and reading costs more than looking.
 * An agent is idle if its screen says so and that look and the one before found no output: an input box stands below an
   answer that is still being written, too. Typing does not end that, whatever becomes of the input box.
-* Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle.
+* Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
+  so where the screen shows that a person stopped the turn (`is_stopped`): who did that need not be told.
 * What is read is told twice, because the tracker believes only the second reading that differs (trust rule 6), and then
   in every `AGAIN_LOOKS`th look, because what was seen just now weighs more than what was seen once.
 """
@@ -66,6 +67,11 @@ class ScreenReader:
         self._was_major = False
         self._is_burst = False
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the screen as of the last look shows, below an agent at rest, that a person stopped its turn."""
+        return self._found is not None and self._found.is_stopped and self._quiet > 0
+
     def look(self, look: Look) -> Change:
         """Take in one look; what changed since the last one."""
         change = self._watch.look(
@@ -121,7 +127,7 @@ class ScreenReader:
         if status is Status.IDLE:
             if not self._quiet:
                 return self._believed if believed is Status.WORKING else self._nothing(agent, "output above the input")
-            if self._rest is Status.DONE or (self._worked or 0) >= WORK_LOOKS:
+            if (self._rest is Status.DONE or (self._worked or 0) >= WORK_LOOKS) and not found.is_stopped:
                 status = Status.DONE
         if status in _AT_REST:
             self._worked, self._rest = 0, status

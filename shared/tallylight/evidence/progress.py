@@ -17,15 +17,25 @@ class ProgressReader:
     def __init__(self, agent: Agent | None = None) -> None:
         self._agent = agent if agent is not None and agent.progress == "busy" else None
         self._is_shown = False
+        self._is_done = False
 
     def read(self, *, is_shown: bool) -> Report | None:
         """The report that the bar is worth now; None if there is no news of it. One without status: it came."""
         if self._agent is None or is_shown == self._is_shown:
             return None
         self._is_shown = is_shown
+        self._is_done = not is_shown
         return Report(
             source=Source.PROGRESS,
             status=None if is_shown else Status.DONE,
             agent=self._agent.name,
             rule="progress bar shown" if is_shown else "progress bar taken away",
         )
+
+    def stopped(self) -> Report | None:
+        """The screen shows that a person stopped the turn: the report that takes `done` back; None if none was told."""
+        if self._agent is None or not self._is_done:
+            return None
+        self._is_done = False
+        rule = "progress bar taken away, and its screen shows that its turn was stopped"
+        return Report(source=Source.PROGRESS, status=Status.IDLE, agent=self._agent.name, rule=rule)

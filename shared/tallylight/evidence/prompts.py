@@ -141,13 +141,17 @@ def _apply(rule: ScreenRule, screen: _Screen) -> Prompt | None:
     for pattern in rule.without:
         if any(pattern.match(row.text) for row in rows):
             return None
+    if rule.not_below:
+        below = next(n for n in range(len(rows) - 1, -1, -1) if rule.lines[0].match(rows[n].text)) + 1
+        if any(pattern.match(row.text) for pattern in rule.not_below for row in rows[below:]):
+            return None
     choices: Choices | None = None
     if rule.choices:
         choices = screen.choices(rule.choices)
         if choices is None:
             return None
     if rule.status is not Status.WAITING:
-        return Prompt(rule.status, None, rule.name, is_menu=rule.menu)
+        return Prompt(rule.status, None, rule.name, is_menu=rule.menu, is_stopped=rule.stopped)
     if choices is not None:
         return _with_choices(rule, screen.rows, choices)
     return _without_choices(rule, rows)

@@ -63,6 +63,8 @@ class Prompt:
     place: Place | None = attrs.field(default=None, eq=False)
     #: Whether it is a menu that the person at that terminal has opened.
     is_menu: bool = False
+    #: Whether it shows that a person stopped the turn, or refused what it asked for.
+    is_stopped: bool = False
 
     @property
     def fingerprint(self) -> str:

@@ -75,8 +75,8 @@ class TitleReader:
     """
     `read_title` for one run of one agent: it remembers what was drawn before.
 
-    A title that says *idle* after it said *working* is a turn that ended: *done*, until the next one begins. (One that
-    a person broke off ends so too; but then the person is there, and a look makes it *idle*.) Agents are busy with
+    A title that says *idle* after it said *working* is a turn that ended: *done*, until the next one begins, or until
+    the screen shows that a person stopped it (`stopped`). Agents are busy with
     themselves when they start: what begins within `START_S` of *started* is a turn only if it lasts `TURN_S`.
     """
 
@@ -96,6 +96,14 @@ class TitleReader:
         if report.status is not self._status:
             self._status, self._since = report.status, now
         return report
+
+    def stopped(self) -> Report | None:
+        """The screen shows that a person stopped the turn: the report that takes `done` back; None if none was told."""
+        if self._status is not Status.DONE:
+            return None
+        self._status = Status.IDLE
+        rule = "title of an agent at rest, whose screen shows that its turn was stopped"
+        return Report(source=Source.TITLE, status=Status.IDLE, agent=self.agent.name, rule=rule)
 
     def _was_turn(self, now: float) -> bool:
         if self._status is not Status.WORKING:

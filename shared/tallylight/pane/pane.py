@@ -196,6 +196,10 @@ class Pane(OwnFiles):
             tracker.touch()  # it is told to others, whatever becomes of the status
         if report is not None:
             tracker.report(report, now)
+        if self._run is not None and wants_screen and self._screen.is_stopped:
+            for taken_back in (self._run.titles.stopped(), self._run.progress.stopped()):
+                if taken_back is not None:
+                    tracker.report(taken_back, now)
 
     def title(self, title: str, now: float) -> bool:
         """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""

@@ -33,6 +33,16 @@ def api_error(at: float, **more: object) -> bytes:
     return line(at, type="assistant", isApiErrorMessage=True, message=message, **more)
 
 
+def said(at: float, by: str, **more: object) -> bytes:
+    """A line of the conversation, as compact as Claude writes it."""
+    entry = {"type": by, "message": {"content": "x"}, "timestamp": stamp(at), **more}
+    return json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+
+
+#: The end of a turn that leaves an agent running.
+LEFT = duration(3, pendingBackgroundAgentCount=1)
+
+
 def interrupted(at: float) -> bytes:
     content = [{"type": "text", "text": "[Request interrupted by user]"}]
     return line(at, type="user", message={"content": content})
@@ -85,6 +95,43 @@ TIMELINES: dict[str, tuple[list[tuple[float, Reading | None, bytes]], str | None
     "agents left in the background": (
         [(1, reading("busy", 1), b""), (3, reading("idle", 3), duration(3, pendingBackgroundAgentCount=2))],
         "background",
+    ),
+    "an agent left running, of which the file says nothing": (
+        [(1, reading("busy", 1), b""), (3.2, reading("busy", 1), answer(3) + LEFT)],
+        "background",
+    ),
+    "it still runs, and nothing new is said": (
+        [(1, reading("busy", 1), b""), (3.2, reading("busy", 1), LEFT), (9, reading("busy", 1), b"")],
+        "background",
+    ),
+    "what it writes itself is no new turn": (
+        [(1, reading("busy", 1), b""), (5, reading("busy", 1), LEFT + said(4, "assistant", isSidechain=True))],
+        "background",
+    ),
+    "a new turn while it runs": (
+        [
+            (1, reading("busy", 1), b""),
+            (3.2, reading("busy", 1), LEFT),
+            (6, reading("busy", 1), LEFT + said(5.9, "user")),
+        ],
+        "working",
+    ),
+    "the turn about what it found": (
+        [(1, reading("busy", 1), b""), (3.2, reading("busy", 1), LEFT), (9, reading("busy", 8.9), LEFT)],
+        "working",
+    ),
+    "the end of that turn is told late": (
+        [
+            (1, reading("busy", 1), b""),
+            (9, reading("busy", 8.9), LEFT),
+            (11, reading("idle", 11), LEFT),
+            (11.2, reading("idle", 11), LEFT + answer(10.9) + duration(11)),
+        ],
+        "done",
+    ),
+    "the agent of a turn before": (
+        [(8, reading("idle", 4), b""), (9, reading("busy", 9), LEFT), (9.5, reading("busy", 9), LEFT)],
+        "working",
     ),
     "a background shell": ([(1, reading("busy", 1), b""), (3, reading("shell", 3), b"")], "background"),
     "permission": (

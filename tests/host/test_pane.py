@@ -491,3 +491,22 @@ def test_a_turn_that_a_person_stopped_is_not_done(pane: Pane, process: Process) 
     assert turn(30, "an answer", row) is Status.IDLE
     assert pane.decision.reason.rule.endswith("its turn was stopped")
     assert turn(50, row, "› again", "• an answer") is Status.DONE
+
+
+def test_a_transcript_is_read_while_it_grows(pane: Pane, table: HandTable) -> None:
+    """An agent that a turn left running is seen although the status file stays as it was."""
+    status_file(table.home, status="busy", statusUpdatedAt=1_790_000_001_000)
+    transcript = Path(table.home, ".claude/projects/-w-api/s-1.jsonl")
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text("{}\n")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 1)
+    read_files(pane, 2)
+    assert pane.decision.status is Status.WORKING
+    wanted = pane.file_request()
+    assert wanted is not None and wanted.read()[1] == b""  # nothing is read that was read before
+
+    left = {"type": "system", "subtype": "turn_duration", "pendingBackgroundAgentCount": 1}
+    transcript.write_text(json.dumps({**left, "timestamp": "2026-09-21T17:00:00Z"}) + "\n")
+    read_files(pane, 3)
+    assert (pane.decision.status, pane.decision.report.background) == (Status.BACKGROUND, 1)

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import attrs
 
-from tallylight.evidence.records.claude_ending import TAIL_BYTES
+from tallylight.evidence.records.claude_ending import LAST_BYTES, TAIL_BYTES
 
 #: A status file has some 400 bytes.
 _STATUS_FILE_BYTES = 65_536
@@ -31,18 +31,27 @@ class Request(Protocol):
         """What there is; None if nothing is new."""
 
 
+@attrs.define
+class Growth:
+    """How large a transcript was, and when it was changed, when it was last read because it had grown."""
+
+    stamp: tuple[int, int] | None = None
+
+
 @attrs.frozen
 class FileRequest:
     """
     A status file, and a transcript, None where there is no name for it.
 
-    The transcript is read only where it can tell something: *known* is what the status file held last time.
+    The transcript is read only where it can tell something: *known* is what the status file held last time. With
+    *growth*, its very end is read also whenever it has changed.
     """
 
     status_file: Path
     transcript: Path | None
     known: bytes | None
     is_undecided: bool
+    growth: Growth | None = None
 
     @property
     def folder(self) -> Path:
@@ -51,8 +60,25 @@ class FileRequest:
     def read(self) -> tuple[bytes | None, bytes]:
         """Their bytes: None for a status file that is not there, nothing for an unneeded transcript."""
         status_file = _end(self.status_file, _STATUS_FILE_BYTES)
-        is_needed = self.is_undecided or status_file != self.known
-        return status_file, _transcript(self.transcript) if is_needed and self.transcript is not None else b""
+        if self.transcript is None:
+            return status_file, b""
+        if self.is_undecided or status_file != self.known:
+            return status_file, _transcript(self.transcript)
+        return status_file, self.news()
+
+    def news(self) -> bytes:
+        """The very end of a transcript that grows, if it has changed since the last time."""
+        if self.transcript is None or self.growth is None:
+            return b""
+        try:
+            found = self.transcript.stat()
+        except (OSError, ValueError):
+            return b""
+        stamp = found.st_size, found.st_mtime_ns
+        if stamp == self.growth.stamp:
+            return b""
+        self.growth.stamp = stamp
+        return _end(self.transcript, LAST_BYTES) or b""
 
 
 def _transcript(path: Path) -> bytes:

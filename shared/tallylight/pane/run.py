@@ -20,7 +20,7 @@ from tallylight.evidence.records import claude_ending, claude_status
 from tallylight.evidence.records.claude_turns import Turns
 from tallylight.evidence.titles import TitleReader
 from tallylight.model.report import Report, Source
-from tallylight.pane.file_request import FileRequest
+from tallylight.pane.file_request import FileRequest, Growth
 from tallylight.pane.record import Record, RecordRequest
 
 #: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
@@ -42,6 +42,7 @@ class Run:
     missed: int = 0
     progress: ProgressReader = attrs.Factory(ProgressReader)
     record: Record | None = None
+    growth: Growth = attrs.Factory(Growth)
 
     @property
     def is_undecided(self) -> bool:
@@ -88,7 +89,8 @@ class Run:
             return None
         where = self.turns.transcript
         path = _transcript(self.status_file, *where) if where is not None else None
-        return FileRequest(self.status_file, path, self.known, self.turns.is_undecided)
+        growth = self.growth if self.turns.is_busy else None
+        return FileRequest(self.status_file, path, self.known, self.turns.is_undecided, growth)
 
     def last_request(self) -> FileRequest | None:
         """What to read of it at this tick, now that it has ended: whether its status file is still there."""
@@ -104,7 +106,7 @@ class Run:
         if status_file is None:
             # Only the absence of a file that was there is a goodbye.
             return self.goodbye() if known is not None else None
-        if status_file == known and not self.turns.is_undecided:
+        if status_file == known and not tail and not self.turns.is_undecided:
             return None
         reading = claude_status.decode(status_file.decode("utf-8", "replace"), pid=process.pid, start=process.start)
         try:

@@ -10,6 +10,9 @@ Its status file says `idle` after a finished turn, an interrupted one and a fail
 * failed: an `assistant` entry with `isApiErrorMessage`, and why: some errors only a login mends;
 * interrupted, or a dialog dismissed: a `user` entry whose text begins `[Request interrupted by user`.
 
+While an agent of a turn that is over still runs, the status file goes on saying `busy`; then the transcript alone tells
+that the turn is over, by the number in `turn_duration`.
+
 Undocumented, so whatever has another shape is no evidence. Bytes in, a value or None out; the caller reads at
 most `TAIL_BYTES` from the end of the file.
 """
@@ -35,6 +38,10 @@ _DECISIVE = (b'"turn_duration"', b'"isApiErrorMessage"', b"[Request interrupted"
 #: Agents left running that are counted; more is no number of agents.
 _MAX_AGENTS = 9_999
 _LOGIN_ERRORS = frozenset({"authentication_failed", "oauth_org_not_allowed", "cloud_credential_error"})
+#: Enough for the very end of a transcript that is read again and again while a turn goes on.
+LAST_BYTES = 16_384
+#: Lines with one of these belong to the conversation.
+_CONVERSATION = (b'"type":"user"', b'"type":"assistant"')
 _MAX_WORD = 64
 _INTERRUPTED = "[Request interrupted by user"
 _MESSAGE_CELLS = 200
@@ -82,6 +89,24 @@ def ending(tail: bytes, after: float) -> Ending | None:
         if found is not None:
             return found
     return None
+
+
+def left_running(tail: bytes, after: float) -> int:
+    """
+    How many agents still run of the turn that began at *after* (seconds since the epoch), and that is over.
+
+    0 while the turn goes on: nothing of the conversation stands behind the entry that tells its end.
+    """
+    for line in reversed(tail.split(b"\n")):
+        if not any(word in line for word in (b'"turn_duration"', *_CONVERSATION)):
+            continue
+        entry = _entry(line)
+        if entry is None or entry.get("isSidechain") is True:
+            continue
+        at = _epoch(entry.get("timestamp"))
+        found = _ending_of(entry) if entry.get("type") == "system" else None
+        return found.background if found is not None and at is not None and at >= after else 0
+    return 0
 
 
 def _ending_of(entry: dict[str, Any]) -> Ending | None:

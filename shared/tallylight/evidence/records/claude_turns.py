@@ -5,6 +5,9 @@ The status file alone says `idle` after a finished, a failed and an interrupted 
 last report stands until the transcript tells how the turn ended, for at most `UNDECIDED_S`; a turn that left no
 ending behind was broken off before anything was written. A dialog that was dismissed is no turn that ended.
 
+While agents of a turn that is over still run, the file says `busy` as before; the transcript tells (`left_running`),
+and is therefore read again while it grows.
+
 A turn can be shorter than the time between two looks at the file, and so can what is left of it behind a dialog. Its
 own time stamp tells that one went by.
 """
@@ -13,7 +16,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.evidence.records.claude_ending import ending
+from tallylight.evidence.records.claude_ending import ending, left_running
 from tallylight.evidence.records.claude_status import Reading
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
@@ -42,6 +45,13 @@ class Turns:
     _undecided: tuple[float, float] | None = None
     _turn_began: float = 0.0
     _report: Report | None = None
+    #: How many agents a turn left running that is over, while the file says `busy`.
+    _left: int = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the file says so: then the end of the transcript is worth reading whenever it has grown."""
+        return self._last is not None and self._last.raw == "busy"
 
     @property
     def is_undecided(self) -> bool:
@@ -60,6 +70,9 @@ class Turns:
         if reading != self._last:
             self._turn_over(reading, now)
             self._last = reading
+            self._left = 0
+        elif tail and reading.raw == "busy":
+            self._left = left_running(tail, self._turn_began)
         report = self._meaning(reading, tail, now)
         if report is None or report == self._report:
             return None
@@ -73,8 +86,9 @@ class Turns:
     def _turn_over(self, reading: Reading, now: float) -> None:
         """Note where turns begin and end between the last reading and this one."""
         last = self._last
-        if reading.raw in ("busy", "shell") and (last is None or last.raw in ("idle", "waiting")):
-            # A dialog belongs to its turn, but what it left behind before is older than the answer to it.
+        if reading.raw in ("busy", "shell") and (last is None or last.raw in ("idle", "waiting", reading.raw)):
+            # A dialog belongs to its turn, but what it left behind before is older than the answer to it. From busy to
+            # busy it was idle in between, for less than the time between two looks.
             self._turn_began = reading.at / 1000
         if reading.raw != "idle":
             self._undecided = None
@@ -85,6 +99,9 @@ class Turns:
                 self._undecided = now, last.at / 1000
 
     def _meaning(self, reading: Reading, tail: bytes, now: float) -> Report | None:
+        if reading.raw == "busy" and self._left:
+            rule = f"transcript: the turn is over, {self._left} of its agents still run"
+            return attrs.evolve(self._say(reading, Status.BACKGROUND, rule), background=self._left)
         if reading.raw == "busy":
             return self._say(reading, Status.WORKING, "status file: busy")
         if reading.raw == "waiting" and not _asks(reading):

@@ -52,7 +52,8 @@ class AgentFiles:
             if stamp is not None:
                 stamps[id_] = want.status_file, stamp
                 if self._stamps.get(id_) == stamps[id_] and want.known is not None and not want.is_undecided:
-                    found.append(None)
+                    news = want.news()
+                    found.append((want.known, news) if news else None)
                     continue
             found.append(want.read())
         self._stamps = stamps

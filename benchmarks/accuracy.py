@@ -97,7 +97,8 @@ def read(path: Path) -> Recording:
 
 def engine(recording: Recording, *, relay: bool, without: Collection[Source] = ()) -> list[tuple[float, str]]:
     """What Tallylight shows, behind its relay or not, as if it had never heard of the sources in `without`."""
-    agents, _ = load_agents(os.environ)
+    agents, problems = load_agents(os.environ)
+    assert not problems, problems
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
     replay = Replay(recording.header, agents, relay=core, without=without)
     track: list[tuple[float, str]] = []

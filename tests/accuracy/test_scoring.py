@@ -125,13 +125,15 @@ def test_exact() -> None:
     """Of each truth the share in which its very word is shown, without the grace; the start and the end count not."""
     truth = [(0.0, "starting"), (2.0, "idle"), (10.0, "working"), (20.0, "waiting:permission"), (30.0, "done")]
     truth += [(40.0, "idle"), (50.0, "gone")]
-    light = [(0.0, "working"), (2.0, "idle"), (10.2, "working"), (20.0, "waiting"), (35.25, "done"), (48.0, "idle")]
+    light = [(0.0, "working"), (2.0, "idle"), (9.1, "done"), (10.2, "working"), (20.0, "waiting"), (35.25, "done")]
+    light += [(48.0, "idle"), (49.1, "active")]
     found = exact(truth, light, 60.0)
 
     assert found.right("working") == found.right("waiting") == 1
     assert found.right("done") == pytest.approx(4.75 / 9.5)  # it still waits for five seconds
-    assert found.right("idle") == pytest.approx((7.5 + 2) / (7.5 + 9.5))  # green is not idle, although both rest
-    assert found.shown("idle") == pytest.approx({"idle": 9.5, "done": 7.5})
+    # Green is not idle, although both rest. What is shown while the person types or leaves does not count.
+    assert found.right("idle") == pytest.approx((6.5 + 1) / (6.5 + 8.5))
+    assert found.shown("idle") == pytest.approx({"idle": 7.5, "done": 7.5})
     assert found.right("error") is None
     assert found.plus(found).right("idle") == found.right("idle")
     assert exact_total([]).right("idle") is None
@@ -143,6 +145,7 @@ def test_exact_short() -> None:
 
     assert found.shown("working") == {"error": 0.0}
     assert (found.right("working"), found.right("idle"), found.right("error")) == (None, 1, 1)
+    assert exact([(0.0, "idle"), (0.8, "working")], [], 5.0).right("idle") is None  # all of it was typing
 
 
 def test_sum() -> None:

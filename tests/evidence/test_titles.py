@@ -90,7 +90,7 @@ def test_same_glyph_means_different_things() -> None:
 
 def said(name: str, *titles: tuple[float, str]) -> list[str]:
     """The statuses that one run of an agent says by its titles, each set at a time; a dash where it says nothing."""
-    reader = TitleReader(agent(name), 0)
+    reader = TitleReader(agent(name))
     return [str(report.status) if (report := reader.read(title, now)) else "-" for now, title in titles]
 
 
@@ -109,10 +109,15 @@ def test_a_turn_that_ends_in_the_title_is_done() -> None:
 
 
 def test_a_frame_of_a_spinner_is_no_turn() -> None:
-    """What an agent was busy with for a moment when it started is no turn; a short turn later is one."""
+    """What is over in a moment is no turn, however late an agent starts; after a first turn it is one."""
     assert said("codex", (0.1, "⠋ codex"), (0.2, "codex")) == ["working", "idle"]
+    assert said("codex", (3.1, "⠋ codex"), (3.2, "codex")) == ["working", "idle"]
+    assert said("codex", (9.1, "⠋ codex"), (9.2, "codex"), (9.3, "⠋ codex"), (9.4, "codex"))[1::2] == ["idle"] * 2
     assert said("codex", (0.1, "⠋ codex"), (1.2, "codex")) == ["working", "done"]
-    assert said("codex", (5, "⠋ codex"), (5.1, "codex")) == ["working", "done"]
+    later = (0, "⠋ codex"), (5, "codex"), (6, "⠋ codex"), (6.1, "codex")
+    assert said("codex", *later) == ["working", "done", "working", "done"]
+    asked = (0, "⠋ codex"), (5, "[ ! ] Action Required | codex"), (9, "codex"), (10, "⠋ codex"), (10.1, "codex")
+    assert said("codex", *asked)[-1] == "done"
 
 
 def said_once(report: Report | None) -> str | None:
@@ -121,7 +126,7 @@ def said_once(report: Report | None) -> str | None:
 
 def test_a_turn_that_was_stopped_is_taken_back() -> None:
     """Once the title has made a turn done, the screen may say that it was stopped; the next one is done again."""
-    reader = TitleReader(agent("codex"), 0.0)
+    reader = TitleReader(agent("codex"))
     reader.read("⠋ x", 10.0)
     assert reader.stopped() is None  # it works: whatever the screen shows is of an earlier turn
     assert said_once(reader.read("x", 20.0)) == "done"

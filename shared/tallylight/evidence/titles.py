@@ -16,9 +16,8 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.wire.text import sanitise
 
-#: What an agent begins within so many seconds of its start is a turn only if it lasts so long. Codex draws a frame or
-#: two of its spinner when it starts.
-START_S = 3.0
+#: The first turn of an agent lasts so long, in seconds: what is shorter is its start. Codex draws a frame or two of its
+#: spinner when it has started, on a busy machine many seconds after its process.
 TURN_S = 1.0
 #: A title is looked at so far; agents write 240 characters at most.
 MAX_CHARS = 4096
@@ -77,12 +76,12 @@ class TitleReader:
 
     A title that says *idle* after it said *working* is a turn that ended: *done*, until the next one begins, or until
     the screen shows that a person stopped it (`stopped`). Agents are busy with
-    themselves when they start: what begins within `START_S` of *started* is a turn only if it lasts `TURN_S`.
+    themselves when they start: nothing is a turn before one has lasted `TURN_S`.
     """
 
-    def __init__(self, agent: Agent, started: float) -> None:
+    def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self._started = started
+        self._had_turn = False
         self._status: Status | None = None
         self._since = 0.0
 
@@ -91,7 +90,8 @@ class TitleReader:
         report = read_title(self.agent, title, has_drawn=self._status is not None)
         if report is None:
             return None
-        if report.status is Status.IDLE and (self._status is Status.DONE or self._was_turn(now)):
+        was_turn = self._was_turn(now)
+        if report.status is Status.IDLE and (self._status is Status.DONE or was_turn):
             report = attrs.evolve(report, status=Status.DONE, rule=f"{report.rule}, after work")
         if report.status is not self._status:
             self._status, self._since = report.status, now
@@ -108,7 +108,8 @@ class TitleReader:
     def _was_turn(self, now: float) -> bool:
         if self._status is not Status.WORKING:
             return False
-        return self._since - self._started >= START_S or now - self._since >= TURN_S
+        self._had_turn = self._had_turn or now - self._since >= TURN_S
+        return self._had_turn
 
 
 def clean_title(title: str) -> str:

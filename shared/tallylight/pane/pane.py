@@ -343,7 +343,7 @@ class Pane(OwnFiles):
         self.conversation.ended()
         foreground: Foreground | None = None
         if found.agent is not None and process is not None:
-            self._run = Run(found, TitleReader(found.agent, now), progress=ProgressReader(found.agent))
+            self._run = Run(found, TitleReader(found.agent), progress=ProgressReader(found.agent))
             self._remember(found)
             self._run.find_files(self._table, now)
             foreground = Foreground(

@@ -22,6 +22,9 @@ Track = Sequence[tuple[float, str]]
 #: A mark of a recording that tells what is true from then on.
 _TRUTH = "truth "
 
+#: Before a person's next prompt is sent, or the agent is gone, so many seconds are not counted: they type it, or leave,
+#: and what is over has been seen. No mark tells when they began.
+TYPING_S = 1.0
 #: The truths whose very word is compared. While an agent starts, or when it is gone, there is no one right word.
 EXACT = ("done", "idle", "background", "error", "working", "waiting")
 
@@ -143,13 +146,20 @@ def exact_total(scores: Iterable[Exact]) -> Exact:
 
 
 def exact(truth: Track, light: Track, end: float, *, grace: float = GRACE_S) -> Exact:
-    """What was shown in the time of each truth of `EXACT`, but for the `grace` after it began."""
+    """
+    What was shown in the time of each truth of `EXACT`, but for the `grace` after it began.
+
+    Of a rest the last `TYPING_S` before work or the end are not counted either.
+    """
     found = Exact()
     named = [(at, word.partition(":")[0]) for at, word in truth]
-    for start, stop, word in _segments(named, end):
-        if word in EXACT:
+    segments = list(_segments(named, end))
+    for (start, until, word), (_, _, after) in zip(segments, [*segments[1:], (end, end, "")], strict=True):
+        is_typed = class_of(word) == "rest" and after in ("working", "gone")
+        stop = max(start, until - TYPING_S) if is_typed else until
+        if word in EXACT and stop > start:
             parts = _within(light, start, stop)
-            spent = (((word, shown), max(0.0, until - max(at, start + grace))) for at, until, shown in parts)
+            spent = (((word, shown), max(0.0, to - max(at, start + grace))) for at, to, shown in parts)
             found = found.plus(Exact(tuple(spent)))
     return found
 

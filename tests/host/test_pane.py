@@ -510,3 +510,25 @@ def test_a_transcript_is_read_while_it_grows(pane: Pane, table: HandTable) -> No
     transcript.write_text(json.dumps({**left, "timestamp": "2026-09-21T17:00:00Z"}) + "\n")
     read_files(pane, 3)
     assert (pane.decision.status, pane.decision.report.background) == (Status.BACKGROUND, 1)
+
+
+def test_an_agent_that_was_first_seen_as_env_may_start_slowly(pane: Pane, table: HandTable) -> None:
+    """The first look fell on `env node …/kilo`: once it is node, a blank screen for half a minute is its start."""
+    words = ("node", "/v/node_modules/@kilocode/cli/bin/kilo")
+    table.processes[90] = Process(90, 10, 90, "env", ("env", *words), "/usr/bin/env", 900)
+    pane.foreground(90, 0)
+    assert pane.decision.report.agent == "kilo"
+    table.processes[90] = Process(90, 10, 90, "node", words, "/usr/bin/node", 900)
+    shown = set()
+    for tick in range(1, 30 * 4):
+        pane.foreground(90, tick / 4)
+        pane.screen(lambda tick=tick: rows("$ kilo") if tick < 8 else rows(), tick / 4)  # type: ignore[misc]
+        pane.tick(tick / 4)
+        shown.add(pane.decision.status)
+        if tick == 1:
+            shown.clear()
+
+    assert shown == {Status.IDLE}
+    pane.screen(lambda: rows("a b c d e f", "g h i j k l", "m n o p q r"), 30)
+    pane.tick(30 + 4)
+    assert pane.decision.status is Status.IDLE  # it has begun to draw, and loads

@@ -14,6 +14,7 @@ compared, look by look (four a second). What a person types is not output, and n
 3. **Unless it does not stop.** Minor changes in at least `LIVELY` of the last `WINDOW` looks are output after all.
    Agents that wait for an approval move 0.9 to 1.6 times a second, agents that work 7 times and more.
 4. **A new size is not output**, nor is what is drawn anew in the `SETTLING` looks after it.
+5. **A screen without text is not output.** A program that starts clears it first, and may then load for a long time.
 
 Any other change is output. Kept are the text of one screen (`MAX_ROWS` by `MAX_COLUMNS` at most) and a few hashes.
 """
@@ -106,7 +107,8 @@ class ScreenWatch:
         if self._rows == old_rows:
             self._minor.append(False)
             return Change.NONE
-        change = Change.REFLOW if is_settling else self._compare(old_rows, old_area, old_cursor, columns)
+        is_blank = not any(self._rows)
+        change = Change.REFLOW if is_settling or is_blank else self._compare(old_rows, old_area, old_cursor, columns)
         if change is Change.MAJOR and self._blinks():
             change = Change.MINOR
         self._minor.append(change is Change.MINOR)

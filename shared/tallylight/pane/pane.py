@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+import attrs
+
 from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.looks import Look as Look
@@ -329,6 +331,10 @@ class Pane(OwnFiles):
             before.identity = found
             self._remember(found)
             before.find_files(self._table, now)
+            if found.speaks and not before.foreground.speaks:
+                # It was looked at when it still was `env`, or a launcher.
+                before.foreground = attrs.evolve(before.foreground, speaks=True)
+                self.tracker.foreground(before.foreground, now)
             return
         if self._inbox and (before is not None or found.agent is not None or found.is_remote):
             # It was said before.
@@ -343,12 +349,12 @@ class Pane(OwnFiles):
         self.conversation.ended()
         foreground: Foreground | None = None
         if found.agent is not None and process is not None:
-            self._run = Run(found, TitleReader(found.agent), progress=ProgressReader(found.agent))
-            self._remember(found)
-            self._run.find_files(self._table, now)
             foreground = Foreground(
                 found.agent.name, process.pid, speaks=found.speaks, is_candidate=self.unknown.is_agent
             )
+            self._run = Run(found, TitleReader(found.agent), foreground, progress=ProgressReader(found.agent))
+            self._remember(found)
+            self._run.find_files(self._table, now)
         elif found.is_remote and process is not None:
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
         self._screen = ScreenReader(self.agent)

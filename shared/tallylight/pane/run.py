@@ -22,6 +22,7 @@ from tallylight.evidence.titles import TitleReader
 from tallylight.model.report import Report, Source
 from tallylight.pane.file_request import FileRequest, Growth
 from tallylight.pane.record import Record, RecordRequest
+from tallylight.tracker.foreground import Foreground
 
 #: A status file that is not there is looked for in the first so many ticks, then in every `SELDOM`th.
 EAGER_LOOKS = 40
@@ -34,6 +35,8 @@ class Run:
 
     identity: Identity
     titles: TitleReader
+    #: What the tracker was told of it.
+    foreground: Foreground
     turns: Turns | None = None
     status_file: Path | None = None
     #: What the status file last held; None while it is not there.

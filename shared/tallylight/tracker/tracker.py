@@ -37,6 +37,8 @@ class Tracker:
         self._explicit = False
         self._at_prompt = False
         self._last_output: float | None = None
+        #: When the agent in the foreground came there.
+        self._arrived = 0.0
         #: The start of the agent in the foreground, while that matters.
         self._start: Startup | None = None
         #: A screen reading that differs from the present one and was read once.
@@ -173,7 +175,11 @@ class Tracker:
         *is_gone* tells whether the one that held it before has ended: one that was merely stopped is not down.
         """
         now = self._advance(now)
-        if foreground == self._foreground:
+        before = self._foreground
+        if foreground == before:
+            return
+        if foreground is not None and before is not None and foreground == attrs.evolve(before, speaks=True):
+            self._known_to_speak(foreground, now)
             return
         if self._foreground is not None:
             self._agent_ended(now, is_gone=is_gone)
@@ -236,6 +242,7 @@ class Tracker:
     def pause(self, seconds: float) -> None:
         """*seconds* passed in which neither the agents nor we could run (suspend, SIGSTOP): they do not count."""
         self._records.pause(seconds)
+        self._arrived += seconds
         if self._last_output is not None:
             self._last_output += seconds
         if self._start is not None:
@@ -288,12 +295,22 @@ class Tracker:
         if own is not None and now - own.at <= ADOPT_S:
             self._records.own[Source.PROTOCOL] = own
             self._explicit = True
-        self._last_output = now
+        self._last_output = self._arrived = now
         speaks = self._foreground is not None and self._foreground.speaks
         self._start = Startup(now, speaks, has_spoken=Source.PROTOCOL in self._records.own)
         if not self._is_starting(now):
             # It drew something, or it would not be there; without this, one that is silent would never wait.
             self._guess(Status.WORKING, None, "it came to the foreground", now)
+
+    def _known_to_speak(self, foreground: Foreground, now: float) -> None:
+        """The agent in the foreground speaks for itself, which was not known at its start: that is judged again."""
+        self._foreground = foreground
+        has_spoken = any(source is not Source.HEURISTIC for source in self._records.own)
+        drew = self._last_output if self._last_output != self._arrived else None
+        self._start = Startup(self._arrived, True, has_spoken, drew)
+        if self._is_starting(now):
+            self._records.withdraw("", Source.HEURISTIC)
+        self._settle(now)
 
     def _is_starting(self, now: float) -> bool:
         """Whether the agent in the foreground may yet speak for itself."""
@@ -350,8 +367,7 @@ class Tracker:
         changed = claim.changed if claim is not None else now
         is_agent = self._foreground is not None and self._foreground.is_agent
         report = merged(claims, claim, self._foreground.name if self._foreground is not None and is_agent else "")
-        if status is Status.WAITING:
-            kind = report.kind
+        kind = report.kind if status is Status.WAITING else kind
         return Decision(status, kind, reason, changed, report, choice.losing)
 
     def _target(self, now: float) -> Decision:

@@ -114,6 +114,10 @@ def test_a_frame_of_a_spinner_is_no_turn() -> None:
     assert said("codex", (3.1, "⠋ codex"), (3.2, "codex")) == ["working", "idle"]
     assert said("codex", (9.1, "⠋ codex"), (9.2, "codex"), (9.3, "⠋ codex"), (9.4, "codex"))[1::2] == ["idle"] * 2
     assert said("codex", (0.1, "⠋ codex"), (1.2, "codex")) == ["working", "done"]
+    # The shell's title, then its own, with which it has started; and a short turn when it was at rest.
+    started = (0, "codex"), (9, "x"), (9.1, "⠋ x"), (9.2, "x")
+    assert said("codex", *started)[-1] == "idle"
+    assert said("codex", *started, (20, "⠋ x"), (20.1, "x"))[-1] == "done"
     later = (0, "⠋ codex"), (5, "codex"), (6, "⠋ codex"), (6.1, "codex")
     assert said("codex", *later) == ["working", "done", "working", "done"]
     asked = (0, "⠋ codex"), (5, "[ ! ] Action Required | codex"), (9, "codex"), (10, "⠋ codex"), (10.1, "codex")

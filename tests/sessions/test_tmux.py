@@ -192,6 +192,7 @@ def test_changes_are_told(yard: Yard) -> None:
     """Where a person is, a control client without a size tells of changes, and it leaves when they do."""
     session = Tmux(yard, "work", "sleep", "1000")
     session.tmux("new-session", "-d", "-s", "other", "sleep", "1000")
+    session.tmux("set-option", "-s", "focus-events", "on")
     yard.start_host()
     pane = yard.pane("work")
     with attached(yard, session):

@@ -71,7 +71,7 @@ def test_what_is_asked_for() -> None:
 def test_free_text_is_only_text(field: str, text: str) -> None:
     """Whatever a name or a title holds, the row before and after it, and the clients behind, are read as they are."""
     text = text.replace(FORM.secret, "")
-    client = row("C", "0", "$1", "@2", "attached,focused,UTF-8", "/dev/pts/1")
+    client = row("C", "0", "$1", "@2", "attached,focused,UTF-8", "/dev/pts/1", "300", "1")
     listed = pane(pane_id="%1") + pane(**{field: text}) + pane(pane_id="%4") + "\n" + client
 
     panes = FORM.read_panes(listed)
@@ -90,20 +90,48 @@ def test_a_pane() -> None:
 
 
 @each(
-    ("flags", "control", "is_control", "is_focused"),
+    ("flags", "control", "events", "is_control", "is_focused"),
     [
-        ("attached,focused,UTF-8", "0", False, True),
-        ("attached,UTF-8", "0", False, False),
-        ("attached,focused,control-mode,ignore-size", "1", True, True),
-        ("", "0", False, True),
+        ("attached,focused,UTF-8", "0", "1", False, True),
+        ("attached,focused,UTF-8", "0", "on", False, True),
+        ("attached,UTF-8", "0", "1", False, False),
+        ("attached,focused,UTF-8", "0", "0", False, None),
+        ("attached,focused,UTF-8", "0", "", False, None),
+        ("attached,focused,control-mode,ignore-size", "1", "1", True, True),
+        ("", "0", "1", False, None),
     ],
 )
-def test_clients(flags: str, control: str, is_control: bool, is_focused: bool) -> None:
-    """A control client is no person; where tmux cannot tell whether its terminal has the focus, it has."""
-    (client,) = FORM.read_clients(row("C", control, "$0", "@1", flags, "/dev/pts/7"))
+def test_clients(flags: str, control: str, events: str, is_control: bool, is_focused: bool | None) -> None:
+    """A control client is no person; without `focus-events` tmux calls every client focused, and knows nothing."""
+    (client,) = FORM.read_clients(row("C", control, "$0", "@1", flags, "/dev/pts/7", "300", events))
 
-    assert (client.is_control, client.is_focused, client.tty) == (is_control, is_focused, "/dev/pts/7")
-    assert len(_CLIENT) == 5
+    assert (client.is_control, client.is_focused, client.pid) == (is_control, is_focused, 300)
+    assert len(_CLIENT) == 7
+
+
+@each(
+    ("flags", "events", "in_front", "expected"),
+    [
+        ("attached,focused", "0", {}, False),  # nobody knows
+        ("attached,focused", "0", {300: True}, True),
+        ("attached,focused", "0", {300: False}, False),
+        ("attached,focused", "1", {}, True),
+        ("attached", "1", {}, False),
+        ("attached,focused", "1", {300: False}, False),  # the tab of its terminal is not selected
+        ("attached,control-mode,focused", "1", {300: True}, False),
+    ],
+)
+def test_a_look_counts_where_somebody_knows_of_it(
+    flags: str, events: str, in_front: dict[int, bool | None], expected: bool
+) -> None:
+    """A window is seen if its terminal has the focus: by tmux itself, or by the host of the terminal it runs in."""
+    server = Server("/s", lambda _: {})
+    text = pane() + "\n" + row("C", "0", "$1", "@2", flags, "/dev/pts/7", "300", events)
+    server.take(FORM, text, in_front)
+
+    assert [source_pane.visible for _, source_pane in server.source_panes.values()] == [expected]
+    assert server.see(in_front) is False
+    assert server.see({300: not expected}) is ("control" not in flags)
 
 
 def screen(pane: str = "%3", visible: str = "1", dead: str = "0") -> str:

@@ -16,8 +16,10 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.wire.text import sanitise
 
-#: The first turn of an agent lasts so long, in seconds: what is shorter is its start. Codex draws a frame or two of its
-#: spinner when it has started, on a busy machine many seconds after its process.
+#: What an agent begins within so many seconds of its last title is a turn only if it lasts `TURN_S`, until it has had
+#: one. Codex sets its title when it has started, on a busy machine many seconds after its process, and then draws a
+#: frame or two of its spinner.
+START_S = 3.0
 TURN_S = 1.0
 #: A title is looked at so far; agents write 240 characters at most.
 MAX_CHARS = 4096
@@ -76,25 +78,30 @@ class TitleReader:
 
     A title that says *idle* after it said *working* is a turn that ended: *done*, until the next one begins, or until
     the screen shows that a person stopped it (`stopped`). Agents are busy with
-    themselves when they start: nothing is a turn before one has lasted `TURN_S`.
+    themselves when they start, which is no turn; see `START_S`.
     """
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self._had_turn = False
+        #: When there was a title last, and how long that was ago when the present status began.
+        self._heard_at: float | None = None
+        self._rested = 0.0
         self._status: Status | None = None
         self._since = 0.0
 
     def read(self, title: str, now: float) -> Report | None:
         """The report that *title*, set at *now* (monotonic seconds), is worth; None if it says nothing."""
         report = read_title(self.agent, title, has_drawn=self._status is not None)
+        rested = now - self._heard_at if self._heard_at is not None else 0.0
+        self._heard_at = now
         if report is None:
             return None
         was_turn = self._was_turn(now)
         if report.status is Status.IDLE and (self._status is Status.DONE or was_turn):
             report = attrs.evolve(report, status=Status.DONE, rule=f"{report.rule}, after work")
         if report.status is not self._status:
-            self._status, self._since = report.status, now
+            self._status, self._since, self._rested = report.status, now, rested
         return report
 
     def stopped(self) -> Report | None:
@@ -108,7 +115,7 @@ class TitleReader:
     def _was_turn(self, now: float) -> bool:
         if self._status is not Status.WORKING:
             return False
-        self._had_turn = self._had_turn or now - self._since >= TURN_S
+        self._had_turn = self._had_turn or now - self._since >= TURN_S or self._rested >= START_S
         return self._had_turn
 
 

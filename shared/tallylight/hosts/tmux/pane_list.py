@@ -17,7 +17,7 @@ _FIELDS = (
     "pid", "pane_id", "pane_pid", "session_id", "session_name", "window_id", "window_index", "pane_active",
     "window_zoomed_flag", "window_activity", "pane_dead", "pane_title", "@tally",
 )  # fmt: skip
-_CLIENT = ("client_control_mode", "session_id", "window_id", "client_flags", "client_tty")
+_CLIENT = ("client_control_mode", "session_id", "window_id", "client_flags", "client_tty", "client_pid", "focus-events")
 #: Of one pane that is about to be typed into; `bracket_paste_flag` since 3.7, nothing before.
 _PANE = (
     "pid", "pane_id", "pane_pid", "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized",
@@ -50,13 +50,18 @@ class TmuxPane:
 
 @attrs.frozen
 class Client:
-    """A terminal that is attached: the session and window it shows, and whether a person could see it."""
+    """
+    A terminal that is attached: its process, and the session and window it shows.
+
+    *is_focused* is None where tmux does not know: without `focus-events` it calls every client focused.
+    """
 
     is_control: bool
     session_id: str
     window_id: str
-    is_focused: bool
+    is_focused: bool | None
     tty: str
+    pid: int
 
 
 @attrs.frozen
@@ -176,11 +181,12 @@ class Form:
         """The attached terminals in *text*."""
         found = []
         rows = (self._row(part, len(_CLIENT)) for part in self._parts("C", text))
-        for control, session_id, window_id, flags, tty in (row for row in rows if row is not None):
+        for control, session_id, window_id, flags, tty, pid, focus_events in (row for row in rows if row is not None):
             words = flags.split(",")
-            # Before 3.3 nobody could tell.
-            is_focused = "focused" in words or not flags
-            found.append(Client(control == "1" or "control-mode" in words, session_id, window_id, is_focused, tty))
+            is_control = control == "1" or "control-mode" in words
+            # Before 3.3 there are no such words.
+            is_focused = "focused" in words if flags and focus_events in ("1", "on") else None
+            found.append(Client(is_control, session_id, window_id, is_focused, tty, _number(pid)))
         return found
 
     def read_screens(self, text: str) -> dict[str, tuple[Cursor, list[str]]]:

@@ -64,14 +64,26 @@ class Server:
         every = TOLD_EVERY_S if self.control is not None else max(EVERY_S, EVERY_S * len(self.panes) / MANY)
         return self.is_changed or now - self.looked_at >= every * part
 
-    def take(self, form: Form, text: str) -> None:
-        """Take in a list. A pane that has not changed keeps its `SourcePane` object."""
+    def take(self, form: Form, text: str, in_front: Mapping[int, bool | None]) -> None:
+        """
+        Take in a list. A pane that has not changed keeps its `SourcePane` object.
+
+        *in_front*: of processes in the panes of terminals, whether a person sees that pane.
+        """
         self.panes = form.read_panes(text, self._known)
         self.clients = form.read_clients(text)
         self._drawn = {pane.id: pane.drawn_at for pane in self.panes}
         for gone in self.captured.keys() - self._drawn.keys():
             self.captured.pop(gone, None)
-        shown = {client.window_id for client in self.clients if not client.is_control and client.is_focused}
+        self.see(in_front)
+
+    def see(self, in_front: Mapping[int, bool | None]) -> bool:
+        """Work out what a person sees; whether that is news. Where nobody knows, it is nothing."""
+        shown = {
+            client.window_id
+            for client in self.clients
+            if not client.is_control and in_front.get(client.pid, client.is_focused)
+        }
         attached: dict[str, tuple[str, ...]] = {}
         for client in self.clients:
             if not client.is_control and client.tty:
@@ -86,6 +98,7 @@ class Server:
                 source_pane = self._source_pane(pane, machine, terminals, visible=visible)
                 known = pane, (known[1] if known is not None and known[1] == source_pane else source_pane)
             self.source_panes[pane.id] = known
+        return before != self.source_panes
 
     def _source_pane(self, pane: TmuxPane, machine: str, terminals: tuple[str, ...], *, visible: bool) -> SourcePane:
         return SourcePane(

@@ -29,8 +29,10 @@ from tallylight.hosts.tmux.control_client import ControlClient
 from tallylight.hosts.tmux.pane_list import Form
 from tallylight.hosts.tmux.server import EVERY_S, Server, id_of
 from tallylight.pane.pane import Look
+from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.snapshot.writer import directory
 
 #: The part of the time between two lists after which a command that has to be run anyway brings the next one, too.
 EARLY = 0.7
@@ -60,6 +62,8 @@ class TmuxSource:
         self._servers: dict[str, Server] = {}
         self._form = Form(secrets.token_hex(8))
         self._lock = threading.Lock()
+        #: What the hosts in terminals see, where tmux does not know whether anybody looks.
+        self._feed = Feed(directory(environ))
         self._is_closed = False
         self.changed: Callable[[], None] = lambda: None
 
@@ -82,10 +86,29 @@ class TmuxSource:
                     server.stamp, server.is_changed, server.silent_until = stamp, True, 0.0
             servers = list(self._servers.values())
         now = time.monotonic()
+        if any(not client.is_control for server in servers for client in server.clients):
+            self._feed.poll(now)
         were_asked = [self._look_at(server, now) for server in servers]
-        if not gone and not any(were_asked):
+        in_front = self._in_front()
+        is_seen = [self._see(server, in_front) for server in servers]
+        if not gone and not any(were_asked) and not any(is_seen):
             return None
         return [source_pane for server in servers for _, source_pane in server.source_panes.values()]
+
+    def _in_front(self) -> dict[int, bool | None]:
+        """Of the processes in the panes of terminals with a host of ours, whether a person sees the pane."""
+        panes = (pane for found in self._feed.snapshots for pane in found.panes)
+        return {pane.pid: pane.visible for pane in panes if pane.pid is not None}
+
+    @staticmethod
+    def _see(server: Server, in_front: Mapping[int, bool | None]) -> bool:
+        """Whether a person sees something else of a server than before."""
+        if not server.lock.acquire(blocking=False):
+            return False
+        try:
+            return server.see(in_front)
+        finally:
+            server.lock.release()
 
     def _sockets(self) -> dict[str, object]:
         """The sockets of this user, and of each what changes when somebody attaches to it."""
@@ -129,7 +152,7 @@ class TmuxSource:
                 return not was_told
             if text is None:
                 server.silent_until = now + RETRY_S
-            server.take(self._form, text or "")
+            server.take(self._form, text or "", self._in_front())
         elif was_told:
             return False
         self._attach_or_leave(server)
@@ -206,7 +229,7 @@ class TmuxSource:
             text = self._run(server, *command[:-1])
             found = form.read_screens(text)
             if is_listed and len(found) == len(panes):
-                server.take(self._form, form.behind_screens(text))
+                server.take(self._form, form.behind_screens(text), self._in_front())
                 server.is_changed, server.looked_at, server.is_told = False, now, False
                 self.changed()
         finally:

@@ -6,7 +6,7 @@ from tallylight.model.decision import Decision, Reason, what_would_change
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Timing
-from tallylight.tracker.rollup import most_urgent
+from tallylight.tracker.rollup import has_hidden_done, of_tab
 
 TIMING = Timing()
 
@@ -75,13 +75,27 @@ def test_what_needs_a_person() -> None:
     }
 
 
-def test_most_urgent() -> None:
-    """One light for many: the most urgent, of equals the newest; none for none."""
+def test_one_light_for_many() -> None:
+    """What needs a person first, then work before an unseen `done`; of equals the newest; none for none."""
     early, late = decision(Status.DONE, since=1), decision(Status.DONE, since=2)
+    works, rests = decision(Status.WORKING, since=0), decision(Status.IDLE, since=9)
 
-    assert most_urgent([]) is None
-    assert most_urgent([late, early]) is most_urgent([early, late]) is late
-    assert most_urgent([late, decision(Status.WORKING, since=9), asks := decision(Status.WAITING, since=0)]) is asks
+    assert of_tab([]) is None
+    assert of_tab([late, early]) is of_tab([early, late]) is late
+    assert of_tab([late, works, asks := decision(Status.WAITING, since=0)]) is asks
+    assert of_tab([late, works, rests]) is works
+    assert of_tab([late, background := decision(Status.BACKGROUND, since=0)]) is background
+    assert of_tab([rests, early]) is early
+
+
+def test_a_done_behind_work() -> None:
+    """It is told apart from work alone, and from what needs a person before it."""
+    done, works, asks = (decision(status, since=1) for status in (Status.DONE, Status.WORKING, Status.WAITING))
+
+    assert has_hidden_done(works, [done, works])
+    assert not has_hidden_done(works, [works])
+    assert not has_hidden_done(asks, [done, asks])
+    assert not has_hidden_done(done, [done])
 
 
 def test_a_share_is_rounded_half_up() -> None:

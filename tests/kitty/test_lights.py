@@ -268,7 +268,7 @@ def test_variables_are_published_for_others(desk: Desk) -> None:
 
 
 def test_a_tab_shows_its_most_urgent_window(desk: Desk) -> None:
-    """Of three windows in a tab the one that waits is shown; when it has its answer, the next most urgent."""
+    """Of three windows in a tab the one that waits is shown, then the one that failed; no green while one works."""
     desk.reload("tab_bar_style fade\n")
     first = desk.lamp("three", "working")
     tab = desk.kitty.tab_of(first)
@@ -282,6 +282,12 @@ def test_a_tab_shows_its_most_urgent_window(desk: Desk) -> None:
     desk.wait_colours({tab: "error"})
     desk.kitty.close_window(third)
     desk.wait_colours({tab: "working"})
+    desk.send(second, "state=done")
+    desk.wait_status(second, "done")
+    desk.wait_colours({tab: "working"})
+    assert desk.host(f"host.light_text({tab})").count("●✓") == 1
+    desk.send(first, "state=done")
+    desk.wait_colours({tab: "done"})
 
 
 def test_without_a_tab_bar_the_light_is_in_the_title(desk: Desk) -> None:

@@ -11,7 +11,7 @@ from tallylight.model import lights
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker.rollup import urgency
+from tallylight.tracker.rollup import precedence, urgency
 from tallylight.wire import osc1338, text
 from tests.helpers import Vector, vector_params
 from tests.tables import each
@@ -121,6 +121,7 @@ def test_words() -> None:
     """Statuses, their order, colours, marks and the ranks of sources are Python's."""
     order = sorted(Status, key=urgency)
     assert sorted(WORDS.URGENCY.keys(), key=lambda name: WORDS.URGENCY[name]) == [status.value for status in order]
+    assert {name: -WORDS.PRECEDENCE[name] for name in WORDS.PRECEDENCE} == {s.value: -precedence(s) for s in Status}
     assert dict(WORDS.RANKS.items()) == {source.word: source.value for source in Source}
     assert dict(WORDS.COLOURS.items()) == {
         status.value: "#{:02X}{:02X}{:02X}".format(*colour) for status, colour in lights.COLOURS.items()

@@ -95,6 +95,24 @@ def test_the_active_tab_of_a_colour(bench: Bench) -> None:
 
 def test_zoom_hides_no_light(bench: Bench) -> None:
     """A pane that a zoomed one hides lights its tab all the same, and is never in front of a person."""
+
+
+def test_no_green_while_another_pane_works(bench: Bench) -> None:
+    """Work is shown before a turn that is over, which is a second mark; green only when nothing works any more."""
+    bench.config()
+    other = bench.system.pane(bench.tabs[1])
+    bench.say(bench.panes[1], "state=done")
+    assert bench.light(other) == "▌✓"
+    bench.say(other, "state=working")
+    assert bench.light(other) == "▌●✓"
+    bench.say(other, "state=waiting")
+    assert bench.light(other) == "▌!"
+    bench.say(other, "state=done")
+    assert bench.light(other) == "▌✓"
+
+
+def test_zoom_shows_the_pane_that_is_zoomed(bench: Bench) -> None:
+    """WezTerm lists only the zoomed pane of a tab; the light is that pane's, and all of them again after it."""
     bench.config()
     bench.window.active = 1
     other = bench.system.pane(bench.tabs[1])

@@ -40,7 +40,7 @@ class Kind(enum.StrEnum):
     LIMIT = "limit"
 
 
-#: Most urgent first. A tab of many panes shows the most urgent of them.
+#: Most urgent first: what a person is to deal with before what. Lists are in this order.
 URGENCY: tuple[Status, ...] = (
     Status.WAITING,
     Status.ERROR,
@@ -48,6 +48,18 @@ URGENCY: tuple[Status, ...] = (
     Status.DONE,
     Status.BACKGROUND,
     Status.WORKING,
+    Status.IDLE,
+    Status.ACTIVE,
+)
+
+#: What one light shows for several panes, the first of these that is among them: no green while any of them works.
+TAB_ORDER: tuple[Status, ...] = (
+    Status.WAITING,
+    Status.ERROR,
+    Status.DOWN,
+    Status.WORKING,
+    Status.BACKGROUND,
+    Status.DONE,
     Status.IDLE,
     Status.ACTIVE,
 )

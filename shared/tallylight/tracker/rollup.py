@@ -1,27 +1,41 @@
 """
-Roll-up: one light for many records, or for the many panes of a tab.
+Roll-up: how urgent a status is, and one light for the many panes of a tab.
 
-The most urgent wins; of equals, the one that changed last.
+Green means that nothing is left to wait for. So in one light for several panes work goes before an unseen `done`, which
+is then only a mark beside it; in a list, where each pane has its own, `done` goes before work. Of equals, the one that
+changed last counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import TypeVar
 
 from tallylight.model.decision import Decision
-from tallylight.model.status import URGENCY, Status
+from tallylight.model.status import TAB_ORDER, URGENCY, Status
 
-_RANK = {status: len(URGENCY) - i for i, status in enumerate(URGENCY)}
+_URGENCY = {status: len(URGENCY) - i for i, status in enumerate(URGENCY)}
+_PRECEDENCE = {status: len(TAB_ORDER) - i for i, status in enumerate(TAB_ORDER)}
 
 D = TypeVar("D", bound=Decision)
 
 
 def urgency(status: Status) -> int:
     """How urgent *status* is: greater is more urgent."""
-    return _RANK[status]
+    return _URGENCY[status]
 
 
-def most_urgent(decisions: Iterable[D]) -> D | None:
-    """The decision a single light shows for all of *decisions*; None where there are none."""
-    return max(decisions, key=lambda d: (_RANK[d.status], d.since), default=None)
+def precedence(status: Status) -> int:
+    """Which status one light for several panes shows: the greatest."""
+    return _PRECEDENCE[status]
+
+
+def of_tab(decisions: Collection[D]) -> D | None:
+    """The decision that a single light shows for all of *decisions*; None where there are none."""
+    return max(decisions, key=lambda d: (_PRECEDENCE[d.status], d.since), default=None)
+
+
+def has_hidden_done(shown: Decision, decisions: Collection[Decision]) -> bool:
+    """Whether an unseen `done` is among *decisions* beside the work that is *shown* for them."""
+    is_work = shown.status in (Status.WORKING, Status.BACKGROUND)
+    return is_work and any(decision.status is Status.DONE for decision in decisions)

@@ -7,9 +7,13 @@
 
 local M = {}
 
---- How urgent a status is; a tab shows the most urgent of its panes.
+--- How urgent a status is, for lists.
 ---@type table<tallylight.Status, integer>
 M.URGENCY = { waiting = 8, error = 7, down = 6, done = 5, background = 4, working = 3, idle = 2, active = 1 }
+
+--- What a tab shows of several panes: no green while any of them works.
+---@type table<tallylight.Status, integer>
+M.PRECEDENCE = { waiting = 8, error = 7, down = 6, working = 5, background = 4, done = 3, idle = 2, active = 1 }
 
 ---@type table<tallylight.Kind, boolean>
 M.KINDS = { permission = true, question = true, input = true, auth = true, limit = true }

@@ -236,12 +236,14 @@ end
 --- Whether *a* is shown rather than *b*.
 ---@param a tallylight.State
 ---@param b tallylight.State|nil
+---@param order table<tallylight.Status, integer>|nil # urgency, where none is given
 ---@return boolean
-function M.is_before(a, b)
+function M.is_before(a, b, order)
   if not b then
     return true
   end
-  local first, second = words.URGENCY[a.status], words.URGENCY[b.status]
+  order = order or words.URGENCY
+  local first, second = order[a.status], order[b.status]
   return first > second or (first == second and a.since > b.since)
 end
 

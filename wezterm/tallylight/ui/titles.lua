@@ -40,12 +40,13 @@ local function hidden_panes(tab, shown)
 end
 
 ---@param tab table # TabInformation
----@return tallylight.State|nil # of its most urgent pane, hidden ones among them; nil where there is nothing to say
+---@return tallylight.State|nil # what is shown for its panes, hidden ones among them; nil where there is nothing to say
 function M.tab_state(tab)
-  local best
+  local best, is_done
   local function weigh(id, vars)
     local state = panes.state(id, vars)
-    if state and panes.is_before(state, best) then
+    is_done = is_done or (state ~= nil and state.status == 'done')
+    if state and panes.is_before(state, best, words.PRECEDENCE) then
       best = state
     end
   end
@@ -57,6 +58,10 @@ function M.tab_state(tab)
     for _, pane in ipairs(hidden_panes(tab, shown[1].pane_id)) do
       weigh(pane.id, pane.vars)
     end
+  end
+  if is_done and (best.status == 'working' or best.status == 'background') then
+    -- A pane is done beside the work that is shown: a second mark.
+    return setmetatable({ is_done_beside = true }, { __index = best })
   end
   return best
 end
@@ -105,6 +110,10 @@ local INACTIVE = 0.55
 local function light_items(state, is_active, leading)
   local colour, mark = colour_of(state), words.mark(state.status, state.kind)
   local style = M.options.style
+  local more = state.is_done_beside and (style == 'icon' or M.options.mark) and 1 or 0
+  if more == 1 then
+    mark = mark .. words.MARKS.done
+  end
   if style == 'colour' then
     colour = is_active and colour or dimmed(colour, INACTIVE)
     local items = { { Background = { Color = colour } }, { Foreground = { Color = readable_on(colour) } } }
@@ -112,7 +121,7 @@ local function light_items(state, is_active, leading)
       items[#items + 1] = { Attribute = { Intensity = 'Bold' } }
     end
     items[#items + 1] = { Text = M.options.mark and mark .. ' ' or ' ' }
-    return items, M.options.mark and 2 or 1
+    return items, (M.options.mark and 2 or 1) + more
   end
   local light, cells = mark, 2
   if style == 'stripe' then
@@ -131,7 +140,7 @@ local function light_items(state, is_active, leading)
     items[#items + 1] = item
   end
   items[#items + 1] = { Text = ' ' }
-  return items, cells
+  return items, cells + more
 end
 
 --- What a title sets before its first text.

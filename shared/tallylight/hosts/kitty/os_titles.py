@@ -77,7 +77,7 @@ class OsWindowTitles:
         if self.when == "off" or (self.when == "auto" and windows.shows_tab_bar(manager)):
             return ""
         by_tab = {tab.id: light for tab in manager if (light := self.tabs.light(tab.id)) is not None}
-        urgent = rollup.most_urgent(list(by_tab.values()))
+        urgent = rollup.of_tab(list(by_tab.values()))
         if urgent is None or not urgent.is_lit or urgent.status is Status.IDLE:
             return ""
         mark = f"{lights.mark(urgent.status, urgent.kind)} "

@@ -1,5 +1,5 @@
 """
-The light of each tab of kitty: the decision of the most urgent of its panes; and the pulse of the tabs that wait.
+The light of each tab of kitty: the decision of one of its panes; and the pulse of the tabs that wait.
 
 Which pane is in which tab is asked of kitty each time, for windows move between tabs.
 """
@@ -43,6 +43,8 @@ class TabRollup:
     _titles: dict[int, str] = attrs.field(init=False, factory=dict)
     #: The tabs whose waiting agents are all snoozed: their light is steady.
     _snoozed: set[int] = attrs.field(init=False, factory=set)
+    #: The tabs in which a pane is done beside one that works.
+    _finished: set[int] = attrs.field(init=False, factory=set)
     _timer: int | None = attrs.field(init=False, default=None)
 
     def light(self, tab_id: int) -> Decision | None:
@@ -61,17 +63,24 @@ class TabRollup:
         """Whether a tab does not pulse although it waits."""
         return tab_id in self._snoozed
 
+    def is_finished(self, tab_id: int) -> bool:
+        """Whether a pane of a tab is done, and unseen, beside the work that its light shows."""
+        return tab_id in self._finished
+
     def refresh(self) -> None:
-        """Find the decision of every tab: the most urgent of its panes."""
+        """Find the decision of every tab."""
         lights: dict[int, Decision] = {}
         owners: dict[int, int] = {}
         titles: dict[int, str] = {}
         snoozed: set[int] = set()
+        finished: set[int] = set()
         for manager in self.boss.all_tab_managers:
             for tab in manager:
                 panes = {w.id: self.panes[w.id] for w in tab if w.id in self.panes}
                 decisions = {w.id: self.decision(w) for w in tab if w.id in panes}
-                if (urgent := rollup.most_urgent(list(decisions.values()))) is not None:
+                if (urgent := rollup.of_tab(list(decisions.values()))) is not None:
+                    if rollup.has_hidden_done(urgent, list(decisions.values())):
+                        finished.add(tab.id)
                     lights[tab.id] = urgent
                     owner = next(w for w in tab if w.id in decisions and decisions[w.id] is urgent)
                     owners[tab.id] = owner.id
@@ -81,6 +90,7 @@ class TabRollup:
                 if all(panes[id_].attention.snoozed or found.kind is Kind.LIMIT for id_, found in waiting.items()):
                     snoozed.add(tab.id)
         self._lights, self._owners, self._titles, self._snoozed = lights, owners, titles, snoozed
+        self._finished = finished
 
     def decision(self, window: Any) -> Decision:
         """What *window*, which has a pane, shows: what is attached in it, or its own if that is more urgent."""

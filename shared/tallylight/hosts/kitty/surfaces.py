@@ -48,6 +48,7 @@ class Surfaces:
             now=time.monotonic,
             failed=failed,
             is_steady=self.rollup.is_steady,
+            is_finished=self.rollup.is_finished,
             title=self.rollup.title,
             redraw=self.rollup.redraw,
         )

@@ -40,7 +40,8 @@ class TabLights:
     Draws what *light* says of a tab id. *refresh* is called before each drawing: panes move between tabs.
 
     *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark*
-    and *pulses* are the user's choice; a tab that *is_steady* does not pulse. *title* gives the title that a tab is to
+    and *pulses* are the user's choice; a tab that *is_steady* does not pulse, and one that *is_finished*
+    has the mark of `done` behind that of its work. *title* gives the title that a tab is to
     have in the place of kitty's, if any; *redraw* has all bars drawn again. `install` wraps kitty's tab bar, once a
     process.
     """
@@ -54,6 +55,7 @@ class TabLights:
     with_mark: bool = True
     pulses: bool = True
     is_steady: Callable[[int], bool] = lambda _: False
+    is_finished: Callable[[int], bool] = lambda _: False
     title: Callable[[int], str | None] = lambda _: None
     redraw: Callable[[], None] = lambda: None
     #: kitty's options under which code of the person's own was seen to draw lights; others may be without it.
@@ -94,13 +96,14 @@ class TabLights:
             return lights.pulsed(colour, self.now())
         return colour
 
-    def texts(self, decision: Decision, cells: int = MAX_TITLE_CELLS) -> tuple[str, str]:
+    def texts(self, decision: Decision, cells: int = MAX_TITLE_CELLS, *, is_finished: bool = False) -> tuple[str, str]:
         """The stripe and the mark that are written for a light in a tab of so many *cells*; either may be empty."""
         mark = lights.mark(decision.status, decision.kind)
         if cells < TINY:
             return "", ""
         if cells < NARROW:
             return "", mark if self.style == "icon" or self.with_mark else ""
+        mark += lights.mark(Status.DONE) if is_finished else ""
         if self.style == "icon":
             return "", f"{mark} "
         return lights.stripe(decision.status) if self.style == "stripe" else "", f"{mark} " if self.with_mark else ""
@@ -116,7 +119,7 @@ class TabLights:
             decision = self.light(tab_id)
             if decision is None or not decision.is_lit or self.style == "off":
                 return ""
-            stripe, mark = self.texts(decision, self._cells)
+            stripe, mark = self.texts(decision, self._cells, is_finished=self.is_finished(tab_id))
             if self.style == "colour":
                 return mark
             background = rgb(ColorFormatter.draw_data.tab_bg(ColorFormatter.tab_data))
@@ -195,7 +198,7 @@ class TabLights:
                 is_aloof = True
                 screen.cursor.x, screen.cursor.y = x, y
                 screen.cursor.fg, screen.cursor.bg, screen.cursor.bold, screen.cursor.italic = look
-            stripe, mark = self.texts(decision, self._cells)
+            stripe, mark = self.texts(decision, self._cells, is_finished=self.is_finished(tab.tab_id))
             colour, background = self.colour(tab.tab_id, decision), rgb(draw_data.tab_bg(tab))
             for text, shade in ((stripe, colour), (mark, lights.legible(colour, background))):
                 screen.cursor.fg = as_sgr_int(shade)

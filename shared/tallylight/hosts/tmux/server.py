@@ -123,13 +123,13 @@ class Server:
         return drawn_at > 0 and self.captured.get(pane_id, 0.0) >= drawn_at + SURE_S
 
     def light(self, entries: Mapping[str, PaneEntry]) -> list[str]:
-        """What to tell it so that its windows show the most urgent of what their panes do; nothing if they show it."""
+        """What to tell it so that its windows show one light for all of their panes; nothing if they show it."""
         lights: dict[str, PaneEntry] = {}
         for pane in self.panes:
             entry = entries.get(id_of(pane))
             if entry is not None and _is_lit(entry):
                 best = lights.get(pane.window_id)
-                if best is None or rollup.urgency(entry.status) > rollup.urgency(best.status):
+                if best is None or rollup.precedence(entry.status) > rollup.precedence(best.status):
                     lights[pane.window_id] = entry
         there = {pane.window_id: pane.light for pane in self.panes if pane.light} | self.lights
         commands: list[str] = []

@@ -14,11 +14,13 @@ import pytest
 from tallylight.cli import why
 from tallylight.cli.main import main
 from tallylight.cli.output import Output
+from tallylight.evidence.process import Process
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, own_place
 from tallylight.snapshot.schema import LosingEntry, Pane, ReasonEntry, RecordEntry
 from tallylight.wire.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
+from tests.host.test_pane import HandTable
 
 
 def drawn(pane: Pane, columns: int = 200) -> str:
@@ -100,6 +102,23 @@ def test_the_ledger() -> None:
 def test_pane_of_which_nothing_is_known() -> None:
     """A pane without any evidence has an explanation, too."""
     assert "source    none" in drawn(COMMAND)
+
+
+def test_a_multiplexer_in_front(tmp_path: Path) -> None:
+    """What runs in tmux is dark in its terminal: it says how to see it, and where it is if that is done."""
+    table = HandTable(str(tmp_path))
+    table.processes[44] = Process(44, 10, 44, "tmux: client", ("tmux", "attach"), "/usr/bin/tmux", 1)
+    dark = Found(HOST, attrs.evolve(COMMAND, pid=44, agent=""))
+    followed = Found("sessions-9", WORKING)
+
+    assert "`tally host sessions`" in why._advice(dark, [dark], table)
+    assert "`tally status`" in why._advice(dark, [dark, followed], table)
+    assert why._advice(Found(HOST, attrs.evolve(dark.pane, agent="claude")), [dark], table) == ""
+    assert why._advice(Found(HOST, attrs.evolve(dark.pane, pid=50)), [dark], table) == ""
+    assert why._advice(Found(HOST, attrs.evolve(dark.pane, pid=None)), [dark], table) == ""
+    stream = io.StringIO()
+    why.draw(Output(stream, 200), dark, NOW, "do this")
+    assert "  advice    do this" in stream.getvalue().splitlines()
 
 
 def test_hostile_text_is_harmless() -> None:

@@ -532,3 +532,11 @@ def test_an_agent_that_was_first_seen_as_env_may_start_slowly(pane: Pane, table:
     pane.screen(lambda: rows("a b c d e f", "g h i j k l", "m n o p q r"), 30)
     pane.tick(30 + 4)
     assert pane.decision.status is Status.IDLE  # it has begun to draw, and loads
+
+
+def test_a_pane_without_evidence_is_as_old_as_its_first_look(pane: Pane) -> None:
+    """What is shown of a plain shell has been so since the pane was there, not since the machine was started."""
+    pane.foreground(SHELL.pid, 5000)
+    pane.tick(5025)
+
+    assert (pane.decision.status, pane.decision.since) == (Status.ACTIVE, 5000)

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 from tallylight.cli.output import GAP, UNBOUNDED, Output, age, ago, clean, fit, status_words
 from tallylight.cli.status import JSON_VERSION, nothing
+from tallylight.evidence import process_table
+from tallylight.evidence.process import base_name
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
@@ -41,12 +43,29 @@ def main(argv: list[str]) -> int:
         document = {"version": JSON_VERSION, "address": found.address, "host": found.host, **found.pane.to_json()}
         output.line(json.dumps(document, indent=2))
     else:
-        draw(output, found, time.time())
+        draw(output, found, time.time(), _advice(found, panes.panes, process_table.table()))
     return 0
 
 
-def draw(output: Output, found: Found, now: float) -> None:
-    """Draw the explanation of one pane."""
+#: What keeps its sessions from the terminal around them.
+_MULTIPLEXERS = {"tmux": "tmux", "screen": "GNU Screen"}
+
+
+def _advice(found: Found, panes: Sequence[Found], table: process_table.Table) -> str:
+    """What to do about a pane that has no light because another program stands between it and its agents."""
+    if found.pane.agent or found.pane.pid is None:
+        return ""
+    process = table.get(found.pane.pid)
+    name = _MULTIPLEXERS.get(base_name(process.exe), "") if process is not None else ""
+    if not name:
+        return ""
+    if any(other.host.startswith("sessions-") for other in panes):
+        return f"{name} is in front; the agents in it have rows of their own: see `tally status`"
+    return f"{name} is in front; to see the agents in it, run `tally host sessions`, or start them with `tally run`"
+
+
+def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
+    """Draw the explanation of one pane, with *advice* if there is any."""
     pane, reason = found.pane, found.pane.reason
     head = f"{lights.mark(pane.status, pane.kind)} {status_words(pane.status, pane.kind)}"
     since = f" for {age(now - pane.since)}" if pane.since else ""
@@ -75,6 +94,7 @@ def draw(output: Output, found: Found, now: float) -> None:
         "rule": rule_words(reason.rule),
         "said": ago(reason.at, now) if reason.source else "",
         "until": reason.changes,
+        "advice": advice,
         "reports": _pace(pane.said_per_s, pane.read_per_s),
     }
     room = max(10, output.columns - label - 2)

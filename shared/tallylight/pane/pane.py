@@ -70,6 +70,7 @@ class Pane(OwnFiles):
         self._table = table
         self._screen = ScreenReader()
         self._unchanged = 0
+        self._has_begun = False
         self._pgid = 0
         self._identity = NOBODY
         self._run: Run | None = None
@@ -142,6 +143,10 @@ class Pane(OwnFiles):
     @kept("the foreground")
     def foreground(self, pgid: int, now: float) -> None:
         """The process group *pgid* holds the foreground of the pane's terminal; 0 for none."""
+        if not self._has_begun:
+            # From now on it is known how long what it shows has been so.
+            self._has_begun = True
+            self.tracker.tick(now)
         if pgid != self._pgid:
             self._reader.forget(self._pgid)
             self._pgid = pgid

@@ -145,6 +145,7 @@ def test_exact_short() -> None:
 
     assert found.shown("working") == {"error": 0.0}
     assert (found.right("working"), found.right("idle"), found.right("error")) == (None, 1, 1)
+    assert exact([(0.0, "done"), (5.0, "gone")], [(0.0, "done"), (4.1, "idle")], 5.0).right("done") == 1
     assert exact([(0.0, "idle"), (0.8, "working")], [], 5.0).right("idle") is None  # all of it was typing
 
 

@@ -153,8 +153,8 @@ def exact(truth: Track, light: Track, end: float, *, grace: float = GRACE_S) -> 
     """
     found = Exact()
     named = [(at, word.partition(":")[0]) for at, word in truth]
-    segments = list(_segments(named, end))
-    for (start, until, word), (_, _, after) in zip(segments, [*segments[1:], (end, end, "")], strict=True):
+    for start, until, word in _segments(named, end):
+        after = next((later for at, later in named if at >= until), "")
         is_typed = class_of(word) == "rest" and after in ("working", "gone")
         stop = max(start, until - TYPING_S) if is_typed else until
         if word in EXACT and stop > start:

@@ -82,7 +82,7 @@ def look(tracker: Tracker, now: float) -> None:
 
 
 def prompt(tracker: Tracker, now: float) -> None:
-    tracker.prompt(now)
+    tracker.command_end(None, now)
 
 
 def starts(tracker: Tracker, now: float) -> None:

@@ -32,7 +32,7 @@ STEPS: dict[str, Callable[..., Step]] = {
     "ssh": lambda: lambda tracker, now: tracker.foreground(Foreground("ssh", 7, is_agent=False), now),
     "shell": lambda: lambda tracker, now: tracker.foreground(None, now),
     "stopped": lambda: lambda tracker, now: tracker.foreground(None, now, is_gone=False),
-    "prompt": lambda: lambda tracker, now: tracker.prompt(now),
+    "prompt": lambda: lambda tracker, now: tracker.command_end(None, now),
     "starts": lambda: lambda tracker, now: tracker.command_start(now),
     "ends": lambda code="": lambda tracker, now: tracker.command_end(int(code) if code else None, now),
     "output": lambda: lambda tracker, now: tracker.output(now),

@@ -12,6 +12,7 @@ import attrs
 import pytest
 
 from tallylight.agents import agent_files
+from tallylight.evidence.looks import ScreenReader
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_turns
 from tallylight.evidence.titles import TitleReader
@@ -54,7 +55,7 @@ LOOK = Look(["$"], 0, 1, 80)
 INPUTS: dict[str, tuple[Callable[[Pane], object], object, str]] = {
     "the user variable": (lambda pane: pane.carrier("state=working", 1.0), panes.osc1338, "decode_variable"),
     "the title": (lambda pane: pane.title("✳ x", 1.0), TitleReader, "read"),
-    "the screen": (lambda pane: pane.screen(lambda: LOOK, 1.0), panes.ScreenReader, "look"),
+    "the screen": (lambda pane: pane.screen(lambda: LOOK, 1.0), ScreenReader, "look"),
     "the foreground": (lambda pane: pane.foreground(99, 1.0), ForegroundReader, "look"),
 }
 

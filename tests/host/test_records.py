@@ -19,10 +19,11 @@ from tallylight.model.status import Kind, Status
 from tallylight.pane import record as record_module
 from tallylight.pane import record_places
 from tallylight.pane.entry import pane_entry
-from tallylight.pane.own_files import CALM_EVERY, CALM_LOOKS
+from tallylight.pane.own_files import CALM_EVERY
 from tallylight.pane.pane import Pane
 from tallylight.pane.record import RecordRequest
 from tallylight.pane.record_places import DiskPlaces, StrangeError, added, ask
+from tallylight.pane.screen_looks import CALM_LOOKS
 from tallylight.tracker.claims import Timing
 from tests.evidence.records.kept import Kept, kept, make_database
 from tests.host.test_pane import CODEX, SHELL, HandTable, rows

@@ -58,6 +58,10 @@ def ends(tracker: Tracker, now: float) -> None:
     tracker.foreground(None, now)
 
 
+def shows_prompt(tracker: Tracker, now: float) -> None:
+    tracker.command_end(None, now)
+
+
 def says(status: Status, kind: Kind | None = None, message: str = "") -> Act:
     report = Report(source=Source.PROTOCOL, rule="osc-1338", status=status, kind=kind, agent=PILOT, message=message)
     return lambda tracker, now: tracker.report(report, now)
@@ -72,7 +76,7 @@ def writes(tab: str, start: float, end: float) -> Iterator[Step]:
 SCRIPT: tuple[Step, ...] = tuple(
     sorted(
         [
-            Step(0.0, SHELL, Tracker.prompt, "A shell at its prompt, and two tabs that do nothing: no light."),
+            Step(0.0, SHELL, shows_prompt, "A shell at its prompt, and two tabs that do nothing: no light."),
             Step(1.5, SCOUT, starts(SCOUT), "`scout` is an agent that reports nothing. It prints output: blue."),
             *writes(SCOUT, 1.75, 4.0),
             Step(4.5, SCOUT, Tracker.tick, "It falls silent. After four seconds of silence it needs you: amber."),

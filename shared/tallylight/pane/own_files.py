@@ -15,11 +15,11 @@ from tallylight.pane.faults import Faults, kept
 from tallylight.pane.file_request import FileRequest, Request
 from tallylight.pane.record import Found, Record, RecordRequest
 from tallylight.pane.run import EAGER_LOOKS, Run
+from tallylight.pane.screen_looks import ScreenLooks
 from tallylight.tracker.tracker import Tracker
 
-#: After so many looks at an unchanged screen it is taken to be calm.
-CALM_LOOKS = 16
-#: Then its agent's record is looked at in every so many ticks, in the same ones in all panes: what ends is drawn.
+#: While the screen is calm, its agent's record is looked at in every so many ticks, in the same ones in all panes: what
+#: ends is drawn.
 CALM_EVERY = 4
 
 
@@ -35,13 +35,12 @@ class OwnFiles:
     #: What was last said of the pane itself.
     _said: Report | None
     _title: str
-    #: Looks at the screen since it last changed.
-    _unchanged: int
+    _screen: ScreenLooks
 
     @property
     def is_calm(self) -> bool:
         """Whether the screen has not changed recently: then it need not be looked at in every tick."""
-        return self._unchanged > CALM_LOOKS
+        return self._screen.is_calm
 
     @property
     def record(self) -> Record | None:

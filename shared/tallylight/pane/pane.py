@@ -16,11 +16,9 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.looks import Look as Look
-from tallylight.evidence.looks import ScreenReader
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
 from tallylight.evidence.prompts import Prompt
-from tallylight.evidence.screen import Change
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.unknown import UnknownWatch
 from tallylight.hooks.order import Order
@@ -31,6 +29,7 @@ from tallylight.pane.faults import Faults, kept
 from tallylight.pane.own_files import OwnFiles
 from tallylight.pane.processes import Foregrounds
 from tallylight.pane.run import Run, same_run
+from tallylight.pane.screen_looks import ScreenLooks
 from tallylight.tracker.attention import Attention
 from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
@@ -38,8 +37,6 @@ from tallylight.tracker.tracker import ADOPT_S, Tracker
 from tallylight.wire import osc1338
 from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
-#: A screen that is calm is looked at in every so many ticks.
-CALM_EVERY = 2
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
 LAST_WORDS_S = 1.0
 
@@ -68,8 +65,7 @@ class Pane(OwnFiles):
         self.conversation = Conversation()
         self._reader = reader
         self._table = table
-        self._screen = ScreenReader()
-        self._unchanged = 0
+        self._screen = ScreenLooks(self.tracker)
         self._has_begun = False
         self._pgid = 0
         self._identity = NOBODY
@@ -178,35 +174,12 @@ class Pane(OwnFiles):
         if self.unknown.wants_look():
             look = read()
             self._suspect(lambda: self.unknown.look(look.lines, look.cursor_row), now)
-        tracker = self.tracker
-        wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
-        if not wants_screen:
-            if self.prompt is not None:
-                tracker.touch()
-            taken_back = self._screen.forget()
-            if taken_back is not None:
-                tracker.report(taken_back, now)
-        if not wants_output and not wants_screen:
-            return
-        self._take_look(read(), now, wants_output=wants_output, wants_screen=wants_screen)
+        if self._screen.is_wanted(now):
+            self._take_look(read(), now)
 
     @kept("the screen")
-    def _take_look(self, look: Look, now: float, *, wants_output: bool, wants_screen: bool) -> None:
-        tracker = self.tracker
-        change = self._screen.look(look)
-        self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
-        if change.is_output and wants_output:
-            tracker.output(now)
-        before = self.prompt
-        report = self._screen.read(look) if wants_screen else None
-        if self.prompt != before:
-            tracker.touch()  # it is told to others, whatever becomes of the status
-        if report is not None:
-            tracker.report(report, now)
-        if self._run is not None and wants_screen and self._screen.is_stopped:
-            for taken_back in (self._run.titles.stopped(), self._run.progress.stopped()):
-                if taken_back is not None:
-                    tracker.report(taken_back, now)
+    def _take_look(self, look: Look, now: float) -> None:
+        self._screen.take(look, self._run, now)
 
     def title(self, title: str, now: float) -> bool:
         """The program set the pane's title. Whether that was read at once, as also in the next three; if not, soon."""
@@ -362,7 +335,7 @@ class Pane(OwnFiles):
             self._run.find_files(self._table, now)
         elif found.is_remote and process is not None:
             foreground = Foreground(found.rule.split(" ", 1)[0], process.pid, is_agent=False)
-        self._screen = ScreenReader(self.agent)
+        self._screen.begin(self.agent)
         self.tracker.foreground(foreground, now, is_gone=is_gone)
         if self.tracker.after_exit_claim is not None:
             self.attention.shown(self.decision, now)

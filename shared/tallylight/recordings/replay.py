@@ -21,7 +21,8 @@ from tallylight.evidence import notified
 from tallylight.evidence.looks import Look
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report, Source
-from tallylight.pane.pane import CALM_EVERY, Pane
+from tallylight.pane.pane import Pane
+from tallylight.pane.screen_looks import CALM_EVERY
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.events import Exit, ForegroundChange
 from tallylight.recordings.grid import Grid

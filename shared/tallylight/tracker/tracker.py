@@ -15,7 +15,7 @@ import attrs
 from tallylight.model.decision import Decision, Reason, what_would_change
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
-from tallylight.tracker import after_exit, subagents
+from tallylight.tracker import after_exit, subagents, wanted
 from tallylight.tracker.claims import Claim, Timing, choose, merged
 from tallylight.tracker.foreground import Foreground, unclaimed
 from tallylight.tracker.records import Records
@@ -89,28 +89,13 @@ class Tracker:
 
     @property
     def wants_output(self) -> bool:
-        """
-        Whether visible output would be evidence here: only then need a host look for it.
-
-        An agent whose status file is read has no need of guesses.
-        """
-        claims = self._records.own
-        if Source.REGISTRY in claims:
-            return False
-        is_agent = self._foreground is not None and self._foreground.is_agent
-        return is_agent or any(c.status is Status.WORKING for c in claims.values())
+        """Whether visible output would be evidence here: only then need a host look for it."""
+        return wanted.wants_output(self._records.own, self._foreground)
 
     @property
     def wants_screen(self) -> bool:
-        """
-        Whether what the screen says would be evidence here, or its question would be shown.
-
-        It has no vote beside an agent's own words; but what it asks stands nowhere else.
-        """
-        if self._foreground is None or not self._foreground.is_agent:
-            return False
-        is_asked = self._shown.status is Status.WAITING
-        return is_asked or (not self._explicit and Source.REGISTRY not in self._records.own)
+        """Whether what the screen says would be evidence here, or its question would be shown."""
+        return wanted.wants_screen(self._records.own, self._foreground, self._shown.status, is_explicit=self._explicit)
 
     # What goes in --------------------------------------------------------------------------------------------
 
@@ -192,12 +177,8 @@ class Tracker:
                 self._agent_started(now)
         self._settle(now)
 
-    def prompt(self, now: float) -> None:
-        """The shell showed its prompt (OSC 133 A): whatever ran has ended."""
-        self._end_of_command(now)
-
     def command_end(self, exit_code: int | None, now: float) -> None:
-        """A command of the shell ended (OSC 133 D)."""
+        """A command of the shell ended (OSC 133 D), or its prompt came (OSC 133 A), before which whatever ran ended."""
         if self.after_exit_claim is not None:
             self.after_exit_claim = after_exit.corrected(self.after_exit_claim, exit_code, self._advance(now))
         self._end_of_command(now)

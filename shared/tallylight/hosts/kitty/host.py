@@ -39,7 +39,8 @@ from tallylight.hosts.kitty.surfaces import Surfaces
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
 from tallylight.model.decision import Decision
-from tallylight.pane.pane import CALM_EVERY, Look, Pane
+from tallylight.pane.pane import Look, Pane
+from tallylight.pane.screen_looks import CALM_EVERY
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.wire.envelope import CARRIER

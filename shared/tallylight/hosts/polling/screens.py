@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.polling.polled_pane import PolledPane
 from tallylight.hosts.polling.source import Together
-from tallylight.pane.pane import CALM_EVERY, Look
+from tallylight.pane.pane import Look
+from tallylight.pane.screen_looks import CALM_EVERY
 
 #: Screens read in a second, of all panes: so many each by itself, and so many together with others.
 READS_A_SECOND, TOGETHER_A_SECOND = 5, 12

@@ -1,0 +1,68 @@
+"""
+Looks at the screen of a pane: what they tell its tracker, and whether it is worth looking at in every tick.
+"""
+
+from __future__ import annotations
+
+from tallylight.agents.agent import Agent
+from tallylight.evidence.looks import Look, ScreenReader
+from tallylight.evidence.prompts import Prompt
+from tallylight.evidence.screen import Change
+from tallylight.pane.run import Run
+from tallylight.tracker.tracker import Tracker
+
+#: After so many looks at an unchanged screen it is taken to be calm, and looked at in every so many ticks.
+CALM_LOOKS, CALM_EVERY = 16, 2
+
+
+class ScreenLooks:
+    """The looks at one pane, told to its *tracker*. *now* is monotonic seconds."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        self._tracker = tracker
+        self._reader = ScreenReader()
+        self._unchanged = 0
+
+    def begin(self, agent: Agent | None) -> None:
+        """Another program holds the foreground: a run of *agent*, or None."""
+        self._reader = ScreenReader(agent)
+
+    @property
+    def prompt(self) -> Prompt | None:
+        """The prompt that waits on the screen as of the last look."""
+        return self._reader.prompt
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the screen has not changed recently."""
+        return self._unchanged > CALM_LOOKS
+
+    def is_wanted(self, now: float) -> bool:
+        """Whether output, or what the screen says, would be evidence. If what it says is not, it is taken back."""
+        tracker = self._tracker
+        if not tracker.wants_screen:
+            if self.prompt is not None:
+                tracker.touch()
+            taken_back = self._reader.forget()
+            if taken_back is not None:
+                tracker.report(taken_back, now)
+        return tracker.wants_output or tracker.wants_screen
+
+    def take(self, look: Look, run: Run | None, now: float) -> None:
+        """Take in one look, that is wanted, at the screen of *run*."""
+        tracker = self._tracker
+        wants_output, wants_screen = tracker.wants_output, tracker.wants_screen
+        change = self._reader.look(look)
+        self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
+        if change.is_output and wants_output:
+            tracker.output(now)
+        before = self.prompt
+        report = self._reader.read(look) if wants_screen else None
+        if self.prompt != before:
+            tracker.touch()  # it is told to others, whatever becomes of the status
+        if report is not None:
+            tracker.report(report, now)
+        if run is not None and wants_screen and self._reader.is_stopped:
+            for taken_back in (run.titles.stopped(), run.progress.stopped()):
+                if taken_back is not None:
+                    tracker.report(taken_back, now)

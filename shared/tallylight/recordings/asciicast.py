@@ -84,7 +84,7 @@ class Event:
 
 
 class Encoder:
-    """The lines of one recording. Times are seconds since its start; one that goes back is taken for no time at all."""
+    """The lines of one recording. Times are seconds since its start; one that goes back is written as the last one."""
 
     def __init__(self) -> None:
         self._time = 0.0

@@ -1,5 +1,5 @@
 """
-The epitaph of an agent: what is left to say of it when it has left the foreground.
+What a pane still shows of an agent that has left the foreground.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def corrected(ended: Claim, exit_code: int | None, now: float) -> Claim:
 
 
 def taken_back(ended: Claim) -> Claim | None:
-    """What is left of *ended*, now that the agent is known to have taken its leave: what it said itself."""
+    """What is left of *ended*, now that the agent is known to have exited on purpose: what it said itself."""
     return ended if ended.report.source is Source.PROTOCOL else None
 
 

@@ -15,7 +15,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.tracker.claims import Claim
 
-#: What said something of the pane before its agent took its leave by a richer source.
+#: What said something of the pane before its agent said goodbye by a richer source.
 _POORER = (Source.RECORD, Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
 #: What the OSC 7501 specification names as typical; it asks for 64 at least.
 MAX_RECORDS = 256

@@ -45,7 +45,7 @@ class Tracker:
         self._doubt: tuple[Status | None, Kind | None] | None = None
         #: What is left to say of an agent that is gone.
         self.after_exit_claim: Claim | None = None
-        #: Until then nothing is said of an agent that is gone: whether it took its leave is being looked up.
+        #: Until then nothing is shown of an agent that is gone: it is being looked up whether it exited on purpose.
         self.held_until = 0.0
         self._now: float | None = None
         self._deadlines: list[float] = []
@@ -113,7 +113,7 @@ class Tracker:
                 self._settle(now)
             return
         if source is Source.PROTOCOL or (source is Source.REGISTRY and report.status is None):
-            # A goodbye is explicit too: a guess must not light what has just taken its leave.
+            # A goodbye is explicit too: no guess lights an agent that has just exited.
             self._explicit = True
         if source is Source.PROTOCOL:
             self.after_exit_claim = None

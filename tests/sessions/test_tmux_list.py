@@ -50,12 +50,16 @@ def pane(**changed: str) -> str:
 def test_where_a_session_is_attached() -> None:
     """Each of its panes knows the terminals of people, not those of control clients; a change makes another sight."""
     server = Server("/tmp/none", lambda _: {})
-    clients = row("C", "0", "$1", "@2", "attached,focused", "/dev/pts/1") + row("C", "0", "$1", "@2", "", "/dev/pts/2")
-    others = row("C", "1", "$1", "@2", "control-mode", "/dev/pts/3") + row("C", "0", "$4", "@9", "", "/dev/pts/4")
-    server.take(FORM, pane() + pane(pane_id="%4", session_id="$5") + clients + others)
+    clients = row("C", "0", "$1", "@2", "attached,focused", "/dev/pts/1", "9", "1") + row(
+        "C", "0", "$1", "@2", "", "/dev/pts/2", "9", "1"
+    )
+    others = row("C", "1", "$1", "@2", "control-mode", "/dev/pts/3", "9", "1") + row(
+        "C", "0", "$4", "@9", "", "/dev/pts/4", "9", "1"
+    )
+    server.take(FORM, pane() + pane(pane_id="%4", session_id="$5") + clients + others, {})
     assert server.source_panes["%3"][1].terminals == ("/dev/pts/1", "/dev/pts/2")
     assert server.source_panes["%4"][1].terminals == ()
-    server.take(FORM, pane())
+    server.take(FORM, pane(), {})
     assert server.source_panes["%3"][1].terminals == ()
 
 

@@ -250,7 +250,7 @@ def test_there_is_something_to_check() -> None:
 
 
 #: The parts of the engine of a pane, which a recording must not wire together in a way of its own.
-PARTS = {"ScreenReader", "TitleReader", "ProgressReader", "ScreenWatch", "Tracker", "Inbox", "Order"}
+PARTS = {"ScreenReader", "TitleReader", "ProgressReader", "Tracker", "Inbox", "Order"}
 
 
 def assembled(module: Module) -> list[str]:
@@ -265,7 +265,7 @@ def test_a_recording_and_a_live_pane_have_one_engine() -> None:
         (name, []) for name in MODULES if name.startswith("recordings")
     ]
     made = {part for name, module in MODULES.items() if name.startswith("pane") for part in assembled(module)}
-    assert made == PARTS - {"ScreenWatch"}
+    assert made == PARTS
     assert all("Pane(" in MODULES[f"recordings.{name}"].source for name in ("recorder", "replay"))
 
 

@@ -67,7 +67,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "evidence.fingerprint": ("tests/actions/test_fingerprint.py", "tests/actions/test_answer.py"),
     "evidence.dialogs": ("tests/evidence/test_dialogs.py", "tests/evidence/test_prompts.py"),
     "evidence.prompts": ("tests/evidence/test_applied_rules.py", "tests/evidence/test_prompts.py"),
-    "evidence.question": ("tests/evidence/test_question.py", "tests/evidence/test_prompts.py"),
+    "model.dialog": ("tests/test_dialog.py", "tests/evidence/test_prompts.py"),
     "wire.scanner": ("tests/wire/test_scanner.py",),
 }
 #: Mutants that no test can tell from their module: tables `[[MODULE]]` with `function`, `line` (its text), `change`

@@ -17,7 +17,7 @@ from tallylight.actions.answer import (
 )
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.looks import Look
-from tallylight.evidence.question import Choice, Place, Prompt
+from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
 from tallylight.wire.text import sanitise, width
@@ -127,8 +127,8 @@ def test_of_the_past_only_the_end_is_shown() -> None:
     assert _context(Look([*["x"] * 300, "─" * 40, "Go?", "❯ 1. a", "  2. b"], 0, 0, 40), _PLACED)[1] == 100
 
 
-#: A prompt whose dialog begins at row 300.
-_PLACED = Prompt(Status.WAITING, None, "x", choices=(), place=Place(301, 301, (302, 303), 304))
+#: A dialog that begins at row 300.
+_PLACED = Dialog(None, "x", choices=(), place=Place(301, 301, (302, 303), 304))
 
 
 def test_what_is_shown_above_the_choices() -> None:
@@ -157,7 +157,7 @@ def test_the_labels_of_choices() -> None:
     """Their rows without pointer and number; what is drawn by frames alone has none."""
     rows = ["❯ 1. Red", "  2. Green 3. x", "Blue 4. y", "❯ Grey", "╰──────╯"]
     choices = tuple(Choice(str(number), "") for number in range(5))
-    shown = Prompt(Status.WAITING, None, "x", choices=choices, place=Place(0, 0, (0, 1, 2, 3, 4), 5))
+    shown = Dialog(None, "x", choices=choices, place=Place(0, 0, (0, 1, 2, 3, 4), 5))
     assert _labels(Look(rows, 0, 0, 40), shown) == ["Red", "Green 3. x", "Blue 4. y", "Grey", ""]
 
 

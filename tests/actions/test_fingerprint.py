@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallylight.evidence.fingerprint import dialog_top, fingerprint, steady_rows
-from tallylight.evidence.prompts import read_prompt
-from tallylight.evidence.question import Choice, Place, Prompt
-from tallylight.model.status import Status
+from tallylight.evidence.prompts import read_screen
+from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.recordings.asciicast import Output
 from tallylight.recordings.grid import Grid
 from tallylight.wire.scanner import Scanner
@@ -43,9 +42,9 @@ def frames(name: str) -> list[str]:
     found: list[str] = []
 
     def note() -> None:
-        prompt = read_prompt(agent(name.partition("-")[0]), grid.lines, grid.cursor_row)
-        assert prompt is not None and prompt.status is Status.WAITING, (name, grid.lines)
-        found.append(fingerprint(grid.lines, grid.columns, prompt))
+        read = read_screen(agent(name.partition("-")[0]), grid.lines, grid.cursor_row)
+        assert read is not None and read.dialog is not None, (name, grid.lines)
+        found.append(fingerprint(grid.lines, grid.columns, read.dialog))
 
     is_in = False
     for event in recording.events:
@@ -72,34 +71,35 @@ def test_a_real_agent_that_waits_stays_the_same() -> None:
     assert wrong == {}
 
 
-def dialogs() -> list[tuple[str, Prompt]]:
+def dialogs() -> list[tuple[str, Dialog]]:
     """Every recorded screen with a dialog whose choices stand in rows of their own."""
     found = []
     for path in sorted(SCREENS.glob("*/*.txt")):
         name = f"{path.parent.name}/{path.stem}"
         shown = look(name)
-        prompt = read_prompt(agent(path.parent.name), shown.lines, shown.cursor_row)
-        if prompt is not None and prompt.status is Status.WAITING and prompt.place is not None and prompt.place.starts:
-            found.append((name, prompt))
+        read = read_screen(agent(path.parent.name), shown.lines, shown.cursor_row)
+        dialog = read.dialog if read is not None else None
+        if dialog is not None and dialog.place is not None and dialog.place.starts:
+            found.append((name, dialog))
     return found
 
 
 def test_every_cell_of_a_dialog_counts() -> None:
     """In every row from a dialog's top on, the first, the last and a middle cell make another fingerprint."""
     wrong = []
-    for name, prompt in dialogs():
+    for name, dialog in dialogs():
         shown = look(name)
-        assert prompt.place is not None
+        assert dialog.place is not None
         top, whole = (
-            dialog_top(shown.lines, shown.columns, prompt.place),
-            fingerprint(shown.lines, shown.columns, prompt),
+            dialog_top(shown.lines, shown.columns, dialog.place),
+            fingerprint(shown.lines, shown.columns, dialog),
         )
-        for row in range(top, prompt.place.end):
+        for row in range(top, dialog.place.end):
             line = shown.lines[row].ljust(shown.columns)
             for at in {0, len(line.rstrip()) // 2, max(0, len(line.rstrip()) - 1), len(line) - 1}:
                 for other in ("\u00a0", "●", "|") if line[at] == " " else (" ", "\u00a0", "x́"):
                     changed = [*shown.lines[:row], line[:at] + other + line[at + 1 :], *shown.lines[row + 1 :]]
-                    if line[at] != other and fingerprint(changed, shown.columns, prompt) == whole:
+                    if line[at] != other and fingerprint(changed, shown.columns, dialog) == whole:
                         wrong.append((name, row, at, other))
 
     assert wrong == []
@@ -157,14 +157,14 @@ def test_any_screen_has_one(lines: list[str], columns: int, data: st.DataObject)
     kept = steady_rows(lines, columns, place)
     assert kept[top : place.end] == [line.rstrip(" ") for line in lines[top : place.end]]
     assert len(kept) == len(lines)
-    fingerprint(lines, columns, Prompt(Status.WAITING, None, "x", place=place))
+    fingerprint(lines, columns, Dialog(None, "x", place=place))
 
 
 def test_lone_surrogates_have_one() -> None:
     """A screen with bytes that are no text is as good as any other."""
-    prompt = Prompt(Status.WAITING, None, "x")
+    dialog = Dialog(None, "x")
 
-    assert fingerprint(["\udcff"], 80, prompt) != fingerprint(["\udcfe"], 80, prompt)
+    assert fingerprint(["\udcff"], 80, dialog) != fingerprint(["\udcfe"], 80, dialog)
 
 
 _ASKS = ["Do you want to proceed?", "❯ 1. Yes", "  2. No"]
@@ -246,10 +246,10 @@ def test_where_an_elapsed_time_ends() -> None:
 def test_size_keys_and_rule_are_in_it() -> None:
     """The same rows on another screen, or with other keys behind the choices, are another question."""
     yes, lines = Choice("1", "Yes"), ["Go?", "1. Yes"]
-    prompt = Prompt(Status.WAITING, None, "x", choices=(yes,))
-    others = [(80, attrs.evolve(prompt, rule="y")), (81, prompt), (80, attrs.evolve(prompt, choices=()))]
-    others += [(80, attrs.evolve(prompt, choices=(choice,))) for choice in (Choice("2", "Yes"), Choice("1", "No"))]
-    marks = {fingerprint(lines, columns, one) for columns, one in [(80, prompt), *others]}
+    dialog = Dialog(None, "x", choices=(yes,))
+    others = [(80, attrs.evolve(dialog, rule="y")), (81, dialog), (80, attrs.evolve(dialog, choices=()))]
+    others += [(80, attrs.evolve(dialog, choices=(choice,))) for choice in (Choice("2", "Yes"), Choice("1", "No"))]
+    marks = {fingerprint(lines, columns, one) for columns, one in [(80, dialog), *others]}
 
     assert {len(mark) for mark in marks} == {32}
-    assert len(marks) == 6 and fingerprint([*lines, ""], 80, prompt) not in marks
+    assert len(marks) == 6 and fingerprint([*lines, ""], 80, dialog) not in marks

@@ -15,7 +15,8 @@ from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
-from tallylight.evidence.question import Prompt
+from tallylight.evidence.prompts import ScreenReading
+from tallylight.model.dialog import Dialog
 from tallylight.model.status import Kind, Status
 from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, seen
 from tests.evidence.agents import agent
@@ -141,10 +142,11 @@ def test_only_words_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
         (Status.WAITING, Kind.INPUT, ["Which?", "❯ Red", "  Green", "", "more", "Enter to select"], "asking"),
         (Status.WAITING, Kind.INPUT, ["> "], "sent, and Enter pressed"),
     ):
-        prompt = Prompt(status, kind, "x")
-        monkeypatch.setattr(say, "prompt_of", lambda _, prompt=prompt: prompt)
+        dialog = Dialog(kind, "x")
+        read = ScreenReading(status, "x", dialog if status is Status.WAITING else None)
+        monkeypatch.setattr(say, "reading_of", lambda _, read=read: read)
         now = seen(IDLE, status, look=Look(lines, 0, 0, 80))
-        assert said(now, fingerprint=fingerprint(lines, 80, prompt))[0] == rule, (status, kind, lines)
+        assert said(now, fingerprint=fingerprint(lines, 80, dialog))[0] == rule, (status, kind, lines)
 
 
 def test_every_recorded_prompt_takes_text_and_nothing_else_does() -> None:

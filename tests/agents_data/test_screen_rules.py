@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tallylight.agents.agent import parse_agent
 from tallylight.agents.patterns import MAX_CHARS, MOST_WAYS, WIDTH, PatternError, compile_pattern
 from tallylight.agents.screens import MAX_PATTERNS, MAX_RULES, ScreenRule
-from tallylight.evidence.prompts import read_prompt
+from tallylight.evidence.prompts import read_screen
 from tallylight.model.errors import DataFileError
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS
@@ -38,10 +38,15 @@ def test_a_users_agent_in_five_lines() -> None:
         "mine.toml",
     )
 
-    found = read_prompt(agent, ["working…", "", "SHALL I go on", ""], 3)
+    found = read_screen(agent, ["working…", "", "SHALL I go on", ""], 3)
 
-    assert found is not None
-    assert (found.status, found.kind, found.rule, found.question) == (Status.WAITING, Kind.QUESTION, "go on", "go on")
+    assert found is not None and found.dialog is not None
+    assert (found.status, found.kind, found.rule, found.dialog.question) == (
+        Status.WAITING,
+        Kind.QUESTION,
+        "go on",
+        "go on",
+    )
 
 
 def test_priority_goes_before_order() -> None:
@@ -57,8 +62,8 @@ def test_priority_goes_before_order() -> None:
 def test_generic_dialogs_can_be_switched_off() -> None:
     """`generic = false`: what only looks like a dialog of programs in general is none of this agent's."""
     dialog = ["Go on? [y/N] "]
-    assert read_prompt(parse_agent(HEAD, "mine.toml"), dialog, 0) is not None
-    assert read_prompt(parse_agent(f"{HEAD}[screen]\ngeneric = false\n", "mine.toml"), dialog, 0) is None
+    assert read_screen(parse_agent(HEAD, "mine.toml"), dialog, 0) is not None
+    assert read_screen(parse_agent(f"{HEAD}[screen]\ngeneric = false\n", "mine.toml"), dialog, 0) is None
 
 
 @each(
@@ -76,7 +81,7 @@ def test_places(where: str, shows: list[str]) -> None:
     lines = ["above", "─" * 30, "in", "─" * 30, "below"]
     for word in ("above", "in", "below"):
         rule = f'[[screen.rules]]\nname = "x"\nstatus = "idle"\nlines = ["{word}"]\nwhere = "{where}"\n'
-        found = read_prompt(parse_agent(HEAD + rule, "mine.toml"), lines, 0)
+        found = read_screen(parse_agent(HEAD + rule, "mine.toml"), lines, 0)
         assert (found is not None) == (word in shows), word
 
 
@@ -84,8 +89,8 @@ def test_last_counts_rows_with_text() -> None:
     """The last so many rows with text, at the number and one above it."""
     rule = RULE.replace('"mine> "', '"three"') + "last = {}\n"
     lines = ["three", "", "two", "─" * 20, "one"]
-    assert read_prompt(parse_agent(HEAD + rule.format(3), "mine.toml"), lines, 4) is not None
-    assert read_prompt(parse_agent(HEAD + rule.format(2), "mine.toml"), lines, 4) is None
+    assert read_screen(parse_agent(HEAD + rule.format(3), "mine.toml"), lines, 4) is not None
+    assert read_screen(parse_agent(HEAD + rule.format(2), "mine.toml"), lines, 4) is None
 
 
 @each(

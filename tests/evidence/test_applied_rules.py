@@ -8,8 +8,8 @@ from typing import Any
 
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
-from tallylight.evidence.prompts import Prompt, read_prompt
-from tallylight.evidence.question import Place
+from tallylight.evidence.prompts import ScreenReading, read_screen
+from tallylight.model.dialog import Dialog, Place
 from tallylight.model.status import Kind, Status
 
 EDGE = "─" * 30
@@ -26,9 +26,18 @@ def rule(name: str, *lines: str, status: Status = Status.WAITING, **fields: Any)
     )
 
 
-def read(lines: Sequence[str], *rules: ScreenRule, cursor: int | None = None, generic: bool = False) -> Prompt | None:
+def read(
+    lines: Sequence[str], *rules: ScreenRule, cursor: int | None = None, generic: bool = False
+) -> ScreenReading | None:
     made = Agent(name="mine", display="Mine", screen_rules=rules, screen_generic=generic)
-    return read_prompt(made, lines, len(lines) - 1 if cursor is None else cursor)
+    return read_screen(made, lines, len(lines) - 1 if cursor is None else cursor)
+
+
+def asked(lines: Sequence[str], *rules: ScreenRule) -> Dialog:
+    """The dialog that is read."""
+    found = read(lines, *rules)
+    assert found is not None and found.status is Status.WAITING and found.dialog is not None
+    return found.dialog
 
 
 def rows_at(where: str, lines: Sequence[str], cursor: int = 0) -> list[str]:
@@ -148,8 +157,8 @@ def test_what_may_not_stand_below() -> None:
 
 def test_what_does_not_wait_asks_nothing() -> None:
     """A rule of another status has no kind, no question and no choices, whatever else is on the screen."""
-    assert read(ASKED, rule("busy", "Which", status=Status.WORKING, choices="numbered")) == Prompt(
-        Status.WORKING, None, "busy"
+    assert read(ASKED, rule("busy", "Which", status=Status.WORKING, choices="numbered")) == ScreenReading(
+        Status.WORKING, "busy"
     )
 
 
@@ -175,8 +184,7 @@ def test_the_question_of_choices() -> None:
     ]
     for above, question, expected, count in rows:
         made = rule("x", choices="numbered") if question is None else rule("x", choices="numbered", question=question)
-        found = read([*above, "❯ 1. Red", "  2. Green"], made)
-        assert found is not None
+        found = asked([*above, "❯ 1. Red", "  2. Green"], made)
         assert found.question == expected, above
         assert len(found.lines) == count, (above, found.lines)
         assert found.lines[-2:] == ("❯ 1. Red", "2. Green")
@@ -196,8 +204,7 @@ def test_the_question_of_text() -> None:
         (rule("x"), "", ()),
     ]
     for made, question, lines in rows:
-        found = read(screen, made)
-        assert found == Prompt(Status.WAITING, Kind.QUESTION, "x", question, lines)
+        assert asked(screen, made) == Dialog(Kind.QUESTION, "x", question, lines)
 
 
 def test_keys() -> None:
@@ -211,30 +218,28 @@ def test_keys() -> None:
         "unknown": ["", "", "", ""],
     }
     for way, keys in ways.items():
-        found = read(lines, rule("x", choices="numbered", choose=way))
-        assert found is not None
+        found = asked(lines, rule("x", choices="numbered", choose=way))
         assert [choice.keys for choice in found.choices] == keys, way
     pointed = ["Which?", "❯ Red (Enter)", "  Green (tab)", "Enter to select"]
     ways = {"number enter": ["", ""], "number": ["", ""], "hint": ["\r", "\t"], "arrows": ["\r", "\x1b[B\r"]}
     for way, keys in ways.items():
-        found = read(pointed, rule("x", choices="pointed", choose=way))
-        assert found is not None
+        found = asked(pointed, rule("x", choices="pointed", choose=way))
         assert [choice.keys for choice in found.choices] == keys, way
 
 
 def test_the_question_stands_above_the_choices() -> None:
     """What a rule's pattern finds in the choices, or below them, is none; a titled edge ends a wrapped one."""
     for pattern in (".*Red", ".*Green", ".*(Red|Green)", "Enter"):
-        found = read([*ASKED, "", "Enter to select"], rule("x", choices="numbered", question=pattern))
-        assert found is not None and found.question == "Which colour?", pattern
-    nearest = read(["Run: a", "Run: b", *ASKED[1:]], rule("x", choices="numbered", question="Run: (.*)"))
-    assert nearest is not None and nearest.question == "b"
+        found = asked([*ASKED, "", "Enter to select"], rule("x", choices="numbered", question=pattern))
+        assert found.question == "Which colour?", pattern
+    nearest = asked(["Run: a", "Run: b", *ASKED[1:]], rule("x", choices="numbered", question="Run: (.*)"))
+    assert nearest.question == "b"
     titled = "── about this? " + "─" * 30
-    framed = read(["Shall I go", titled, *ASKED[1:]], rule("x", choices="numbered", question="(Shall .*)"))
-    assert framed is not None and framed.question == "Shall I go"
+    framed = asked(["Shall I go", titled, *ASKED[1:]], rule("x", choices="numbered", question="(Shall .*)"))
+    assert framed.question == "Shall I go"
 
 
 def test_where_a_question_without_choices_stands() -> None:
     """From the row that its first pattern finds to the last row with text."""
-    found = read(["one", "Say:", "more", "", "two"], rule("x", "Say", "two"))
-    assert found is not None and (found.question, found.place) == ("Say:", Place(1, 1, (), 5))
+    found = asked(["one", "Say:", "more", "", "two"], rule("x", "Say", "two"))
+    assert (found.question, found.place) == ("Say:", Place(1, 1, (), 5))

@@ -13,9 +13,9 @@ from tallylight.evidence.dialogs import (
     question_above,
     read_dialog,
 )
-from tallylight.evidence.question import Place, Prompt
 from tallylight.evidence.tail import read_tail
-from tallylight.model.status import Kind, Status
+from tallylight.model.dialog import Dialog, Place
+from tallylight.model.status import Kind
 
 ASKED = ["Which colour?", "❯ 1. Red", "  2. Green"]
 HINT = "Enter to select"
@@ -24,16 +24,15 @@ CANCEL = "Esc to cancel"
 DOWN, UP = "\x1b[B", "\x1b[A"
 
 
-def read(lines: Sequence[str], cursor: int | None = None) -> Prompt | None:
+def read(lines: Sequence[str], cursor: int | None = None) -> Dialog | None:
     """The dialog on a screen of *lines*, the cursor in the last one unless another is named."""
     return read_dialog(read_tail(lines), len(lines) - 1 if cursor is None else cursor)
 
 
-def says(found: Prompt | None) -> str:
+def says(found: Dialog | None) -> str:
     """In short: `RULE/KIND: QUESTION | LABEL=KEYS | …`; nothing for no dialog."""
     if found is None:
         return ""
-    assert found.status is Status.WAITING
     choices = "".join(f" | {choice.label}={choice.keys}" for choice in found.choices)
     return f"{found.rule}/{found.kind}: {found.question}{choices}"
 

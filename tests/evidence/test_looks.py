@@ -54,9 +54,9 @@ def test_a_turn() -> None:
     asked = told(eyes, screen("claude/permission-bash-80"))
     assert words(asked) == ["waiting/permission"]
     assert asked[0].message == "Do you want to proceed?"
-    assert eyes.prompt is not None and eyes.prompt.choices[0].keys == "1"
+    assert eyes.dialog is not None and eyes.dialog.choices[0].keys == "1"
     assert words(told(eyes, screen("claude/working-80"))) == ["working"]
-    assert eyes.prompt is None
+    assert eyes.dialog is None
     assert words(told(eyes, screen("claude/idle-after-tool-80")))[-1] == "done"
 
 
@@ -135,7 +135,7 @@ def test_typing_does_not_end_idle() -> None:
 def test_a_moving_screen_is_read_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading is dearer than looking: a screen that moves is read in every fourth look, one at rest when it changed."""
     reads: list[int] = []
-    monkeypatch.setattr(looks, "read_prompt", lambda *_: reads.append(1))
+    monkeypatch.setattr(looks, "read_screen", lambda *_: reads.append(1))
     eyes = reader()
     for number in range(40):
         look = Look([f"{number} {row}" for row in range(40)], 39, 0, 80)
@@ -165,7 +165,7 @@ def test_forgotten_is_taken_back() -> None:
 
     assert taken is not None and taken.status is None
     assert eyes.forget() is None
-    assert eyes.prompt is None
+    assert eyes.dialog is None
 
 
 def test_without_an_agent_only_output_is_told() -> None:

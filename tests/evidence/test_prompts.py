@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.agents.agent import Agent
-from tallylight.evidence.prompts import read_prompt
+from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.tail import REACH, WIDTH, read_tail
+from tallylight.model.dialog import Dialog
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS, agent
 from tests.helpers import least_seconds
@@ -49,14 +50,15 @@ def test_screens_of_real_agents(path: Path) -> None:
     """Each is read as what it was: status and kind, the question, the choices with their keys, by the rule named."""
     screen = load(path)
 
-    found = read_prompt(screen.agent, screen.lines, screen.cursor)
+    found = read_screen(screen.agent, screen.lines, screen.cursor)
 
     shows = "nothing" if found is None else f"{found.status}/{found.kind}" if found.kind else str(found.status)
     assert shows == screen.facts["shows"]
     if found is not None:
         assert found.rule == screen.facts["rule"]
-        assert found.question == screen.facts.get("question", "")
-        assert [[c.keys, c.label] for c in found.choices] == json.loads(screen.facts.get("choices", "[]"))
+        dialog = found.dialog or Dialog(None, "")
+        assert dialog.question == screen.facts.get("question", "")
+        assert [[c.keys, c.label] for c in dialog.choices] == json.loads(screen.facts.get("choices", "[]"))
 
 
 def test_every_agent_that_was_run_has_its_screens() -> None:
@@ -76,7 +78,7 @@ def test_an_answered_dialog_in_the_transcript_says_nothing(path: Path) -> None:
     )
     box = [line for line in idle.lines if line.strip()][-5:]
 
-    found = read_prompt(screen.agent, [*screen.lines, "", *box], len(screen.lines) + len(box))
+    found = read_screen(screen.agent, [*screen.lines, "", *box], len(screen.lines) + len(box))
 
     assert found is None or found.status is not Status.WAITING
 
@@ -121,7 +123,7 @@ NEGATIVES: dict[str, list[str]] = {
 def test_what_only_looks_like_a_prompt(name: str, who: Agent) -> None:
     """No screen that merely has the text of a dialog on it waits for anyone, whichever agent shows it."""
     lines = NEGATIVES[name]
-    found = read_prompt(who, lines, max(len(lines) - 1, 0))
+    found = read_screen(who, lines, max(len(lines) - 1, 0))
 
     assert found is None or found.status is not Status.WAITING
 
@@ -155,36 +157,46 @@ def test_what_only_looks_like_a_prompt(name: str, who: Agent) -> None:
 )  # fmt: skip
 def test_generic_prompts(lines: list[str], kind: Kind, rule: str, question: str, keys: list[str]) -> None:
     """An agent nobody knows asks as programs ask: the kind, the question and what to type are read off its screen."""
-    found = read_prompt(UNKNOWN, ["some output", "", *lines], len(lines) + 1)
+    found = read_screen(UNKNOWN, ["some output", "", *lines], len(lines) + 1)
 
-    assert found is not None
-    assert (found.status, found.kind, found.rule, found.question) == (Status.WAITING, kind, rule, question)
-    assert [choice.keys for choice in found.choices] == keys
+    assert found is not None and found.dialog is not None
+    assert (found.status, found.kind, found.rule, found.dialog.question) == (Status.WAITING, kind, rule, question)
+    assert [choice.keys for choice in found.dialog.choices] == keys
 
 
 @pytest.mark.parametrize("line", ["Overwrite? [y/N] ", "password: "])
 def test_a_question_in_a_row_wants_the_cursor(line: str) -> None:
     """Such a row in the output of something, with the cursor elsewhere, is not asked."""
-    assert read_prompt(UNKNOWN, ["some output", line], 1) is not None
-    assert read_prompt(UNKNOWN, ["some output", line], 0) is None
-    assert read_prompt(UNKNOWN, ["some output", line, ""], 2) is None
+    assert read_screen(UNKNOWN, ["some output", line], 1) is not None
+    assert read_screen(UNKNOWN, ["some output", line], 0) is None
+    assert read_screen(UNKNOWN, ["some output", line, ""], 2) is None
 
 
 def test_no_agent_no_prompt() -> None:
     """Where no agent holds the foreground, nothing is read."""
-    assert read_prompt(None, DIALOG, 4) is None
+    assert read_screen(None, DIALOG, 4) is None
 
 
-def test_the_fingerprint_is_the_prompts() -> None:
+def test_the_fingerprint_is_the_dialogs() -> None:
     """It stays while hints below change, and is another one for another question and for other choices."""
-    first = read_prompt(UNKNOWN, DIALOG, 4)
-    again = read_prompt(UNKNOWN, ["noise", "", *DIALOG[:-1], " Esc to cancel · Tab to amend"], 5)
-    other = read_prompt(UNKNOWN, ["Do you want to proceed now?", *DIALOG[1:]], 4)
+    first, again, other = (
+        asked(lines)
+        for lines in (
+            DIALOG,
+            ["noise", "", *DIALOG[:-1], " Esc to cancel · Tab to amend"],
+            ["Do you want to proceed now?", *DIALOG[1:]],
+        )
+    )
 
-    assert first is not None and again is not None and other is not None
     assert len(first.fingerprint) == 16
     assert first.fingerprint != other.fingerprint
-    assert read_prompt(UNKNOWN, list(DIALOG), 4) == first
+    assert asked(list(DIALOG)) == first and again.question == first.question
+
+
+def asked(lines: list[str]) -> Dialog:
+    found = read_screen(UNKNOWN, lines, len(lines) - 1)
+    assert found is not None and found.dialog is not None
+    return found.dialog
 
 
 hostile = st.text(alphabet="❯›>1234567890.)[]()yYnN?: \x00\x1b\u00a0\u202e─│╭█password\U0001f469\ud800", max_size=300)
@@ -194,9 +206,9 @@ hostile = st.text(alphabet="❯›>1234567890.)[]()yYnN?: \x00\x1b\u00a0\u202e�
 def test_nothing_raises(lines: list[str], cursor: int) -> None:
     """Any text, any cursor: a prompt comes out or none, and what is for display is sanitised."""
     for who in (UNKNOWN, agent("claude"), agent("aider"), agent("opencode")):
-        found = read_prompt(who, lines, cursor)
-        if found is not None:
-            for text in (found.question, *found.lines, *(choice.label for choice in found.choices)):
+        found = read_screen(who, lines, cursor)
+        if found is not None and (dialog := found.dialog) is not None:
+            for text in (dialog.question, dialog.what, *dialog.lines, *(choice.label for choice in dialog.choices)):
                 assert text.isprintable()
 
 
@@ -208,7 +220,7 @@ def test_hostile_lines_cost_no_time(line: str) -> None:
     """A full screen of rows made to be slow takes the rules of every agent a few milliseconds at most."""
     lines = [line] * 500
     took = [
-        (least_seconds(functools.partial(read_prompt, who, lines, 499), 0.05), who.name) for who in (UNKNOWN, *AGENTS)
+        (least_seconds(functools.partial(read_screen, who, lines, 499), 0.05), who.name) for who in (UNKNOWN, *AGENTS)
     ]
 
     assert max(took)[0] < 0.05, max(took)

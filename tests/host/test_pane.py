@@ -144,7 +144,7 @@ def test_an_idle_prompt_on_the_screen_is_not_waiting(pane: Pane) -> None:
     for tick in range(40):
         pane.screen(lambda: rows("hello", "> ", cursor=1), tick / 4)
         pane.tick(tick / 4)
-    assert (pane.decision.status, pane.prompt) == ("idle", None)
+    assert (pane.decision.status, pane.dialog) == ("idle", None)
     assert pane.decision.reason.rule == "screen rule: prompt"
 
     asked = rows("> ls", "Run it? (Y)es/(N)o [Yes]: ", cursor=1)
@@ -152,11 +152,11 @@ def test_an_idle_prompt_on_the_screen_is_not_waiting(pane: Pane) -> None:
         pane.screen(lambda: asked, 10 + tick / 4)
     assert (pane.decision.status, pane.decision.kind) == ("waiting", "permission")
     assert pane.decision.report.message == "Run it? (Y)es/(N)o [Yes]:"
-    assert pane.prompt is not None
-    assert [choice.keys for choice in pane.prompt.choices] == ["y\r", "n\r"]
+    assert pane.dialog is not None
+    assert [choice.keys for choice in pane.dialog.choices] == ["y\r", "n\r"]
 
     pane.foreground(SHELL.pid, 20)
-    assert pane.prompt is None
+    assert pane.dialog is None
 
 
 @pytest.mark.parametrize(("process", "sign"), [(CODEX, "›"), (COPILOT, "❯")], ids=["codex", "copilot"])
@@ -200,7 +200,7 @@ def test_claude_is_believed_by_its_status_file(pane: Pane, table: HandTable) -> 
     status_file(table.home, status="busy", statusUpdatedAt=2)
     read_files(pane, 2)
     pane.screen(lambda: pytest.fail("no guess is needed"), 3)
-    assert pane.prompt is None
+    assert pane.dialog is None
 
 
 def test_a_real_claude_is_given_time_to_start(pane: Pane) -> None:

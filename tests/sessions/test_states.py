@@ -97,10 +97,10 @@ def test_waiting(window: Window) -> None:
 
     assert window.shows(WAITING) is Status.WAITING
     assert window.pane.decision.kind is Kind.PERMISSION
-    prompt = window.pane.prompt
-    assert prompt is not None
-    assert prompt.question == "Do you want to proceed?"
-    assert [choice.keys for choice in prompt.choices][:3] == ["1", "2", "3"]
+    dialog = window.pane.dialog
+    assert dialog is not None
+    assert dialog.question == "Do you want to proceed?"
+    assert [choice.keys for choice in dialog.choices][:3] == ["1", "2", "3"]
 
 
 def test_error(window: Window) -> None:

@@ -30,9 +30,9 @@ from tallylight.actions.gate import Refusal
 from tallylight.evidence.fingerprint import dialog_top, fingerprint
 from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
-from tallylight.evidence.prompts import read_prompt
-from tallylight.evidence.question import Prompt
+from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.tail import without_frame
+from tallylight.model.dialog import Dialog
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status
 from tallylight.wire.text import sanitise, width
@@ -199,10 +199,10 @@ def _ask(typist: Typist) -> Question | Refusal:
     held = _holder_of(seen)
     if isinstance(held, Refusal):
         return held
-    prompt = prompt_of(seen)
-    if seen.status is not Status.WAITING or prompt is None or prompt.status is not Status.WAITING:
+    dialog = dialog_of(seen)
+    if seen.status is not Status.WAITING or dialog is None:
         return Refusal("no-question", "there is no question whose answers are known")
-    context, first = _context(seen.look, prompt)
+    context, first = _context(seen.look, dialog)
     if sum(map(len, context[first:])) > MAX_CONTEXT:
         return Refusal("too-long", "what it asks is too long to be shown here; nothing was typed")
     return Question(
@@ -210,14 +210,14 @@ def _ask(typist: Typist) -> Question | Refusal:
         agent=held.agent,
         pid=held.pid,
         start=held.start,
-        fingerprint=fingerprint(seen.look.lines, seen.look.columns, prompt),
-        prompt=prompt.fingerprint,
-        question=prompt.question,
+        fingerprint=fingerprint(seen.look.lines, seen.look.columns, dialog),
+        prompt=dialog.fingerprint,
+        question=dialog.question,
         context=context,
         first=first,
         choices=tuple(
             Choice(number, label, choice.keys)
-            for number, (label, choice) in enumerate(zip(_labels(seen.look, prompt), prompt.choices, strict=True), 1)
+            for number, (label, choice) in enumerate(zip(_labels(seen.look, dialog), dialog.choices, strict=True), 1)
         ),
     )
 
@@ -226,23 +226,29 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
     seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
-    prompt = prompt_of(seen)
-    if prompt is None or prompt.status is not Status.WAITING:
+    dialog = dialog_of(seen)
+    if dialog is None:
         return Refusal("no-question", "that question is no longer on the screen; nothing was typed")
-    if fingerprint(seen.look.lines, seen.look.columns, prompt) != given.fingerprint:
+    if fingerprint(seen.look.lines, seen.look.columns, dialog) != given.fingerprint:
         return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
-    if isinstance(given.number, bool) or not 1 <= given.number <= len(prompt.choices):
+    if isinstance(given.number, bool) or not 1 <= given.number <= len(dialog.choices):
         return Refusal("choice", f"there is no choice {given.number}; nothing was typed")
-    choice = prompt.choices[given.number - 1]
+    choice = dialog.choices[given.number - 1]
     if not choice.keys:
         return Refusal("keys", "the keys for this choice are not known; nothing was typed")
     typist.press(choice.keys)
-    return Done(seen.pane, f"answered {given.number}. {_labels(seen.look, prompt)[given.number - 1]}")
+    return Done(seen.pane, f"answered {given.number}. {_labels(seen.look, dialog)[given.number - 1]}")
 
 
-def prompt_of(seen: Seen) -> Prompt | None:
+def dialog_of(seen: Seen) -> Dialog | None:
+    """What the agent in the foreground asks; None if nothing."""
+    found = reading_of(seen)
+    return found.dialog if found is not None else None
+
+
+def reading_of(seen: Seen) -> ScreenReading | None:
     """What the screen says of the agent in the foreground; None if nothing."""
-    return read_prompt(seen.foreground.agent, seen.look.lines, seen.look.cursor_row)
+    return read_screen(seen.foreground.agent, seen.look.lines, seen.look.cursor_row)
 
 
 def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen | Refusal:
@@ -263,9 +269,9 @@ def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None
     return None
 
 
-def _context(look: Look, prompt: Prompt) -> tuple[tuple[str, ...], int]:
+def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
     """The rows to show above the choices, and with which of them the dialog begins. Lines across are left out."""
-    lines, place = look.lines, prompt.place
+    lines, place = look.lines, dialog.place
     end = len(lines) if place is None else place.starts[0] if place.starts else place.end
     top = dialog_top(lines, look.columns, place) if place is not None else 0
     begin = max(0, top - MAX_ABOVE)
@@ -279,11 +285,11 @@ def _context(look: Look, prompt: Prompt) -> tuple[tuple[str, ...], int]:
     return tuple(text for _, text in shown), first
 
 
-def _labels(look: Look, prompt: Prompt) -> list[str]:
+def _labels(look: Look, dialog: Dialog) -> list[str]:
     """The choices with all that is said about them: their rows, whatever stands in a column of its own, too."""
-    place = prompt.place
-    if place is None or not place.starts or len(place.starts) != len(prompt.choices):
-        return [choice.label for choice in prompt.choices]
+    place = dialog.place
+    if place is None or not place.starts or len(place.starts) != len(dialog.choices):
+        return [choice.label for choice in dialog.choices]
     labels = []
     for start, end in zip(place.starts, (*place.starts[1:], place.end), strict=True):
         texts = [text.strip() for line in look.lines[start:end] if (text := without_frame(line))]

@@ -18,7 +18,7 @@ import attrs
 
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
-from tallylight.actions.answer import Answer, Done, Holder, Question, Seen, Typist, holder, prompt_of, reached
+from tallylight.actions.answer import Answer, Done, Holder, Question, Seen, Typist, dialog_of, holder, reached
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say
 from tallylight.evidence.fingerprint import fingerprint
@@ -150,6 +150,6 @@ def _key(given: Answer) -> tuple[str, int, int]:
 
 
 def _shown(seen: Seen) -> str:
-    """The fingerprint of what stands on a screen; nothing if that is no prompt."""
-    prompt = prompt_of(seen)
-    return fingerprint(seen.look.lines, seen.look.columns, prompt) if prompt is not None else ""
+    """The fingerprint of what stands on a screen; nothing if that is no dialog."""
+    dialog = dialog_of(seen)
+    return fingerprint(seen.look.lines, seen.look.columns, dialog) if dialog is not None else ""

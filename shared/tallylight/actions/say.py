@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.answer import Done, Seen, Typist, prompt_of, reached, see_again
+from tallylight.actions.answer import Done, Seen, Typist, reached, reading_of, see_again
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.dialogs import ends_in_choices, read_dialog
 from tallylight.evidence.fingerprint import fingerprint
-from tallylight.evidence.question import Prompt
 from tallylight.evidence.tail import read_tail
+from tallylight.model.dialog import Dialog
 from tallylight.model.status import Kind, Status
 
 #: Characters of one text.
@@ -97,18 +97,18 @@ def _say(typist: Typist, given: Say) -> Done | Refusal:
 
 def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
     """Whether the agent takes text: it is at its prompt, or the dialog with the fingerprint *shown* asks for it."""
-    prompt = prompt_of(seen)
-    if seen.status is Status.WORKING or (prompt is not None and prompt.status is Status.WORKING):
+    found = reading_of(seen)
+    if seen.status is Status.WORKING or (found is not None and found.status is Status.WORKING):
         return Refusal("working", "it is working, and takes no text until it is done; nothing was typed")
-    if prompt is None:
+    if found is None:
         return Refusal("prompt", "its screen does not show whether it is at its prompt; nothing was typed")
-    if prompt.status is Status.WAITING:
-        return _check_dialog(seen, prompt, shown)
-    if prompt.is_menu:
+    if found.dialog is not None:
+        return _check_dialog(seen, found.dialog, shown)
+    if found.is_menu:
         return Refusal("prompt", "a menu is open in it; nothing was typed")
     if (seen.status is Status.WAITING and seen.kind is not Kind.INPUT) or _has_choices(seen):
         return Refusal("asking", "it asks something: choose an answer; nothing was typed")
-    if prompt.status not in _AT_PROMPT:
+    if found.status not in _AT_PROMPT:
         return Refusal("prompt", "it is not at its prompt; nothing was typed")
     return None
 
@@ -119,12 +119,12 @@ def _has_choices(seen: Seen) -> bool:
     return ends_in_choices(rows) or read_dialog(rows, seen.look.cursor_row) is not None
 
 
-def _check_dialog(seen: Seen, prompt: Prompt, shown: str) -> Refusal | None:
-    if prompt.choices or prompt.kind not in _IN_WORDS or _has_choices(seen):
+def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
+    if dialog.choices or dialog.kind not in _IN_WORDS or _has_choices(seen):
         return Refusal("asking", "it asks something that is not answered with text; nothing was typed")
     if not shown:
         return Refusal("asking", "it asks for text: look at the question first; nothing was typed")
-    if fingerprint(seen.look.lines, seen.look.columns, prompt) != shown:
+    if fingerprint(seen.look.lines, seen.look.columns, dialog) != shown:
         return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
     return None
 
@@ -133,13 +133,13 @@ def _interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
     seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
-    prompt = prompt_of(seen)
+    found = reading_of(seen)
     agent = seen.foreground.agent
     assert agent is not None
-    if prompt is not None and prompt.status is Status.WAITING:
+    if found is not None and found.dialog is not None:
         return Refusal("asking", "it asks something: choose an answer; nothing was typed")
     # While an answer streams in, the screen of some looks as at rest; the tracker knows by other signs.
-    if seen.status is not Status.WORKING and (prompt is None or prompt.status is not Status.WORKING):
+    if seen.status is not Status.WORKING and (found is None or found.status is not Status.WORKING):
         return Refusal("no-turn", "it is not working, so there is nothing to interrupt; nothing was typed")
     typist.press(agent.interrupt)
     return Done(seen.pane, "interrupted")

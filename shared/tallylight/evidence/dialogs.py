@@ -18,9 +18,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.evidence.question import MAX_CHOICES, Choice, Place, Prompt, clean_lines
-from tallylight.evidence.tail import Row
-from tallylight.model.status import Kind, Status
+from tallylight.evidence.tail import Row, clean_lines
+from tallylight.model.dialog import MAX_CHOICES, Choice, Dialog, Place
+from tallylight.model.status import Kind
 
 #: Rows between two choices, which hold the rest of a long label or what it means.
 _GAP = 5
@@ -93,7 +93,7 @@ class Choices:
         return Place(rows[top].number, rows[asking].number, starts, rows[self.end - 1].number + 1)
 
 
-def read_dialog(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
+def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     """The dialog at the end of *rows*; the cursor is in row *cursor_row* of the screen. None if there is none."""
     if not rows:
         return None
@@ -257,7 +257,7 @@ def arrows(distance: int) -> str:
 
 
 def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
-    """The rows of the question above row *first*: where the prompt's text begins, and the row that asks."""
+    """The rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
     top = asking = first
     for position in range(first - 1, max(-1, first - _ABOVE - 1), -1):
         row = rows[position]
@@ -281,21 +281,21 @@ def kind_of(text: str) -> Kind:
     return Kind.PERMISSION if _PERMISSION.search(text) else Kind.QUESTION
 
 
-def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Prompt | None:
+def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | None:
     top, asking = question_above(rows, found.first)
     if asking == found.first:
         return None
     lines = clean_lines([rows[i].text for i in range(top, found.last + 1) if not rows[i].is_edge])
     question = clean_lines([rows[asking].text])
     choices = tuple(
-        Choice(number or arrows(index - found.pointed), label)
+        Choice(number or arrows(index - found.pointed), label, index == found.pointed)
         for index, (number, label) in enumerate(zip(found.numbers, found.labels, strict=True))
     )
     text = question[0] if question else ""
-    return Prompt(Status.WAITING, kind_of(text), rule, text, lines, choices, found.place(rows, top, asking))
+    return Dialog(kind_of(text), rule, text, lines, choices, found.place(rows, top, asking))
 
 
-def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
+def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     last = rows[-1]
     if cursor_row != last.number:
         return None
@@ -304,7 +304,7 @@ def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
         return None
     place = Place(last.number, last.number, (), last.number + 1)
     if _SECRET.search(last.text):
-        return Prompt(Status.WAITING, Kind.AUTH, "password", lines[0], lines, place=place)
+        return Dialog(Kind.AUTH, "password", lines[0], lines, place=place)
     match = _YES_NO.search(last.text)
     if match is None:
         return None
@@ -315,4 +315,4 @@ def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Prompt | None:
         choices = [Choice("y\r", "yes"), Choice("n\r", "no")]
         if match["first"].lower() == "yes":
             choices = [Choice("yes\r", "yes"), Choice("no\r", "no")]
-    return Prompt(Status.WAITING, kind_of(lines[0]), "yes or no", lines[0], lines, tuple(choices), place)
+    return Dialog(kind_of(lines[0]), "yes or no", lines[0], lines, tuple(choices), place)

@@ -20,8 +20,8 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from tallylight.evidence.question import Place, Prompt
 from tallylight.evidence.tail import is_edge
+from tallylight.model.dialog import Dialog, Place
 from tallylight.wire.text import width
 
 #: What agents put in front of what they say and do, and let blink.
@@ -45,17 +45,17 @@ _DASHED = "╌┄┈╍┅┉"
 _TEES = "├┣╠"
 
 
-def fingerprint(lines: Sequence[str], columns: int, prompt: Prompt) -> str:
+def fingerprint(lines: Sequence[str], columns: int, dialog: Dialog) -> str:
     """
-    The fingerprint of the visible rows *lines* of a screen of *columns* that shows *prompt*: 32 hexadecimal digits.
+    The fingerprint of the visible rows *lines* of a screen of *columns* that shows *dialog*: 32 hexadecimal digits.
 
     It is for one run of one machine, and not to be kept.
     """
-    choices = [f"{choice.keys!a} {choice.label!a}" for choice in prompt.choices]
+    choices = [f"{choice.keys!a} {choice.label!a}" for choice in dialog.choices]
     parts = [
-        f"{columns} {len(lines)} {prompt.rule} {len(choices)}",
+        f"{columns} {len(lines)} {dialog.rule} {len(choices)}",
         *choices,
-        *steady_rows(lines, columns, prompt.place),
+        *steady_rows(lines, columns, dialog.place),
     ]
     return hashlib.blake2s("\n".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

@@ -2,7 +2,7 @@
 Looks at the screen of one agent: whether there was output, and what the screen says.
 
 A host and a replay look at a screen every quarter of a second. `ScreenWatch` tells whether what changed was output,
-`read_prompt` what the screen shows; this module puts the two together into what the tracker is to be told. The rules:
+`read_screen` what the screen shows; this module puts the two together into what the tracker is to be told. The rules:
 
 * The screen is read when it has come to rest or has just changed as a whole, and every `MOVING_LOOKS` looks while it
   goes on moving: a dialog stands still, and reading costs more than looking.
@@ -21,8 +21,9 @@ from collections.abc import Sequence
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.evidence.prompts import Prompt, read_prompt
+from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.screen import Change, ScreenWatch
+from tallylight.model.dialog import Dialog
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 
@@ -48,11 +49,11 @@ class ScreenReader:
 
     def __init__(self, agent: Agent | None = None) -> None:
         self.agent = agent
-        #: The prompt that waits on the screen as of the last look.
-        self.prompt: Prompt | None = None
+        #: The dialog that waits on the screen as of the last look.
+        self.dialog: Dialog | None = None
         self._watch = ScreenWatch()
         self._screen: tuple[Sequence[str], int] | None = None
-        self._found: Prompt | None = None
+        self._found: ScreenReading | None = None
         #: Looks since the screen was last read, and since there was output.
         self._unread = 0
         self._quiet = 0
@@ -90,7 +91,7 @@ class ScreenReader:
 
     def forget(self) -> Report | None:
         """What is on the screen is of no interest now; the report that takes back what was told, if anything was."""
-        self._screen = self._found = self.prompt = None
+        self._screen = self._found = self.dialog = None
         told, self._told, self._believed = self._told, None, None
         return attrs.evolve(told, status=None, kind=None, message="") if told is not None else None
 
@@ -106,12 +107,12 @@ class ScreenReader:
         if is_new:
             self._unread = 0
             self._screen = screen
-            self._found = read_prompt(agent, look.lines, look.cursor_row)
+            self._found = read_screen(agent, look.lines, look.cursor_row)
         found = self._found
-        self.prompt = found if found is not None and found.status is Status.WAITING else None
+        self.dialog = found.dialog if found is not None else None
         return self._tell(self._meant(agent, found), is_new=is_new)
 
-    def _meant(self, agent: Agent, found: Prompt | None) -> Report | None:
+    def _meant(self, agent: Agent, found: ScreenReading | None) -> Report | None:
         """The report that *found* is worth; None if it is too early to say. One without status: nothing is shown."""
         believed = self._believed.status if self._believed is not None else None
         if found is None:
@@ -136,7 +137,7 @@ class ScreenReader:
             status=status,
             kind=found.kind,
             agent=agent.name,
-            message=found.question,
+            message=found.dialog.question if found.dialog is not None else "",
             rule=f"screen rule: {found.rule}",
         )
 

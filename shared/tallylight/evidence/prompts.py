@@ -1,7 +1,8 @@
 """
-Prompts: what the visible screen of an agent says of its status, and the question that a person has to answer.
+What the visible screen of an agent says of its status, and the dialog that a person has to answer.
 
-Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `Prompt` comes out, or None.
+Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
+or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
 that have a negative priority. Everything is read at the end of the screen: what was printed before, and has scrolled
 up, is a transcript and says nothing. Reading is pure, never raises, and takes a bounded time on any screen.
@@ -13,6 +14,8 @@ import functools
 import re
 from collections.abc import Iterable, Sequence
 
+import attrs
+
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
 from tallylight.evidence.dialogs import (
@@ -23,11 +26,9 @@ from tallylight.evidence.dialogs import (
     question_above,
     read_dialog,
 )
-from tallylight.evidence.question import Choice, Place, Prompt, clean_lines
-from tallylight.evidence.tail import Row, read_tail
-from tallylight.model.status import Status
-
-__all__ = ["Choice", "Prompt", "read_prompt"]
+from tallylight.evidence.tail import Row, clean_lines, read_tail
+from tallylight.model.dialog import Choice, Dialog, Place
+from tallylight.model.status import Kind, Status
 
 #: Rows with text that may stand below an input box.
 _BELOW_BOX = 5
@@ -36,7 +37,28 @@ _HINT = re.compile(r".*\((\w|esc|enter|tab|shift\+tab)\)$", re.IGNORECASE)
 _KEYS = {"esc": "\x1b", "enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z"}
 
 
-def read_prompt(agent: Agent | None, lines: Sequence[str], cursor_row: int) -> Prompt | None:
+@attrs.frozen
+class ScreenReading:
+    """
+    What a screen says: the *status*, and the *rule* that read it. *dialog* is what is asked, where that is `waiting`.
+
+    *is_menu*: a menu is open that the person at that terminal has opened. *is_stopped*: it shows that a person stopped
+    the turn, or refused what it asked for.
+    """
+
+    status: Status
+    rule: str
+    dialog: Dialog | None = None
+    is_menu: bool = False
+    is_stopped: bool = False
+
+    @property
+    def kind(self) -> Kind | None:
+        """What it waits for."""
+        return self.dialog.kind if self.dialog is not None else None
+
+
+def read_screen(agent: Agent | None, lines: Sequence[str], cursor_row: int) -> ScreenReading | None:
     """
     What the screen says of *agent*; None if nothing, and for no agent.
 
@@ -49,11 +71,12 @@ def read_prompt(agent: Agent | None, lines: Sequence[str], cursor_row: int) -> P
         return None
     found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
     if found is None and agent.screen_generic:
-        found = read_dialog(screen.rows, cursor_row)
+        dialog = read_dialog(screen.rows, cursor_row)
+        found = ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else None
     return found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
 
 
-def _first_of(rules: Iterable[ScreenRule], screen: _Screen) -> Prompt | None:
+def _first_of(rules: Iterable[ScreenRule], screen: _Screen) -> ScreenReading | None:
     return next((found for rule in rules if (found := _apply(rule, screen)) is not None), None)
 
 
@@ -131,7 +154,7 @@ class _Screen:
         return pointed_choices(self.rows)
 
 
-def _apply(rule: ScreenRule, screen: _Screen) -> Prompt | None:
+def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
     rows = screen.place(rule.where)[-rule.last :]
     if not rows:
         return None
@@ -151,13 +174,12 @@ def _apply(rule: ScreenRule, screen: _Screen) -> Prompt | None:
         if choices is None:
             return None
     if rule.status is not Status.WAITING:
-        return Prompt(rule.status, None, rule.name, is_menu=rule.menu, is_stopped=rule.stopped)
-    if choices is not None:
-        return _with_choices(rule, screen.rows, choices)
-    return _without_choices(rule, rows)
+        return ScreenReading(rule.status, rule.name, is_menu=rule.menu, is_stopped=rule.stopped)
+    dialog = _with_choices(rule, screen.rows, choices) if choices is not None else _without_choices(rule, rows)
+    return ScreenReading(rule.status, rule.name, dialog)
 
 
-def _with_choices(rule: ScreenRule, rows: Sequence[Row], found: Choices) -> Prompt:
+def _with_choices(rule: ScreenRule, rows: Sequence[Row], found: Choices) -> Dialog:
     top, asking = question_above(rows, found.first)
     question = rows[asking].text if asking < found.first else ""
     if rule.question is not None:
@@ -169,8 +191,12 @@ def _with_choices(rule: ScreenRule, rows: Sequence[Row], found: Choices) -> Prom
                 top, asking = min(top, position), position
                 break
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
-    choices = tuple(Choice(_keys(rule.choose, found, index), label) for index, label in enumerate(found.labels))
-    return Prompt(rule.status, rule.kind, rule.name, _first(question), lines, choices, found.place(rows, top, asking))
+    choices = tuple(
+        Choice(_keys(rule.choose, found, index), label, rule.choices != "listed" and index == found.pointed)
+        for index, label in enumerate(found.labels)
+    )
+    place = found.place(rows, top, asking)
+    return Dialog(rule.kind, rule.name, _first(question), lines, choices, place, is_known=True)
 
 
 def _wrapped(below: Sequence[Row], question: str) -> str:
@@ -183,7 +209,7 @@ def _wrapped(below: Sequence[Row], question: str) -> str:
     return rest if rest.endswith("?") else ""
 
 
-def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Prompt:
+def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Dialog:
     asks = rule.question or (rule.lines[0] if rule.lines else None)
     for position in range(len(rows) - 1, -1, -1):
         match = asks.match(rows[position].text) if asks is not None else None
@@ -191,8 +217,8 @@ def _without_choices(rule: ScreenRule, rows: Sequence[Row]) -> Prompt:
             question = match[1] if match.re.groups and match[1] else rows[position].text
             lines = clean_lines([row.text for row in rows[position:]])
             place = Place(rows[position].number, rows[position].number, (), rows[-1].number + 1)
-            return Prompt(rule.status, rule.kind, rule.name, _first(question), lines, place=place)
-    return Prompt(rule.status, rule.kind, rule.name)
+            return Dialog(rule.kind, rule.name, _first(question), lines, place=place, is_known=True)
+    return Dialog(rule.kind, rule.name, is_known=True)
 
 
 def _first(text: str) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tallylight.agents.patterns import WIDTH
+from tallylight.model.dialog import MAX_LINES
+from tallylight.wire.text import sanitise
 
 #: Rows up from the last one with text. The tallest dialog seen (a plan with its choices) has 30.
 REACH = 48
@@ -26,6 +28,8 @@ _EDGE = frozenset(_EDGE_CHARACTERS)
 #: An edge may have a title in it: what it is drawn with then, and the least length of it.
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
 _TITLED = 24
+#: Cells of a line of a dialog that are kept for display.
+CELLS = 240
 
 
 class Row(NamedTuple):
@@ -70,6 +74,16 @@ def without_frame(line: str) -> str | None:
         text = inner.rstrip(" ")
         bare = text.lstrip(" ")
     return None if bare and not bare.isascii() and _EDGE.issuperset(bare) else text
+
+
+def clean_lines(lines: Sequence[str]) -> tuple[str, ...]:
+    """*lines* for display, at most `MAX_LINES` of `CELLS` cells, without empty ones at the ends."""
+    cleaned = [sanitise(line, cells=CELLS).rstrip() for line in lines[:MAX_LINES]]
+    while cleaned and not cleaned[0]:
+        del cleaned[0]
+    while cleaned and not cleaned[-1]:
+        del cleaned[-1]
+    return tuple(cleaned)
 
 
 #: From one look to the next most rows are the same.

@@ -29,7 +29,7 @@ def pane_entry(
     # What a permission is asked for, where nothing else tells it.
     asked_for = details.call if decision.kind is Kind.PERMISSION else ""
     unknown = pane.unknown.program
-    prompt = pane.prompt if decision.status is Status.WAITING else None
+    dialog = pane.dialog if decision.status is Status.WAITING else None
     return PaneEntry(
         id=id_,
         tab=tab,
@@ -59,9 +59,9 @@ def pane_entry(
         cost=details.cost,
         strange_record=record is not None and record.is_strange,
         background=report.background,
-        question=_whose(decision.whose, prompt.question) if prompt is not None else "",
-        choices=tuple((choice.keys, choice.label) for choice in prompt.choices) if prompt is not None else (),
-        prompt=prompt.fingerprint if prompt is not None else "",
+        question=_whose(decision.whose, dialog.question) if dialog is not None else "",
+        choices=tuple((choice.keys, choice.label) for choice in dialog.choices) if dialog is not None else (),
+        prompt=dialog.fingerprint if dialog is not None else "",
         resume=pane.conversation.resume,
         fork=pane.conversation.fork,
         agent_pid=pane.agent_pid,

@@ -18,11 +18,11 @@ from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.looks import Look as Look
 from tallylight.evidence.process_table import Table
 from tallylight.evidence.progress import ProgressReader
-from tallylight.evidence.prompts import Prompt
 from tallylight.evidence.titles import TitleReader, clean_title
 from tallylight.evidence.unknown import UnknownWatch
 from tallylight.hooks.order import Order
 from tallylight.model.decision import Decision
+from tallylight.model.dialog import Dialog
 from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
@@ -165,9 +165,9 @@ class Pane(OwnFiles):
         return self._reader.anew(self._pgid).with_title(self._title)
 
     @property
-    def prompt(self) -> Prompt | None:
-        """The prompt that waits on the screen as of the last look, for display and a person's own answer."""
-        return self._screen.prompt
+    def dialog(self) -> Dialog | None:
+        """The dialog that waits on the screen as of the last look, for display and a person's own answer."""
+        return self._screen.dialog
 
     def screen(self, read: Callable[[], Look], now: float) -> None:
         """Look at the screen, if output or what it says would be evidence: only then is *read* called."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.looks import Look, ScreenReader
-from tallylight.evidence.prompts import Prompt
 from tallylight.evidence.screen import Change
+from tallylight.model.dialog import Dialog
 from tallylight.pane.run import Run
 from tallylight.tracker.tracker import Tracker
 
@@ -28,9 +28,9 @@ class ScreenLooks:
         self._reader = ScreenReader(agent)
 
     @property
-    def prompt(self) -> Prompt | None:
-        """The prompt that waits on the screen as of the last look."""
-        return self._reader.prompt
+    def dialog(self) -> Dialog | None:
+        """The dialog that waits on the screen as of the last look."""
+        return self._reader.dialog
 
     @property
     def is_calm(self) -> bool:
@@ -41,7 +41,7 @@ class ScreenLooks:
         """Whether output, or what the screen says, would be evidence. If what it says is not, it is taken back."""
         tracker = self._tracker
         if not tracker.wants_screen:
-            if self.prompt is not None:
+            if self.dialog is not None:
                 tracker.touch()
             taken_back = self._reader.forget()
             if taken_back is not None:
@@ -56,9 +56,9 @@ class ScreenLooks:
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
         if change.is_output and wants_output:
             tracker.output(now)
-        before = self.prompt
+        before = self.dialog
         report = self._reader.read(look) if wants_screen else None
-        if self.prompt != before:
+        if self.dialog != before:
             tracker.touch()  # it is told to others, whatever becomes of the status
         if report is not None:
             tracker.report(report, now)

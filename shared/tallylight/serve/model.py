@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from tallylight.actions import answer
 from tallylight.actions.say import MAX_TEXT
-from tallylight.evidence.question import MAX_CHOICES
+from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Kind, Status
 from tallylight.serve.answering import View
 from tallylight.snapshot.addresses import Found

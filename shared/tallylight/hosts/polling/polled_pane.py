@@ -55,7 +55,7 @@ class PolledPane:
             pane.tracker.revision,
             pane.clean_title,
             pane.pace,
-            pane.prompt,
+            pane.dialog,
             pane.pid,
             pane.record.told if pane.record is not None else None,
         )

@@ -1,0 +1,85 @@
+"""
+A dialog: what an agent asks a person, what it is about, and the answers with the keys that give them.
+
+A value for display and for a person's own answer. `evidence.prompts` reads it off a screen, hooks and records complete
+what it is about, snapshots and `actions.answer` carry it on. All text in it is sanitised by whoever made it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+
+import attrs
+
+from tallylight.model.status import Kind
+
+#: Lines and choices of one dialog.
+MAX_LINES = 48
+MAX_CHOICES = 20
+#: Cells of what a dialog is about. What is longer is cut in the middle.
+WHAT_CELLS = 200
+
+
+@attrs.frozen
+class Choice:
+    """
+    One answer: what to type to choose it (`1`, `y\\r`, `\\x1b`; nothing if that is not known), and its label.
+
+    *is_selected*: the agent points at it, and Enter alone would choose it. It tells nothing of what to type.
+    """
+
+    keys: str
+    label: str
+    is_selected: bool = attrs.field(default=False, eq=False)
+
+
+@attrs.frozen
+class Place:
+    """
+    Where a dialog stands, in rows of the screen from 0.
+
+    *top* is the first row of its text, *asks* the one with the question, *starts* the first row of each choice, *end*
+    the row behind all of it.
+    """
+
+    top: int
+    asks: int
+    starts: tuple[int, ...]
+    end: int
+
+
+@attrs.frozen
+class Dialog:
+    """
+    What is asked.
+
+    *rule* names the rule that read it; *is_known* tells whether that is one of the agent's own file, which is surer
+    than what dialogs in general look like. *question* is its first line for display, *what* the one thing needed to
+    decide, such as `Bash: npm test`, and *lines* all of its text. *choices* is empty where any text may be the answer.
+    """
+
+    kind: Kind | None
+    rule: str
+    question: str = ""
+    lines: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    #: None where it has no text. A dialog that has moved is the same.
+    place: Place | None = attrs.field(default=None, eq=False)
+    what: str = ""
+    is_known: bool = attrs.field(default=False, eq=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """
+        A stable hash of its lines and keys, to notice another dialog; nothing for one without lines.
+
+        It says nothing of the rest of the screen: what is answered is compared by `evidence.fingerprint`.
+        """
+        return _fingerprint(self.lines, self.choices) if self.lines else ""
+
+
+@functools.lru_cache(maxsize=256)
+def _fingerprint(lines: tuple[str, ...], choices: tuple[Choice, ...]) -> str:
+    parts = [*lines, *(f"{choice.keys}\x1f{choice.label}" for choice in choices)]
+    return hashlib.blake2s("\x1e".join(parts).encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -47,7 +47,7 @@ def load(path: Path) -> Screen:
 
 @each("path", SCREENS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_screens_of_real_agents(path: Path) -> None:
-    """Each is read as what it was: status and kind, the question, the choices with their keys, by the rule named."""
+    """Each is read as what it was: status and kind, the question, what it is about, the choices with their keys."""
     screen = load(path)
 
     found = read_screen(screen.agent, screen.lines, screen.cursor)
@@ -58,6 +58,7 @@ def test_screens_of_real_agents(path: Path) -> None:
         assert found.rule == screen.facts["rule"]
         dialog = found.dialog or Dialog(None, "")
         assert dialog.question == screen.facts.get("question", "")
+        assert dialog.what == screen.facts.get("what", "")
         assert [[c.keys, c.label] for c in dialog.choices] == json.loads(screen.facts.get("choices", "[]"))
 
 

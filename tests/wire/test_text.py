@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.wire.text import _PLAIN, MARKS, _sanitise, _sanitise_again, is_ascii_id, sanitise, width
+from tallylight.wire.text import _PLAIN, MARKS, _sanitise, _sanitise_again, is_ascii_id, middle, sanitise, width
 from tests.helpers import is_linear, least_seconds
 from tests.strategies import texts
 from tests.tables import each
@@ -229,3 +229,16 @@ def test_ascii_id(name: str) -> None:
 def test_not_an_ascii_id(name: str) -> None:
     """Look-alikes, paths, options and controls are no id."""
     assert not is_ascii_id(name)
+
+
+def test_the_middle_is_cut() -> None:
+    """What is too wide keeps both ends; it never gets wider, is harmless, and stays what it is when cut again."""
+    assert middle("abcdefghij", 10) == "abcdefghij"
+    assert middle("abcdefghijk", 10) == "abcde…hijk"
+    assert middle("make a\n\n  make b", 40) == "make a ↵ make b"
+    assert middle("界" * 9, 10) == "界界…界界"
+    assert middle("x" * 100_000 + "end", 9) == "xxxx…xend"
+    for text in ("a\x1b[31mb\u202e" * 90, "e\u0301" * 200, "👩\u200d👩\u200d👧" * 90, " \n" * 500, "\ud800" * 999, ""):
+        for cells in (1, 2, 9, 200):
+            found = middle(text, cells)
+            assert width(found) <= cells and middle(found, cells) == found == sanitise(found), (text, cells)

@@ -65,7 +65,8 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 _PERMISSION = re.compile(
-    r"\b(allow|approve|permission|permit|proceed|trust|run|execute|apply|overwrite|delete|make this edit|grant)\b",
+    r"\b(allow|approve|permission|permit|proceed|trust|run|execute|apply|create|overwrite|delete|make this edit|"
+    r"grant)\b",
     re.IGNORECASE,
 )
 _AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)

@@ -26,6 +26,7 @@ from tallylight.evidence.dialogs import (
     question_above,
     read_dialog,
 )
+from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_lines, read_tail
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind, Status
@@ -73,7 +74,22 @@ def read_screen(agent: Agent | None, lines: Sequence[str], cursor_row: int) -> S
     if found is None and agent.screen_generic:
         dialog = read_dialog(screen.rows, cursor_row)
         found = ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else None
-    return found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
+    found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
+    return _with_subject(found, lines) if found is not None else None
+
+
+def _with_subject(found: ScreenReading, lines: Sequence[str]) -> ScreenReading:
+    """*found*, with what a permission is asked for."""
+    dialog = found.dialog
+    if dialog is None or dialog.place is None or not _is_about(dialog):
+        return found
+    what = subject(lines, dialog.place, dialog.question)
+    return attrs.evolve(found, dialog=attrs.evolve(dialog, what=what)) if what else found
+
+
+def _is_about(dialog: Dialog) -> bool:
+    """Whether one thing tells what is asked: a question with answers of its own says so itself."""
+    return dialog.kind is Kind.PERMISSION or (dialog.kind is Kind.QUESTION and dialog.rule == "yes or no")
 
 
 def _first_of(rules: Iterable[ScreenRule], screen: _Screen) -> ScreenReading | None:

@@ -60,6 +60,7 @@ _PLAIN = re.compile(
     "[ -~\u00ae-\u02ff\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u232b-\u23e8"
     "\u2460-\u25fc\u270c-\u2727\u2729-\u274b\u2758-\u2794\u27c0-\u2adb]*"
 )
+_LINE_ENDS = re.compile(r"\s*[\n\r]+\s*")
 _ASCII_ID = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,31}")
 
 
@@ -99,6 +100,29 @@ def width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum([_width(cluster) for cluster in _CLUSTER.findall(text)])
+
+
+def middle(text: str, cells: int) -> str:
+    """
+    *text* made harmless, at most *cells* wide: where that is too little, its middle becomes `…`.
+
+    Line breaks are shown as `↵`, so that two lines do not read as one. Of a long text only both ends are looked at.
+    """
+    most = 4 * cells
+    if len(text) > 2 * most:
+        text = f"{text[:most]}…{text[-most:]}"
+    text = sanitise(_LINE_ENDS.sub(" ↵ ", text.strip()), cells=3 * most, graphemes=3 * most)
+    if width(text) <= cells:
+        return text
+    head = sanitise(text, cells=cells // 2)
+    clusters = _CLUSTER.findall(text)
+    room, tail = cells - width(head) - 1, []
+    for cluster in reversed(clusters):
+        room -= _width(cluster)
+        if room < 0:
+            break
+        tail.append(cluster)
+    return sanitise(f"{head.rstrip()}…{''.join(reversed(tail)).lstrip()}", cells=cells)
 
 
 def is_ascii_id(text: str) -> bool:

@@ -1,0 +1,261 @@
+"""
+What a dialog on a screen is about: the command, the file or the address that a permission is asked for.
+
+Rows of the screen go in, with where the dialog stands; `Shell: npm test`, `Edit src/api.py (+12 −3)`, `Fetch
+example.org/x`, or nothing come out. Free of the agent's name: programs show it in few ways.
+
+* `$ npm test`: a command behind a prompt;
+* a stat, `src/api.py +12 -3`; a row that names the file, `→ Edit src/api.py`, `Destination: …`, `Edit file` above its
+  path; or the question, `Do you want to create new.txt?`; with the numbered rows of its text, which are counted;
+* an address in a row of its own: `url: …`, `- …`;
+* a block between two lines across, or in a box of its own, below a row that names the tool;
+* a row that names the tool and what it is to do: `? Shell npm test`;
+* of a question in one row: the rows right above it.
+
+It is for display alone. Where it cannot be told apart there is none: nothing is better than something else's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from tallylight.evidence.fingerprint import dialog_top
+from tallylight.evidence.tail import is_edge, without_frame
+from tallylight.model.dialog import WHAT_CELLS, Place
+from tallylight.wire.text import middle, width
+
+#: Rows of a dialog that are read, up from its choices; and rows above it in which its file may have been named before.
+_ROWS = 48
+_BEFORE = 12
+#: Characters in which a command and the row that names it are the same.
+_SAME = 24
+#: Characters of one row, for reading.
+_WIDTH = 240
+
+_PROMPT = re.compile(r"\$ (\S.*)")
+_STAT = re.compile(r"(?:[•●] (?:\w+ )?)?(\S[^()]{0,199}?) \(?\+(\d{1,6}) [-−](\d{1,6})\)?$")
+_NUMBERED = re.compile(r"\d{1,6} ?([+-]?)(?: |$)")
+#: Rows that say that a text is not shown in full.
+_CUT = re.compile(r".*\b(?:hidden|show (?:details|more|all)|more lines)\b", re.IGNORECASE)
+_URL = re.compile(r"(?:(?:url|address): ?|[-•*] )?(https?://[^\s\"'<>`]{1,400})$", re.IGNORECASE)
+_TOOL = re.compile(r"[?⏺→▸⚙] {1,3}([A-Za-z][\w.-]{0,40}) {1,3}(\S.*)")
+#: `Bash command`, `Shell`: what a dialog's first row calls the tool.
+_TITLE = re.compile(r"(?:[?⏺→▸⚙] {1,3})?([A-Z][\w.-]{0,30})(?: [Cc]ommand$| {2,}|$)")
+#: What a scroll bar leaves at the end of a row.
+_BAR = re.compile(r" {2,}[█▊░▒┃│]$")
+_FILE = r"[\"'`]?((?:[~.]?/)?[\w@+~.-][\w@+~./ -]{0,199}?)[\"'`]?"
+_VERB = r"(create|write|edit|update|change|modify|delete|remove|overwrite|patch)"
+_ASKED_FILE = re.compile(rf".*\b{_VERB}(?:s|d)?(?: (?:to|in))?(?: (?:this|these) edits? to)? {_FILE}\?$", re.IGNORECASE)
+_MADE_EDIT = re.compile(rf".*\bmake (?:this|these) edits? to {_FILE}\?$", re.IGNORECASE)
+_NAMED_FILE = re.compile(
+    rf"(?:[?⏺→▸⚙] {{1,3}})?(Edit|Write|WriteFile|Update|Delete|Create|Patch) {{1,3}}(?:Writing to )?{_FILE}$"
+)
+_FILE_TITLE = re.compile(rf"{_VERB} file$", re.IGNORECASE)
+_DESTINATION = re.compile(r"(?:Destination|File|Path): (\S.*)")
+_FOLDER = re.compile(r"(?:~|/)[\w@+~./ -]{0,199}$")
+_COMMAND = re.compile(r"\b(?:command|execut\w+|run)\b", re.IGNORECASE)
+_TRUST = re.compile(r"\btrust\b", re.IGNORECASE)
+_ABOUT_URL = re.compile(r"\b(?:url|fetch|address)\b", re.IGNORECASE)
+_ABOUT_FILE = re.compile(r"\bfile\b", re.IGNORECASE)
+#: What a tool is called after a verb of a row or a question.
+_VERBS = {
+    "create": "Write",
+    "write": "Write",
+    "writefile": "Write",
+    "overwrite": "Write",
+    "delete": "Delete",
+    "remove": "Delete",
+}
+
+
+@attrs.frozen
+class _Line:
+    """A row without frames: its *text*, nothing for an empty one; *is_edge*: it is a line across."""
+
+    text: str
+    is_edge: bool
+
+
+def subject(lines: Sequence[str], place: Place, question: str) -> str:
+    """
+    What the dialog at *place* of the visible rows *lines* is about, at most `WHAT_CELLS` wide; nothing if unknown.
+
+    *question* is what it asks.
+    """
+    found = _found(lines, place, question)
+    return middle(found, WHAT_CELLS)
+
+
+def _found(lines: Sequence[str], place: Place, question: str) -> str:
+    if not place.starts and place.asks == place.end - 1:
+        return _above_a_row(lines, place.asks, question)
+    end = place.starts[0] if place.starts else place.end
+    first = max(0, end - _ROWS)
+    columns = max((width(line.rstrip()) for line in lines[first : place.end]), default=0)
+    top = dialog_top(lines, columns, place)
+    if not top and not (is_edge(lines[0]) and "  " not in lines[0].strip()):
+        top = place.top  # of a dialog that begins nowhere, which is taken to begin with the screen
+    top = max(top, first)
+    rows = [_line(line) for line in lines[top:end]]
+    return (
+        _command(rows[max(0, place.top - top) :])
+        or _file(rows, [_line(line) for line in lines[max(0, top - _BEFORE) : top]], question)
+        or _address(rows)
+        or _block(rows, question)
+        or _tool(rows)
+        or _folder(rows, question)
+    )
+
+
+def _line(line: str) -> _Line:
+    text = without_frame(line.replace("\u00a0", " ")[:_WIDTH])
+    return _Line("", True) if text is None else _Line(_BAR.sub("", text).strip(), is_edge(line))
+
+
+def _paragraph(rows: Sequence[_Line]) -> str:
+    """The rows of text that *rows* begin with, as one."""
+    found: list[str] = []
+    for row in rows[:_ROWS]:
+        if not row.text or row.is_edge:
+            break
+        found.append(row.text)
+    return " ".join(found)
+
+
+def _command(rows: Sequence[_Line]) -> str:
+    for at in range(len(rows) - 1, -1, -1):
+        match = _PROMPT.match(rows[at].text)
+        if match is not None:
+            return "Shell: " + _paragraph([_Line(match[1], False), *rows[at + 1 :]])
+    return ""
+
+
+def _file(rows: Sequence[_Line], before: Sequence[_Line], question: str) -> str:
+    named = _named_file(rows, question)
+    if named is None:
+        return ""
+    verb, path = named
+    for row in (*rows, *reversed(before)):
+        stat = _STAT.match(row.text)
+        if stat is not None and _base(stat[1]) == _base(path):
+            return f"{verb} {path} (+{stat[2]} −{stat[3]})"
+    return f"{verb} {path}{_counted(rows, verb)}"
+
+
+def _named_file(rows: Sequence[_Line], question: str) -> tuple[str, str] | None:
+    for at in range(len(rows) - 1, -1, -1):
+        text = rows[at].text.removesuffix(" ←")
+        match = _NAMED_FILE.match(text)
+        if match is not None and _is_path(match[2]):
+            return _VERBS.get(match[1].lower(), "Edit"), match[2]
+        match = _DESTINATION.match(text)
+        if match is not None:
+            return "Edit", match[1]
+        match = _FILE_TITLE.match(text)
+        path = rows[at + 1].text if match is not None and at + 1 < len(rows) else ""
+        if match is not None and path and " " not in path:
+            return _VERBS.get(match[1].lower(), "Edit"), path
+    match = _MADE_EDIT.match(question)
+    if match is not None:
+        return "Edit", match[1]
+    match = _ASKED_FILE.match(question)
+    return (_VERBS.get(match[1].lower(), "Edit"), match[2]) if match is not None and _is_path(match[2]) else None
+
+
+def _is_path(text: str) -> bool:
+    return "/" in text or "." in text.strip(".")
+
+
+def _base(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _counted(rows: Sequence[_Line], verb: str) -> str:
+    """How many rows of text come and go, where all of them are shown."""
+    if any(_CUT.match(row.text) for row in rows):
+        return ""
+    signs = [match[1] for row in rows if (match := _NUMBERED.match(row.text)) is not None]
+    added, removed = signs.count("+"), signs.count("-")
+    if signs and not added and not removed and verb == "Write":
+        added = len(signs)
+    return f" (+{added} −{removed})" if added or removed else ""
+
+
+def _address(rows: Sequence[_Line]) -> str:
+    found = [match[1] for row in rows if (match := _URL.match(row.text)) is not None]
+    return "Fetch " + " ".join(dict.fromkeys(map(_short, found))) if found else ""
+
+
+def _short(url: str) -> str:
+    return url.removeprefix("https://")
+
+
+def _block(rows: Sequence[_Line], question: str) -> str:
+    """The text between two lines across right above the question."""
+    edges = [at for at, row in enumerate(rows) if row.is_edge]
+    for top, bottom in reversed(list(itertools.pairwise(edges))):
+        inner = list(rows[top + 1 : bottom])
+        while inner and not inner[0].text:
+            del inner[0]
+        below = next((row.text for row in rows[bottom + 1 :] if row.text), "")
+        if not inner or not below or not question.startswith(below):
+            continue
+        text = _paragraph(inner)
+        title = next((match[1] for row in rows[:top] if (match := _TITLE.match(row.text)) is not None), "")
+        if not title and _COMMAND.search(question):
+            title = "Shell"
+        return f"{title}: {text}" if title else ""
+    return ""
+
+
+def _tool(rows: Sequence[_Line]) -> str:
+    for at in range(len(rows) - 1, -1, -1):
+        match = _TOOL.match(rows[at].text)
+        if match is not None:
+            title = _paragraph([_Line(match[2], False), *rows[at + 1 :]])
+            parts = [part for part in _parts(rows[at + 1 :]) if part]
+            # What stands by itself below it, and above the question, is the same in full.
+            whole = parts[0] if len(parts) > 1 and title.startswith(parts[0][:_SAME]) else title.removesuffix(" ←")
+            return f"{match[1]}: {whole}"
+    return ""
+
+
+def _parts(rows: Sequence[_Line]) -> list[str]:
+    """The paragraphs of *rows* behind the first one."""
+    found: list[str] = []
+    is_behind = False
+    for at, row in enumerate(rows):
+        if not row.text or row.is_edge:
+            is_behind = True
+        elif is_behind:
+            found.append(_paragraph(rows[at:]))
+            is_behind = False
+    return found
+
+
+def _folder(rows: Sequence[_Line], question: str) -> str:
+    if not any(_TRUST.search(text) for text in (question, *(row.text for row in rows))):
+        return ""
+    return next((f"Trust {row.text}" for row in rows if row.text and _FOLDER.match(row.text)), "")
+
+
+def _above_a_row(lines: Sequence[str], asks: int, question: str) -> str:
+    """The rows right above a question in one row."""
+    rows: list[str] = []
+    for number in range(asks - 1, max(-1, asks - _ROWS - 1), -1):
+        row = _line(lines[number])
+        if not row.text or row.is_edge:
+            break
+        rows.insert(0, row.text)
+    text = " ".join(rows)
+    if not text:
+        return ""
+    if _ABOUT_URL.search(question):
+        return f"Fetch {_short(text)}"
+    if _ABOUT_FILE.search(question):
+        return f"{'Write' if 'create' in question.lower() else 'Read' if 'add' in question.lower() else 'Edit'} {text}"
+    return f"Shell: {text}" if _COMMAND.search(question) else ""

@@ -87,7 +87,8 @@ WORLDLY_CALLS = {"open", "print", "input", "exec", "eval", "breakpoint"}
 DIET = {
     "wire.pairs": {"__future__", "collections.abc", "tallylight.model.errors"},
     "wire.envelope": {"__future__", "binascii"},
-    "hooks.mapping": {"__future__", "binascii", "collections.abc", "typing"},
+    "model.tool_call": {"__future__", "collections.abc", "typing"},
+    "hooks.mapping": {"__future__", "binascii", "collections.abc", "typing", "tallylight.model.tool_call"},
     "hooks.payload": {"__future__", "collections.abc", "typing", "_json", "json.decoder"},
     "hooks.tables": set(),
 }

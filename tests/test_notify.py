@@ -25,6 +25,7 @@ from tallylight.tracker.notify import (
     Settings,
     View,
     Withdrawal,
+    notice,
 )
 from tests.tables import each
 
@@ -351,6 +352,21 @@ def test_a_closed_pane_takes_its_notification_along() -> None:
 
     assert line.notifier.close("7") == Withdrawal("7")
     assert line.notifier.close("7") is None and not line.notifier.was_notified("7")
+
+
+def test_what_it_is_about_is_told() -> None:
+    """In front of the question, unless one says the other; of what does not wait only what it said."""
+    for status, what, message, expected in (
+        (Status.WAITING, "Bash: ls", "Do you want to proceed?", "Bash: ls. Do you want to proceed?"),
+        (Status.WAITING, "Bash: ls", "approve Bash: ls", "approve Bash: ls"),
+        (Status.WAITING, "Bash: ls -l", "Bash: ls", "Bash: ls -l"),
+        (Status.WAITING, "Bash: ls", "", "Bash: ls"),
+        (Status.WAITING, "", "Which?", "Which?"),
+        (Status.DONE, "Bash: ls", "All done", "All done"),
+    ):
+        report = Report(source=Source.SCREEN, status=status, message=message, what=what)
+        decision = Decision(status, None, Reason(None, "", 0, ""), 0, report)
+        assert notice("1", View(decision=decision, visible=False)).body == expected
 
 
 def test_the_words_are_harmless() -> None:

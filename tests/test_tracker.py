@@ -552,6 +552,21 @@ def test_a_waiting_without_words_takes_the_question_from_the_screen() -> None:
     assert (tracker.decision.kind, tracker.decision.report.message) == (Kind.QUESTION, "Which one?")
 
 
+def test_what_is_asked_for_comes_from_the_best_that_knows() -> None:
+    """Of the sources that say waiting the best one that says what about; nothing while it does not wait."""
+    tracker = Tracker()
+    agent()(tracker, 0)
+    screen = Report(source=Source.SCREEN, status=Status.WAITING, kind=Kind.PERMISSION, what="Shell: ls")
+    tracker.report(screen, 1)
+    assert tracker.decision.report.what == "Shell: ls"
+    tracker.report(Report(source=Source.REGISTRY, status=Status.WAITING, kind=Kind.PERMISSION), 2)
+    assert tracker.decision.report.what == "Shell: ls"
+    tracker.report(Report(source=Source.REGISTRY, status=Status.WAITING, kind=Kind.PERMISSION, what="Bash: ls -l"), 3)
+    assert tracker.decision.report.what == "Bash: ls -l"
+    tracker.report(Report(source=Source.REGISTRY, status=Status.WORKING), 4)
+    assert (tracker.decision.status, tracker.decision.report.what) == ("working", "")
+
+
 def test_a_screen_is_wanted_where_it_has_a_vote_or_a_question() -> None:
     """Not of a shell; of an agent while no better word is known, and always while it waits."""
     tracker = Tracker()

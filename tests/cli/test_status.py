@@ -145,6 +145,8 @@ def test_a_question_is_listed_rather_than_the_last_message() -> None:
 
     assert "Do you want to proceed?" in drawn([attrs.evolve(WAITING, **asks)])[0]
     assert "I will clean up" in drawn([attrs.evolve(WORKING, **asks)])[0]
+    assert "Bash: rm -r build" in drawn([attrs.evolve(WAITING, **asks, what="Bash: rm -r build")])[0]
+    assert "I will clean up" in drawn([attrs.evolve(WORKING, **asks, what="Bash: rm -r build")])[0]
 
 
 def test_how_far_it_is_stands_before_what_it_says() -> None:

@@ -88,6 +88,12 @@ def test_question() -> None:
     assert "  asks      Run it?" in drawn(attrs.evolve(pane, message="approve Bash")).splitlines()
 
 
+def test_what() -> None:
+    """What it is about has a line of its own."""
+    assert "  what      Bash: rm -r build" in drawn(attrs.evolve(WAITING, what="Bash: rm -r build")).splitlines()
+    assert "  what" not in drawn(WAITING)
+
+
 def test_the_ledger() -> None:
     """A snooze, with its end on the clock of this place, and a mark; neither once the snooze is over."""
     snoozed = attrs.evolve(WAITING, snoozed_until=NOW + 1500, unread=True)

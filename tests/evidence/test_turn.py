@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from tallylight.evidence.records.claude_ending import TAIL_BYTES, ending, path_parts
+from tallylight.evidence.records.claude_ending import TAIL_BYTES, ending, path_parts, pending_call
 from tallylight.evidence.records.claude_status import Reading
-from tallylight.evidence.records.claude_turns import UNDECIDED_S, Turns
+from tallylight.evidence.records.claude_turns import CALL_S, UNDECIDED_S, Turns
 from tallylight.model.status import Kind, Status
 from tests.tables import each
 
@@ -287,3 +287,49 @@ def test_kind_is_kept_while_waiting() -> None:
 
     assert second is not None
     assert second.kind is Kind.QUESTION
+
+
+def called(at: float, id_: str, command: str, **more: object) -> bytes:
+    call = {"type": "tool_use", "id": id_, "name": "Bash", "input": {"command": command}}
+    return line(at, type="assistant", message={"content": [call]}, **more)
+
+
+def answered(at: float, id_: str) -> bytes:
+    return line(at, type="user", message={"content": [{"type": "tool_result", "tool_use_id": id_, "content": "ok"}]})
+
+
+def test_the_call_that_waits() -> None:
+    """The one call without a result; none of a subagent's, none where two wait, nothing of what is cut off."""
+    asked = called(2, "b", "make\ncheck")
+    for tail, expected in (
+        (asked, "Bash: make ↵ check"),
+        (called(1, "a", "ls") + answered(1, "a") + asked, "Bash: make ↵ check"),
+        (asked + line(3, type="system", subtype="x"), "Bash: make ↵ check"),
+        (asked + answered(3, "b"), ""),
+        (called(1, "a", "ls") + asked, ""),
+        (asked + called(3, "c", "rm", isSidechain=True), "Bash: make ↵ check"),
+        (called(1, "a", "ls")[20:] + asked, "Bash: make ↵ check"),
+        (b'{"tool_use": 1}\n{"message": {"content": [1, {"type": "tool_use"}]}}\n', ""),
+        (b"", ""),
+    ):
+        assert pending_call(tail, "/w") == expected, tail
+    assert pending_call(called(1, "a", "ls") + answered(1, "a") * 64 + asked + answered(9, "x") * 63, "") != ""
+    assert len(pending_call(called(1, "a", "\x1b[31m" + "x" * 900), "")) == 200
+
+
+def test_what_a_permission_is_asked_for() -> None:
+    """It is looked for as long as the transcript may be late, and told once; no question has one."""
+    turns = Turns()
+    asks = reading("waiting", 2, "permission prompt")
+    turns.read(reading("busy", 1), b"", 1)
+    first = turns.read(asks, b"", 2)
+    assert first is not None and (first.what, turns.is_undecided) == ("", True)
+    told = turns.read(asks, called(2, "b", "ls"), 2.2)
+    assert told is not None and (told.what, told.status, turns.is_undecided) == ("Bash: ls", "waiting", False)
+    assert turns.read(asks, b"", 2.4) is None
+    turns.read(reading("waiting", 3, "permission prompt"), b"", 3)
+    assert turns.read(reading("waiting", 3, "permission prompt"), b"", 3 + CALL_S) is None and not turns.is_undecided
+    question = turns.read(reading("waiting", 5, "input needed"), called(5, "c", "ls"), 5)
+    assert question is not None and (question.what, turns.is_undecided) == ("", False)
+    working = turns.read(reading("busy", 6), called(2, "b", "ls"), 6)
+    assert working is not None and working.what == ""

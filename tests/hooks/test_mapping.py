@@ -102,6 +102,24 @@ def test_what_an_event_says(agent: str, event: str, members: dict[str, Any], nam
     assert found.get("message", "") == message
 
 
+def test_what_a_permission_is_asked_for() -> None:
+    """A request for a permission says it, in one line, from what the agent tells of the tool; nothing else does."""
+    edit = {"file_path": "/w/a.py", "old_string": "x", "new_string": "y\nz"}
+    assert (
+        said("claude", "PermissionRequest", cwd="/w", tool_name="Edit", tool_input=edit)["what"] == "Edit a.py (+2 −1)"
+    )
+    assert said("claude", "PermissionRequest", **BASH)["what"] == "Bash: npm test\nnpm run x"
+    assert said("opencode", "permission.asked", tool_name="bash", **LS)["what"] == "bash: ls"
+    assert said("codex", "PermissionRequest", **LS_L)["what"] == "shell: ls -l"
+    for agent, event, members in (
+        ("claude", "PermissionRequest", ASK),
+        ("claude", "PreToolUse", BASH),
+        ("claude", "Notification", ALLOW | {"tool_name": "x"}),
+        ("claude", "PermissionRequest", {"tool_name": "x"}),
+    ):
+        assert "what" not in said(agent, event, **members), (event, members)
+
+
 @each(
     ("agent", "event", "members"),
     [
@@ -192,6 +210,7 @@ def test_any_payload_gives_a_report_that_can_be_read(agent: str, data: st.DataOb
         "cwd",
         "mode",
         "message",
+        "what",
         "of",
         "weak",
     }

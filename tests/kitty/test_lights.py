@@ -190,16 +190,16 @@ def test_a_persons_template_says_where_the_light_goes(desk: Desk, lamps: dict[st
 
 
 def test_an_active_tab_is_lit_by_its_own_template(desk: Desk) -> None:
-    """The tab shown has its light too, with active_tab_title_template as well as without."""
+    """The tab shown has its light too, with active_tab_title_template as well as without; and what it waits for."""
     window = desk.lamp("shown", "waiting")
     tab = desk.kitty.tab_of(window)
     desk.kitty.focus_tab(tab)
     desk.reload("tab_bar_style powerline\n")
     desk.wait_colours({tab: "waiting"})
-    desk.reload('tab_bar_style powerline\nactive_tab_title_template "*{title}"\n')
+    desk.send(window, "state=waiting;kind=permission;what={fmt.fg.red}%0Als")
+    desk.reload('tab_bar_style powerline\nactive_tab_title_template "*{title}({tab.tally_what})"\n')
     desk.wait_colours({tab: "waiting"})
-
-    assert "▌! *shown" in desk.bar()
+    desk.kitty.wait_until(lambda: "▌! *shown({fmt.fg.red} ↵ ls)" in desk.bar(), what="what it waits for")
 
 
 def test_our_styles(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:

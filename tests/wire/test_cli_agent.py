@@ -100,10 +100,12 @@ def test_meaning(moment: Moment, present: Status | None) -> None:
 
 def test_fields() -> None:
     """What an event tells about its agent is in the report, which ranks as a protocol and names its rule."""
-    event = CliAgentEvent(moment=Moment.STOP, agent="a", session="s", cwd="/c", project="p", message="m", detail="d")
+    event = CliAgentEvent(
+        moment=Moment.STOP, agent="a", session="s", cwd="/c", project="p", message="m", detail="d", what="w"
+    )
     report = to_report(event, None)
 
     assert report is not None
     assert (report.source, report.rule) == (Source.PROTOCOL, "cli-agent")
     assert (report.agent, report.session, report.cwd, report.project) == ("a", "s", "/c", "p")
-    assert (report.message, report.detail) == ("m", "d")
+    assert (report.message, report.detail, report.what) == ("m", "d", "w")

@@ -39,6 +39,7 @@ OPTIONS = {
     "--worktree": "worktree",
     "--mode": "mode",
     "--message": "message",
+    "--what": "what",
     "--detail": "detail",
     "--progress": "progress",
     "--background": "background",
@@ -47,7 +48,7 @@ OPTIONS = {
 #: OSC 1338 allows a sequence of 4096 bytes, introducer and terminator included.
 MAX_PAYLOAD = 4096 - len(b"\x1b]1338;") - len(b"\x07")
 #: Shortened, in this order, where the payload would be too long. A long message must not cost the light.
-ELASTIC = ("detail", "message", "title")
+ELASTIC = ("detail", "message", "title", "what")
 #: Left out, in this order, where that is not enough: half a path is another path.
 DISPENSABLE = ("worktree", "cwd")
 
@@ -62,6 +63,7 @@ STATUS is one of: active working waiting done idle error background, or clear to
   --session ID       the agent's own name for its session
   --title TEXT       what the session is about
   --message TEXT     what it asks or says
+  --what TEXT        of waiting: the one thing needed to decide, `Bash: npm test`
   --detail TEXT      more than the message
   --progress N/M     tasks done of all tasks, or a percentage: 40%
   --background N     background tasks that still run

@@ -141,6 +141,7 @@ def _json(output: Output, time: float, decision: Decision) -> None:
         "kind": decision.kind,
         "agent": decision.report.agent,
         "message": decision.report.message,
+        "what": decision.report.what,
         "lit": decision.is_lit,
         "reason": {
             "source": reason.source.word if reason.source else "",

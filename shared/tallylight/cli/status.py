@@ -128,7 +128,7 @@ def _says(pane: Pane, name: str) -> str:
     """What tells most of a pane that is called *name*: what it asks, else how far it is and what it does."""
     said = pane.message or pane.topic or (pane.title if name != clean(pane.title) else "")
     if pane.status is Status.WAITING:
-        return pane.question or said
+        return pane.asks or said
     doing = tasks.doing(pane.progress, pane.tasks, pane.detail, cells=0)
     return GAP.join(part for part in (doing, said) if part)
 

@@ -89,6 +89,7 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
         "children": details.children(pane),
         "reply": pane.reply,
         "asks": pane.question if pane.question != pane.message else "",
+        "what": pane.what,
         "answers": _answers(pane.choices),
         "source": reason.source or "none",
         "rule": rule_words(reason.rule),

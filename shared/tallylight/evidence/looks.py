@@ -138,6 +138,7 @@ class ScreenReader:
             kind=found.kind,
             agent=agent.name,
             message=found.dialog.question if found.dialog is not None else "",
+            what=found.dialog.what if found.dialog is not None else "",
             rule=f"screen rule: {found.rule}",
         )
 

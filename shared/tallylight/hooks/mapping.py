@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from binascii import crc32
 
+from tallylight.model.tool_call import tool_call
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +67,8 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
         if text:
             made["message"] = text
             break
+    if status == "waiting" and kind == "permission":
+        made["what"] = tool_call(_find(payload, names["tool"]), _find(payload, names["input"]), made["cwd"])
     if tool and (ends_tool or status == "waiting"):
         made["of"] = f"{crc32(tool.encode('utf-8', 'replace')):08x}"
     if weak:

@@ -78,6 +78,8 @@ class Report:
     worktree: str = ""
     mode: str = ""
     message: str = ""
+    #: The one thing needed to decide what it waits for: `Bash: npm test`; only beside `waiting`. See `model.dialog`.
+    what: str = ""
     detail: str = ""
     progress: Progress | None = None
     tasks: tuple[str, ...] = ()

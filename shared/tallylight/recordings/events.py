@@ -27,7 +27,7 @@ from tallylight.wire.text import is_ascii_id, sanitise
 _NAME = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,63}", re.ASCII)
 #: The text fields of a report that are recorded, and the cells kept of each. No argument list: it is run, not shown.
 _TEXTS = {"rule": 256, "session": 256, "title": 256, "project": 128, "cwd": 1024, "worktree": 1024, "mode": 64}
-_TEXTS |= {"message": 512, "detail": 256}
+_TEXTS |= {"message": 512, "what": 200, "detail": 256}
 _MAX_WORD = 64
 _MOST = (1 << 63) - 1
 _SOURCES = {source.word: source for source in Source}

@@ -8,10 +8,15 @@ and so is the arm of OSC 88, which is no report: it is told on, and nothing is r
 from __future__ import annotations
 
 from tallylight import wire
+from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.report import Progress, Report, Source
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.wire import cli_agent, notification, osc26, osc88, osc7501, osc21337
 from tallylight.wire.agent_name import agent_name
+from tallylight.wire.text import middle
+
+#: In front of what a permission is asked for.
+_APPROVE = "approve "
 
 
 class Protocols:
@@ -75,5 +80,14 @@ def _report_7501(status: osc7501.Status7501) -> Report:
         agent=agent_name(status.app),
         title=status.title,
         message=status.message,
+        what=_what(status),
         progress=None if status.progress is None else Progress(status.progress, 100),
     )
+
+
+def _what(status: osc7501.Status7501) -> str:
+    """Claude Code says `approve Bash: npm test`; a message that names no tool says what it is about by itself."""
+    tool, colon, rest = status.message.removeprefix(_APPROVE).partition(": ")
+    if status.kind is not Kind.PERMISSION or not colon or not rest or not tool.replace("_", "").isalnum():
+        return ""
+    return middle(f"{tool}: {rest}", WHAT_CELLS)

@@ -54,6 +54,7 @@ class Session(BaseModel):
     host_title: str = Field(description="the detached session or workspace it belongs to")
     message: str
     question: str = Field(description="what it asks, while it waits")
+    what: str = Field(description="the one thing needed to decide that: `Bash: npm test`, or nothing")
     choices: list[Keys]
     progress: str = Field(description="`3/7`, or nothing")
     tasks: list[str] = Field(description="what there is to do, in order")
@@ -203,6 +204,7 @@ def session_of(found: Found, *, can_type: bool) -> Session:
         host_title=sanitise(pane.host_title),
         message=sanitise(pane.message),
         question=sanitise(pane.question or pane.message) if pane.status is Status.WAITING else "",
+        what=sanitise(pane.what) if pane.status is Status.WAITING else "",
         choices=[Keys(keys=keys, label=sanitise(label)) for keys, label in pane.choices],
         progress=sanitise(pane.progress),
         tasks=[sanitise(task) for task in pane.tasks],

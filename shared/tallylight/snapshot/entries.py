@@ -68,7 +68,7 @@ class LosingEntry:
 
 
 #: The fields of a report that a record carries when they are not empty.
-REPORT_TEXTS = ("session", "title", "project", "cwd", "worktree", "mode", "message", "detail")
+REPORT_TEXTS = ("session", "title", "project", "cwd", "worktree", "mode", "message", "what", "detail")
 
 
 @attrs.frozen(kw_only=True)

@@ -60,7 +60,7 @@ class Row:
         pane = self.pane
         told = (
             self.address, self.name, pane.status, pane.kind or "", pane.agent, pane.project, pane.title, pane.message,
-            pane.question, pane.cwd, pane.host_title,
+            pane.question, pane.what, pane.cwd, pane.host_title,
         )  # fmt: skip
         text = "\n".join(told).casefold()
         return all(word in text for word in words.casefold().split())

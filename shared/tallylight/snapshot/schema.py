@@ -71,6 +71,8 @@ class Pane:
     #: The question on its screen, one line; the answers it takes, each as the keys to type and their label; and what
     #: tells this prompt from every other.
     question: str = ""
+    #: The one thing needed to decide that: `Bash: npm test`.
+    what: str = ""
     choices: tuple[tuple[str, str], ...] = ()
     prompt: str = ""
     #: Argument lists as the agent said them, to be filled in and checked at the gate.
@@ -105,6 +107,11 @@ class Pane:
     terminals: tuple[str, ...] = ()
     #: The terminal that it is itself, in a terminal program.
     terminal: str = ""
+
+    @property
+    def asks(self) -> str:
+        """What it waits for, in the words that tell most: what it is about, else the question; nothing if unknown."""
+        return (self.what or self.question) if self.status is Status.WAITING else ""
 
     @classmethod
     def from_json(cls, value: Json) -> Pane | None:
@@ -163,7 +170,7 @@ class Pane:
         }
 
 
-_SAID = ("agent", "project", "session", "message", "progress", "question", "prompt", "model", "reply")
+_SAID = ("agent", "project", "session", "message", "progress", "question", "what", "prompt", "model", "reply")
 _UNKNOWN = ("unknown", "signs")
 _DOING = ("topic", "mode", "worktree", "detail")
 _TEXTS = ("tab", "os_window", "title", "host_title", "terminal", *_SAID, *_DOING, *_UNKNOWN)

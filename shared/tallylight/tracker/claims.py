@@ -185,12 +185,20 @@ def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str) -> Repo
     if not best.agent and "agent" not in gaps and agent:
         gaps["agent"] = agent
     if best.status is Status.WAITING:
+        if not best.what:
+            gaps["what"] = _what(claims)
         asked = claims.get(Source.SCREEN)
         if asked is not None and asked.status is Status.WAITING:
             gaps |= {name: getattr(asked.report, name) for name in ("message", "kind") if not getattr(best, name)}
             if best.source is Source.TITLE and asked.report.kind is not None:
                 gaps["kind"] = asked.report.kind  # one glyph stands for every dialog
     return attrs.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
+
+
+def _what(claims: dict[Source, Claim]) -> str:
+    """What the best source that waits and knows says it is about; it decides nothing."""
+    waiting = (claims[source] for source in sorted(claims, reverse=True) if claims[source].status is Status.WAITING)
+    return next((claim.report.what for claim in waiting if claim.report.what), "")
 
 
 def _lost(claim: Claim, why: str) -> Losing:

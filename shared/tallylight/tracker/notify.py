@@ -244,13 +244,22 @@ def notice(id_: str, view: View) -> Notice:
         agent=agent,
         project=project,
         title=sanitise(title, cells=TITLE_CELLS),
-        body=sanitise(report.message or report.detail, cells=BODY_CELLS),
+        body=sanitise(_body(decision), cells=BODY_CELLS),
     )
 
 
 def _project(view: View) -> str:
     report = view.decision.report
     return report.project or view.project or report.cwd.rstrip("/").rpartition("/")[2] or view.name
+
+
+def _body(decision: Decision) -> str:
+    """What is asked, and what about: the one beside the other, unless one says the other."""
+    report = decision.report
+    said = report.message or report.detail
+    if decision.status is not Status.WAITING or not report.what or report.what in said:
+        return said
+    return report.what if not said or said in report.what else f"{report.what}. {said}"
 
 
 def _time_turn(pane: _Pane, decision: Decision) -> None:

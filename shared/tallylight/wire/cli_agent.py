@@ -16,14 +16,16 @@ from typing import Any
 
 import attrs
 
+from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
+from tallylight.model.tool_call import tool_call
 from tallylight.wire import values
 from tallylight.wire.agent_name import agent_name
 from tallylight.wire.frame import check_length
 from tallylight.wire.scanner import Sequence
-from tallylight.wire.text import sanitise
+from tallylight.wire.text import middle, sanitise
 
 NUMBER = 777
 PREFIX = b"notify;warp://cli-agent;"
@@ -67,7 +69,10 @@ _RELEASES = (Moment.TOOL_COMPLETE, Moment.PERMISSION_REPLIED)
 
 @attrs.frozen(kw_only=True)
 class CliAgentEvent:
-    """One event. Every text is sanitised; *detail* is the tool at hand and what it is to do."""
+    """
+    One event. Every text is sanitised; *detail* is the tool at hand and what it is to do, *what* the same where a
+    permission is asked for it.
+    """
 
     moment: Moment
     agent: str = ""
@@ -76,6 +81,7 @@ class CliAgentEvent:
     project: str = ""
     message: str = ""
     detail: str = ""
+    what: str = ""
 
 
 def decode(sequence: Sequence) -> CliAgentEvent:
@@ -99,6 +105,7 @@ def decode(sequence: Sequence) -> CliAgentEvent:
         project=_label(_string(fields, "project"), 128),
         message=_label(_message(moment, fields), 512),
         detail=_label(_tool(fields), 256),
+        what=_what(moment, fields),
     )
 
 
@@ -121,6 +128,7 @@ def to_report(event: CliAgentEvent, present: Status | None) -> Report | None:
         project=event.project,
         message=event.message,
         detail=event.detail,
+        what=event.what,
     )
 
 
@@ -161,6 +169,12 @@ def _message(moment: Moment, fields: dict[str, Any]) -> str:
         Moment.STOP_FAILURE: ("summary", "error_type", "response"),
     }.get(moment, ("summary", "query"))
     return next((text for key in order if (text := _string(fields, key))), "")
+
+
+def _what(moment: Moment, fields: dict[str, Any]) -> str:
+    if moment is not Moment.PERMISSION_REQUEST:
+        return ""
+    return middle(tool_call(fields.get("tool_name"), fields.get("tool_input"), fields.get("cwd")), WHAT_CELLS)
 
 
 def _tool(fields: dict[str, Any]) -> str:

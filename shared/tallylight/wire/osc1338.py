@@ -6,11 +6,11 @@ DecodeError. At most 4096 bytes are looked at. `state`, `tool` and `project` are
 them: a bad one kills the frame.
 
 Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `background`, and `clear`, which
-withdraws; the keys `id kind session title cwd worktree mode message detail progress tasks background resume fork
-via`. A bad value of those is dropped alone, but for `id`: without it the report would be about another record. `resume`
-and `fork` are argument lists, the program first, a word a line (`%0A`); `tasks` is what there is to do, one a line;
-`via` names the protocol in which a relay heard what it tells. Numbers other programs put under 1338 fail the rule that
-`state` must be known.
+withdraws; the keys `id kind session title cwd worktree mode message what detail progress tasks background resume
+fork via`. A bad value of those is dropped alone, but for `id`: without it the report would be about another record.
+`what` is kept of `waiting` alone. `resume` and `fork` are argument lists, the program first, a word a line (`%0A`);
+`tasks` is what there is to do, one a line; `via` names the protocol in which a relay heard what it tells. Numbers other
+programs put under 1338 fail the rule that `state` must be known.
 
 The variable alone has one more form: `resume` and `cwd` without a `state` tell how to start the program again, and
 nothing of its status. A reader that does not know it sees a frame that lacks its state.
@@ -23,13 +23,14 @@ from typing import Any
 
 import attrs
 
+from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Progress, Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.wire import envelope, pairs
 from tallylight.wire.frame import check_length, utf8
 from tallylight.wire.scanner import BEL, ST, Sequence
-from tallylight.wire.text import sanitise
+from tallylight.wire.text import middle, sanitise
 
 NUMBER = 1338
 #: vibeflow's limit for a whole frame, introducer and terminator included.
@@ -53,6 +54,7 @@ _TEXTS = {
     "worktree": ("worktree", 1024),
     "mode": ("mode", 64),
     "message": ("message", 512),
+    "what": ("what", WHAT_CELLS),
     "detail": ("detail", 256),
 }
 _METHODS = ("resume", "fork")
@@ -61,7 +63,8 @@ _EXTENDED = (*_TEXTS, *_METHODS, "id", "kind", "progress", "tasks", "background"
 _NOTIFICATION = Source.NOTIFICATION.word
 #: What goes first when a report is too long for one frame.
 _EXPENDABLE = (
-    *("detail", "tasks", "message", "worktree", "cwd", "title", "mode", "fork", "resume", "session", "project", "tool"),
+    *("detail", "tasks", "message", "worktree", "cwd", "title", "mode", "fork", "resume", "what", "session", "project"),
+    "tool",
 )
 #: Of an argument list, in words, and of one of its words, in characters.
 MAX_WORDS = 64
@@ -227,9 +230,9 @@ def _report(payload: bytes, rule: str) -> Report:
     fields = read_fields(payload)
     status = _STATUSES[fields["state"]]
     texts: dict[str, Any] = {
-        name: sanitise(fields[key], cells=cells, graphemes=cells)
+        name: sanitise(fields[key], cells=cells, graphemes=cells) if key != "what" else middle(fields[key], cells)
         for key, (name, cells) in _TEXTS.items()
-        if key in fields
+        if key in fields and (key != "what" or status is Status.WAITING)
     }
     if rule == VARIABLE_RULE and fields.get("via") in SPOKEN:
         rule = fields["via"]

@@ -28,14 +28,15 @@ local function entry_of(pane)
     return nil
   end
   local reason = type(pane.reason) == 'table' and pane.reason or {}
-  local question = text.sanitise(pane.question)
+  local asks = text.sanitise(pane.what)
+  asks = asks ~= '' and asks or text.sanitise(pane.question)
   return pane.id,
     {
       status = pane.status,
       kind = words.KINDS[pane.kind] and pane.kind or nil,
       agent = text.sanitise(pane.agent, 64),
       project = text.sanitise(pane.project, 128),
-      message = question ~= '' and question or text.sanitise(pane.message),
+      message = asks ~= '' and asks or text.sanitise(pane.message),
       source = words.RANKS[reason.source] and reason.source or 'heuristic',
       since = number(pane.since),
       snoozed_until = number(pane.snoozed_until),

@@ -19,6 +19,7 @@ local words = require('tallylight.model.status')
 ---@field worktree string|nil
 ---@field mode string|nil
 ---@field message string|nil
+---@field what string|nil
 ---@field detail string|nil
 ---@field progress string|nil # `3/7`
 ---@field background integer|nil
@@ -39,6 +40,7 @@ local TEXTS = {
   worktree = { 'worktree', 1024 },
   mode = { 'mode', 64 },
   message = { 'message', 512 },
+  what = { 'what', 200 },
   detail = { 'detail', 256 },
 }
 local OTHERS = { id = true, kind = true, progress = true, background = true, source = true }

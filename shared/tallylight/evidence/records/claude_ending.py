@@ -1,5 +1,5 @@
 """
-How a turn of Claude Code ended, read from the end of its own transcript.
+How a turn of Claude Code ended, and the call it asks a permission for, read from the end of its own transcript.
 
 Its status file says `idle` after a finished turn, an interrupted one and a failed one alike. The transcript
 (`projects/<directory>/<session>.jsonl` beside the status files) tells them apart, about 0.1 s later. As seen in
@@ -13,6 +13,9 @@ Its status file says `idle` after a finished turn, an interrupted one and a fail
 While an agent of a turn that is over still runs, the status file goes on saying `busy`; then the transcript alone tells
 that the turn is over, by the number in `turn_duration`.
 
+While it asks, the call stands there without a result: an `assistant` entry with a `tool_use`, and no `tool_result` of
+the same id behind it.
+
 Undocumented, so whatever has another shape is no evidence. Bytes in, a value or None out; the caller reads at
 most `TAIL_BYTES` from the end of the file.
 """
@@ -25,10 +28,12 @@ from typing import Any
 
 import attrs
 
+from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Kind, Status
+from tallylight.model.tool_call import tool_call
 from tallylight.wire import values
-from tallylight.wire.text import sanitise
+from tallylight.wire.text import middle, sanitise
 
 #: Enough for the last entries of a turn. A longer entry before them (a request, a tool's result) is cut, which
 #: spoils that one line.
@@ -43,6 +48,9 @@ LAST_BYTES = 16_384
 #: Lines with one of these belong to the conversation.
 _CONVERSATION = (b'"type":"user"', b'"type":"assistant"')
 _MAX_WORD = 64
+_MAX_ID = 128
+#: Entries with calls or results that are looked at.
+_MAX_CALLS = 64
 _INTERRUPTED = "[Request interrupted by user"
 _MESSAGE_CELLS = 200
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -107,6 +115,35 @@ def left_running(tail: bytes, after: float) -> int:
         found = _ending_of(entry) if entry.get("type") == "system" else None
         return found.background if found is not None and at is not None and at >= after else 0
     return 0
+
+
+def pending_call(tail: bytes, cwd: str) -> str:
+    """
+    The one tool call that has no result yet, in one line, sanitised; *cwd* is where the agent works.
+
+    Nothing where there is none, or more than one: which of them it asks for is not told.
+    """
+    answered: set[str] = set()
+    waiting: list[str] = []
+    parsed = 0
+    for line in reversed(tail.split(b"\n")):
+        if b'"tool_use"' not in line and b'"tool_result"' not in line:
+            continue
+        parsed += 1
+        entry = _entry(line) if parsed <= _MAX_CALLS else None
+        if entry is None:
+            break  # it is cut off: what stands before it is older
+        if entry.get("isSidechain") is True:
+            continue
+        content = _message(entry).get("content")
+        for part in content if isinstance(content, list) else ():
+            if not isinstance(part, dict):
+                continue
+            if part.get("type") == "tool_result":
+                answered.add(values.text(part.get("tool_use_id"), _MAX_ID))
+            elif part.get("type") == "tool_use" and values.text(part.get("id"), _MAX_ID) not in answered:
+                waiting.append(tool_call(part.get("name"), part.get("input"), cwd))
+    return middle(waiting[0], WHAT_CELLS) if len(waiting) == 1 else ""
 
 
 def _ending_of(entry: dict[str, Any]) -> Ending | None:

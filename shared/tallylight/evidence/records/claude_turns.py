@@ -8,6 +8,8 @@ ending behind was broken off before anything was written. A dialog that was dism
 While agents of a turn that is over still run, the file says `busy` as before; the transcript tells (`left_running`),
 and is therefore read again while it grows.
 
+While it asks for a permission the transcript tells what for, if it does within `CALL_S`.
+
 A turn can be shorter than the time between two looks at the file, and so can what is left of it behind a dialog. Its
 own time stamp tells that one went by.
 """
@@ -16,13 +18,15 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.evidence.records.claude_ending import ending, left_running
+from tallylight.evidence.records.claude_ending import ending, left_running, pending_call
 from tallylight.evidence.records.claude_status import Reading
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 
 #: How long, in seconds, to wait for the transcript. It is written in batches of 0.1 s.
 UNDECIDED_S = 0.6
+#: The same for the call that a permission is asked for.
+CALL_S = 1.0
 #: What its `waitingFor` means, by its own table.
 _KINDS = {
     "permission prompt": Kind.PERMISSION,
@@ -44,6 +48,9 @@ class Turns:
     #: When the file came to `idle` with the ending still unknown (monotonic), and when that turn began (epoch).
     _undecided: tuple[float, float] | None = None
     _turn_began: float = 0.0
+    #: When it began to ask for a permission, while it is not known what for; and what for.
+    _asked: float | None = None
+    _what: str = ""
     _report: Report | None = None
     #: How many agents a turn left running that is over, while the file says `busy`.
     _left: int = 0
@@ -56,7 +63,7 @@ class Turns:
     @property
     def is_undecided(self) -> bool:
         """Whether the transcript is worth reading although the status file did not change."""
-        return self._undecided is not None
+        return self._undecided is not None or self._asked is not None
 
     @property
     def transcript(self) -> tuple[str, str] | None:
@@ -81,11 +88,13 @@ class Turns:
 
     def give_up(self) -> None:
         """The ending could not be read: wait for no more of it, until the status file changes."""
-        self._undecided = None
+        self._undecided = self._asked = None
 
     def _turn_over(self, reading: Reading, now: float) -> None:
         """Note where turns begin and end between the last reading and this one."""
         last = self._last
+        is_asked = reading.raw == "waiting" and _KINDS.get(reading.waiting_for) is Kind.PERMISSION
+        self._asked, self._what = (now if is_asked else None), ""
         if reading.raw in ("busy", "shell") and (last is None or last.raw in ("idle", "waiting", reading.raw)):
             # A dialog belongs to its turn, but what it left behind before is older than the answer to it. From busy to
             # busy it was idle in between, for less than the time between two looks.
@@ -108,7 +117,9 @@ class Turns:
             return None if self._is_settled else self._say(reading, Status.IDLE, "status file: a menu is open")
         if reading.raw == "waiting":
             kind = _KINDS.get(reading.waiting_for, Kind.INPUT)
-            return self._say(reading, Status.WAITING, f"status file: waiting, {reading.waiting_for}", kind=kind)
+            self._look_for_call(reading, tail, now)
+            said = self._say(reading, Status.WAITING, f"status file: waiting, {reading.waiting_for}", kind=kind)
+            return attrs.evolve(said, what=self._what)
         if reading.raw == "shell":
             return self._say(reading, Status.BACKGROUND, "status file: a background shell runs")
         if self._undecided is None:
@@ -127,6 +138,13 @@ class Turns:
             return None
         self._undecided = None
         return self._say(reading, Status.IDLE, "status file: idle, and no end of the turn in its transcript")
+
+    def _look_for_call(self, reading: Reading, tail: bytes, now: float) -> None:
+        if self._asked is None:
+            return
+        self._what = pending_call(tail, reading.cwd)
+        if self._what or now - self._asked >= CALL_S:
+            self._asked = None
 
     @property
     def _is_settled(self) -> bool:

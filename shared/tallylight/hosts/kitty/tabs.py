@@ -5,13 +5,14 @@ kitty's tab bar: a light on each tab, over whichever tab bar style the user has.
 drawn. So the user's style, templates and own `tab_bar.py` stay in force, no file of theirs is touched, and a
 configuration reload changes nothing. The light is `{tab.tally}` in the title template: put in front of the
 user's template, or where the user wrote it. A drawing function that does not use the template gets its light
-drawn before it.
+drawn before it. `{tab.tally_what}` is what the tab waits for: `Bash: npm test`; nothing while it waits for nobody.
 
 A fault in here is logged once and the tabs are drawn as without us.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from tallylight.hosts.kitty.colours import as_int, as_sgr_int, rgb
 from tallylight.model import lights
 from tallylight.model.decision import Decision
 from tallylight.model.status import Status
-from tallylight.wire.text import sanitise
+from tallylight.wire.text import middle, sanitise
 
 #: What a title may take up in cells before kitty's own limits apply. No tab is as wide.
 MAX_TITLE_CELLS = 256
@@ -32,6 +33,9 @@ MAX_TITLE_CELLS = 256
 NARROW, TINY = 12, 7
 FIELD = "tab.tally"
 _PREFIX = f"{{{FIELD}}}"
+#: What a tab waits for, in cells: a tab has more to say.
+WHAT_CELLS = 40
+_HAS_FIELD = re.compile(r"\btab\.tally\b")
 
 
 @attrs.define
@@ -67,7 +71,7 @@ class TabLights:
     _is_broken: bool = False
 
     def install(self) -> None:
-        """Wrap `TabBar.update` and offer `{tab.tally}` to title templates."""
+        """Wrap `TabBar.update` and offer `{tab.tally}` and `{tab.tally_what}` to title templates."""
         original = TabBar.update
 
         def update(bar: Any, data: Sequence[Any]) -> Any:
@@ -88,6 +92,7 @@ class TabLights:
 
         TabBar.update = update
         TabAccessor.tally = property(lambda accessor: self.rendered(accessor.tab_id))
+        TabAccessor.tally_what = property(lambda accessor: self.what(accessor.tab_id))
 
     def colour(self, tab_id: int, decision: Decision) -> lights.RGB:
         """The colour of a tab's light at this moment."""
@@ -134,6 +139,17 @@ class TabLights:
         if self._is_drawing and self._placed_under is not get_options():
             self._placed_under = get_options()
 
+    def what(self, tab_id: int) -> str:
+        """What a tab waits for, at most `WHAT_CELLS` wide: what `{tab.tally_what}` stands for. Nothing if unknown."""
+        try:
+            decision = self.light(tab_id)
+            if decision is None or decision.status is not Status.WAITING:
+                return ""
+            return middle(decision.report.what or decision.report.message, WHAT_CELLS)
+        except Exception as error:
+            self.failed("title template", error)
+            return ""
+
     def _prepared(self, bar: Any, data: Sequence[Any]) -> Sequence[Any]:
         """*data* with clean titles, and *bar* with the light in its template; both as kitty made them otherwise."""
         if self.style == "off":
@@ -162,7 +178,7 @@ class TabLights:
         """*template* with the light in front, unless it is in it, or a `draw_title` of the person's own draws it."""
         if self._placed_under is not None and self._placed_under is get_options():
             return template.removeprefix(_PREFIX)
-        return template if FIELD in template else f"{_PREFIX}{template}"
+        return template if _HAS_FIELD.search(template) else f"{_PREFIX}{template}"
 
     def _coloured(self, tab: Any, draw_data: Any) -> Any:
         decision = self.light(tab.tab_id)

@@ -88,6 +88,7 @@ class Card {
     put(this.find(".name"), name(session));
     put(this.find(".status"), session.kind ? `${session.status} (${session.kind})` : session.status);
     put(this.find(".age"), age(session.since));
+    put(this.find(".what"), session.what);
     put(this.find(".question"), session.question);
     put(this.find(".message"), session.message === session.question ? "" : session.message);
     put(this.find(".topic"), session.topic);
@@ -318,7 +319,7 @@ function draw() {
 function tell(session) {
   const before = sessions.get(session.address);
   if (NEWS.has(session.status) && before?.status !== session.status) {
-    put(at("news"), `${name(session)}: ${session.status}${session.question ? `. ${session.question}` : ""}`);
+    put(at("news"), `${name(session)}: ${session.status}${session.what || session.question ? `. ${session.what || session.question}` : ""}`);
   }
 }
 

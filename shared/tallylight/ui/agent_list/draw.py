@@ -150,9 +150,9 @@ def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
 
 
 def _says(pane: Pane, state: State) -> str:
-    """The one line that tells most: the question, else the last message, else the title."""
-    asked = pane.question if pane.status is Status.WAITING else ""
-    said = clean(asked or pane.message or pane.topic or (pane.title if pane.title != pane.project else ""))
+    """The one line that tells most: what is asked, else the last message, else the title."""
+    title = pane.title if pane.title != pane.project else ""
+    said = clean(pane.asks or pane.message or pane.topic or title)
     before = [limit] if (limit := details.limit(pane, state.now)) else []
     if is_snoozed(pane, state.now):
         before.append(f"snoozed {left(pane.snoozed_until - state.now)}")
@@ -182,7 +182,7 @@ def _details(state: State, height: int) -> list[Line]:
     asked = pane.question if pane.status is Status.WAITING else ""
     doing = tasks.doing(pane.progress, pane.tasks, pane.detail)
     for facts, more in (
-        ((asked, pane.message, _who(row, state.now), doing), _own_record(pane, state)),
+        ((pane.asks, asked, pane.message, _who(row, state.now), doing), _own_record(pane, state)),
         ((pane.topic, _where(pane), pane.title, pane.cwd), []),
     ):
         for fact in facts:

@@ -1,0 +1,129 @@
+"""
+A tool call in one line: the tool, and what it is to do. `Bash: npm test`, `Edit src/api.py (+12 −3)`.
+
+In: a tool's name and its input as an agent tells them, in a hook or in its own record. Out: text for display, not yet
+sanitised, nothing where the input tells nothing. Input of any shape is taken. `tally hook` starts with this module, so
+that it imports nothing.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+#: Characters that are kept; of what is longer, both ends.
+MOST = 400
+#: Characters of an input that are looked at.
+_LOOKED_AT = 200_000
+_NAME = 64
+_COMMANDS = ("command", "cmd", "script")
+_FILES = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename")
+_OTHERS = ("query", "pattern", "description", "prompt")
+#: By which a shell is told what to run.
+_SHELL_OPTIONS = ("-c", "-lc", "-ic")
+_PATCH = "*** Begin Patch"
+_PATCHED = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
+_OLD = ("old_string", "oldString", "old_str")
+_NEW = ("new_string", "newString", "new_str", "content", "file_text")
+MAX_EDITS = 200
+
+
+def tool_call(name: Any, given: Any, cwd: Any = "") -> str:
+    """What *name* is to do with the input *given*; files below *cwd* are named from there. Nothing if unknown."""
+    tool = _line(name)[:_NAME]
+    if not tool:
+        return ""
+    if isinstance(given, str):
+        return _middle(_patch(tool, given))
+    if not isinstance(given, dict):
+        return ""
+    command = _first(given, _COMMANDS)
+    if command.lstrip().startswith(_PATCH):
+        return _middle(_patch(tool, command))
+    if command:
+        return _middle(f"{tool}: {command.strip()}")
+    patch = given.get("patch") or given.get("input")
+    if isinstance(patch, str) and (found := _patch(tool, patch)):
+        return _middle(found)
+    path = _first(given, _FILES)
+    if path:
+        return _middle(f"{tool} {_below(path.strip(), cwd)}{_stat(*_counted(given))}")
+    url = _first(given, ("url",)).strip()
+    if url:
+        return _middle(f"{tool} {url.removeprefix('https://')}")
+    other = _first(given, _OTHERS).strip()
+    return _middle(f"{tool}: {other}") if other else ""
+
+
+def _first(given: dict[str, Any], names: tuple[str, ...]) -> str:
+    """The first of these that has a text, or a list of words."""
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, list):
+            words = [word for word in value[:1000] if isinstance(word, str)]
+            is_script = len(words) == 3 and words[1] in _SHELL_OPTIONS
+            is_patch = len(words) == 2 and words[1].startswith(_PATCH)
+            value = words[-1] if is_script or is_patch else " ".join(words)
+        if isinstance(value, str) and value.strip():
+            return value[:_LOOKED_AT]
+    return ""
+
+
+def _below(path: str, cwd: Any) -> str:
+    folder = cwd.rstrip("/") + "/" if isinstance(cwd, str) and cwd.startswith("/") else ""
+    return path.removeprefix(folder) if folder and path != folder else path
+
+
+def _counted(given: dict[str, Any]) -> tuple[int, int]:
+    """How many lines an edit adds and removes; those that begin and end both texts are not counted."""
+    edits = given.get("edits")
+    added = removed = 0
+    for edit in edits[:MAX_EDITS] if isinstance(edits, list) else (given,):
+        if isinstance(edit, dict):
+            old, new = _lines(edit, _OLD), _lines(edit, _NEW)
+            same = 0
+            while same < min(len(old), len(new)) and old[same] == new[same]:
+                same += 1
+            old, new = old[same:], new[same:]
+            while old and new and old[-1] == new[-1]:
+                del old[-1], new[-1]
+            added, removed = added + len(new), removed + len(old)
+    return added, removed
+
+
+def _lines(edit: dict[str, Any], names: tuple[str, ...]) -> list[str]:
+    text = next((edit[name] for name in names if isinstance(edit.get(name), str)), "")
+    return text[:_LOOKED_AT].splitlines()
+
+
+def _patch(tool: str, text: str) -> str:
+    """The files of a patch, and how many lines come and go; nothing of any other text."""
+    text = text[:_LOOKED_AT].lstrip()
+    if not text.startswith(_PATCH):
+        return ""
+    lines = text.splitlines()
+    files = list(_patched(lines))
+    added = sum(line.startswith("+") for line in lines)
+    removed = sum(line.startswith("-") for line in lines)
+    return f"{tool} {', '.join(files)}{_stat(added, removed)}" if files else ""
+
+
+def _patched(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        for start in _PATCHED:
+            if line.startswith(start):
+                yield line.removeprefix(start).strip()
+
+
+def _stat(added: int, removed: int) -> str:
+    return f" (+{added} −{removed})" if added or removed else ""
+
+
+def _line(value: Any) -> str:
+    return value.strip().partition("\n")[0] if isinstance(value, str) else ""
+
+
+def _middle(text: str) -> str:
+    return text if len(text) <= MOST else f"{text[: MOST // 2]}…{text[-MOST // 2 + 1 :]}"

@@ -65,6 +65,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "actions.answer": ("tests/actions/test_answer.py", "tests/actions/test_say.py"),
     "actions.say": ("tests/actions/test_say.py",),
     "evidence.fingerprint": ("tests/actions/test_fingerprint.py", "tests/actions/test_answer.py"),
+    "evidence.choices": ("tests/evidence/test_dialogs.py", "tests/evidence/test_prompts.py"),
+    "evidence.subject": ("tests/evidence/test_subject.py", "tests/evidence/test_prompts.py"),
     "evidence.dialogs": ("tests/evidence/test_dialogs.py", "tests/evidence/test_prompts.py"),
     "evidence.prompts": ("tests/evidence/test_applied_rules.py", "tests/evidence/test_prompts.py"),
     "model.dialog": ("tests/test_dialog.py", "tests/evidence/test_prompts.py"),

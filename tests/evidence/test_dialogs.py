@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallylight.evidence.dialogs import (
-    arrows,
-    ends_in_choices,
-    kind_of,
-    numbered_choices,
-    pointed_choices,
-    question_above,
-    read_dialog,
-)
+from tallylight.evidence.choices import ends_in_choices, numbered_choices, pointed_choices
+from tallylight.evidence.dialogs import arrows, kind_of, question_above, read_dialog
 from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog, Place
 from tallylight.model.status import Kind

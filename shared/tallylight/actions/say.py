@@ -19,7 +19,8 @@ import attrs
 
 from tallylight.actions.answer import Done, Seen, Typist, reached, reading_of, see_again
 from tallylight.actions.gate import Refusal
-from tallylight.evidence.dialogs import ends_in_choices, read_dialog
+from tallylight.evidence.choices import ends_in_choices
+from tallylight.evidence.dialogs import read_dialog
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog

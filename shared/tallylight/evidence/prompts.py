@@ -18,14 +18,8 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
-from tallylight.evidence.dialogs import (
-    Choices,
-    arrows,
-    numbered_choices,
-    pointed_choices,
-    question_above,
-    read_dialog,
-)
+from tallylight.evidence.choices import Choices, numbered_choices, pointed_choices
+from tallylight.evidence.dialogs import arrows, question_above, read_dialog
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_lines, read_tail
 from tallylight.model.dialog import Choice, Dialog, Place

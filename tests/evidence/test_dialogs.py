@@ -1,11 +1,11 @@
-"""Dialogs read by their shape: where each rule begins to hold, and where it ends."""
+"""Dialogs read by their shape: where each rule begins to hold, and where it ends. Real ones are in `screens/`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tallylight.evidence.choices import ends_in_choices, numbered_choices, pointed_choices
-from tallylight.evidence.dialogs import arrows, kind_of, question_above, read_dialog
+from tallylight.evidence.dialogs import arrows, is_left_by_key, kind_of, question_above, read_dialog
 from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog, Place
 from tallylight.model.status import Kind
@@ -76,8 +76,8 @@ READ: dict[str, tuple[list[str], str]] = {
         ["Which?", " other", "  Red", "❯ Green", "  Blue", " more", HINT],
         "",
     ),
-    "too many hints below numbers": ([*ASKED, "", *[HINT] * 5], ""),
-    "too many hints below pointed ones": (["Which?", "❯ Red", "  Green", "", *[HINT] * 5], ""),
+    "too many hints below numbers": ([*ASKED, "", *[HINT] * 9], ""),
+    "too many hints below pointed ones": (["Which?", "❯ Red", "  Green", "", *[HINT] * 9], ""),
     "hints below pointed ones": (
         ["Which?", "❯ Red", "  Green", "", "─" * 30, CANCEL, HINT],
         f"pointed choices/question: Which? | Red=\r | Green={DOWN}\r",
@@ -93,6 +93,91 @@ READ: dict[str, tuple[list[str], str]] = {
     "numbered from two": (["Which?", "❯ 2. a", "  3. b", HINT], ""),
     "pointed without a hint": (["Which?", "❯ Red", "  Green"], ""),
     "only the screen's first rows": (["  Red", "❯ Green", HINT], ""),
+    "numbers in brackets": (
+        ["Which?", "→ [1] Red", "  [2] Green"],
+        "numbered choices/question: Which? | Red= | Green=",
+    ),
+    "boxes to check, numbered": (
+        ["Which?", "❯ 1. [ ] Red", "  2. [x] Green"],
+        "numbered choices/question: Which? | [ ] Red= | [x] Green=",
+    ),
+    "boxes to check": (
+        ["Which?", "❯ [✔] Red", "  [ ] Green", "    Done", "Space to select · Enter to confirm"],
+        "pointed choices/question: Which? | [✔] Red= | [ ] Green=",
+    ),
+    "what they mean below pointed ones": (
+        ["Which?", "  Red", "    as blood", "❯ Green", "    as grass", "  Blue", HINT],
+        f"pointed choices/question: Which? | Red={UP}\r | Green=\r | Blue={DOWN}\r",
+    ),
+    "a label that is wrapped": (
+        ["Which of them?", "❯ Red, as it was always so", "  meant to be", "  Green", HINT],
+        "pointed choices/question: Which of them? | Red, as it was always so= | Green=",
+    ),
+    "a question in the column of the choices": (
+        ["  Which?", "❯ Red", "  Green", HINT],
+        f"pointed choices/question: Which? | Red=\r | Green={DOWN}\r",
+    ),
+    "a filter above them": (
+        ["Which?", "Search…", "❯ Red", "  Green", HINT],
+        f"pointed choices/question: Which? | Red=\r | Green={DOWN}\r",
+    ),
+    "a filter of nothing that is asked": (["Models", "Search…", "❯ Red", "  Green", HINT], ""),
+    "in one row": (
+        ["Which?", "  1. Red   ❯ 2. Green   3. Blue"],
+        "choices in columns/question: Which? | Red= | Green= | Blue=",
+    ),
+    "in columns": (
+        ["Which?", "❯ 1. Red    3. Blue", "  2. Green  4. Black", CANCEL],
+        "choices in columns/question: Which? | Red= | Green= | Blue= | Black=",
+    ),
+    "in columns, and one is missing": (["Which?", "❯ 1. Red    3. Blue", "  5. Green  4. Black"], ""),
+    "in columns, and nothing is asked": (["These:", "and so", "❯ 1. Red    2. Blue"], ""),
+    "lettered": (
+        ["Run npm test?", "", "[y] Approve  [n] Deny  [esc] Leave it"],
+        "lettered choices/permission: Run npm test? | Approve= | Deny= | Leave it=",
+    ),
+    "lettered in parentheses": (
+        ["It wants to write a file.", "(a) Allow once (d) Don't allow"],
+        "lettered choices/permission: It wants to write a file. | Allow once= | Don't allow=",
+    ),
+    "lettered, and no answers": (["The keys are", "[a] left [b] right"], ""),
+    "lettered, with text below": (["Run it?", "[y] Yes  [n] No", "and so on"], ""),
+    "a wrapped question": (
+        ["How do you want to log in for", "this project?", "❯ 1. a", "  2. b"],
+        "numbered choices/auth: How do you want to log in for this project? | a=1 | b=2",
+    ),
+    "a list that goes on": (
+        ["Which?", "▲", "  1. Red", "❯ 2. Green", "▼"],
+        "numbered choices/question: Which? | Red=1 | Green=2",
+    ),
+    "terms below": (
+        ["Log in?", "❯ 1. a", "  2. b", "", "Terms of Service", "https://a.example/terms"],
+        "numbered choices/auth: Log in? | a=1 | b=2",
+    ),
+    "a status bar below": (
+        [*ASKED, "", "~/src    main    99 % left"],
+        "numbered choices/question: Which colour? | Red=1 | Green=2",
+    ),
+    "three status bars": ([*ASKED, "", *["~/src    main"] * 3], ""),
+    "a hint below a status bar": ([*ASKED, "~/src    main", CANCEL], ""),
+    "text in its box": (
+        ["╭────────╮", "│ Which? │", "│ ❯ 1. a │", "│   2. b │", "│ Or not │", "╰────────╯", CANCEL],
+        "numbered choices/question: Which? | a=1 | b=2",
+    ),
+    "text behind its box": (["│ Which? │", "│ ❯ 1. a │", "│   2. b │", "╰────────╯", "Or not"], ""),
+    "text in another box": (["│ Which? │", "│ ❯ 1. a │", "│   2. b │", "╰──────╯", "│ Or not │"], ""),
+    "a menu with text in its box": (["│ Theme  │", "│ ❯ 1. a │", "│   2. b │", "│ Or not │"], ""),
+    "consent": (
+        ["─" * 30, "A new server was found", "", "❯ Use it", "  Deny it", "", "Enter to confirm · Esc to cancel"],
+        f"pointed choices/permission: A new server was found | Use it=\r | Deny it={DOWN}\r",
+    ),
+    "consent without a line above": (
+        ["A new server was found", "", "❯ Use it", "  Deny it", "", "Enter to confirm · Esc to cancel"],
+        "",
+    ),
+    "consent that cannot be left": (["─" * 30, "A server", "", "❯ Use it", "  Deny it", "", HINT], ""),
+    "a menu": (["─" * 30, "Theme", "", "❯ Dark", "  Light", "", "Enter to confirm · Esc to cancel"], ""),
+    "an input box below pointed ones": (["Which?", "❯ Red", "  Green", HINT, "─" * 30, "> ", "─" * 30], ""),
     "yes or no": (["Go on? [y/N]"], "yes or no/question: Go on? [y/N] | yes=y\r | no=n\r"),
     "yes or no, in full": (["Go on (yes/no)?"], "yes or no/question: Go on (yes/no)? | yes=yes\r | no=no\r"),
     "one letter is enough of no": (["Go on (Yes/n)?"], "yes or no/question: Go on (Yes/n)? | yes=yes\r | no=no\r"),
@@ -116,7 +201,7 @@ def test_what_is_read() -> None:
 def test_choices_that_cannot_be_told_apart() -> None:
     """They are not read, so that no answer chooses another; that they are choices is seen, and no text is typed."""
     for lines in (
-        [*ASKED, "", *[HINT] * 5],
+        [*ASKED, "", *[HINT] * 9],
         ["Which?", "❯ Red", "  Green", "", "and so on", HINT],
         ["Which?", "❯ 1. a", "  2. b", "  2. c"],
         ["Which?", "  1. a", "  2. b", "  2. c"],
@@ -132,11 +217,13 @@ def test_choices_that_cannot_be_told_apart() -> None:
 
 
 def test_how_far_apart() -> None:
-    """Five rows of text may stand between two choices, four hints below them, and nothing else."""
+    """Five rows of text may stand between two choices, eight hints below them, four without a key, and nothing else."""
     for between, expected in ((5, True), (6, False)):
         assert is_read(["Which?", "❯ 1. Red", *["  and more of it"] * between, "  2. Green"]) is expected
-    for hints, expected in ((4, True), (5, False)):
+    for hints, expected in ((8, True), (9, False)):
         assert is_read([*ASKED, "", *[CANCEL] * hints]) is expected
+    for hints, expected in ((4, True), (5, False)):
+        assert is_read([*ASKED, "", *["use it, or move on"] * hints]) is expected
     for text, expected in ((CANCEL, True), ("and so on", False), ("› ", False), ("› use it", False)):
         assert is_read([*ASKED, "", text]) is expected, text
     assert is_read([*ASKED, "", "─" * 30, CANCEL, "─" * 30])
@@ -203,7 +290,7 @@ def test_which_is_pointed_at() -> None:
 
 
 def test_pointed_choices() -> None:
-    """The rows of one column around the pointer, up to the hint; four rows may stand below the hint."""
+    """The rows of one column around the pointer, up to the hint, and nothing but hints below it."""
     found = pointed_choices(read_tail(["Which?", "  Red", "❯ Green", "  Blue", "", HINT]))
     assert found is not None
     assert (found.first, found.last, found.pointed) == (1, 3, 1)
@@ -211,8 +298,11 @@ def test_pointed_choices() -> None:
     assert found.numbers == ("", "", "")
     top = pointed_choices(read_tail(["  Red", "❯ Green", "  " + HINT]))
     assert top is not None and (top.first, top.last, top.pointed) == (0, 1, 1)
+    for below, expected in ((CANCEL, True), ("x", False), ("> ", False)):
+        assert (pointed_choices(read_tail(["❯ Red", "  Green", HINT, below])) is not None) is expected
     for below, expected in ((4, True), (5, False)):
-        assert (pointed_choices(read_tail(["❯ Red", "  Green", HINT, *["x"] * below])) is not None) is expected
+        lines = ["❯ Red", "  Green", HINT, *["x"] * below]
+        assert (pointed_choices(read_tail(lines), is_clear=False) is not None) is expected
     for between, expected in ((17, True), (18, False)):
         lines = ["❯ Red", "  Green", *[""] * between, HINT]
         assert (pointed_choices(read_tail(lines)) is not None) is expected
@@ -284,3 +374,26 @@ def test_arrows() -> None:
         f"{UP}\r",
         f"{UP}{UP}\r",
     ]
+
+
+def test_where_choices_in_a_row_stand() -> None:
+    """All in one row: it is shown whole, and each by its label."""
+    found = read(["Run it?", "[y] Yes  [n] No", CANCEL])
+    assert found is not None and found.place == Place(0, 0, (1,), 2)
+    assert [choice.is_selected for choice in found.choices] == [True, False]
+
+
+def test_what_a_key_leaves() -> None:
+    """Pickers, transcripts and pagers say by which key; what asks, works or waits for a prompt does not."""
+    for lines, expected in (
+        (["x", "(END)"], True),
+        (["x", ":"], True),
+        (["Resume session", "", "Ctrl+A to show all · Esc to", "close"], False),
+        (["Resume session", "", "Enter to select · Esc to close"], True),
+        (["Showing the transcript · ctrl+o to toggle"], True),
+        (["q to quit"], True),
+        (["esc to interrupt"], False),
+        (["> ", "? for shortcuts"], False),
+        ([], False),
+    ):
+        assert is_left_by_key(read_tail(lines)) is expected, lines

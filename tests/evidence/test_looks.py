@@ -175,3 +175,61 @@ def test_without_an_agent_only_output_is_told() -> None:
 
     assert eyes.look(look) is Change.NONE
     assert eyes.read(look) is None
+
+
+def at(*lines: str, row: int | None = None, column: int = 0) -> Look:
+    """A screen of *lines* in a terminal of 40 columns, the cursor behind the last one unless told otherwise."""
+    return Look(list(lines), len(lines) - 1 if row is None else row, column or len(lines[-1]), 40)
+
+
+IDLE = ("─" * 40, "❯ ", "─" * 40)
+SHORT = "  ? for shortcuts"
+MENU = ("─" * 40, "Sign in with?", "", "❯ Browser", "  API key", "", "Enter to select · Esc to close")
+
+
+def test_a_box_that_disappears_while_nobody_types() -> None:
+    """That is the agent's doing: it is not idle any more, and others may say what it is."""
+    eyes = reader()
+    assert words(told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))) == ["idle"]
+    said = told(eyes, at("hi", "", "Something new", "", "that nobody knows"), 8)
+
+    assert words(said) == ["None"]
+
+
+def test_what_a_person_opens_is_no_news() -> None:
+    """A picker, a transcript, a menu within a second of typing: it goes on to be idle, and nothing is answered."""
+    for typed, shown in (
+        ("", ("hi", "", "Resume session", "  one", "", "Enter to select · Esc to cancel")),
+        ("", ("hi", "", "Showing the transcript · ctrl+o to toggle")),
+        ("/theme", ("hi", "", "Theme", "  Dark", "  Light")),
+        ("/auth", MENU),
+    ):
+        eyes = reader()
+        told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))
+        for length in range(1, len(typed) + 1):
+            told(eyes, at("hi", "─" * 40, f"❯ {typed[:length]}", "─" * 40, SHORT, row=2, column=2 + length), 1)
+        assert words([report for report in told(eyes, at(*shown), 12) if report.status]) in ([], ["idle"]), shown
+        assert eyes.dialog is None
+
+
+def test_the_same_menu_is_asked_where_nobody_typed() -> None:
+    """At the start of an agent, and when it comes by itself; a permission is one, whatever was typed before."""
+    eyes = reader()
+    assert words(told(eyes, at(*MENU))) == ["waiting/auth"]
+    told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))
+    assert words(told(eyes, at(*MENU), 4))[-1] == "waiting/auth"
+    for length in range(4):
+        told(eyes, at("hi", "─" * 40, "❯ go"[: 2 + length], "─" * 40, SHORT, row=2, column=2 + length), 1)
+    asked = at("─" * 40, "Allow it?", "", "❯ Yes", "  No", "", "Enter to select · Esc to cancel")
+    assert words(told(eyes, asked, 4))[-1] == "waiting/permission"
+
+
+def test_text_that_ends_in_a_question() -> None:
+    """What was typed into an agent at rest is none, nor what an agent writes before it has stood for a second."""
+    asked, bare = at("more", "Overwrite? [y/N] "), at("more", "Overwrite? [y/N]")
+    assert words(told(reader("aider"), asked, 2)) == ["waiting/permission"]
+    assert "waiting/permission" not in words(told(reader("aider"), bare, looks.STEADY_LOOKS - 1))
+    assert words(told(reader("aider"), bare, looks.STEADY_LOOKS + 2))[-1] == "waiting/permission"
+    eyes = reader("aider")
+    told(eyes, at("hi", "> "))
+    assert words(told(eyes, at("hi", "> my Password:"), 12)) in ([], ["idle"])

@@ -114,6 +114,22 @@ NEGATIVES: dict[str, list[str]] = {
     "a [y/N] that is not where the cursor is": ["Continue? [y/N] ", "ok"],
     "a password in a sentence": ["The password: it is in the vault, and nobody asks", ""],
     "a file of passwords": ["user: me", "password: hunter2 and more"],
+    "a pasted question": ["─" * 60, "❯ the log ends in", "  Password:", "─" * 60, "  ? for shortcuts"],
+    "an answer that quotes a pointed one": [
+        "It looks so:", "Which?", "❯ Red", "  Green", "", "Enter to select · Esc to cancel", "", "─" * 60, "❯ ",
+        "─" * 60,
+    ],
+    "an answer that quotes one in a box": [
+        "╭──────────╮", "│ Allow it? │", "│ ● 1. Yes  │", "│   2. No   │", "╰──────────╯", "", "> ", "",
+    ],
+    "less": ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "and so on", ":"],
+    "the end of less": ["Which?", "❯ Red", "  Green", "Enter to select", "(END)"],
+    "fzf": ["  src/a.py", "▌ src/b.py", "  2/10", "> b"],
+    "fzf, reversed": ["> b", "  2/10", "> src/b.py", "  src/a.py"],
+    "git add -p": ["@@ -1 +1 @@", "-a", "+b", "(1/1) Stage this hunk [y,n,q,a,d,e,?]? "],
+    "a footer of keys": ["text", "", "[a] left  [b] right  [q] quit"],
+    "a footer with a cancel": ["text", "", "[enter] open  [esc] cancel"],
+    "a table of contents": ["Contents:", "1. Start   2. End", "", "Enter to select"],
     "nothing": [],
     "blanks": ["", "   ", ""],
 }  # fmt: skip

@@ -57,6 +57,7 @@ ABOVE: dict[str, tuple[list[str], str]] = {
     "numbered rows that are cut": (["→ Edit a.py", "1 + x", "... 4 lines hidden", "Apply?"], "Edit a.py"),
     "an address": (["URLs to fetch:", " - https://example.org/x", "Do you want to proceed?"], "Fetch example.org/x"),
     "an address that is not safe": (["url: http://a.example", "Allow it?"], "Fetch http://a.example"),
+    "an address for more of it": (["Read more:", "https://example.org/x", "Do you want to proceed?"], ""),
     "a folder": (["/home/me/src", "", "Do you trust the files in this folder?"], "Trust /home/me/src"),
     "a question alone": (["Do you want to proceed?"], ""),
     "a price": (["It costs 5 $", "Proceed?"], ""),

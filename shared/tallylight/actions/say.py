@@ -20,7 +20,7 @@ import attrs
 from tallylight.actions.answer import Done, Seen, Typist, reached, reading_of, see_again
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.choices import ends_in_choices
-from tallylight.evidence.dialogs import read_dialog
+from tallylight.evidence.dialogs import is_left_by_key, read_dialog
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog
@@ -105,7 +105,7 @@ def _check_prompt(seen: Seen, shown: str) -> Refusal | None:
         return Refusal("prompt", "its screen does not show whether it is at its prompt; nothing was typed")
     if found.dialog is not None:
         return _check_dialog(seen, found.dialog, shown)
-    if found.is_menu:
+    if found.is_menu or is_left_by_key(read_tail(seen.look.lines)):
         return Refusal("prompt", "a menu is open in it; nothing was typed")
     if (seen.status is Status.WAITING and seen.kind is not Kind.INPUT) or _has_choices(seen):
         return Refusal("asking", "it asks something: choose an answer; nothing was typed")

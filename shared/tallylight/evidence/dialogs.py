@@ -4,7 +4,10 @@ Dialogs of agents that nobody has written rules for: how programs ask, whatever 
 Read are the last rows of the screen. The rules, by the names that `tally why` shows:
 
 * `numbered choices`: `1. Yes`, `2. No`, … with a pointer at one of them, and nothing below but hints;
-* `pointed choices`: the same without numbers, below a question, and with a hint that names the keys;
+* `pointed choices`: the same without numbers, with a hint that names the keys, below a question; or below a line across
+  and something that wants a permission or a login, with hints how to confirm it and how to leave;
+* `choices in columns`: numbered ones of which several stand in a row, below a question;
+* `lettered choices`: `[y] Approve  [n] Deny`;
 * `yes or no`: a last row that ends in `[y/N]`, `(Y)es/(N)o` or the like, with the cursor on it;
 * `password`: a last row that ends in `password:` or the like, with the cursor on it.
 
@@ -16,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tallylight.evidence.choices import Choices, numbered_choices, pointed_choices
+from tallylight.evidence.choices import Choices, choices_in_columns, lettered_choices, numbered_choices, pointed_choices
 from tallylight.evidence.tail import Row, clean_lines
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind
@@ -38,9 +41,18 @@ _SECRET = re.compile(
 )
 _PERMISSION = re.compile(
     r"\b(allow|approve|permission|permit|proceed|trust|run|execute|apply|create|overwrite|delete|make this edit|"
-    r"grant)\b",
+    r"grant|approval|consent|accept|untrusted|deny)\b",
     re.IGNORECASE,
 )
+_FILTER = re.compile(r"(?:[>⌕🔍/] ?)?(?:type to )?(?:search|filter)\b", re.IGNORECASE)
+#: How to leave a dialog that is not to be answered.
+_LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|skip|leave)\b", re.IGNORECASE)
+#: The same of what shows a text.
+_PAGER = re.compile(
+    r"\(END\)|:$|.*\b(?:q|ctrl\+\w) (?:to |again to )?(?:quit|close|exit|toggle|return)\b", re.IGNORECASE
+)
+#: Rows at the end in which that stands.
+_FOOT = 3
 _AUTH = re.compile(r"\b(log ?in|sign ?in|login method|authenticat\w*|api key|credentials)\b", re.IGNORECASE)
 
 
@@ -52,15 +64,44 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     if found is not None:
         return _with_choices(rows, found, "numbered choices")
     found = pointed_choices(rows)
-    if found is not None and _is_asked(rows, found):
+    if found is not None and (_is_asked(rows, found) or _wants_consent(rows, found)):
         return _with_choices(rows, found, "pointed choices")
+    found = choices_in_columns(rows)
+    if found is not None and _is_asked(rows, found):
+        return _with_choices(rows, found, "choices in columns")
+    found = lettered_choices(rows)
+    if found is not None:
+        return _with_choices(rows, found, "lettered choices")
     return _asked_in_a_row(rows, cursor_row)
 
 
 def _is_asked(rows: Sequence[Row], found: Choices) -> bool:
-    """Whether a question stands right above *found*."""
-    above = next((rows[i] for i in range(found.first - 1, max(-1, found.first - 4), -1) if rows[i].text), None)
-    return above is not None and above.text.endswith(("?", ":"))
+    """Whether a question stands right above *found*, or a field that filters it and then the question."""
+    above = [rows[i] for i in range(max(0, found.first - 3), found.first) if rows[i].text and not rows[i].is_edge]
+    if above and _FILTER.match(above[-1].text):
+        del above[-1]
+    return bool(above) and above[-1].text.endswith(("?", ":"))
+
+
+def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
+    """
+    Whether *found* belongs to what agents ask at their start: a line across above, hints how to confirm and how to
+    leave below, and between them something that wants a permission or a login.
+    """
+    below = [row.text for row in rows[found.end :] if row.text]
+    if not any(map(_LEAVE.search, below)):
+        return False
+    top, _ = question_above(rows, found.first)
+    if top == found.first or not any(row.is_edge for row in rows[max(0, top - 2) : top]):
+        return False
+    texts = [*(row.text for row in rows[top : found.first]), *found.texts]
+    return any(_PERMISSION.search(text) or _AUTH.search(text) for text in texts)
+
+
+def is_left_by_key(rows: Sequence[Row]) -> bool:
+    """Whether the last rows name the key by which what is shown is left: a picker, a transcript, a pager."""
+    last = [row.text for row in rows if row.text][-_FOOT:]
+    return any(map(_LEAVE.search, last)) or (bool(last) and _PAGER.match(last[-1]) is not None)
 
 
 def arrows(distance: int) -> str:
@@ -86,6 +127,18 @@ def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
     return top, asking if asking != first else top
 
 
+def _whole_question(rows: Sequence[Row], top: int, asking: int) -> str:
+    """The question in row *asking*, with the rows above from *top* on that are wrapped into it."""
+    texts = [rows[asking].text]
+    while asking > top and texts[0][:1].islower():
+        asking -= 1
+        if not rows[asking].text or rows[asking].is_edge:
+            break
+        texts.insert(0, rows[asking].text)
+    cleaned = clean_lines([" ".join(texts)])
+    return cleaned[0] if cleaned else ""
+
+
 def kind_of(text: str) -> Kind:
     """Whether *text* asks for a permission, for a login, or something else."""
     if _AUTH.search(text):
@@ -97,14 +150,19 @@ def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | No
     top, asking = question_above(rows, found.first)
     if asking == found.first:
         return None
+    text = _whole_question(rows, top, asking)
+    kind = kind_of(text)
+    if kind is Kind.QUESTION and not text.endswith("?"):
+        # What is no question tells its kind in all of its words.
+        kind = kind_of(" ".join([*(rows[i].text for i in range(top, found.first)), *found.labels]))
+        if found.has_more_below and kind is Kind.QUESTION:
+            return None
     lines = clean_lines([rows[i].text for i in range(top, found.last + 1) if not rows[i].is_edge])
-    question = clean_lines([rows[asking].text])
     choices = tuple(
-        Choice(number or arrows(index - found.pointed), label, index == found.pointed)
+        Choice((number or arrows(index - found.pointed)) if found.is_sure else "", label, index == found.pointed)
         for index, (number, label) in enumerate(zip(found.numbers, found.labels, strict=True))
     )
-    text = question[0] if question else ""
-    return Dialog(kind_of(text), rule, text, lines, choices, found.place(rows, top, asking))
+    return Dialog(kind, rule, text, lines, choices, found.place(rows, top, asking))
 
 
 def _asked_in_a_row(rows: Sequence[Row], cursor_row: int) -> Dialog | None:

@@ -7,7 +7,13 @@ A host and a replay look at a screen every quarter of a second. `ScreenWatch` te
 * The screen is read when it has come to rest or has just changed as a whole, and every `MOVING_LOOKS` looks while it
   goes on moving: a dialog stands still, and reading costs more than looking.
 * An agent is idle if its screen says so and that look and the one before found no output: an input box stands below an
-  answer that is still being written, too. Typing does not end that, whatever becomes of the input box.
+  answer that is still being written, too. Typing does not end that, whatever becomes of the input box; nor does a
+  menu, a picker or a transcript that a person opens: it comes within `TYPED_LOOKS` of what they typed, or its last row
+  names the key to leave it by. But an input box that disappears while nobody types is the agent's doing.
+* A question in a row, right behind which the cursor stands without a blank, is what a person has typed or pasted where
+  the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`.
+* A dialog that no rule of the agent knows, and that wants no permission, is the person's own menu where it comes to an
+  idle screen within `TYPED_LOOKS` of what they typed: `/auth`, `/theme`.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
   so where the screen shows that a person stopped the turn (`is_stopped`): who did that need not be told.
 * What is read is told twice, because the tracker believes only the second reading that differs (trust rule 6), and then
@@ -21,13 +27,18 @@ from collections.abc import Sequence
 import attrs
 
 from tallylight.agents.agent import Agent
+from tallylight.evidence.dialogs import is_left_by_key
 from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.screen import Change, ScreenWatch
+from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog
 from tallylight.model.report import Report, Source
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
+from tallylight.wire.text import width
 
 MOVING_LOOKS = 4
+TYPED_LOOKS = 4
+STEADY_LOOKS = 4
 WORK_LOOKS = 4
 AGAIN_LOOKS = 4
 _AT_REST = (Status.IDLE, Status.DONE)
@@ -57,6 +68,12 @@ class ScreenReader:
         #: Looks since the screen was last read, and since there was output.
         self._unread = 0
         self._quiet = 0
+        #: Looks since a person typed; none did so far.
+        self._untyped = TYPED_LOOKS + 1
+        #: Whether the screen has changed as a whole since it was at rest, and nobody had typed.
+        self._is_parted = False
+        #: Whether what it shows is a menu that the person has opened.
+        self._is_own_menu = False
         #: Looks with output since it was last at rest; None before it was for the first time.
         self._worked: int | None = None
         #: What it was called when it was last at rest.
@@ -83,6 +100,9 @@ class ScreenReader:
             cursor_visible=look.cursor_visible,
         )
         self._quiet = 0 if change.is_output else self._quiet + 1
+        self._untyped = 0 if change is Change.TYPING else self._untyped + 1
+        if change is Change.MAJOR and self._untyped > TYPED_LOOKS:
+            self._is_parted = True
         self._is_burst = change is Change.MAJOR and not self._was_major
         self._was_major = change is Change.MAJOR
         if change.is_output and self._worked is not None:
@@ -109,15 +129,36 @@ class ScreenReader:
             self._screen = screen
             self._found = read_screen(agent, look.lines, look.cursor_row)
         found = self._found
-        self.dialog = found.dialog if found is not None else None
-        return self._tell(self._meant(agent, found), is_new=is_new)
+        if found is not None and found.dialog is not None and self._is_text(found.dialog, look):
+            found = None
+        self._is_own_menu = self._is_opened(found)
+        self.dialog = found.dialog if found is not None and not self._is_own_menu else None
+        return self._tell(self._meant(agent, found, look), is_new=is_new)
 
-    def _meant(self, agent: Agent, found: ScreenReading | None) -> Report | None:
+    @property
+    def _is_at_rest(self) -> bool:
+        return self._believed is not None and self._believed.status in _AT_REST
+
+    def _is_text(self, dialog: Dialog, look: Look) -> bool:
+        """Whether a question in a row is but the end of a text."""
+        if dialog.is_known or dialog.is_list or dialog.place is None:
+            return False
+        is_bare = look.cursor_column == width(look.lines[dialog.place.asks].rstrip())
+        return is_bare and (self._is_at_rest or self._quiet < STEADY_LOOKS)
+
+    def _is_opened(self, found: ScreenReading | None) -> bool:
+        """Whether *found* is a menu that the person has opened."""
+        dialog = found.dialog if found is not None else None
+        if dialog is None or dialog.is_known or dialog.kind is Kind.PERMISSION or not dialog.is_list:
+            return False
+        return self._is_own_menu or (self._is_at_rest and self._untyped <= TYPED_LOOKS)
+
+    def _meant(self, agent: Agent, found: ScreenReading | None, look: Look) -> Report | None:
         """The report that *found* is worth; None if it is too early to say. One without status: nothing is shown."""
         believed = self._believed.status if self._believed is not None else None
-        if found is None:
-            if believed in _AT_REST and self._quiet:
-                return self._believed  # a person types
+        if found is None or self._is_own_menu:
+            if self._is_at_rest and self._quiet and (not self._is_parted or is_left_by_key(read_tail(look.lines))):
+                return self._believed  # a person types, or has opened something
             return self._nothing(agent, "nothing on the screen")
         status = found.status
         if status in (Status.WORKING, Status.WAITING):
@@ -132,6 +173,7 @@ class ScreenReader:
                 status = Status.DONE
         if status in _AT_REST:
             self._worked, self._rest = 0, status
+            self._is_parted = False
         return Report(
             source=Source.SCREEN,
             status=status,

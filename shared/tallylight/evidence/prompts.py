@@ -4,8 +4,10 @@ What the visible screen of an agent says of its status, and the dialog that a pe
 Rows of text go in, with the agent that holds the foreground and the row of the cursor; a `ScreenReading` comes out,
 or None.
 The agent's own `[[screen.rules]]` are asked first, then the generic ones of `evidence.dialogs`, then those of its own
-that have a negative priority. Everything is read at the end of the screen: what was printed before, and has scrolled
-up, is a transcript and says nothing. Reading is pure, never raises, and takes a bounded time on any screen.
+that have a negative priority. But a dialog beats a rule that calls the screen idle, unless that is a menu which the
+person has opened: an input box may stand below a dialog, and a rule may be too broad. Everything is read at the end of
+the screen: what was printed before, and has scrolled up, is a transcript and says nothing. Reading is pure, never
+raises, and takes a bounded time on any screen.
 """
 
 from __future__ import annotations
@@ -65,9 +67,9 @@ def read_screen(agent: Agent | None, lines: Sequence[str], cursor_row: int) -> S
     if not screen.rows:
         return None
     found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
-    if found is None and agent.screen_generic:
+    if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         dialog = read_dialog(screen.rows, cursor_row)
-        found = ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else None
+        found = ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
     return _with_subject(found, lines) if found is not None else None
 
@@ -77,7 +79,7 @@ def _with_subject(found: ScreenReading, lines: Sequence[str]) -> ScreenReading:
     dialog = found.dialog
     if dialog is None or dialog.place is None or not _is_about(dialog):
         return found
-    what = subject(lines, dialog.place, dialog.question)
+    what = subject(lines, dialog.place, dialog.question, [choice.label for choice in dialog.choices])
     return attrs.evolve(found, dialog=attrs.evolve(dialog, what=what)) if what else found
 
 

@@ -59,7 +59,7 @@ _DESTINATION = re.compile(r"(?:Destination|File|Path): (\S.*)")
 _FOLDER = re.compile(r"(?:~|/)[\w@+~./ -]{0,199}$")
 _COMMAND = re.compile(r"\b(?:command|execut\w+|run)\b", re.IGNORECASE)
 _TRUST = re.compile(r"\btrust\b", re.IGNORECASE)
-_ABOUT_URL = re.compile(r"\b(?:url|fetch|address)\b", re.IGNORECASE)
+_ABOUT_URL = re.compile(r"\b(?:urls?|fetch|address|web\w*|download|browse)\b", re.IGNORECASE)
 _ABOUT_FILE = re.compile(r"\bfile\b", re.IGNORECASE)
 #: What a tool is called after a verb of a row or a question.
 _VERBS = {
@@ -80,17 +80,17 @@ class _Line:
     is_edge: bool
 
 
-def subject(lines: Sequence[str], place: Place, question: str) -> str:
+def subject(lines: Sequence[str], place: Place, question: str, labels: Sequence[str] = ()) -> str:
     """
     What the dialog at *place* of the visible rows *lines* is about, at most `WHAT_CELLS` wide; nothing if unknown.
 
-    *question* is what it asks.
+    *question* is what it asks, *labels* are its answers.
     """
-    found = _found(lines, place, question)
+    found = _found(lines, place, question, labels)
     return middle(found, WHAT_CELLS)
 
 
-def _found(lines: Sequence[str], place: Place, question: str) -> str:
+def _found(lines: Sequence[str], place: Place, question: str, labels: Sequence[str]) -> str:
     if not place.starts and place.asks == place.end - 1:
         return _above_a_row(lines, place.asks, question)
     end = place.starts[0] if place.starts else place.end
@@ -107,7 +107,7 @@ def _found(lines: Sequence[str], place: Place, question: str) -> str:
         or _address(rows)
         or _block(rows, question)
         or _tool(rows)
-        or _folder(rows, question)
+        or _folder(rows, (question, *labels))
     )
 
 
@@ -187,7 +187,8 @@ def _counted(rows: Sequence[_Line], verb: str) -> str:
 
 def _address(rows: Sequence[_Line]) -> str:
     found = [match[1] for row in rows if (match := _URL.match(row.text)) is not None]
-    return "Fetch " + " ".join(dict.fromkeys(map(_short, found))) if found else ""
+    is_about = any(_ABOUT_URL.search(row.text) for row in rows)
+    return "Fetch " + " ".join(dict.fromkeys(map(_short, found))) if found and is_about else ""
 
 
 def _short(url: str) -> str:
@@ -237,8 +238,8 @@ def _parts(rows: Sequence[_Line]) -> list[str]:
     return found
 
 
-def _folder(rows: Sequence[_Line], question: str) -> str:
-    if not any(_TRUST.search(text) for text in (question, *(row.text for row in rows))):
+def _folder(rows: Sequence[_Line], texts: Sequence[str]) -> str:
+    if not any(map(_TRUST.search, texts)):
         return ""
     return next((f"Trust {row.text}" for row in rows if row.text and _FOLDER.match(row.text)), "")
 

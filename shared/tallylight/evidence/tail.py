@@ -28,6 +28,8 @@ _EDGE = frozenset(_EDGE_CHARACTERS)
 #: An edge may have a title in it: what it is drawn with then, and the least length of it.
 _LINES = "─━═╌┄┈╍┅┉▀▄▁▔"
 _TITLED = 24
+#: What says, alone in a row, that a list goes on.
+_MORE = ("▲", "▼")
 #: Cells of a line of a dialog that are kept for display.
 CELLS = 240
 
@@ -36,13 +38,15 @@ class Row(NamedTuple):
     """
     One row: where it stands on the screen, how far its text is indented, the text.
 
-    *is_edge*: it is a line across, the edge of a box; its text is its title, if it has one.
+    *is_edge*: it is a line across, the edge of a box; its text is its title, if it has one. *is_boxed*: it stands in a
+    box, or beside a bar.
     """
 
     number: int
     indent: int
     text: str
     is_edge: bool = False
+    is_boxed: bool = False
 
 
 def read_tail(lines: Sequence[str]) -> tuple[Row, ...]:
@@ -88,21 +92,22 @@ def clean_lines(lines: Sequence[str]) -> tuple[str, ...]:
 
 #: From one look to the next most rows are the same.
 @functools.lru_cache(maxsize=2048)
-def _read(line: str) -> tuple[int, str, bool]:
-    """Indentation, text and whether it is an edge, of one row."""
+def _read(line: str) -> tuple[int, str, bool, bool]:
+    """Indentation, text, whether it is an edge, and whether it stands in a box, of one row."""
     # Agents put no-break spaces where nothing is to be wrapped.
     text = line.replace("\u00a0", " ").rstrip()
     bare = text.lstrip()
-    if bare[:1] in _SIDES and bare[1:2] in ("", " "):
+    is_boxed = bare[:1] != "" and bare[0] in _SIDES and bare[1:2] in ("", " ")
+    if is_boxed:
         bare = bare[1:].lstrip()
     if bare and bare[-1] in _RIGHT_SIDES and (len(bare) == 1 or bare[-2] == " "):
         text = text[:-1].rstrip()
         bare = bare[:-1].rstrip()
-    if not bare:
-        return 0, "", False
+    if not bare or bare in _MORE:
+        return 0, "", False, is_boxed
     if len(bare) >= 3 and bare[0] in _EDGE:
         if _EDGE.issuperset(bare):
-            return 0, "", True
+            return 0, "", True, is_boxed
         if len(bare) >= _TITLED and sum(map(bare.count, _LINES)) * 10 >= len(bare) * 6:
-            return 0, bare.strip(_EDGE_CHARACTERS), True
-    return len(text) - len(bare), bare, False
+            return 0, bare.strip(_EDGE_CHARACTERS), True, is_boxed
+    return len(text) - len(bare), bare, False, is_boxed

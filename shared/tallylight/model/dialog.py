@@ -70,6 +70,11 @@ class Dialog:
     is_known: bool = attrs.field(default=False, eq=False)
 
     @property
+    def is_list(self) -> bool:
+        """Whether its answers stand one by one in rows of their own, or in columns: it was drawn, and not printed."""
+        return bool(self.choices) and self.place is not None and bool(self.place.starts)
+
+    @property
     def fingerprint(self) -> str:
         """
         A stable hash of its lines and keys, to notice another dialog; nothing for one without lines.

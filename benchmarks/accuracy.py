@@ -1,7 +1,8 @@
 """How often the light is right, on recordings of real agents: `python -m benchmarks.accuracy [--worst] [FILE …]`.
 
 Tables of the recordings that the rules were made with, and of those that were held out: in three classes, and by the
-very words of a status, a row an agent.
+very words of a status, a row an agent. And below each of them
+what was known of each wait for a permission.
 
 Every recording of the corpus is taken through the engine and through two rules that others have published, and each is
 compared with the truth that is marked in it. docs/accuracy.md says what is counted. `--worst` lists, for each row, the
@@ -15,23 +16,25 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import functools
 import gzip
 import io
 import os
 import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import published
+from benchmarks import asked, published
 
 from tallylight.agents.agent import Agents
 from tallylight.agents.agent_files import load_agents
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
+from tallylight.evidence.prompts import read_screen
 from tallylight.model.report import Source
+from tallylight.model.status import Status
 from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Event, Header, Output, Resize
 from tallylight.recordings.decoder import Problem, decode
@@ -45,6 +48,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "tests" / "corpus"
 #: Recordings of other scenes and other versions, which no rule was made with.
 HELD_OUT = CORPUS / "held-out"
+_PERMISSION = "waiting:permission"
 #: What nobody has who has set up nothing: neither relay nor hooks.
 _SET_UP = frozenset({Source.PROTOCOL})
 _NO_GUESS = frozenset(Source) - {Source.HEURISTIC}
@@ -110,6 +114,34 @@ def engine(recording: Recording, *, relay: bool, without: Collection[Source] = (
     return track
 
 
+def asked_in(recording: Recording, *, relay: bool, without: Collection[Source] = ()) -> asked.Asked:
+    """What is known of its waits for a permission, right before each of them ends."""
+    agents, _ = load_agents(os.environ)
+    core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
+    replay = Replay(recording.header, agents, relay=core, without=without)
+    scanner, grid = Scanner(), Grid(recording.header.columns, recording.header.rows)
+    ends = [at for at, _ in recording.truth[1:]] + [recording.end]
+    waits = [(until, word) for (_, word), until in zip(recording.truth, ends, strict=True) if word == _PERMISSION]
+    name = recording.name.removesuffix("-relay").removesuffix("-hooks").removesuffix("-older")
+    found = asked.Asked()
+    number, what = 0, ""
+    for event in recording.events:
+        if number < len(waits) and event.time >= waits[number][0]:
+            for decision in replay.advance(waits[number][0]):
+                what = decision.report.what if decision.status is Status.WAITING else what
+            read = read_screen(agents.get(recording.agent), grid.lines, grid.cursor_row)
+            dialog = read.dialog if read is not None else None
+            found = found.plus(asked.judge(recording.agent, name.partition("-")[2], number, what, dialog))
+            number, what = number + 1, ""
+        for decision in replay.play(event):
+            what = decision.report.what if decision.status is Status.WAITING else what
+        if isinstance(event.what, Output):
+            grid.draw(scanner.feed(event.what.data))
+        elif isinstance(event.what, Resize):
+            grid.resize(event.what.columns, event.what.rows)
+    return found
+
+
 def name_of(command: str, agents: Agents) -> str:
     """The agent that a command starts, as the relay knows it."""
     agent = identify([Process(1, argv=tuple(shlex.split(command)))], agents).agent
@@ -164,9 +196,9 @@ class Row(NamedTuple):
 
 
 ROWS = (
-    Row("all sources", partial(engine, relay=True), wants_set_up=True),
-    Row("zero configuration", partial(engine, relay=False, without=_SET_UP)),
-    Row("heuristic alone", partial(engine, relay=False, without=_NO_GUESS)),
+    Row("all sources", functools.partial(engine, relay=True), wants_set_up=True),
+    Row("zero configuration", functools.partial(engine, relay=False, without=_SET_UP)),
+    Row("heuristic alone", functools.partial(engine, relay=False, without=_NO_GUESS)),
     Row("4 seconds of silence", silence),
     Row("GNU Screen patterns", patterns),
 )
@@ -272,6 +304,7 @@ def main(argv: list[str] | None = None) -> int:
             print(f"{title} ({len(files)} recordings):\n\n{table(scores)}\n")
             for row, found in zip(ROWS[:EXACT_ROWS], judged, strict=False):
                 print(f"Exactly, {row.name}:\n\n{exact_table(exact_rows(found))}\n")
+            print(f"What is asked there:\n\n{asked.table(_measure_asked(pool, files))}\n")
     return 0
 
 
@@ -288,6 +321,25 @@ def exact_rows(judged: Sequence[Judged]) -> list[tuple[str, scoring.Exact]]:
         own = [one.exact for one in judged if one.agent == agent]
         rows.append((f"{agent} ({len(own)})", scoring.exact_total(own)))
     return rows
+
+
+def _measure_asked(pool: concurrent.futures.Executor, files: Iterable[Path]) -> list[tuple[str, asked.Asked]]:
+    """What the engine knows of the waits for a permission; of each agent's with zero configuration."""
+    paths = {path.name.partition(".")[0]: path for path in files}
+    rows: list[tuple[str, asked.Asked]] = []
+    for index in range(2):
+        names = recordings_for(ROWS[index], paths)
+        found = list(pool.map(_judge_asked, [(paths[name], index) for name in names]))
+        rows.append((ROWS[index].name, functools.reduce(asked.Asked.plus, found, asked.Asked())))
+    for agent in sorted({name.partition("-")[0] for name in names}):
+        own = [one for name, one in zip(names, found, strict=True) if name.partition("-")[0] == agent]
+        rows.append((agent, functools.reduce(asked.Asked.plus, own, asked.Asked())))
+    return rows
+
+
+def _judge_asked(task: tuple[Path, int]) -> asked.Asked:
+    path, index = task
+    return asked_in(read(path), relay=not index, without=_SET_UP if index else ())
 
 
 def _print_worst(row: Row, judged: list[Judged]) -> None:

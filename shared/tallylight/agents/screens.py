@@ -25,8 +25,8 @@ MAX_LAST = 48
 #: box (two lines across, little below it); those above that box.
 PLACES = ("end", "cursor", "at cursor", "box", "above box")
 #: What stands at the end of a dialog: numbered choices with a pointer at one; such without, for those that only colour
-#: it; choices without numbers, with a pointer.
-CHOICES = ("numbered", "listed", "pointed")
+#: it; choices without numbers, with a pointer; answers in one row, of which only the colour tells the selected one.
+CHOICES = ("numbered", "listed", "pointed", "buttons")
 #: How a choice is typed: its number; the same and Enter; the key in parentheses at its end, else its number; the
 #: pointer moved to it, and Enter; or not known.
 WAYS = ("number", "number enter", "hint", "arrows", "unknown")

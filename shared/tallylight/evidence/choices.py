@@ -3,7 +3,7 @@ Choices at the end of a screen: the answers of a dialog, however a program write
 
 * numbered: `1. Yes`, `2. No`, … or `[1] Yes`, below one another, in columns or in one row, with a pointer at one;
 * pointed: without numbers, one with a pointer, and a hint that names the keys;
-* lettered: `[y] Approve  [n] Deny`, in one row.
+* lettered: `[y] Approve  [n] Deny`, in one row; buttons: the same without keys.
 
 Nothing but hints, what else stands in their box, terms, and a status bar stands below them: else they are a part of
 something that was printed. What is typed to choose one is known only where rows tell it.
@@ -50,6 +50,8 @@ _TERMS = re.compile(r"\b(terms|privacy|licen[cs]e)\b|(?:\S+: ?)?https?://\S+$", 
 _STATUS_BAR = re.compile(r"\S.* {3,}\S")
 #: Boxes to be checked: Enter, or a number, may choose one and may change it.
 _CHECK_BOX = re.compile(r"(?:[\[(][ xX✓✔✗*•-]?[\])]|[☐☑☒◻◼◯◉⬚✅])(?: |$)")
+#: Characters of a button.
+_BUTTON = 24
 #: An answer behind the key for it.
 _LETTERED = re.compile(
     r"[\[(]((?:[A-Za-z0-9]|esc|enter|tab|shift\+tab))[\])] ?([A-Za-z][\w'’]*(?: (?![\[(])[\w'’]+){0,4})", re.IGNORECASE
@@ -101,6 +103,7 @@ def ends_in_choices(rows: Sequence[Row]) -> bool:
             pointed_choices(rows, is_clear=False),
             choices_in_columns(rows),
             lettered_choices(rows),
+            buttons(rows),
         )
     )
 
@@ -185,6 +188,19 @@ def lettered_choices(rows: Sequence[Row]) -> Choices | None:
         labels = tuple(match[2] for match in _LETTERED.finditer(rows[at].text))
         if len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels)):
             return _in_rows(at, at, labels, 0) if _are_hints(rows, at + 1) else None
+    return None
+
+
+def buttons(rows: Sequence[Row]) -> Choices | None:
+    """Answers in one row without a key or a pointer, a yes and a no among them; hints may stand behind and below."""
+    for at in range(len(rows) - 1, max(-1, len(rows) - _FOOTER - 1), -1):
+        labels: list[str] = []
+        for part in _COLUMN.split(rows[at].text):
+            if _KEY.search(part) or _HINT.match(part) or len(part) > _BUTTON:
+                break
+            labels.append(part)
+        if len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels)):
+            return _in_rows(at, at, tuple(labels), -1) if _are_hints(rows, at + 1) else None
     return None
 
 

@@ -20,7 +20,7 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
-from tallylight.evidence.choices import Choices, numbered_choices, pointed_choices
+from tallylight.evidence.choices import Choices, buttons, numbered_choices, pointed_choices
 from tallylight.evidence.dialogs import arrows, question_above, read_dialog
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_lines, read_tail
@@ -151,6 +151,8 @@ class _Screen:
         """What stands at the end, of these `CHOICES`."""
         if what == "pointed":
             return self.pointed
+        if what == "buttons":
+            return buttons(self.rows)
         return self.numbered if what == "numbered" else self.listed
 
     @functools.cached_property
@@ -204,7 +206,11 @@ def _with_choices(rule: ScreenRule, rows: Sequence[Row], found: Choices) -> Dial
                 break
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
     choices = tuple(
-        Choice(_keys(rule.choose, found, index), label, rule.choices != "listed" and index == found.pointed)
+        Choice(
+            _keys(rule.choose, found, index),
+            label,
+            rule.choices not in ("listed", "buttons") and index == found.pointed,
+        )
         for index, label in enumerate(found.labels)
     )
     place = found.place(rows, top, asking)

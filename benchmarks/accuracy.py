@@ -115,19 +115,19 @@ def engine(recording: Recording, *, relay: bool, without: Collection[Source] = (
 
 
 def asked_in(recording: Recording, *, relay: bool, without: Collection[Source] = ()) -> asked.Asked:
-    """What is known of its waits for a permission, right before each of them ends."""
+    """What is known of its waits for a permission, in the middle of each."""
     agents, _ = load_agents(os.environ)
     core = RelayCore(agent=name_of(recording.header.command, agents)) if relay else None
     replay = Replay(recording.header, agents, relay=core, without=without)
     scanner, grid = Scanner(), Grid(recording.header.columns, recording.header.rows)
     ends = [at for at, _ in recording.truth[1:]] + [recording.end]
-    waits = [(until, word) for (_, word), until in zip(recording.truth, ends, strict=True) if word == _PERMISSION]
+    waits = [(at + until) / 2 for (at, word), until in zip(recording.truth, ends, strict=True) if word == _PERMISSION]
     name = recording.name.removesuffix("-relay").removesuffix("-hooks").removesuffix("-older")
     found = asked.Asked()
     number, what = 0, ""
     for event in recording.events:
-        if number < len(waits) and event.time >= waits[number][0]:
-            for decision in replay.advance(waits[number][0]):
+        if number < len(waits) and event.time >= waits[number]:
+            for decision in replay.advance(waits[number]):
                 what = decision.report.what if decision.status is Status.WAITING else what
             read = read_screen(agents.get(recording.agent), grid.lines, grid.cursor_row)
             dialog = read.dialog if read is not None else None

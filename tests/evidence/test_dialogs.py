@@ -158,6 +158,10 @@ READ: dict[str, tuple[list[str], str]] = {
         [*ASKED, "", "~/src    main    99 % left"],
         "numbered choices/question: Which colour? | Red=1 | Green=2",
     ),
+    "the status bar of tmux": (
+        [*ASKED, "", CANCEL, '[0] 0:python*                     "Claude Code" 04:45'],
+        "numbered choices/question: Which colour? | Red=1 | Green=2",
+    ),
     "three status bars": ([*ASKED, "", *["~/src    main"] * 3], ""),
     "a hint below a status bar": ([*ASKED, "~/src    main", CANCEL], ""),
     "text in its box": (

@@ -35,7 +35,7 @@ _BESIDE = 48
 _WRAPPED = 24
 #: Pointers of dialogs; the last two are what `❯` and `›` become in a hardcopy of GNU Screen.
 _POINTERS = "❯›>→▶▸►➤➜◉●⏵*o:"
-_NUMBERED = re.compile(rf"(?:([{_POINTERS}]) ?)?(?:(\d{{1,2}})[.):]|[\[(](\d{{1,2}})[\])]) {{1,3}}(\S.*)")
+_NUMBERED = re.compile(rf"(?:([{_POINTERS}]) ?)?(?:([1-9]\d?)[.):]|[\[(]([1-9]\d?)[\])]) {{1,3}}(\S.*)")
 _POINTED = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}(\S.*)")
 _HINT = re.compile(
     r"\b(esc(ape)?|enter|return|tab|space|ctrl|shift|alt|arrows?|navigate|select|confirm|cancel|submit|dismiss|scroll|"

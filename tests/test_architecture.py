@@ -88,7 +88,15 @@ DIET = {
     "wire.pairs": {"__future__", "collections.abc", "tallylight.model.errors"},
     "wire.envelope": {"__future__", "binascii"},
     "model.tool_call": {"__future__", "collections.abc", "typing"},
-    "hooks.mapping": {"__future__", "binascii", "collections.abc", "typing", "tallylight.model.tool_call"},
+    "model.prose": {"__future__"},
+    "hooks.mapping": {
+        "__future__",
+        "binascii",
+        "collections.abc",
+        "typing",
+        "tallylight.model.prose",
+        "tallylight.model.tool_call",
+    },
     "hooks.payload": {"__future__", "collections.abc", "typing", "_json", "json.decoder"},
     "hooks.tables": set(),
 }

@@ -25,6 +25,8 @@ debounce_ms = 200
 [trust]
 explicit_lasts = "tab"
 unknown_agents = false
+done_is = "waiting"
+idle_is = "waiting"
 [kitty]
 style = "icon"
 pulse = false
@@ -180,6 +182,7 @@ def test_every_key() -> None:
     assert (timing.silence_s, timing.stale_s, timing.fuse_s, timing.debounce_s) == (2.5, 60, 0, 0.2)
     assert timing.explicit_lasts == "tab"
     assert timing.unknown_agents is False
+    assert (timing.done_is, timing.idle_is) == ("waiting", "waiting")
 
 
 def test_comments_and_crlf() -> None:
@@ -226,6 +229,8 @@ def test_infinity(value: str) -> None:
         ("silence_s = 1979-05-27", "silence_s"),
         ("trust = 1", "trust"),
         ("trust.explicit_lasts = 'pane'", "trust.explicit_lasts"),
+        ("trust.done_is = 'idle'", "trust.done_is"),
+        ("trust.idle_is = 'done'", "trust.idle_is"),
         ("kitty.style = 'Stripe'", "kitty.style"),
         ("kitty.style = 1", "kitty.style"),
         ("kitty.pulse = 1", "kitty.pulse"),

@@ -369,6 +369,14 @@ def test_what_it_is_about_is_told() -> None:
         assert notice("1", View(decision=decision, visible=False)).body == expected
 
 
+def test_a_turn_that_ended_with_a_question() -> None:
+    """The notification says so."""
+    report = Report(source=Source.PROTOCOL, status=Status.DONE, agent="claude", message="Shall I commit?")
+    decision = Decision(Status.DONE, Kind.QUESTION, Reason(None, "", 0, ""), 0, report)
+    told = notice("1", View(decision=decision, visible=False))
+    assert (told.title, told.body) == ("claude is done, and asks you something", "Shall I commit?")
+
+
 def test_the_words_are_harmless() -> None:
     """What a program says comes out as one short line each without anything in it that acts."""
     message = "a\n\x1b]0;x\x07\u202eb<b>" + "x" * 5000

@@ -654,3 +654,47 @@ def test_an_agent_that_draws_nothing_is_given_up_after_half_a_minute() -> None:
     tick(tracker, 30)
     tick(tracker, 30.2)
     assert tracker.decision.status == "waiting"
+
+
+def test_a_turn_that_ended_with_a_question() -> None:
+    """It is done with that question until somebody looks, and idle without one after that."""
+    tracker = Tracker()
+    agent()(tracker, 0)
+    explicit("done", Kind.QUESTION, message="Shall I commit?")(tracker, 1)
+    assert (tracker.decision.status, tracker.decision.kind) == ("done", "question")
+    assert tracker.decision.report.message == "Shall I commit?"
+    tracker.seen(2)
+    assert (tracker.decision.status, tracker.decision.kind) == ("idle", None)
+
+
+def test_done_may_count_as_waiting() -> None:
+    """For who wants it so, until they act: a look does not end it; a new turn, and the agent's end, do."""
+    tracker = Tracker(Timing(done_is=Status.WAITING))
+    agent()(tracker, 0)
+    explicit("done", Kind.QUESTION)(tracker, 1)
+    assert (tracker.decision.status, tracker.decision.kind) == ("waiting", "input")
+    tracker.seen(2)
+    assert tracker.decision.status == "waiting"
+    explicit("idle")(tracker, 3)
+    assert tracker.decision.status == "idle"
+    explicit("working")(tracker, 4)
+    explicit("done")(tracker, 5)
+    assert tracker.decision.status == "waiting"
+    tracker.foreground(None, 6)
+    assert tracker.decision.status == "done"
+
+
+def test_idle_may_count_as_waiting() -> None:
+    """That of an agent which said so itself; not one that is starting, nor a shell at its prompt."""
+    tracker = Tracker(Timing(idle_is=Status.WAITING))
+    agent()(tracker, 0)
+    assert tracker.decision.status != "waiting"
+    explicit("idle")(tracker, 1)
+    assert (tracker.decision.status, tracker.decision.kind) == ("waiting", "input")
+    explicit("done")(tracker, 2)
+    assert tracker.decision.status == "done"
+    tracker.seen(3)
+    assert tracker.decision.status == "waiting"
+    tracker.foreground(None, 4)
+    tracker.prompt(5)
+    assert tracker.decision.status in ("idle", "done")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tallylight.evidence.records.claude_ending import TAIL_BYTES, ending, path_parts, pending_call
+from tallylight.evidence.records.claude_ending import TAIL_BYTES, Ending, ending, path_parts, pending_call
 from tallylight.evidence.records.claude_status import Reading
 from tallylight.evidence.records.claude_turns import CALL_S, UNDECIDED_S, Turns
 from tallylight.model.status import Kind, Status
@@ -333,3 +333,28 @@ def test_what_a_permission_is_asked_for() -> None:
     assert question is not None and (question.what, turns.is_undecided) == ("", False)
     working = turns.read(reading("busy", 6), called(2, "b", "ls"), 6)
     assert working is not None and working.what == ""
+
+
+def said_at_the_end(at: float, text: str, **more: object) -> bytes:
+    return line(at, type="assistant", message={"content": [{"type": "text", "text": text}], **more})
+
+
+def test_a_turn_that_ends_with_a_question() -> None:
+    """Its last words ask one: the turn is done with that question, whichever entry ends it."""
+    question = said_at_the_end(2, "I made two files.\n\nShall I commit them?", stop_reason="end_turn")
+    asked = Ending(Status.DONE, "Shall I commit them?", kind=Kind.QUESTION)
+    plain = Ending(Status.DONE)
+    prompt = line(1, type="user", message={"content": "Is it so?"})
+    for tail, expected in (
+        (prompt + question, asked),
+        (prompt + question + duration(3), asked),
+        (question + prompt + duration(3), plain),
+        (question + said_at_the_end(2.5, "It is so.") + duration(3), plain),
+        (question + duration(3, pendingBackgroundAgentCount=2), Ending(Status.BACKGROUND, background=2)),
+        (line(2, type="assistant", isSidechain=True, message={"content": "Why?"}) + duration(3), plain),
+    ):
+        assert ending(tail, EPOCH) == expected, tail
+    turns = Turns()
+    turns.read(reading("busy", 1), b"", 1)
+    told = turns.read(reading("idle", 3), question + duration(3), 3)
+    assert told is not None and (told.status, told.kind, told.message) == ("done", "question", "Shall I commit them?")

@@ -102,6 +102,16 @@ def test_what_an_event_says(agent: str, event: str, members: dict[str, Any], nam
     assert found.get("message", "") == message
 
 
+def test_a_turn_that_ends_with_a_question() -> None:
+    """It is done, with that question; a subagent's, or one with tasks that still run, is not."""
+    asks = {"last_assistant_message": "I made two files.\n\nShall I commit them?"}
+    found = said("claude", "Stop", **asks)
+    assert (found["state"], found["kind"], found["message"]) == ("done", "question", "Shall I commit them?")
+    found = said("claude", "Stop", background_tasks=[1], **asks)
+    assert (found["state"], found.get("kind"), found["message"]) == ("background", None, "I made two files.")
+    assert "kind" not in said("claude", "StopFailure", **asks)
+
+
 def test_what_a_permission_is_asked_for() -> None:
     """A request for a permission says it, in one line, from what the agent tells of the tool; nothing else does."""
     edit = {"file_path": "/w/a.py", "old_string": "x", "new_string": "y\nz"}

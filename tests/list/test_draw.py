@@ -213,6 +213,8 @@ def test_without_colour_there_is_none() -> None:
     everything = [pane(n, status) for n, status in enumerate(Status)]
     for line in looks(listed(*everything), Depth.NONE):
         assert not any(f"{code};" in line for code in ("38", "48")) and "\x1b[3" not in line and "\x1b[4" not in line
+    asked = texts(listed(attrs.evolve(pane(1), status=Status.DONE, kind=Kind.QUESTION)))
+    assert any("✓?" in line for line in asked)
     assert {lights.mark(s) for s in Status if s is not Status.ACTIVE} <= set("".join(texts(listed(*everything))))
 
 

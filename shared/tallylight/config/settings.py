@@ -35,10 +35,13 @@ class Trust:
     """
     *explicit_lasts*: how long a protocol report keeps guesses from voting: the `agent`'s life or the `tab`'s.
     *unknown_agents*: whether a program that no agent file names may have a light, see `evidence.unknown`.
+    *done_is* and *idle_is*: as what a finished turn and an agent at its prompt are shown; `waiting` until they act.
     """
 
     explicit_lasts: str = "agent"
     unknown_agents: bool = True
+    done_is: Status = Status.DONE
+    idle_is: Status = Status.IDLE
 
 
 @attrs.frozen(kw_only=True)
@@ -95,6 +98,8 @@ class Config:
             debounce_s=self.debounce_ms / 1000,
             explicit_lasts=self.trust.explicit_lasts,
             unknown_agents=self.trust.unknown_agents,
+            done_is=self.trust.done_is,
+            idle_is=self.trust.idle_is,
         )
 
 
@@ -120,7 +125,8 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
         keep_conversations=table.boolean("keep_conversations", default.keep_conversations),
         trust=Trust(
             explicit_lasts=trust.text("explicit_lasts", default.trust.explicit_lasts, choices=EXPLICIT_LASTS),
-            unknown_agents=trust.boolean("unknown_agents", default.trust.unknown_agents),
+            done_is=Status(trust.text("done_is", default.trust.done_is.value, choices=("done", "waiting"))),
+            idle_is=Status(trust.text("idle_is", default.trust.idle_is.value, choices=("idle", "waiting"))),
         ),
         kitty=Kitty(
             style=kitty.text("style", default.kitty.style, choices=STYLES),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from binascii import crc32
 
+from tallylight.model.prose import last_question
 from tallylight.model.tool_call import tool_call
 
 TYPE_CHECKING = False
@@ -62,11 +63,16 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
     made["cwd"] = _line(_text(_find(payload, names["cwd"])), TEXT)
     made["mode"] = _line(_text(_find(payload, names["mode"])), MODE)
     tool = _tool(_find(payload, names["tool"]), _find(payload, names["input"]))
-    for source in messages:
+    asked = "" if child or made["state"] != "done" else _asked(messages, payload)
+    if asked:
+        made["kind"] = "question"
+    for source in () if asked else messages:
         text = tool if source == "tool" else _line(_text(_find(payload, source)), MESSAGE)
         if text:
             made["message"] = text
             break
+    if asked:
+        made["message"] = asked
     if status == "waiting" and kind == "permission":
         made["what"] = tool_call(_find(payload, names["tool"]), _find(payload, names["input"]), made["cwd"])
     if tool and (ends_tool or status == "waiting"):
@@ -74,6 +80,12 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
     if weak:
         made["weak"] = "1"
     return made
+
+
+def _asked(messages: Any, payload: Mapping[str, Any]) -> str:
+    """The question that the agent's last words end with."""
+    found = (last_question(_find(payload, source)) for source in messages if source != "tool")
+    return next((text for text in found if text), "")
 
 
 def _rule(rules: Any, payload: Mapping[str, Any]) -> Any:

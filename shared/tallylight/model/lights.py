@@ -54,7 +54,9 @@ MARKS: dict[Status, str] = {
 
 
 def mark(status: Status, kind: Kind | None = None) -> str:
-    """The one-cell mark of a status; a question has its own."""
+    """The mark of a status, one cell; a question has its own, and one that a turn ended with is a second cell."""
+    if status is Status.DONE and kind is Kind.QUESTION:
+        return f"{MARKS[status]}?"
     if status is Status.WAITING and kind is Kind.QUESTION:
         return "?"
     return MARKS[status]

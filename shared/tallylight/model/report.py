@@ -67,6 +67,7 @@ class Report:
     source: Source
     status: Status | None
     id: str = ""
+    #: What it waits for; of `done`, `question` if its last words ask one: that is its message.
     kind: Kind | None = None
     #: The rule that made this report, for `tally why`: `osc-1338`, `title glyph`, `4 s of silence`.
     rule: str = ""

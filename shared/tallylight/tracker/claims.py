@@ -53,6 +53,9 @@ class Timing:
     debounce_s: float = 0.1
     explicit_lasts: str = "agent"
     unknown_agents: bool = True
+    #: As what a finished turn, and an agent at its prompt, are shown: as they are, or as `waiting`.
+    done_is: Status = Status.DONE
+    idle_is: Status = Status.IDLE
 
     def would_change(self, status: Status, source: Source | None) -> str:
         """In words, what would end *status* that *source* says."""

@@ -236,6 +236,8 @@ def notice(id_: str, view: View) -> Notice:
     agent = sanitise(report.agent, cells=32) or "an agent"
     project = sanitise(_project(view), cells=40)
     tells = _WAITS[decision.kind] if decision.status is Status.WAITING else _TELLS.get(decision.status, "")
+    if decision.status is Status.DONE and decision.kind is Kind.QUESTION:
+        tells = "is done, and asks you something"
     title = f"{agent} {tells}" + (f" · {project}" if project not in ("", agent) else "")
     return Notice(
         pane=id_,

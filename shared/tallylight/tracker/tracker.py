@@ -20,6 +20,7 @@ from tallylight.tracker.claims import Claim, Timing, choose, merged
 from tallylight.tracker.foreground import Foreground, unclaimed
 from tallylight.tracker.records import Records
 from tallylight.tracker.startup import Startup
+from tallylight.tracker.wording import as_wanted
 
 #: A protocol report this much older than the first sight of its agent, in seconds, is taken to be that agent's:
 #: a start hook is quicker than a poll.
@@ -62,7 +63,9 @@ class Tracker:
     @property
     def decision(self) -> Decision:
         """What the pane shows."""
-        return self._shown
+        is_agent = self._foreground is not None and self._foreground.is_agent
+        is_over = self.after_exit_claim is not None or self._at_prompt
+        return as_wanted(self._shown, self.timing, is_agent=is_agent, is_over=is_over)
 
     def records(self, most: int | None = None) -> dict[str, Decision]:
         """Every record that has something to say, *most* of them at most, by its id path; the pane's own is `""`."""
@@ -197,7 +200,8 @@ class Tracker:
         """A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays."""
         now = self._advance(now)
         self.after_exit_claim = None
-        self._records.seen()
+        if self.timing.done_is is Status.DONE:
+            self._records.seen()
         self._settle(now)
 
     def unseen(self, now: float) -> None:
@@ -348,7 +352,7 @@ class Tracker:
         changed = claim.changed if claim is not None else now
         is_agent = self._foreground is not None and self._foreground.is_agent
         report = merged(claims, claim, self._foreground.name if self._foreground is not None and is_agent else "")
-        kind = report.kind if status is Status.WAITING else kind
+        kind = report.kind if status is Status.WAITING else kind if status is Status.DONE else None
         return Decision(status, kind, reason, changed, report, choice.losing)
 
     def _target(self, now: float) -> Decision:

@@ -242,7 +242,7 @@ def _report(payload: bytes, rule: str) -> Report:
         rule=rule,
         status=status,
         id=fields.get("id", ""),
-        kind=_KINDS.get(fields.get("kind", "")) if status is Status.WAITING else None,
+        kind=_kind(status, fields.get("kind", "")),
         progress=progress(fields.get("progress", "")),
         tasks=_tasks(fields.get("tasks", "")),
         background=int(fields["background"]) if _COUNT.fullmatch(fields.get("background", "")) else 0,
@@ -250,6 +250,14 @@ def _report(payload: bytes, rule: str) -> Report:
         fork=_argument_list(fields.get("fork", "")),
         **texts,
     )
+
+
+def _kind(status: Status | None, word: str) -> Kind | None:
+    """What it waits for; or that a turn which is done ended with a question."""
+    kind = _KINDS.get(word)
+    if status is Status.DONE:
+        return kind if kind is Kind.QUESTION else None
+    return kind if status is Status.WAITING else None
 
 
 def _lines(words: tuple[str, ...]) -> str:

@@ -30,6 +30,7 @@ import attrs
 
 from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
+from tallylight.model.prose import last_question
 from tallylight.model.status import Kind, Status
 from tallylight.model.tool_call import tool_call
 from tallylight.wire import values
@@ -59,8 +60,9 @@ _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 @attrs.frozen
 class Ending:
     """
-    How a turn ended: `done`, `background` with the number of agents still running, `error` with its first line,
-    `waiting` for a login, or `idle` for one a person broke off.
+    How a turn ended: `done`, with kind `question` and the question if its last words ask one; `background` with the
+    number of agents still running; `error` with its first line; `waiting` for a login; or `idle` for one a person
+    broke off.
     """
 
     status: Status
@@ -94,6 +96,8 @@ def ending(tail: bytes, after: float) -> Ending | None:
         if at < after:
             return None
         found = _ending_of(entry)
+        if found is not None and found.status is Status.DONE and (asked := last_question(_last_reply(tail))):
+            return Ending(Status.DONE, sanitise(asked, cells=_MESSAGE_CELLS), kind=Kind.QUESTION)
         if found is not None:
             return found
     return None
@@ -115,6 +119,18 @@ def left_running(tail: bytes, after: float) -> int:
         found = _ending_of(entry) if entry.get("type") == "system" else None
         return found.background if found is not None and at is not None and at >= after else 0
     return 0
+
+
+def _last_reply(tail: bytes) -> str:
+    """The last words of the agent to the person."""
+    for line in reversed(tail.split(b"\n")):
+        if b'"assistant"' in line and b'"text"' in line:
+            entry = _entry(line)
+            if entry is not None and entry.get("type") == "assistant" and entry.get("isSidechain") is not True:
+                return _text(entry)
+        elif b'"user"' in line and b'"tool_result"' not in line and b'"content"' in line:
+            break
+    return ""
 
 
 def pending_call(tail: bytes, cwd: str) -> str:

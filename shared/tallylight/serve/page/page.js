@@ -84,7 +84,7 @@ class Card {
     const { item } = this;
     this.session = session;
     item.dataset.status = session.status;
-    put(this.find(".mark"), session.status === "waiting" ? (session.kind === "permission" ? "!" : "?") : MARKS[session.status] || "");
+    put(this.find(".mark"), session.status === "waiting" ? (session.kind === "permission" ? "!" : "?") : (MARKS[session.status] || "") + (session.status === "done" && session.kind === "question" ? "?" : ""));
     put(this.find(".name"), name(session));
     put(this.find(".status"), session.kind ? `${session.status} (${session.kind})` : session.status);
     put(this.find(".age"), age(session.since));

@@ -121,7 +121,7 @@ def _row(row: Row, text: str, state: State) -> Line:
     return (
         Span("▸" if is_selected else " "),
         Span(
-            f" {lights.mark(pane.status, pane.kind)} ",
+            f" {lights.mark(pane.status, pane.kind):<2}",
             chip=None if snoozed else pane.status,
             is_bold=pane.status in NEEDS and not snoozed,
         ),

@@ -1,0 +1,48 @@
+"""The question that a reply ends with."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.model.prose import LOOKED_AT, MOST, last_question
+
+REPLIES = {
+    "Shall I go on?": "Shall I go on?",
+    "It is done.\n\nI made two files. Should I commit them?": "Should I commit them?",
+    "It is done: shall I commit?": "shall I commit?",
+    "**Should I commit?**": "Should I commit?",
+    "> Should I commit?": "Should I commit?",
+    "Which do you prefer?\n\n- Red\n- Green\n": "Which do you prefer?",
+    "Which one?\n1. Red\n2. Green": "Which one?",
+    "Which one?\n(a) Red\nb) Green": "Which one?",
+    "どちらにしますか？": "どちらにしますか？",
+    "All is done.": "",
+    "Why? Because.": "",
+    "Is it so?\n\nIt is.": "",
+    "- Is that a bullet?": "",
+    "```\nreally?\n```": "",
+    "See:\n```\nreally?": "",
+    "": "",
+    "?": "?",
+}
+
+
+def test_replies() -> None:
+    """The last sentence, or the one before its answers; none of what goes on behind it, of code, of a list."""
+    assert {reply: last_question(reply) for reply in REPLIES} == REPLIES
+
+
+def test_bounds() -> None:
+    """Of a long reply the end, of a long question its end, and twelve answers."""
+    assert last_question("x" * LOOKED_AT * 2 + " why?") == ("x" * LOOKED_AT + " why?")[-MOST:]
+    for answers, expected in ((12, "Which?"), (13, "")):
+        assert last_question("Which?\n" + "- a\n" * answers) == expected
+    assert [last_question(odd) for odd in (None, 5, ["a?"], {"a": 1})] == [""] * 4
+
+
+@given(st.text(alphabet="ab?.!: \n-*`1)(", max_size=200))
+def test_any_text(text: str) -> None:
+    """What comes out is one line that was there and ends in a question mark, or nothing."""
+    found = last_question(text)
+    assert found == "" or (found.endswith("?") and "\n" not in found and found in text)

@@ -130,6 +130,10 @@ READ: dict[str, tuple[list[str], str]] = {
         ["Which?", "❯ 1. Red    3. Blue", "  2. Green  4. Black", CANCEL],
         "choices in columns/question: Which? | Red= | Green= | Blue= | Black=",
     ),
+    "an odd number in columns": (
+        ["Which?", "❯ 1. Red    3. Blue", "  2. Green"],
+        "choices in columns/question: Which? | Red= | Green= | Blue=",
+    ),
     "in columns, and one is missing": (["Which?", "❯ 1. Red    3. Blue", "  5. Green  4. Black"], ""),
     "in columns, and nothing is asked": (["These:", "and so", "❯ 1. Red    2. Blue"], ""),
     "lettered": (

@@ -178,13 +178,17 @@ def choices_in_columns(rows: Sequence[Row]) -> Choices | None:
 
 def _items(row: Row) -> list[re.Match[str]]:
     """The numbered choices of a row that consists of them; none of any other."""
-    found = [_NUMBERED.match(part) for part in _COLUMN.split(row.text)] if row.text and not row.is_edge else []
+    if row.is_edge or not _NUMBERED.match(row.text):
+        return []
+    found = [_NUMBERED.match(part) for part in _COLUMN.split(row.text)]
     return [match for match in found if match is not None] if all(found) else []
 
 
 def lettered_choices(rows: Sequence[Row]) -> Choices | None:
     """Answers in one row, each behind its key, and one of them a yes or a no; whether Enter follows is not known."""
     for at in range(len(rows) - 1, max(-1, len(rows) - _FOOTER - 1), -1):
+        if ("[" not in rows[at].text and "(" not in rows[at].text) or rows[at].is_edge:
+            continue
         labels = tuple(match[2] for match in _LETTERED.finditer(rows[at].text))
         if len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels)):
             return _in_rows(at, at, labels, 0) if _are_hints(rows, at + 1) else None

@@ -56,6 +56,12 @@ class Timing:
     #: As what a finished turn, and an agent at its prompt, are shown: as they are, or as `waiting`.
     done_is: Status = Status.DONE
     idle_is: Status = Status.IDLE
+    #: Whether one of the two is shown as another word.
+    has_own_words: bool = attrs.field(init=False)
+
+    @has_own_words.default
+    def _default_has_own_words(self) -> bool:
+        return (self.done_is, self.idle_is) != (Status.DONE, Status.IDLE)
 
     def would_change(self, status: Status, source: Source | None) -> str:
         """In words, what would end *status* that *source* says."""

@@ -63,6 +63,8 @@ class Tracker:
     @property
     def decision(self) -> Decision:
         """What the pane shows."""
+        if not self.timing.has_own_words:
+            return self._shown
         is_agent = self._foreground is not None and self._foreground.is_agent
         is_over = self.after_exit_claim is not None or self._at_prompt
         return as_wanted(self._shown, self.timing, is_agent=is_agent, is_over=is_over)

@@ -64,8 +64,11 @@ M.PULSE_FLOOR = 0.4
 
 ---@param status tallylight.Status
 ---@param kind tallylight.Kind|nil
----@return string # one cell
+---@return string # one cell; two for a turn that ended with a question
 function M.mark(status, kind)
+  if status == 'done' and kind == 'question' then
+    return M.MARKS[status] .. '?'
+  end
   if status == 'waiting' and kind == 'question' then
     return '?'
   end

@@ -19,7 +19,6 @@ local words = require('tallylight.model.status')
 ---@field worktree string|nil
 ---@field mode string|nil
 ---@field message string|nil
----@field what string|nil
 ---@field detail string|nil
 ---@field progress string|nil # `3/7`
 ---@field background integer|nil
@@ -40,7 +39,6 @@ local TEXTS = {
   worktree = { 'worktree', 1024 },
   mode = { 'mode', 64 },
   message = { 'message', 512 },
-  what = { 'what', 200 },
   detail = { 'detail', 256 },
 }
 local OTHERS = { id = true, kind = true, progress = true, background = true, source = true }
@@ -134,6 +132,8 @@ function M.decode(payload)
   if report.status == 'waiting' then
     report.kind = words.KINDS[fields.kind or ''] and fields.kind or nil
     report.source = fields.source == 'notification' and 'notification' or 'protocol'
+  elseif report.status == 'done' and fields.kind == 'question' then
+    report.kind = 'question'
   end
   report.progress = progress_of(fields.progress or '')
   if (fields.background or ''):find('^%d%d?%d?%d?$') then

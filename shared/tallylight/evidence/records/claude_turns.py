@@ -26,7 +26,7 @@ from tallylight.model.status import Kind, Status
 #: How long, in seconds, to wait for the transcript. It is written in batches of 0.1 s.
 UNDECIDED_S = 0.6
 #: The same for the call that a permission is asked for.
-CALL_S = 1.0
+CALL_S = 2.0
 #: What its `waitingFor` means, by its own table.
 _KINDS = {
     "permission prompt": Kind.PERMISSION,

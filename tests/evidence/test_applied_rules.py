@@ -76,6 +76,9 @@ def test_places() -> None:
         ("box", ["a", EDGE, "b"], 0, []),
         ("above box", ["a", EDGE, "b"], 0, []),
         ("above box", [EDGE, "a", EDGE], 0, []),
+        ("below line", ["x", EDGE, "y", EDGE, "a", "", "b"], 0, ["a", "b"]),
+        ("below line", ["x", EDGE], 0, []),
+        ("below line", ["x"], 0, []),
     ]
     wrong = [row for row in rows if rows_at(row[0], row[1], row[2]) != row[3]]
 

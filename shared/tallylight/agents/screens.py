@@ -22,8 +22,8 @@ LAST = 12
 MAX_LAST = 48
 
 #: Which rows: the last ones; those up to the cursor's; those without a gap that the cursor stands in; those in the last
-#: box (two lines across, little below it); those above that box.
-PLACES = ("end", "cursor", "at cursor", "box", "above box")
+#: box (two lines across, little below it); those above that box; those below the last line across.
+PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
 #: What stands at the end of a dialog: numbered choices with a pointer at one; such without, for those that only colour
 #: it; choices without numbers, with a pointer; answers in one row, of which only the colour tells the selected one.
 CHOICES = ("numbered", "listed", "pointed", "buttons")

@@ -125,6 +125,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
         keep_conversations=table.boolean("keep_conversations", default.keep_conversations),
         trust=Trust(
             explicit_lasts=trust.text("explicit_lasts", default.trust.explicit_lasts, choices=EXPLICIT_LASTS),
+            unknown_agents=trust.boolean("unknown_agents", default.trust.unknown_agents),
             done_is=Status(trust.text("done_is", default.trust.done_is.value, choices=("done", "waiting"))),
             idle_is=Status(trust.text("idle_is", default.trust.idle_is.value, choices=("idle", "waiting"))),
         ),

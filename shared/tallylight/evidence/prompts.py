@@ -113,6 +113,9 @@ class _Screen:
             return self.rows
         if where == "at cursor":
             return self._at_cursor()
+        if where == "below line":
+            last = next((at for at in range(len(self.rows) - 1, -1, -1) if self.rows[at].is_edge), None)
+            return self.rows[last + 1 :] if last is not None else ()
         if self._box is None:
             return ()
         top, bottom = self._box

@@ -214,7 +214,8 @@ def other_dialogs() -> Iterator[Case]:
     for name in ("idle-80", "permission-120", "working-1-80"):
         yield Case(f"then copilot/{name}", seen("copilot/permission-80"), seen(f"copilot/{name}"))
     yield Case("keys not known", *[seen("claude/question-multi-80")] * 2, rules=("keys",))
-    yield Case("no choices", *[seen("opencode/permission-80")] * 2, rules=("choice",))
+    yield Case("selected by colour alone", *[seen("opencode/permission-80")] * 2, rules=("keys",))
+    yield Case("no choices", *[seen("kilo/denied-80")] * 2, rules=("choice",))
 
 
 def other_processes() -> Iterator[Case]:

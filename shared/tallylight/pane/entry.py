@@ -60,7 +60,7 @@ def pane_entry(
         strange_record=record is not None and record.is_strange,
         background=report.background,
         question=_whose(decision.whose, dialog.question) if dialog is not None else "",
-        what=report.what if decision.status is Status.WAITING else "",
+        what=(report.what or asked_for) if decision.status is Status.WAITING else "",
         choices=tuple((choice.keys, choice.label) for choice in dialog.choices) if dialog is not None else (),
         prompt=dialog.fingerprint if dialog is not None else "",
         resume=pane.conversation.resume,

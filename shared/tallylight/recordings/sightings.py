@@ -21,7 +21,7 @@ import attrs
 
 from tallylight import wire
 from tallylight.agents.agent import Agent
-from tallylight.evidence.prompts import read_prompt
+from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.screen import Change, ScreenWatch
 from tallylight.evidence.tail import read_tail
 from tallylight.evidence.unknown import SPINNERS
@@ -136,7 +136,7 @@ def is_hint(row: str) -> bool:
 
 
 def _is_dialog(lines: Sequence[str], cursor_row: int) -> bool:
-    found = read_prompt(_ANY, lines, cursor_row)
+    found = read_screen(_ANY, lines, cursor_row)
     return found is not None and found.status is Status.WAITING
 
 

@@ -87,8 +87,10 @@ class Records:
             for poorer in _POORER:
                 self.withdraw("", poorer)
 
-    def seen(self) -> None:
-        """A person had a look at all that is `done`."""
+    def seen(self, *, is_kept: bool = False) -> None:
+        """A person had a look at all that is `done`; nothing comes of that where it *is_kept*."""
+        if is_kept:
+            return
         for claim in self.every_claim:
             if claim.report.status is Status.DONE:
                 claim.seen = True

@@ -63,11 +63,7 @@ class Tracker:
     @property
     def decision(self) -> Decision:
         """What the pane shows."""
-        if not self.timing.has_own_words:
-            return self._shown
-        is_agent = self._foreground is not None and self._foreground.is_agent
-        is_over = self.after_exit_claim is not None or self._at_prompt
-        return as_wanted(self._shown, self.timing, is_agent=is_agent, is_over=is_over)
+        return as_wanted(self._shown, self.timing, self._foreground, self.after_exit_claim, at_prompt=self._at_prompt)
 
     def records(self, most: int | None = None) -> dict[str, Decision]:
         """Every record that has something to say, *most* of them at most, by its id path; the pane's own is `""`."""
@@ -202,8 +198,7 @@ class Tracker:
         """A person had a look. `done` is old news then, and an ended agent needs no light; `waiting` stays."""
         now = self._advance(now)
         self.after_exit_claim = None
-        if self.timing.done_is is Status.DONE:
-            self._records.seen()
+        self._records.seen(is_kept=self.timing.done_is is not Status.DONE)
         self._settle(now)
 
     def unseen(self, now: float) -> None:

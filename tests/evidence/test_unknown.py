@@ -7,7 +7,7 @@ import pytest
 from tallylight.agents.agent import Agents
 from tallylight.evidence.foreground import Identity, identify
 from tallylight.evidence.process import Process
-from tallylight.evidence.prompts import read_prompt
+from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.unknown import EAGER_CHANCES, OFTEN, SELDOM, Unknown, UnknownWatch
 from tallylight.model.status import Kind, Status
 from tests.evidence.agents import AGENTS
@@ -163,12 +163,12 @@ def test_hints_at_keys() -> None:
     asks = ["Which one?", "  Red   Green", "⇆ select  enter confirm"]
 
     assert plain.agent is not None and used.agent is not None
-    found = read_prompt(plain.agent, asks, 2)
+    found = read_screen(plain.agent, asks, 2)
     assert found is not None and (found.status, found.rule) == (Status.WAITING, "keys to choose")
-    assert read_prompt(used.agent, asks, 2) is None
-    letters = read_prompt(used.agent, ["Approve tool call?", "[y] Approve   [n] Deny", "model"], 0)
+    assert read_screen(used.agent, asks, 2) is None
+    letters = read_screen(used.agent, ["Approve tool call?", "[y] Approve   [n] Deny", "model"], 0)
     assert letters is not None and (letters.kind, letters.question) == (Kind.PERMISSION, "Approve tool call?")
-    assert read_prompt(plain.agent, [*asks, *"abcde"], 2) is None
+    assert read_screen(plain.agent, [*asks, *"abcde"], 2) is None
 
 
 def test_looks_are_few() -> None:

@@ -92,7 +92,7 @@ def test_a_subagents_question_is_its_own(pane: Pane) -> None:
     told = entry(pane)
 
     assert (told.message, told.topic) == ("EU West: Approve?", "Deploy")
-    assert pane.prompt is not None and told.question == f"EU West: {pane.prompt.question}"
+    assert pane.dialog is not None and told.question == f"EU West: {pane.dialog.question}"
     assert [record.id for record in told.records] == ["", "eu"]
 
 

@@ -167,7 +167,8 @@ def test_hints_at_keys() -> None:
     assert found is not None and (found.status, found.rule) == (Status.WAITING, "keys to choose")
     assert read_screen(used.agent, asks, 2) is None
     letters = read_screen(used.agent, ["Approve tool call?", "[y] Approve   [n] Deny", "model"], 0)
-    assert letters is not None and (letters.kind, letters.question) == (Kind.PERMISSION, "Approve tool call?")
+    assert letters is not None and letters.dialog is not None
+    assert (letters.kind, letters.dialog.question) == (Kind.PERMISSION, "Approve tool call?")
     assert read_screen(plain.agent, [*asks, *"abcde"], 2) is None
 
 

@@ -259,7 +259,10 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000, *, only: boo
     is_in_box = start > 0 and rows[start - 1].is_boxed and not only
     hints: list[str] = []
     bars = 0
+    is_parted = False
     for row in rows[start:]:
+        # What stands below hints and a line across is the program's own footer.
+        is_parted = is_parted or (row.is_edge and not row.is_boxed and any(map(_KEY.search, hints)))
         is_in_box = is_in_box and row.is_boxed
         if not row.text or row.is_edge or row.indent >= beside:
             continue
@@ -270,7 +273,7 @@ def _are_hints(rows: Sequence[Row], start: int, beside: int = 1000, *, only: boo
         is_hint = _HINT.search(row.text) is not None or (not only and _TERMS.search(row.text) is not None)
         if bars or not is_hint:
             bars += 1
-            if not _STATUS_BAR.match(row.text):
+            if not is_parted and not _STATUS_BAR.match(row.text):
                 return False
         else:
             hints.append(row.text)

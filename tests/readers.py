@@ -46,7 +46,7 @@ from tallylight.recordings.decoder import decode as decode_recording
 from tallylight.recordings.replay import Replay
 from tallylight.serve import model
 from tallylight.setup import agents as setup_agents
-from tallylight.setup import dependencies, free_keys, wezterm
+from tallylight.setup import dependencies, environment, free_keys, wezterm
 from tallylight.snapshot import addresses, feed, open_conversations, rows, waiting_time_file, writer
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import ConversationEntry, LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
@@ -165,6 +165,13 @@ def read_conversations(document: bytes, folder: Path) -> object:
         open_conversations.put_back(one)
     open_conversations.offer(environ, NOW)
     return lost
+
+
+def read_made(document: bytes, folder: Path) -> object:
+    (folder / "made.json").write_bytes(document)
+    made = environment._made(SimpleNamespace(data=folder))  # type: ignore[arg-type]
+    environment._remove_if_empty(*made)
+    return made
 
 
 def read_request(document: bytes, folder: Path) -> object:
@@ -353,6 +360,11 @@ class _Poller:
 
     def pane(self, _id: str) -> HostPane:
         return self.found
+
+    peek = pane
+
+    def heard(self, _number: int) -> None:
+        pass
 
     def refresh(self, _source: object) -> None:
         pass
@@ -590,6 +602,9 @@ READERS = {
             "births": {"3": "earlier-boot/pid:[1]/7"},
         },
         read=read_conversations,
+    ),
+    "directories that setup made": Reader(
+        modules=("setup.environment",), example={"version": 1, "made": ["/nonexistent/a"]}, read=read_made
     ),
     "request": Reader(
         modules=("snapshot.requests",), example=Request("snooze", "3", ("5",)).to_json(), read=read_request

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from tallylight.config.settings import Config
+from tallylight.evidence import titles
 from tallylight.relay.core import PACE
 from tallylight.tracker import after_exit, attention, claims, startup, tracker
 from tallylight.wire.inbox import Limits
@@ -29,6 +30,7 @@ TIMES: list[tuple[str, float]] = [
     ("while it draws nothing;", startup.LOADING_S),
     ("from its first output, or", startup.START_S),
     ("If it draws for longer than", startup.BUSY_S),
+    ("a spinner in the title that comes within", titles.START_S),
     ("A report that is up to", tracker.ADOPT_S),
     ("the end of a command up to", after_exit.LAST_WORDS_S),
     ("for", attention.DWELL_S),

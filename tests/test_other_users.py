@@ -68,6 +68,11 @@ def _fed(folder: Path) -> object:
         def pane(self, _id: str) -> None:
             return None
 
+        peek = pane
+
+        def heard(self, _number: int) -> None:
+            pass
+
         def refresh(self, _source: object) -> None:
             self.told = True
 

@@ -696,5 +696,5 @@ def test_idle_may_count_as_waiting() -> None:
     tracker.seen(3)
     assert tracker.decision.status == "waiting"
     tracker.foreground(None, 4)
-    tracker.prompt(5)
+    tracker.command_end(None, 5)
     assert tracker.decision.status in ("idle", "done")

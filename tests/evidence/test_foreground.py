@@ -84,6 +84,9 @@ REAL = [
     ("crush", "crush", "crush", "/usr/bin/crush"),
     ("goose", "goose", "goose session", "/usr/bin/goose"),
     ("goose", "goose", "goose", "/home/u/.local/bin/goose"),
+    ("kimi", "kimi-code", "kimi-code", NODE),
+    ("pi", "pi", "pi", NODE),
+    ("cline", "cline", "/n/@cline/cli-linux-x64/bin/cline", "/n/@cline/cli-linux-x64/bin/cline"),
     ("cursor-agent", "node", "/h/.local/bin/cursor-agent --use-system-ca /h/x/index.js", "/h/x/node"),
     (
         "cursor-agent",

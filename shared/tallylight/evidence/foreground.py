@@ -39,7 +39,8 @@ class Identity:
     *doubtful* is an agent whose name fits but which lacks its second sign: a title may still give it. *is_open*:
     the leader runs something that only its children tell. *unknown* is the name of a program that may be an agent,
     although no agent file names it. *speaks*: the process is sure to be an agent that tells its status itself (a status
-    file, a title, a screen that shows when it is idle), and no script that is named like it.
+    file, a title, a screen that shows when it is idle), and no script that is named like it. *is_candidate*: it was
+    recorded as a program that only behaves like an agent.
     """
 
     leader: Process | None = None
@@ -52,6 +53,7 @@ class Identity:
     rule: str = ""
     unknown: str = ""
     speaks: bool = False
+    is_candidate: bool = False
 
     @property
     def wants_children(self) -> bool:

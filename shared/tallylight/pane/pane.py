@@ -328,7 +328,10 @@ class Pane(OwnFiles):
         foreground: Foreground | None = None
         if found.agent is not None and process is not None:
             foreground = Foreground(
-                found.agent.name, process.pid, speaks=found.speaks, is_candidate=self.unknown.is_agent
+                found.agent.name,
+                process.pid,
+                speaks=found.speaks,
+                is_candidate=self.unknown.is_agent or found.is_candidate,
             )
             self._run = Run(found, TitleReader(found.agent), foreground, progress=ProgressReader(found.agent))
             self._remember(found)

@@ -38,6 +38,7 @@ class RecordedProcesses:
             is_remote=not found.is_agent,
             rule=found.name,
             speaks=found.speaks,
+            is_candidate=found.is_candidate,
         )
         return found.instance
 

@@ -287,12 +287,11 @@ def _note(place: Layout) -> Path:
 
 
 def _made(place: Layout) -> list[Path]:
-    try:
+    with contextlib.suppress(OSError, TallyError):
         found = values.load(read_write.read_limited(_note(place)))
-    except (OSError, TallyError):
-        return []
-    made = found.get("made") if isinstance(found, dict) else None
-    return [Path(path) for path in made if values.exact(path, 4096)] if isinstance(made, list) else []
+        made = found.get("made") if isinstance(found, dict) else None
+        return [Path(path) for path in made[:64] if values.exact(path, 4096)] if isinstance(made, list) else []
+    return []
 
 
 def _remove_if_empty(*folders: Path) -> None:

@@ -153,7 +153,7 @@ def test_the_recipes_of_the_documentation(desk: Desk, lamps: dict[str, int], pic
     own, custom = RECIPES
     recipes = [("", "separator", TEMPLATES[0]), (own, "custom", "")]
     if desk.kitty.version != "0.41":
-        recipes.append((custom, "separator", TEMPLATES[1]))
+        recipes.append((custom, "separator", next(found for found in TEMPLATES if "{custom}" in found)))
     for number, (code, style, template) in enumerate(recipes):
         (desk.kitty.config_dir / "tab_bar.py").write_text(code)
         wide = f"tab_bar_style {style}\n{template}\ninactive_tab_background #23272f\n"

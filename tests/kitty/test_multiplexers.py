@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tallylight.evidence.titles import TURN_S
 from tests.kitty.desk import Desk
 
 
@@ -98,10 +99,11 @@ def test_an_agent_in_tmux_lights_the_tab_without_any_report(desk: Desk) -> None:
         desk.wait_colours({tab: "working", kitty.tab_of(other): ""})
         kitty.eval(f"boss.tab_for_id({tab}).set_title('')")
         kitty.wait_until(lambda: "Fix the rounding" in desk.bar(), 10, "the title of the pane in tmux")
+        desk.let_pass(2 * TURN_S)  # what is shorter is no turn of an agent that has just started
         kitty.send_text(window, "\r")
         desk.wait_colours({tab: "done"})
     finally:
-        host.terminate()
+        kitty.run(["pkill", "-TERM", "-f", "tally host sessions"])  # not what brought it into kitty's room
         host.wait(20)
     desk.wait_colours({tab: ""})
     kitty.close_window(window)

@@ -204,7 +204,7 @@ def test_messages_between_programs(desk: Desk, desktop: Desktop) -> None:
     window = agent(desk)
     desk.say(window, WARP % b"permission_request")
     shown = wait_shown(desk, desktop)
-    assert (shown.title, shown.body) == ("aider asks for permission", "Run rm; or not?")
+    assert (shown.title, shown.body) == ("aider asks for permission · ~", "Run rm; or not?")
     desk.say(window, WARP % b"permission_replied")
     desk.say(window, WARP % b"stop")
     desk.let_pass(1)

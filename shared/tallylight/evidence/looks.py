@@ -13,7 +13,8 @@ A host and a replay look at a screen every quarter of a second. `ScreenWatch` te
 * A question in a row, right behind which the cursor stands without a blank, is what a person has typed or pasted where
   the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`.
 * A dialog that no rule of the agent knows, and that wants no permission, is the person's own menu where it comes to an
-  idle screen within `TYPED_LOOKS` of what they typed: `/auth`, `/theme`.
+  idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`. Where no such
+  command was seen, it is taken for the agent's question: a menu called a question costs a look, the reverse an answer.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
   so where the screen shows that a person stopped the turn (`is_stopped`): who did that need not be told.
 * What is read is told twice, because the tracker believes only the second reading that differs (trust rule 6), and then
@@ -22,6 +23,7 @@ A host and a replay look at a screen every quarter of a second. `ScreenWatch` te
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import attrs
@@ -42,6 +44,9 @@ STEADY_LOOKS = 4
 WORK_LOOKS = 4
 AGAIN_LOOKS = 4
 _AT_REST = (Status.IDLE, Status.DONE)
+
+#: An input row that holds a command: edges and a pointer, then a slash and a word.
+_COMMAND = re.compile(r"[^\w/]{0,8}/[\w:-]{0,40}(?: .*)?")
 
 
 @attrs.frozen
@@ -68,8 +73,9 @@ class ScreenReader:
         #: Looks since the screen was last read, and since there was output.
         self._unread = 0
         self._quiet = 0
-        #: Looks since a person typed; none did so far.
+        #: Looks since a person typed; none did so far. And since a command stood in the row of the cursor.
         self._untyped = TYPED_LOOKS + 1
+        self._uncommanded = TYPED_LOOKS + 1
         #: Whether the screen has changed as a whole since it was at rest, and nobody had typed.
         self._is_parted = False
         #: Whether what it shows is a menu that the person has opened.
@@ -101,6 +107,7 @@ class ScreenReader:
         )
         self._quiet = 0 if change.is_output else self._quiet + 1
         self._untyped = 0 if change is Change.TYPING else self._untyped + 1
+        self._uncommanded = 0 if _has_command(look) else self._uncommanded + 1
         if change is Change.MAJOR and self._untyped > TYPED_LOOKS:
             self._is_parted = True
         self._is_burst = change is Change.MAJOR and not self._was_major
@@ -151,7 +158,7 @@ class ScreenReader:
         dialog = found.dialog if found is not None else None
         if dialog is None or dialog.is_known or dialog.kind is Kind.PERMISSION or not dialog.is_list:
             return False
-        return self._is_own_menu or (self._is_at_rest and self._untyped <= TYPED_LOOKS)
+        return self._is_own_menu or (self._is_at_rest and self._uncommanded <= TYPED_LOOKS)
 
     def _meant(self, agent: Agent, found: ScreenReading | None, look: Look) -> Report | None:
         """The report that *found* is worth; None if it is too early to say. One without status: nothing is shown."""
@@ -199,3 +206,9 @@ class ScreenReader:
         if self._times <= 2 or (is_new and report.status is Status.WORKING) or is_again:
             return report
         return None
+
+
+def _has_command(look: Look) -> bool:
+    """Whether a command, or the beginning of one, stands in front of the cursor: `❯ /theme`."""
+    row = look.lines[look.cursor_row] if 0 <= look.cursor_row < len(look.lines) else ""
+    return _COMMAND.fullmatch(row[: look.cursor_column].rstrip()) is not None

@@ -265,14 +265,14 @@ class Tab:
         """What the light was called in this test, or since then."""
         return {light.name for light in self.lights(self.since if since is None else since)}
 
-    def wait(self, name: str, *, since: float, timeout: float = 30) -> Light:
-        """The first time from `since` on that the light was called `name`; at `since` itself, if it was on then."""
+    def wait(self, *names: str, since: float, timeout: float = 30) -> Light:
+        """The first time from `since` on that the light was called one of `names`; at `since`, if it was on then."""
 
         def found() -> Light | None:
-            return next((light for light in self.lights(since) if light.name == name), None)
+            return next((light for light in self.lights(since) if light.name in names), None)
 
         try:
-            light: Light = wait_until(found, timeout, f"light {name!r}", 0.05)
+            light: Light = wait_until(found, timeout, f"light {' or '.join(names)!r}", 0.05)
         except TimeoutError as error:
             raise AssertionError(f"{error}; the lights were\n{self.history()}\n{self.kitty.describe()}") from None
         return light

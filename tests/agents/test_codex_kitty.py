@@ -68,12 +68,12 @@ def test_permission(tab: Tab) -> None:
 
 
 def test_permission_dismissed(tab: Tab) -> None:
-    """Esc in the dialog is not amber any more."""
+    """Esc in the dialog is not amber any more; that it was no end of a turn its record tells, where that is known."""
     tab.submit(f"TOOL touch {tab.new()}")
     tab.wait("waiting/permission", since=tab.truth("waiting:permission"))
     tab.answer(CODEX.permission, key="escape")
     shown = tab.shows(CODEX.interrupted)
-    over = tab.wait("done", since=shown)
+    over = tab.wait("idle", "done", since=shown)
 
     tab.promptly(over, shown)
 
@@ -91,23 +91,23 @@ def test_question(tab: Tab) -> None:
 
 
 def test_interrupted(tab: Tab) -> None:
-    """Esc in mid-answer is not blue any more."""
+    """Esc in mid-answer is not blue any more; that it was no end of a turn its record tells, where that is known."""
     tab.submit(f"HOLD {tab.new('text')}")
     tab.shows("scripted model answers")
     tab.wait("working", since=tab.truth("working"))
     tab.key("escape")
     interrupted = tab.truth("interrupted")
-    over = tab.wait("done", since=interrupted)
+    over = tab.wait("idle", "done", since=interrupted)
 
     tab.promptly(over, interrupted)
 
 
 def test_error(tab: Tab) -> None:
-    """After an API error it is not blue any more."""
+    """After an API error it is not blue any more, and red where its record is known."""
     tab.submit("ERROR 400")
     failed = tab.truth("error")
     tab.shows(CODEX.failed)
-    over = tab.wait("done", since=failed)
+    over = tab.wait("error", "done", since=failed)
 
     tab.promptly(over, failed)
 

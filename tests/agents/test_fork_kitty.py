@@ -25,7 +25,6 @@ from tests.agents.desk import CODEX, Desk, Tab
 from tests.agents.install import AGENTS, InstallError, install
 from tests.agents.manners import MANNERS
 from tests.agents.prepare import _WAYS as WAYS
-from tests.kitty.desk import user_var
 from tests.kitty.harness import Kitty
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(240)]
@@ -203,9 +202,8 @@ def rollouts(tab: Tab) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("tab", [("codex", "codex --no-daemon")], indirect=True, ids=["codex"])
-@pytest.mark.parametrize("by", ["latest", "id"])  # once told, the id is known
-def test_codex(tab: Tab, by: str) -> None:
-    """Codex's fork knows what was said, by the id that a hook tells and else as the latest one of the directory."""
+def test_codex(tab: Tab) -> None:
+    """Codex's fork knows what was said, by the id of the session that the record of its process is of."""
     kitty = tab.kitty
     known = set(rollouts(tab))
     word = tab.new("remember")
@@ -214,10 +212,7 @@ def test_codex(tab: Tab, by: str) -> None:
     kitty.wait_until(lambda: [p for p in rollouts(tab).values() if word in p.read_text()], what="the session's file")
     first = next(id_ for id_, path in rollouts(tab).items() if word in path.read_text())
     before = rollouts(tab)[first].read_text()
-    if by == "id":
-        said = user_var("tally", f"state=idle;tool=codex;session={first}")
-        say(tab, said)
-        kitty.wait_until(lambda: entry(tab).conversation.session == first, what="the session id")
+    kitty.wait_until(lambda: entry(tab).conversation.session == first, what="the session id")
     forked, page = fork(tab, "Fork Codex")
     kitty.wait_text(forked, word, 30)
     answer(tab, forked, "zebra")
@@ -225,7 +220,7 @@ def test_codex(tab: Tab, by: str) -> None:
     def new() -> list[str]:
         return [id_ for id_ in rollouts(tab) if id_ not in known | {first}]
 
-    assert (f"fork {first}" if by == "id" else "fork --last") in page
+    assert f"fork {first}" in page
     assert kitty.wait_until(new, what="a session of its own")
     # Codex may yet have had to write down the end of its own turn, but nothing of the fork's.
     left = rollouts(tab)[first].read_text()
@@ -268,17 +263,17 @@ def opencode(keys: Desk) -> Iterator[int]:
 
 
 def test_opencode(keys: Desk, opencode: int) -> None:
-    """OpenCode's fork of the latest conversation of the directory knows what was said, and is a session of its own."""
+    """OpenCode's fork knows what was said, by the id that its own records tell, and is a session of its own."""
     kitty = keys.kitty
     answer(keys, opencode, "remember opencode")
     sessions = listed(keys)
+    (session,) = sessions
     forked, page = fork(keys, "Fork OpenCode")
     kitty.wait_text(forked, "remember opencode", 60)
     answer(keys, forked, "zebra")
 
-    assert "opencode --continue --fork" in page
+    assert f"opencode --session {session} --fork" in page
     assert kitty.tab_of(forked) == kitty.tab_of(opencode)
-    assert len(sessions) == 1
     assert sessions < listed(keys)
     assert "zebra" not in kitty.get_text(opencode)
 
@@ -287,17 +282,3 @@ def listed(desk: Desk) -> set[str]:
     """The ids of OpenCode's sessions."""
     with contextlib.closing(sqlite3.connect(desk.kitty.home / ".local/share/opencode/opencode.db")) as database:
         return {row[0] for row in database.execute("SELECT id FROM session WHERE parent_id IS NULL")}
-
-
-def say(tab: Tab, data: bytes) -> None:
-    """Write to a tab's terminal, as a hook of its agent does."""
-    child = tab.kitty.window(tab.window)["pid"]
-    tab.kitty.run(
-        [
-            "python3",
-            "-c",
-            "import sys; open(sys.argv[1], 'wb').write(bytes.fromhex(sys.argv[2]))",
-            f"/proc/{child}/fd/1",
-            data.hex(),
-        ]
-    )

@@ -618,7 +618,7 @@ READERS = {
     ),
     "Claude's status file": Reader(modules=("evidence.records.claude_status",), example=SESSION, read=read_session),
     "transcript: failed": Reader(
-        modules=("evidence.records.claude_ending",),
+        modules=("evidence.records.reading",),
         example={
             **EVENT, "type": "assistant", "isApiErrorMessage": True, "error": "authentication_failed",
             "message": {"content": [{"type": "text", "text": "API Error"}], "stop_reason": "end_turn"},
@@ -626,12 +626,12 @@ READERS = {
         read=read_transcript,
     ),
     "transcript: done": Reader(
-        modules=("evidence.records.claude_ending",),
+        modules=("evidence.records.reading",),
         example={**EVENT, "type": "system", "subtype": "turn_duration", "pendingBackgroundAgentCount": 2},
         read=read_transcript,
     ),
     "transcript: interrupted": Reader(
-        modules=("evidence.records.claude_ending",), example=json.loads(ENDING), read=read_transcript
+        modules=("evidence.records.reading",), example=json.loads(ENDING), read=read_transcript
     ),
     "record: a call of Codex": Reader(
         modules=("evidence.records.codex", "evidence.records.reading"),

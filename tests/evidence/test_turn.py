@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
-from tallylight.evidence.records.claude_ending import TAIL_BYTES, Ending, ending, path_parts, pending_call
+from tallylight.evidence.records.claude_ending import Ending, ending, path_parts, pending_call
 from tallylight.evidence.records.claude_status import Reading
 from tallylight.evidence.records.claude_turns import CALL_S, UNDECIDED_S, Turns
+from tallylight.evidence.records.reading import TAIL_BYTES
 from tallylight.model.status import Kind, Status
 from tests.tables import each
 

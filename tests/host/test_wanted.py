@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.evidence.records.claude_ending import TAIL_BYTES
+from tallylight.evidence.records.reading import TAIL_BYTES
 from tallylight.pane.file_request import FileRequest
 
 STATUS = b'{"status": "busy"}'

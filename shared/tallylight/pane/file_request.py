@@ -14,7 +14,8 @@ from typing import Protocol
 
 import attrs
 
-from tallylight.evidence.records.claude_ending import LAST_BYTES, TAIL_BYTES
+from tallylight.evidence.records.claude_ending import LAST_BYTES
+from tallylight.evidence.records.reading import TAIL_BYTES
 
 #: A status file has some 400 bytes.
 _STATUS_FILE_BYTES = 65_536

@@ -96,7 +96,7 @@ def is_alive(pid: int, birth: str) -> bool:
     if birth and now:
         return birth == now
     # Alive or not, what is not ours has not written our files.
-    return bool(_is_ours(pid))
+    return bool(is_ours(pid))
 
 
 @attrs.define
@@ -302,7 +302,7 @@ def sweep(folder: Path) -> list[Path]:
                 found = path.lstat()
                 # Half-written: there is nothing to read the writer's birth from, only the number of its process.
                 is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.getuid()
-                dead = is_own and _is_ours(int(leftover[2])) is False
+                dead = is_own and is_ours(int(leftover[2])) is False
             elif _NAME.match(path.name):
                 snapshot = read(path)
                 dead = not is_alive(snapshot.pid, snapshot.birth)
@@ -316,7 +316,7 @@ def sweep(folder: Path) -> list[Path]:
     return swept
 
 
-def _is_ours(pid: int) -> bool | None:
+def is_ours(pid: int) -> bool | None:
     """Whether *pid* is a process of this user; False if there is none, None if it is somebody else's."""
     try:
         os.kill(pid, 0)

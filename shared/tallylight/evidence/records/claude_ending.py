@@ -17,28 +17,25 @@ While it asks, the call stands there without a result: an `assistant` entry with
 the same id behind it.
 
 Undocumented, so whatever has another shape is no evidence. Bytes in, a value or None out; the caller reads at
-most `TAIL_BYTES` from the end of the file.
+most `TAIL_BYTES` from the end of the file (`reading`): a longer entry before the last ones is cut, which spoils that
+one line.
 """
 
 from __future__ import annotations
 
-import datetime
 import re
 from typing import Any
 
 import attrs
 
+from tallylight.evidence.records.reading import entry_of, iso_epoch, table
 from tallylight.model.dialog import WHAT_CELLS
-from tallylight.model.errors import DecodeError
 from tallylight.model.prose import last_question
 from tallylight.model.status import Kind, Status
 from tallylight.model.tool_call import tool_call
 from tallylight.wire import values
 from tallylight.wire.text import middle, sanitise
 
-#: Enough for the last entries of a turn. A longer entry before them (a request, a tool's result) is cut, which
-#: spoils that one line.
-TAIL_BYTES = 262_144
 #: Only lines with one of these are parsed.
 _DECISIVE = (b'"turn_duration"', b'"isApiErrorMessage"', b"[Request interrupted", b'"end_turn"')
 #: Agents left running that are counted; more is no number of agents.
@@ -87,10 +84,10 @@ def ending(tail: bytes, after: float) -> Ending | None:
     for line in reversed(tail.split(b"\n")):
         if not any(word in line for word in _DECISIVE):
             continue
-        entry = _entry(line)
+        entry = entry_of(line)
         if entry is None or entry.get("isSidechain") is True:
             continue
-        at = _epoch(entry.get("timestamp"))
+        at = iso_epoch(entry.get("timestamp"))
         if at is None:
             continue
         if at < after:
@@ -112,10 +109,10 @@ def left_running(tail: bytes, after: float) -> int:
     for line in reversed(tail.split(b"\n")):
         if not any(word in line for word in (b'"turn_duration"', *_CONVERSATION)):
             continue
-        entry = _entry(line)
+        entry = entry_of(line)
         if entry is None or entry.get("isSidechain") is True:
             continue
-        at = _epoch(entry.get("timestamp"))
+        at = iso_epoch(entry.get("timestamp"))
         found = _ending_of(entry) if entry.get("type") == "system" else None
         return found.background if found is not None and at is not None and at >= after else 0
     return 0
@@ -125,7 +122,7 @@ def _last_reply(tail: bytes) -> str:
     """The last words of the agent to the person."""
     for line in reversed(tail.split(b"\n")):
         if b'"assistant"' in line and b'"text"' in line:
-            entry = _entry(line)
+            entry = entry_of(line)
             if entry is not None and entry.get("type") == "assistant" and entry.get("isSidechain") is not True:
                 return _text(entry)
         elif b'"user"' in line and b'"tool_result"' not in line and b'"content"' in line:
@@ -146,12 +143,12 @@ def pending_call(tail: bytes, cwd: str) -> str:
         if b'"tool_use"' not in line and b'"tool_result"' not in line:
             continue
         parsed += 1
-        entry = _entry(line) if parsed <= _MAX_CALLS else None
+        entry = entry_of(line) if parsed <= _MAX_CALLS else None
         if entry is None:
             break  # it is cut off: what stands before it is older
         if entry.get("isSidechain") is True:
             continue
-        content = _message(entry).get("content")
+        content = table(entry, "message").get("content")
         for part in content if isinstance(content, list) else ():
             if not isinstance(part, dict):
                 continue
@@ -172,28 +169,15 @@ def _ending_of(entry: dict[str, Any]) -> Ending | None:
         if values.text(entry.get("error"), _MAX_WORD) in _LOGIN_ERRORS:
             return Ending(Status.WAITING, message, kind=Kind.AUTH)
         return Ending(Status.ERROR, message)
-    if kind == "assistant" and _message(entry).get("stop_reason") == "end_turn":
+    if kind == "assistant" and table(entry, "message").get("stop_reason") == "end_turn":
         return Ending(Status.DONE)
     if kind == "user" and _text(entry).startswith(_INTERRUPTED):
         return Ending(Status.IDLE)
     return None
 
 
-def _entry(line: bytes) -> dict[str, Any] | None:
-    try:
-        entry = values.load(line)
-    except DecodeError:
-        return None
-    return entry if isinstance(entry, dict) else None
-
-
-def _message(entry: dict[str, Any]) -> dict[str, Any]:
-    message = entry.get("message")
-    return message if isinstance(message, dict) else {}
-
-
 def _text(entry: dict[str, Any]) -> str:
-    content = _message(entry).get("content")
+    content = table(entry, "message").get("content")
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -201,12 +185,3 @@ def _text(entry: dict[str, Any]) -> str:
             if isinstance(part, dict) and isinstance(part.get("text"), str):
                 return str(part["text"])
     return ""
-
-
-def _epoch(timestamp: object) -> float | None:
-    if not isinstance(timestamp, str):
-        return None
-    try:
-        return datetime.datetime.fromisoformat(timestamp).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return None

@@ -204,12 +204,18 @@ def entries(tail: bytes, words: tuple[bytes, ...], within: int = 0) -> Iterator[
     """
     for text in tail.split(b"\n"):
         if text and any(sought in (text[:within] if within else text) for sought in words):
-            try:
-                entry = values.load(text)
-            except DecodeError:
-                continue
-            if isinstance(entry, dict):
+            entry = entry_of(text)
+            if entry is not None:
                 yield entry
+
+
+def entry_of(text: bytes) -> dict[str, Any] | None:
+    """The object in a line; None for a line that is cut, or holds something else."""
+    try:
+        entry = values.load(text)
+    except DecodeError:
+        return None
+    return entry if isinstance(entry, dict) else None
 
 
 def table(value: object, key: str = "") -> dict[str, Any]:
@@ -227,6 +233,11 @@ def epoch(stamp: object) -> float | None:
     """The time of a stamp such as `2026-11-22T09:00:00.123Z`, or of a number of ms, in seconds since the epoch."""
     if (found := values.number(stamp, 0, 1000 * values.LATEST)) is not None:
         return found / 1000
+    return iso_epoch(stamp)
+
+
+def iso_epoch(stamp: object) -> float | None:
+    """The same of a text alone."""
     if not isinstance(stamp, str):
         return None
     try:

@@ -14,14 +14,11 @@ from kitty.fast_data_types import add_timer
 from tallylight.actions.answer import Answer, Done, Question
 from tallylight.actions.brief import Brief, brief
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import SETTLE_S
+from tallylight.actions.once import LOOK_S, SETTLE_S
 from tallylight.hosts.kitty.typist import WindowTypist
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
-
-#: Seconds between two looks.
-LOOK_S = 0.05
 
 
 def brief_of(host: KittyHost, id_: int) -> Brief | None:

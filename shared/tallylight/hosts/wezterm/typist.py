@@ -8,7 +8,6 @@ up last. Then it is typed at once; what remains in between is the time of one `w
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from tallylight.hosts.wezterm.sidecar import HOST, socket_of
 from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Look
 from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import is_ours
 
 #: Looks at a screen that is just being drawn, before that is said.
 TRIES = 5
@@ -50,17 +50,9 @@ def gui_of(host: str, table: process_table.Table) -> Gui | None:
     if kind != HOST or not (number.isascii() and number.isdigit() and len(number) < 11):
         return None
     sidecar = table.get(int(number))
-    found = _served(sidecar.argv) if sidecar is not None and _is_ours(sidecar.pid) else None
+    # What another user calls a `wezterm` is not run.
+    found = _served(sidecar.argv) if sidecar is not None and is_ours(sidecar.pid) else None
     return found if found is not None and table.start(found.pid) is not None else None
-
-
-def _is_ours(pid: int) -> bool:
-    """Whether it is this user's: what another one calls a `wezterm` is not run."""
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
 
 
 def _served(argv: Sequence[str]) -> Gui | None:

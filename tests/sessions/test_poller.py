@@ -6,6 +6,8 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,7 @@ from tallylight.hosts.polling import host as poller_module
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.model.status import Status
 from tallylight.pane.pane import Look
-from tallylight.snapshot import requests
+from tallylight.snapshot import open_conversations, requests
 from tallylight.snapshot.requests import Request
 from tests.host.test_pane import AIDER, CLAUDE, rows, status_file
 from tests.sessions.polling import HandSource, System, until
@@ -247,3 +249,26 @@ def test_a_fault_costs_only_what_it_is_in(system: System, source: HandSource) ->
     system.poller.post(lambda: 1 // 0)
     system.poller.step(system.now)
     assert system.poller.problems == {"call": "ZeroDivisionError: integer division or modulo by zero"}
+
+
+def test_what_is_open_is_kept_on_disk_by_a_thread(
+    system: System, source: HandSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that is killed leaves its agents for `tally restore`; its loop waits for no disk; a clean end leaves none."""
+    writers: set[bool] = set()
+    save = open_conversations._save
+
+    def noted(path: Path, file: Any) -> None:
+        writers.add(threading.current_thread() is threading.main_thread())
+        save(path, file)
+
+    monkeypatch.setattr(open_conversations, "_save", noted)
+    status_file(str(system.home), status="busy")
+    source.source_panes = [SourcePane(id="a", group=CLAUDE.pid, tab="0")]
+    system.steps(2)
+
+    (path,) = open_conversations.directory(system.environ).glob("sessions-*.json")
+    assert [pane.id for pane in open_conversations._read(path).snapshot.panes] == ["a"]
+    assert writers == {False}
+    system.poller.close()
+    assert not path.exists()

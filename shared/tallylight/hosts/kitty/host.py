@@ -25,11 +25,11 @@ from tallylight.actions.once import Once
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
+from tallylight.hosts.conversations import KeptConversations
 from tallylight.hosts.kitty import answering
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
-from tallylight.hosts.kitty.conversations import KeptConversations
 from tallylight.hosts.kitty.notifications import Notices
 from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.kitty.published import Published
@@ -76,7 +76,7 @@ class KittyHost:
         self._files = FileReader(self._panes, self.worker, self.guarded, _log)
         self._projects = Projects(self.worker.submit)
         self._store = Store(self.worker, _log)
-        self._conversations = KeptConversations(self.worker, _log, self._tell_resumable)
+        self._conversations = KeptConversations("kitty", os.environ, self.worker.submit, _log, self._tell_resumable)
         #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
         self._is_unsaved = self._is_redrawn = False
         self._ticks = 0
@@ -360,13 +360,14 @@ class KittyHost:
             self._is_redrawn = False
             self._surfaces.redraw()
         if self._is_unsaved:
-            self._is_unsaved = not self._store.publish(self._entries_to_keep, now)
+            self._is_unsaved = not self._store.publish(lambda: self._entries_to_keep(now), now)
         self._store.flush(now)
         self._conversations.tick(now)
         self.come_back(now)
 
-    def _entries_to_keep(self) -> tuple[PaneEntry, ...]:
-        entries = self.entries(time.monotonic())
+    def _entries_to_keep(self, now: float) -> tuple[PaneEntry, ...]:
+        """Every pane, for the snapshot that is written now; what is open in them is kept, too."""
+        entries = self.entries(now)
         self._conversations.publish(entries)
         return entries
 

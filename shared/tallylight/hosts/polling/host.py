@@ -27,6 +27,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.evidence import process_table
+from tallylight.hosts.conversations import KeptConversations
 from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.polling.own_files import AgentFiles
@@ -40,7 +41,6 @@ from tallylight.hosts.projects import Projects
 from tallylight.pane import marks as requested
 from tallylight.pane.pane import Pane
 from tallylight.snapshot import waiting_time_file
-from tallylight.snapshot.open_conversations import OpenConversations
 from tallylight.snapshot.requests import Spool
 from tallylight.snapshot.writer import MAX_PANES, SnapshotWriter
 
@@ -90,7 +90,9 @@ class PollingHost:
         self._agent_files = AgentFiles(self._jobs, clock, self._touch)
         self._projects = Projects(self._jobs.submit, environ.get("HOME", ""))
         self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
-        self._conversations = OpenConversations.for_host(host, environ, time.time)
+        self._conversations = KeptConversations(host, environ, self._jobs.submit)
+        if self.config.keep_conversations:
+            self._conversations.open()
         self._spool = Spool(host, environ=environ)
         self._waited_file = waiting_time_file.WaitingTimeFile(host, environ)
         self._ledger = self._waited_file.open(waiting_time_file.today(time.time()))
@@ -366,14 +368,12 @@ class PollingHost:
             self._is_changed = False
             entries = [polled.entry for polled in self._held.values() if polled.entry is not None]
             self._snapshot.publish(entries, now)
-            if self.config.keep_conversations:
-                self._conversations.publish(entries, now)
+            self._conversations.publish(entries)
             for asked in self._asked:
                 asked.is_told = False
         else:
             self._snapshot.flush(now)
-            if self.config.keep_conversations:
-                self._conversations.flush(now)
+        self._conversations.tick(now)
         for asked in self._asked:
             if not asked.is_told:
                 self._tell(asked)

@@ -254,7 +254,7 @@ def test_a_fault_costs_only_what_it_is_in(system: System, source: HandSource) ->
 def test_what_is_open_is_kept_on_disk_by_a_thread(
     system: System, source: HandSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A host that is killed leaves its agents for `tally restore`; its loop waits for no disk; a clean end leaves none."""
+    """A host that is killed leaves its agents for `tally restore`; no loop waits for a disk; a good end leaves none."""
     writers: set[bool] = set()
     save = open_conversations._save
 

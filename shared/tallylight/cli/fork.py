@@ -123,16 +123,28 @@ def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str,
     is_here = found.host == f"kitty-{environ.get('KITTY_PID', '')}"
     if kitten is None or not is_here or not environ.get("KITTY_LISTEN_ON"):
         return None
-    beside = f"id:{found.pane.id}"
+    return launch(kitten, found.pane.id, plan, place, f"--next-to=id:{found.pane.id}")
+
+
+def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str) -> list[str]:
+    """What has kitty start *plan* in a new pane, with the surroundings of the program in *window*."""
     where = {
-        Place.TAB: ["--type=tab", f"--tab-title={plan.title}"],
+        Place.TAB: ["--type=tab"],
         Place.OS_WINDOW: ["--type=os-window"],
         Place.VSPLIT: ["--type=window", "--location=vsplit"],
         Place.HSPLIT: ["--type=window", "--location=hsplit"],
     }[place]
-    # The surroundings come from the program in that pane, and so from no command line that others could read.
-    same = ["--copy-env", f"--source-window={beside}", f"--next-to={beside}"]
-    return [kitten, "@", "launch", *where, *same, f"--title={plan.title}", f"--cwd={plan.cwd}", *plan.argv]
+    # They come from the program in that pane, and so from no command line that others could read.
+    same = ["--copy-env", f"--source-window=id:{window}", *more]
+    names = [f"--tab-title={plan.title}"] if place is Place.TAB else []
+    names += [f"--title={plan.title}", f"--cwd={plan.cwd}"]
+    return [kitten, "@", "launch", *where, *same, *names, *plan.argv]
+
+
+def open_pane(command: list[str]) -> str:
+    """Run a `launch`; why kitty did not open a pane, or nothing."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
+    return clean(done.stderr or done.stdout or "it does not say why") if done.returncode else ""
 
 
 def _agreed(offer: ForkPage, found: Found) -> Plan | None:
@@ -187,7 +199,6 @@ def _ask(offer: ForkPage, found: Found) -> int:
         return 1
     command = launch_command(found, again, offer.place, os.environ)
     assert command is not None
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LAUNCH_S, check=False)
-    if done.returncode:
-        raise TallyError(f"kitty did not open a pane: {clean(done.stderr or done.stdout)}")
+    if problem := open_pane(command):
+        raise TallyError(f"kitty did not open a pane: {problem}")
     return 0

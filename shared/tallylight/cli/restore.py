@@ -17,13 +17,13 @@ import time
 from collections.abc import Mapping
 
 from tallylight.actions import fork
-from tallylight.actions.fork_page import command_line
+from tallylight.actions.fork_page import Place, command_line
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Plan, Verb
 from tallylight.actions.restore_page import Choice, RestorePage
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
-from tallylight.cli.fork import LAUNCH_S, to_json
+from tallylight.cli.fork import launch, open_pane, to_json
 from tallylight.cli.output import Output, ago, clean
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
@@ -142,16 +142,16 @@ def _list(output: Output, choices: list[Choice]) -> None:
             output.line(f"   cd {command_line([choice.found.cwd])} && {command_line(choice.found.argv)}")
 
 
-def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> list[str] | None:
-    """What opens a tab of the kitty around us; None where nothing can."""
+def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, str] | None:
+    """The program that opens a tab of the kitty around us, and our window there; None where nothing can."""
     kitten = shutil.which("kitten", path=environ.get("PATH"))
     window = environ.get("KITTY_WINDOW_ID", "")
     if kitten is None or not window.isdigit() or not (environ.get("KITTY_LISTEN_ON") or through_tty):
         return None
-    return [kitten, "@", "launch", "--type=tab", "--copy-env", f"--source-window=id:{window}"]
+    return kitten, window
 
 
-def _start(choice: Choice, lost: Lost, launcher: list[str] | None) -> str:
+def _start(choice: Choice, lost: Lost, launcher: tuple[str, str] | None) -> str:
     """Start one; what went wrong, or nothing."""
     plan = choice.plan
     assert plan is not None
@@ -166,11 +166,7 @@ def _start(choice: Choice, lost: Lost, launcher: list[str] | None) -> str:
             os.chdir(plan.cwd)
             sys.stdout.flush()
             os.execv(plan.argv[0], plan.argv)  # noqa: S606 - no shell is meant to come between
-        names = [f"--tab-title={plan.title}", f"--title={plan.title}", f"--cwd={plan.cwd}"]
-        done = subprocess.run(
-            [*launcher, *names, *plan.argv], capture_output=True, text=True, timeout=LAUNCH_S, check=False
-        )
-        problem = clean(done.stderr or done.stdout or "kitty opened no tab") if done.returncode else ""
+        problem = open_pane(launch(*launcher, plan, Place.TAB))
     except (OSError, subprocess.TimeoutExpired) as error:
         problem = str(error)
     if problem:

@@ -61,8 +61,8 @@ ALSO_PURE = (
     "actions.answer", "actions.say",
     "recordings.asciicast", "recordings.decoder", "recordings.events", "recordings.replay", "recordings.grid",
     "recordings.scoring", "recordings.sightings", "recordings.draft", "recordings.check",
-    "ui.layout", "ui.ansi", "ui.keys", "ui.agent_list.state", "ui.agent_list.effects", "ui.agent_list.draw",
-    "ui.agent_list.question", "ui.agent_list.channel",
+    "ui.layout", "ui.ansi", "ui.keys", "ui.agent_list.state", "ui.agent_list.press", "ui.agent_list.effects",
+    "ui.agent_list.draw", "ui.agent_list.question", "ui.agent_list.channel",
     "hosts.tmux.pane_list", "hosts.tmux.control_protocol", "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list",
     "hosts.wezterm.pane_list", "hosts.fleet.messages", "hosts.fleet.mirror", "hosts.fleet.outbox",
 )  # fmt: skip
@@ -301,7 +301,7 @@ def typing(module: Module) -> list[str]:
     for node in ast.walk(ast.parse(module.source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             # The list's own `press` is a function of a module, for a key that a person has pressed.
-            word, allowed = node.func.attr if ast.unparse(node.func.value) != "state" else "", TYPING_CALLS
+            word, allowed = node.func.attr if ast.unparse(node.func.value) != "press" else "", TYPING_CALLS
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             word, allowed = node.value, TYPING_WORDS
         else:
@@ -327,7 +327,7 @@ def test_typing_elsewhere_is_found() -> None:
     ]  # fmt: skip
     for name in ("serve.app", "hosts.kitty.notifications", "kittens.answer"):
         assert [len(typing(Module(name, source))) for source in sources] == [1] * len(sources)
-    assert typing(Module("ui.agent_list.loop", "state.press(now, event)")) == []
+    assert typing(Module("ui.agent_list.loop", "press.press(now, event)")) == []
 
 
 BAD = {

@@ -10,7 +10,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.snapshot import rows
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane, Snapshot
-from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list import press, state
 from tallylight.ui.agent_list.effects import Effects, Look
 from tallylight.ui.agent_list.state import Mode, State
 from tallylight.ui.keys import Event, Key
@@ -75,7 +75,7 @@ def pressed(start: State, *keys: str | Event) -> tuple[State, Effects]:
     """What comes of these keys, and the effects of all of them."""
     effects: Effects = ()
     for key in keys:
-        start, more = state.press(start, Key(key) if isinstance(key, str) else key)
+        start, more = press.press(start, Key(key) if isinstance(key, str) else key)
         effects += more
     return start, effects
 

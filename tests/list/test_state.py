@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list import press, state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Answer, Ask, Fork, Go, Look, Quit, Resume, Why
 from tallylight.ui.agent_list.state import Mode, State, areas
@@ -259,7 +259,7 @@ def test_the_wheel_scrolls_a_question() -> None:
     assert shown.asking is not None
     after = pressed(shown, Mouse("wheel_up", 3, 0))[0]
 
-    assert after.asking is not None and after.asking.top == max(0, shown.asking.top - state.WHEEL)
+    assert after.asking is not None and after.asking.top == max(0, shown.asking.top - press.WHEEL)
 
 
 # News ------------------------------------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ def test_the_wheel_moves_the_view() -> None:
     many = listed(*[pane(n, age=n) for n in range(50)], lines=12)
     down = pressed(many, Mouse("wheel_down", 3, 3))[0]
 
-    assert (down.top, down.index) == (state.WHEEL, state.WHEEL)
+    assert (down.top, down.index) == (press.WHEEL, press.WHEEL)
     assert pressed(down, Mouse("wheel_up", 3, 3))[0].top == 0
 
 
@@ -322,10 +322,10 @@ def test_help_and_explanations_scroll_and_go_away() -> None:
     text = state.explained(listed(*THREE, lines=12), "why", tuple(map(str, range(30))))
     height = areas(text).rows
 
-    assert pressed(text, "down", Mouse("wheel_down", 0, 0))[0].scroll == 1 + state.WHEEL
+    assert pressed(text, "down", Mouse("wheel_down", 0, 0))[0].scroll == 1 + press.WHEEL
     assert pressed(text, "end")[0].scroll == 30 - height
     assert pressed(text, "end", "home", "x") == (listed(*THREE, lines=12), ())
-    assert pressed(listed(*THREE), "?")[0].text == state.HELP
+    assert pressed(listed(*THREE), "?")[0].text == press.HELP
 
 
 _EVENTS: list[Event] = [
@@ -356,7 +356,7 @@ def test_whatever_happens_the_picture_fits(happenings: list[object]) -> None:
         elif isinstance(what, tuple):
             now = state.resized(now, *what)
         else:
-            now, effects = state.press(now, what)  # type: ignore[arg-type]
+            now, effects = press.press(now, what)  # type: ignore[arg-type]
             for effect in effects:
                 if isinstance(effect, Look):
                     now = state.asked(now, effect.row, question_of(effect.row.pane))

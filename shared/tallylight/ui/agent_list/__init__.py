@@ -1,1 +1,3 @@
-"""The list of agents: which rows, in what order, how they are drawn, what a key does. Pure; `listing` runs it."""
+"""
+The list of agents: which rows (`state`), what a key does (`press`), how they are drawn (`draw`). Pure; `loop` runs it.
+"""

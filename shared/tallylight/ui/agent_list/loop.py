@@ -14,7 +14,7 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import draw, effects, state
+from tallylight.ui.agent_list import draw, effects, press, state
 from tallylight.ui.agent_list.actions import Actions
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.keys import Decoder
@@ -96,7 +96,7 @@ class _List:
             events = self._decoder.feed(read) if read else self._decoder.flush()
             for event in events:
                 if self._is_open:
-                    self.state, effects = state.press(self.state, event)
+                    self.state, effects = press.press(self.state, event)
                     for effect in effects:
                         self._carry_out(effect)
 

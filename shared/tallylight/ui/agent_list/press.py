@@ -1,0 +1,189 @@
+"""
+Press: what a key, a paste or the mouse makes of the list.
+
+    state, effects = press(state, event)
+
+What effects there are, `effects` says; they are for the loop to carry out. `HELP` names the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list import question as asking
+from tallylight.ui.agent_list.effects import Answer, Ask, Effects, Fork, Go, Look, Quit, Resume, Why
+from tallylight.ui.agent_list.state import (
+    Mode,
+    State,
+    areas,
+    explained,
+    filtered,
+    listing,
+    scrolled,
+    select,
+    told,
+    typed,
+    wheeled,
+)
+from tallylight.ui.keys import Event, Key, Mouse, Paste
+
+#: Lines that a turn of the wheel moves.
+WHEEL = 3
+
+
+def press(state: State, event: Event) -> tuple[State, Effects]:
+    """A person pressed a key, pasted, or used the mouse."""
+    state = attrs.evolve(state, message="")
+    if isinstance(event, Mouse):
+        return _mouse(state, event)
+    if isinstance(event, Paste):
+        # Never as commands: what is pasted was not pressed.
+        return (typed(state, event.text) if state.mode is Mode.FILTER else state), ()
+    if event.name == "ctrl+c":
+        return state, (Quit(),)
+    return _KEYS[state.mode](state, event)
+
+
+# Keys ------------------------------------------------------------------------------------------------------------
+
+
+def _list_key(state: State, key: Key) -> tuple[State, Effects]:
+    if (moved := _moved(state, key.name, {"j": "down", "k": "up"})) is not None:
+        return moved, ()
+    if key.name == "escape" and state.filter:
+        return filtered(attrs.evolve(state, filter="")), ()
+    if key.name in ("q", "escape"):
+        return state, (Quit(),)
+    if key.name == "/":
+        return attrs.evolve(state, mode=Mode.FILTER), ()
+    if key.name == "?":
+        return explained(state, "keys", HELP), ()
+    command = _COMMANDS.get(key.name)
+    if command is None:
+        return state, ()
+    return command(state, state.row) if state.row is not None else (told(state, "no agent is selected"), ())
+
+
+def _filter_key(state: State, key: Key) -> tuple[State, Effects]:
+    if (moved := _moved(state, key.name, {})) is not None:
+        return moved, ()
+    if key.name == "escape":
+        return filtered(attrs.evolve(state, mode=Mode.LIST, filter="")), ()
+    if key.name in ("enter", "tab"):
+        return attrs.evolve(state, mode=Mode.LIST), ()
+    if key.name == "backspace":
+        return filtered(attrs.evolve(state, filter=state.filter[:-1])), ()
+    if key.name == "ctrl+u":
+        return filtered(attrs.evolve(state, filter="")), ()
+    return (typed(state, key.name) if len(key.name) == 1 else state), ()
+
+
+def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
+    row, shown = state.row, state.asking
+    if key.name in ("escape", "q") or row is None or shown is None:
+        return listing(state), ()
+    if (step := _step(key.name, max(1, shown.height - 1), len(shown.lines))) is not None:
+        return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
+    if not (key.name.isascii() and key.name.isdigit()):
+        return state, ()
+    choice = next((choice for choice in shown.question.choices if str(choice.number) == key.name), None)
+    if choice is None:
+        return state, ()
+    if shown.unread:
+        return told(
+            state, f"read all of it first: scroll {shown.unread} more lines with up, down and the page keys"
+        ), ()
+    if not choice.keys:
+        return told(state, "the keys for this choice are not known; press Esc, then Enter to go there"), ()
+    return listing(state), (Answer(row, shown.question, choice.number),)
+
+
+def _text_key(state: State, key: Key) -> tuple[State, Effects]:
+    step = _step(key.name, max(1, areas(state).rows - 1), len(state.text))
+    return (scrolled(state, step) if step is not None else listing(state)), ()
+
+
+def _step(name: str, page: int, all_: int) -> int | None:
+    """By how many lines the key *name* scrolls a text of *all_* lines; None if it does not."""
+    steps = {
+        "up": -1, "k": -1, "down": 1, "j": 1, "page_up": -page, "page_down": page, " ": page, "home": -all_, "end": all_
+    }  # fmt: skip
+    return steps.get(name)
+
+
+_KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
+    Mode.LIST: _list_key,
+    Mode.FILTER: _filter_key,
+    Mode.ANSWER: _answer_key,
+    Mode.TEXT: _text_key,
+}
+
+
+def _moved(state: State, name: str, letters: dict[str, str]) -> State | None:
+    """The selection moved, if the key moves it."""
+    page = max(1, areas(state).rows - 1)
+    steps = {
+        "up": -1, "down": 1, "page_up": -page, "page_down": page, "home": -len(state.shown), "end": len(state.shown)
+    }  # fmt: skip
+    step = steps.get(letters.get(name, name))
+    return None if step is None else select(state, state.index + step)
+
+
+def _answering(state: State, row: Row) -> tuple[State, Effects]:
+    if not row.is_own and not row.pane.attach and not row.host.startswith("wezterm-"):
+        return told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
+    # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
+    # have read, is older: it may still say that the agent works while the first picture has shown the question already.
+    return state, (Look(row),)
+
+
+def _snoozing(state: State, row: Row) -> tuple[State, Effects]:
+    # A second time takes it back.
+    return state, (Ask(row, "snooze", ("0",) if row.pane.snoozed_until > state.now else ()),)
+
+
+_COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
+    "enter": lambda state, row: (state, (Go(row),)),
+    "a": _answering,
+    "f": lambda state, row: (state, (Fork(row),)),
+    "r": lambda state, row: (state, (Resume(row),)),
+    "s": _snoozing,
+    "u": lambda state, row: (state, (Ask(row, "unread"),)),
+    "w": lambda state, row: (state, (Why(row),)),
+}
+
+HELP: tuple[str, ...] = (
+    "Enter     go there; or click twice",
+    "a         answer its question here",
+    "/         filter; Esc shows all again",
+    "f         fork it into a new pane",
+    "r         resume it after its agent has ended",
+    "s         snooze it, or end the snooze",
+    "u         mark it unread",
+    "w         show why it has this light",
+    "up, down  or k, j; page up, page down, home, end",
+    "q, Esc    leave",
+)
+
+
+# The mouse -------------------------------------------------------------------------------------------------------
+
+
+def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
+    if event.what != "press":
+        step = WHEEL if event.what == "wheel_down" else -WHEEL
+        if state.asking is not None:
+            return attrs.evolve(state, asking=asking.scrolled(state.asking, step)), ()
+        return (scrolled(state, step) if state.mode is Mode.TEXT else wheeled(state, step)), ()
+    if state.mode is Mode.TEXT:
+        return listing(state), ()
+    index = state.top + event.line - 1
+    if not 1 <= event.line <= areas(state).rows or index >= len(state.shown):
+        return state, ()
+    row = state.shown[index]
+    if state.mode is not Mode.ANSWER and row.address == state.selected:
+        return state, (Go(row),)
+    return select(listing(state), index), ()

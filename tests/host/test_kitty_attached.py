@@ -78,6 +78,16 @@ def test_what_the_tab_itself_says_counts_where_it_is_more_urgent(rig: Rig, publi
     rig.until(lambda: light(rig) == "waiting", "its own light")
 
 
+def test_work_in_tmux_goes_before_a_done_in_there_and_beside_it(rig: Rig, publish: Publish) -> None:
+    """As among splits: green means that nothing is left to wait for; an unseen done is then a mark beside the work."""
+    publish(pane("a", Status.DONE, HERE), pane("b", Status.WORKING, HERE))
+    rig.until(lambda: light(rig) == "working" and rig.host._rollup.is_finished(1), "work, and the mark")
+    publish(pane("a", Status.DONE, HERE))
+    rig.until(lambda: light(rig) == "done" and not rig.host._rollup.is_finished(1), "done alone")
+    rig.host.on_set_user_var(rig.boss.window_id_map[1], "tally", "state=working;tool=claude")
+    rig.until(lambda: light(rig) == "working" and rig.host._rollup.is_finished(1), "work of the tab's own")
+
+
 def test_a_split_with_tmux_has_its_light(rig: Rig, publish: Publish) -> None:
     """What a badge stands for is the same as what the tab shows."""
     publish(pane("a", Status.DONE, HERE))
@@ -122,8 +132,13 @@ def test_terminals_survive_the_snapshot() -> None:
 
 
 def test_of_equals_the_newest() -> None:
-    panes = (pane("a", Status.WAITING, HERE, since=1.0), pane("b", Status.WAITING, HERE, since=2.0))
-    assert by_terminal((Snapshot(host="sessions", pid=1, started=0, written=0, panes=panes),))[HERE].id == "b"
+    """Of each status one, in the order of tabs: many panes in there cost no more than a few."""
+    panes = (
+        pane("c", Status.DONE, HERE), pane("d", Status.WORKING, HERE), pane("a", Status.WAITING, HERE, since=1.0),
+        pane("b", Status.WAITING, HERE, since=2.0), pane("e", Status.IDLE, HERE),
+    )  # fmt: skip
+    found = by_terminal((Snapshot(host="sessions", pid=1, started=0, written=0, panes=panes),))
+    assert [pane.id for pane in found[HERE]] == ["b", "d", "c"]
     assert decision_of(panes[0]).is_lit
 
 

@@ -3,8 +3,8 @@ What is attached in kitty's windows: the panes of a tmux whose client runs in on
 
 `tally host sessions` looks into every tmux, and says in its snapshot on which terminals a person is attached to each
 session. kitty knows the terminal of each of its windows. So the tab of a window in which tmux is attached shows the
-most urgent of that session's panes, with nothing set up inside of tmux. A worker reads the snapshot; kitty's main
-thread is given what has changed.
+light of that session's panes, by the same order as for splits, with nothing set up inside of tmux. A worker reads the
+snapshot; kitty's main thread is given what has changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot import rows, writer
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Pane, Snapshot
-from tallylight.tracker.rollup import urgency
+from tallylight.tracker.rollup import precedence
 
 #: How often, in seconds, the snapshots are looked at.
 LOOK_S = 0.5
@@ -44,21 +44,20 @@ def terminal_of(window: Any) -> str:
     return f"/dev/pts/{struct.unpack('I', number)[0]}"
 
 
-def by_terminal(snapshots: tuple[Snapshot, ...]) -> dict[str, Pane]:
-    """Of the panes on each terminal on which somebody is attached, the most urgent; of equals the newest."""
-    found: dict[str, Pane] = {}
+def by_terminal(snapshots: tuple[Snapshot, ...]) -> dict[str, tuple[Pane, ...]]:
+    """Of the panes on each terminal on which somebody is attached, the newest of each status, in the order of tabs."""
+    found: dict[str, dict[Status, Pane]] = {}
     for snapshot in snapshots:
         for pane in snapshot.panes:
             # An idle agent in there is no news of the tab around it, in which a person does other things.
             for terminal in pane.terminals if rows.is_lit(pane) and pane.status is not Status.IDLE else ():
-                best = found.get(terminal)
-                if best is None or _rank(pane) > _rank(best):
-                    found[terminal] = pane
-    return found
-
-
-def _rank(pane: Pane) -> tuple[int, float]:
-    return urgency(pane.status), pane.since
+                newest = found.setdefault(terminal, {})
+                if pane.status not in newest or pane.since > newest[pane.status].since:
+                    newest[pane.status] = pane
+    return {
+        terminal: tuple(newest[status] for status in sorted(newest, key=precedence, reverse=True))
+        for terminal, newest in found.items()
+    }
 
 
 def decision_of(pane: Pane) -> Decision:
@@ -84,9 +83,9 @@ class Attached:
     changed: Callable[[], None]
     _feed: Feed | None = None
     _looked_at: float | None = None
-    _panes: dict[str, Pane] = attrs.field(factory=dict)
+    _panes: dict[str, tuple[Pane, ...]] = attrs.field(factory=dict)
     #: The decisions for `_panes`.
-    _decisions: dict[str, Decision] = attrs.field(factory=dict)
+    _decisions: dict[str, tuple[Decision, ...]] = attrs.field(factory=dict)
     #: The terminals of the windows, by id, each with the descriptor it was asked by.
     _terminals: dict[int, tuple[int, str]] = attrs.field(factory=dict)
 
@@ -99,9 +98,9 @@ class Attached:
         if self.worker.submit(JOB, lambda: self._read(now), self._was_read):
             self._looked_at = now
 
-    def decision(self, window: Any) -> Decision | None:
-        """What is attached in *window* shows; None if nothing is, or nothing in there has anything to say."""
-        return self._decisions.get(self.terminal(window)) if self._decisions else None
+    def decisions(self, window: Any) -> tuple[Decision, ...]:
+        """What is attached in *window* shows, one of each status; none if nothing in there has anything to say."""
+        return self._decisions.get(self.terminal(window), ()) if self._decisions else ()
 
     def terminal(self, window: Any) -> str:
         """As `terminal_of`, asked once for each window."""
@@ -111,7 +110,7 @@ class Attached:
             known = self._terminals[window.id] = fd, terminal_of(window)
         return known[1]
 
-    def _read(self, now: float) -> dict[str, Pane]:
+    def _read(self, now: float) -> dict[str, tuple[Pane, ...]]:
         if self._feed is None:
             self._feed = Feed(writer.directory(os.environ), HOST)
         self._feed.poll(now)
@@ -125,5 +124,7 @@ class Attached:
             same = {
                 terminal: self._decisions[terminal] for terminal in found if found[terminal] == before.get(terminal)
             }
-            self._decisions = {terminal: same.get(terminal) or decision_of(pane) for terminal, pane in found.items()}
+            self._decisions = {
+                terminal: same.get(terminal) or tuple(map(decision_of, panes)) for terminal, panes in found.items()
+            }
             self.changed()

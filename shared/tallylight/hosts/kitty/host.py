@@ -87,7 +87,7 @@ class KittyHost:
         self._surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
         self._rollup, self._tabs = self._surfaces.rollup, self._surfaces.tabs
         self._attached = Attached(self.worker, self.guarded("attached sessions", self._surfaces.redraw))
-        self._rollup.attached = self._attached.decision
+        self._rollup.attached = self._attached.decisions
         self._notices: Notices | None = None
         self.apply(self.config)
         self._settings = SettingsReader(

@@ -31,8 +31,8 @@ class TabRollup:
     boss: Any
     panes: Mapping[int, Pane]
     guarded: Callable[[str, Callable[..., None]], Callable[..., None]]
-    #: What is attached in a window, a tmux for instance, shows; None where nothing is.
-    attached: Callable[[Any], Decision | None] = lambda _: None
+    #: What is attached in a window, a tmux for instance, shows: one of each status.
+    attached: Callable[[Any], tuple[Decision, ...]] = lambda _: ()
     pulses: bool = True
     #: Whether an agent's own signs and spinners are left out of a title that has our mark beside it.
     strips_glyphs: bool = True
@@ -79,7 +79,7 @@ class TabRollup:
                 panes = {w.id: self.panes[w.id] for w in tab if w.id in self.panes}
                 decisions = {w.id: self.decision(w) for w in tab if w.id in panes}
                 if (urgent := rollup.of_tab(list(decisions.values()))) is not None:
-                    if rollup.has_hidden_done(urgent, list(decisions.values())):
+                    if rollup.has_hidden_done(urgent, [d for w in tab if w.id in panes for d in self._decisions(w)]):
                         finished.add(tab.id)
                     lights[tab.id] = urgent
                     owner = next(w for w in tab if w.id in decisions and decisions[w.id] is urgent)
@@ -93,12 +93,12 @@ class TabRollup:
         self._finished = finished
 
     def decision(self, window: Any) -> Decision:
-        """What *window*, which has a pane, shows: what is attached in it, or its own if that is more urgent."""
-        own = self.panes[window.id].decision
-        inner = self.attached(window)
-        if inner is None or rollup.urgency(inner.status) < rollup.urgency(own.status):
-            return own
-        return inner
+        """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""
+        return max(self._decisions(window), key=lambda decision: rollup.precedence(decision.status))
+
+    def _decisions(self, window: Any) -> tuple[Decision, ...]:
+        """All that *window* could show; of equals the first does."""
+        return (*self.attached(window), self.panes[window.id].decision)
 
     def _title(self, tab: Any, owner: Any, pane: Pane, decision: Decision) -> str:
         """The title of *tab* whose light is that of *owner*; nothing where kitty's is right, or a person gave it."""

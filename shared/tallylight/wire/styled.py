@@ -1,0 +1,239 @@
+"""
+Styled text: what stands on a screen, with its colours, out of text with SGR sequences (ECMA-48 8.3.117).
+
+In: what a terminal says is on a screen of its own, as `kitty`, `tmux capture-pane -e` and `wezterm cli get-text
+--escapes` write it; nothing of it is believed. Out: lines of `Run`s, whose text is sanitised (`wire.text`) and whose
+style is a value. Of all sequences SGR alone is read; every other one, hyperlinks too, goes, whole. It never raises,
+takes linear time, and no line has more than its cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from tallylight.wire.text import sanitise, width
+
+#: Of a screen: rows, columns, and characters of one row with all of its sequences. What is over it is left out.
+MAX_ROWS, MAX_COLUMNS, MAX_ROW = 500, 1000, 64 * 1024
+#: Parameters of one SGR sequence that are read.
+_MAX_PARAMETERS = 64
+_TAB = 8
+
+#: One of the 256 colours of the terminal's palette, by number (0 to 15 are the theme's); or red, green, blue, to 255.
+Colour = int | tuple[int, int, int]
+
+
+@attrs.frozen(kw_only=True)
+class Style:
+    """How text looks. No colour is that of the theme. *is_hidden* is text that the terminal does not show either."""
+
+    foreground: Colour | None = None
+    background: Colour | None = None
+    is_bold: bool = False
+    is_dim: bool = False
+    is_italic: bool = False
+    is_underlined: bool = False
+    is_reverse: bool = False
+    is_struck: bool = False
+    is_hidden: bool = False
+
+
+PLAIN = Style()
+
+
+@attrs.frozen
+class Run:
+    """Text of one style."""
+
+    text: str
+    style: Style = PLAIN
+
+
+StyledLine = tuple[Run, ...]
+
+
+@attrs.frozen(kw_only=True)
+class StyledScreen:
+    """
+    A screen of so many *columns*: its *lines* from the top, each without the blanks at its end.
+
+    *cursor* is the row and the column of the cursor, from 0; None where it is hidden or not known.
+    """
+
+    columns: int
+    lines: tuple[StyledLine, ...]
+    cursor: tuple[int, int] | None = None
+
+
+_TOKEN = re.compile(
+    r"\x1b\[(?P<sgr>[0-9:;]*)m"
+    r"|\x1b\[[0-?]*[ -/]*[@-~]?"
+    # OSC, DCS, SOS, PM, APC: to their end, or that of the line.
+    r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x9c|\x1b\\|\Z)?"
+    r"|\x1b[ -/]*[0-~]?"
+    r"|(?P<shift>[\x0e\x0f])"
+    r"|(?P<text>[^\x1b\x0e\x0f]+)"
+)
+#: DEC special graphics, from `_` on: what line drawing was before Unicode, and what tmux writes for it still.
+_GRAPHICS = dict(zip(range(0x5F, 0x7F), " ◆▒␉␌␍␊°±␤␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·", strict=True))
+#: Attributes that one parameter sets, or takes back.
+_SET = {1: "is_bold", 2: "is_dim", 3: "is_italic", 4: "is_underlined", 7: "is_reverse", 8: "is_hidden", 9: "is_struck",
+        21: "is_underlined"}  # fmt: skip
+_RESET = {22: ("is_bold", "is_dim"), 23: ("is_italic",), 24: ("is_underlined",), 27: ("is_reverse",),
+          28: ("is_hidden",), 29: ("is_struck",), 39: ("foreground",), 49: ("background",)}  # fmt: skip
+
+
+def read_screen(
+    lines: Iterable[str], columns: int, rows: int = MAX_ROWS, cursor: tuple[int, int] | None = None
+) -> StyledScreen:
+    """The screen of *rows* by *columns* whose text with sequences is *lines*, from the top."""
+    reader = Reader(columns)
+    read = [reader.line(line) for line, _ in zip(lines, range(min(rows, MAX_ROWS)), strict=False)]
+    while read and not read[-1]:
+        read.pop()
+    return StyledScreen(columns=reader.columns, lines=tuple(read), cursor=cursor)
+
+
+class Reader:
+    """The lines of one screen of *columns* columns, one after the other: a style goes on in the next line."""
+
+    def __init__(self, columns: int) -> None:
+        self.columns = max(1, min(columns, MAX_COLUMNS))
+        self._style = PLAIN
+        self._is_graphics = False
+
+    def line(self, text: str) -> StyledLine:
+        """Read the next line."""
+        runs: list[Run] = []
+        column = 0
+        for token in _TOKEN.finditer(text[:MAX_ROW]):
+            if (sgr := token["sgr"]) is not None:
+                self._style = apply(self._style, sgr)
+            elif token["shift"] is not None:
+                self._is_graphics = token["shift"] == "\x0e"
+            elif token["text"] is not None and column < self.columns:
+                drawn = self._drawn(token["text"], column)
+                if not drawn:
+                    continue
+                column += width(drawn)
+                if runs and runs[-1].style == self._style:
+                    drawn = runs.pop().text + drawn
+                runs.append(Run(drawn, self._style))
+        return _stripped(runs)
+
+    def _drawn(self, text: str, column: int) -> str:
+        """What of *text* is drawn from *column* on."""
+        if self._is_graphics:
+            text = text.translate(_GRAPHICS)
+        left = self.columns - column
+        parts = []
+        # A blank of two cells would become one of one.
+        for number, part in enumerate(text.replace("\u3000", "  ").split("\t")):
+            if number and left > 0:
+                tab = min(left, _TAB - (self.columns - left) % _TAB)
+                parts.append(" " * tab)
+                left -= tab
+            if part and left > 0:
+                parts.append(sanitise(part, cells=left, graphemes=left))
+                left -= width(parts[-1])
+        drawn = "".join(parts)
+        return " " * width(drawn) if self._style.is_hidden else drawn
+
+
+def cut(line: StyledLine, columns: int) -> StyledLine:
+    """*line* as far as *columns* cells reach; a wide character that would stand across the edge is left out."""
+    runs: list[Run] = []
+    for run in line:
+        if columns <= 0:
+            break
+        if text := sanitise(run.text, cells=columns, graphemes=columns):
+            runs.append(attrs.evolve(run, text=text))
+        columns -= width(run.text)
+    return tuple(runs)
+
+
+def plain(line: StyledLine) -> str:
+    """The text of *line*."""
+    return "".join([run.text for run in line])
+
+
+def apply(style: Style, parameters: str) -> Style:
+    """What the SGR sequence of *parameters*, `1;38:2::255:0:0`, makes of *style*. What is not known does nothing."""
+    changes: dict[str, object] = {}
+    words = iter(parameters.split(";", _MAX_PARAMETERS)[:_MAX_PARAMETERS])
+    for word in words:
+        number, *more = [_number(part) for part in word.split(":", 8)[:8]]
+        if number == 0:
+            style, changes = PLAIN, {}
+        elif number == 4 and more[:1] == [0]:
+            changes["is_underlined"] = False
+        elif number in _SET:
+            changes[_SET[number]] = True
+        elif number in _RESET:
+            changes.update({name: getattr(PLAIN, name) for name in _RESET[number]})
+        elif number in (38, 48, 58):
+            colour = _colour_of(more) if more else _colour_behind(words)
+            # 58 is the colour of an underline, which is not kept; what it takes is.
+            if colour is not None and number != 58:
+                changes["foreground" if number == 38 else "background"] = colour
+        elif (basic := _basic(number)) is not None:
+            changes[basic[0]] = basic[1]
+    return attrs.evolve(style, **changes) if changes else style  # type: ignore[arg-type]
+
+
+def _basic(number: int) -> tuple[str, int] | None:
+    """One of the sixteen colours."""
+    for first, name, offset in (
+        (30, "foreground", 0),
+        (40, "background", 0),
+        (90, "foreground", 8),
+        (100, "background", 8),
+    ):
+        if first <= number < first + 8:
+            return name, number - first + offset
+    return None
+
+
+def _colour_behind(words: Iterator[str]) -> Colour | None:
+    """The colour of `38;5;N` or `38;2;R;G;B`, whose words behind `38` are taken."""
+    kind = _number(next(words, ""))
+    return _colour_of([kind, *(_number(next(words, "")) for _ in range({5: 1, 2: 3}.get(kind, 0)))])
+
+
+def _colour_of(numbers: list[int]) -> Colour | None:
+    """The colour of `5:N`, `2:R:G:B` or `2:SPACE:R:G:B`."""
+    if not all(0 <= number <= 255 for number in numbers):
+        return None
+    match numbers:
+        case [5, index]:
+            return index
+        case [2, red, green, blue] | [2, _, red, green, blue, *_]:
+            return red, green, blue
+    return None
+
+
+def _number(word: str) -> int:
+    """A parameter; one that is left out is 0, one that is too large none of ours."""
+    return int(word) if 0 < len(word) < 6 else 0 if not word else 65_536
+
+
+def _stripped(runs: list[Run]) -> StyledLine:
+    """*runs* without the blanks at the end that nobody can see."""
+    while runs:
+        last = runs[-1]
+        if (
+            last.style.background is not None
+            or last.style.is_reverse
+            or last.style.is_underlined
+            or last.style.is_struck
+        ):
+            break
+        text = last.text.rstrip(" ")
+        if text:
+            runs[-1] = attrs.evolve(last, text=text)
+            break
+        runs.pop()
+    return tuple(runs)

@@ -20,9 +20,11 @@ from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.gnu_screen.source import ScreenSource
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.source import TmuxSource
+from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
+from tallylight.wire.styled import PLAIN, Run, Style, plain
 from tests.list.test_loop import List
 
 pytestmark = pytest.mark.programs
@@ -237,6 +239,35 @@ def test_tmux_tells_where_keys_would_not_go(room: Room) -> None:
     found = answer.answer(room.typist(), shown.answer(1))
     assert isinstance(found, Refusal) and found.rule == "gone"
     assert room.typed == b""
+
+
+@pytest.mark.parametrize("room", ["tmux"], indirect=True)
+def test_a_screen_of_tmux_has_its_colours(room: Room) -> None:
+    """Styles that go on in the next line, line drawing, wide characters; nothing that a terminal would act upon."""
+    drawn = r"\033[1;38;2;1;2;3mbold\nstill\033[m 世界\n\033(0lqk\033(B \033]8;;http://x\033\\link\033]8;;\033\\"
+    command = ["tmux", "respawn-pane", "-k", "-t", "one", f"printf '{drawn}'; exec cat"]
+    subprocess.run(command, env=room.environ, check=True)
+    until(lambda: any("link" in line for line in room.multiplexers.read("sessions-1", room.pane())), "nothing is drawn")
+
+    screen = room.multiplexers.screen("sessions-1", room.pane())
+
+    bold = Style(foreground=(1, 2, 3), is_bold=True)
+    assert screen.lines == ((Run("bold", bold),), (Run("still", bold), Run(" 世界")), (Run("┌─┐ link"),))
+    assert (screen.columns, screen.cursor) == (100, (2, 8))
+    subprocess.run(["tmux", "kill-server"], env=room.environ, check=True)
+    with pytest.raises(SessionError):
+        room.multiplexers.screen("sessions-1", room.pane())
+
+
+@pytest.mark.parametrize("room", ["screen"], indirect=True)
+def test_a_screen_of_gnu_screen_has_none(room: Room) -> None:
+    """A hardcopy is text alone."""
+    room.asked("echo one")
+
+    screen = room.multiplexers.screen("sessions-1", room.pane())
+
+    assert any("echo one" in plain(line) for line in screen.lines)
+    assert {run.style for line in screen.lines for run in line} == {PLAIN}
 
 
 @pytest.mark.parametrize(

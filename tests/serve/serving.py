@@ -12,6 +12,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.serve.app import make_app
 from tallylight.serve.guard import Guard, allowed_hosts
 from tallylight.snapshot.schema import Pane, ReasonEntry, Snapshot
+from tallylight.wire.styled import StyledScreen, read_screen
 from tests.actions.desk import PID, START, Desk, seen
 
 TOKEN = "0123456789abcdef" * 4
@@ -54,6 +55,9 @@ class FakePanes:
 
     def read(self, host: str, pane: Pane) -> list[str]:
         return ["$ claude", pane.question]
+
+    def screen(self, host: str, pane: Pane) -> StyledScreen:
+        return read_screen(self.read(host, pane), 80)
 
     @property
     def typed(self) -> dict[str, list[str]]:

@@ -34,9 +34,9 @@ assert os.environ["WEZTERM_UNIX_SOCKET"].endswith(("/gui-sock-" + {pid!r}, "/wez
 assert "WEZTERM_PANE" not in os.environ
 if words[2:] == ["list", "--format", "json"]:
     print(open(folder + "/list.json").read())
-elif words[2:4] == ["get-text", "--pane-id"]:
+elif words[2] == "get-text" and words[3:-1] in (["--pane-id"], ["--escapes", "--pane-id"]):
     try:
-        sys.stdout.write(open(folder + "/text-" + words[4]).read())
+        sys.stdout.write(open(folder + ("/styled-" if "--escapes" in words else "/text-") + words[-1]).read())
     except OSError:
         sys.exit("no such pane")
 elif words[2] == "send-text":

@@ -4,8 +4,8 @@ The stand-in for WezTerm's GUI process: real terminals with real programs, and w
     python gui.py FOLDER
 
 reads commands as JSON lines (`spawn`, `send`, `paste`, `close`) on standard input and answers each with a line; one
-line each also from who connects to FOLDER/sock. What it knows stands in FOLDER: `list.json` and `text-<pane>` as
-`wezterm cli` prints them, `vars.json` as Lua would see it, `wakes`.
+line each also from who connects to FOLDER/sock. What it knows stands in FOLDER: `list.json`, `text-<pane>` and
+`styled-<pane>` as `wezterm cli` prints them, `vars.json` as Lua would see it, `wakes`.
 """
 
 from __future__ import annotations
@@ -56,6 +56,10 @@ class Pane:
         self.stream.feed(_VARIABLE.sub(b"", data))
         self.title = self.screen.title or self.title
 
+    def rows(self) -> list[list[Any]]:
+        """The cells of the screen, row by row."""
+        return [[self.screen.buffer[line][column] for column in range(COLUMNS)] for line in range(ROWS)]
+
     def row(self) -> dict[str, Any]:
         cursor = self.screen.cursor
         return {
@@ -66,6 +70,12 @@ class Pane:
             "left_col": 0, "top_row": 0, "tab_title": "", "window_title": "", "is_active": True, "is_zoomed": False,
             "tty_name": self.tty if self.domain == "local" else None,
         }  # fmt: skip
+
+
+def _styled(cells: list[Any]) -> str:
+    """The cells with sequences for what is red or bold, as `get-text --escapes` has them."""
+    parts = [f"\x1b[0{';1' * cell.bold}{';31' * (cell.fg == 'red')}m{cell.data}" for cell in cells]
+    return "".join(parts) + "\x1b[0m"
 
 
 def _number(fd: int) -> int:
@@ -162,6 +172,7 @@ class Gui:
         for pane in self.panes.values():
             text = "".join(line.rstrip() + "\n" for line in pane.screen.display)
             self.put(f"text-{pane.id}", text)
+            self.put(f"styled-{pane.id}", "".join(f"{_styled(row)}\n" for row in pane.rows()))
         self.put("list.json", json.dumps([pane.row() for pane in self.panes.values()]))
         self.put("wakes", str(self.gone_wakes + sum(pane.wakes for pane in self.panes.values())))
         self.put("vars.json", json.dumps({pane.id: pane.vars for pane in self.panes.values()}))

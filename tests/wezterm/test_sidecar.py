@@ -22,6 +22,7 @@ from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.wezterm.typist import Gui, gui_of
 from tallylight.model.status import Status
 from tallylight.snapshot import requests
+from tallylight.wire.styled import Run, Style
 from tests.host.test_detached import AGENT
 from tests.host.test_pane import HandTable
 from tests.kitty.test_fake_agent import _AGENT, _SERVER
@@ -324,7 +325,10 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     desk.wait(lambda: isinstance(say.interrupt(typist(Status.WORKING), stop), Done), "its work")
     desk.wait(lambda: typed().endswith(b"\r\x1b"), "Escape")
     desk.wait(lambda: isinstance(held := answer.holder(typist(Status.IDLE)), Refusal) and held.rule == "process", "cat")
-    assert multiplexers.read(host, desk.panes()[pane]) is not None
+    desk.send(pane, "\x1b[2J\x1b[H\x1b[31mred\x1b[m not\r")
+    red = (Run("red", Style(foreground=1)), Run(" not"))
+    desk.wait(lambda: red in multiplexers.screen(host, desk.panes()[pane]).lines, "what cat repeats, with its colours")
+    assert "red not" in multiplexers.read(host, desk.panes()[pane])
 
     far = desk.spawn("sleep", "1000", domain="ssh")
     desk.wait(lambda: far in desk.panes(), "the other pane")

@@ -7,6 +7,7 @@ from typing import Protocol
 from tallylight.actions.answer import Typist
 from tallylight.actions.gate import Refusal
 from tallylight.snapshot.schema import Pane
+from tallylight.wire.styled import StyledScreen
 
 
 class Panes(Protocol):
@@ -20,3 +21,6 @@ class Panes(Protocol):
 
     def read(self, host: str, pane: Pane) -> list[str]:
         """The rows of its screen."""
+
+    def screen(self, host: str, pane: Pane) -> StyledScreen:
+        """Its screen as it is now, with its colours where its host tells them."""

@@ -33,6 +33,8 @@ from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Look
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
+from tallylight.wire.styled import StyledScreen
+from tallylight.wire.styled import read_screen as read_styled
 
 #: A Screen takes an order within so many seconds, or it hangs.
 TAKEN_S = 2.0
@@ -74,16 +76,31 @@ class TmuxPane:
 
     def see(self) -> Seen | Refusal:
         """One command tells the screen and all about the pane."""
+        found = self._look()
+        return self._seen(*found) if found is not None else _GONE
+
+    def screen(self) -> StyledScreen:
+        """What is on its screen, with its colours."""
+        found = self._look("-e")
+        if found is None:
+            raise SessionError("the session is gone")
+        _, cursor, rows = found
+        return read_styled(
+            rows, cursor.columns, cursor.rows, (cursor.row, cursor.column) if cursor.is_visible else None
+        )
+
+    def _look(self, *how: str) -> tuple[Target, Cursor, list[str]] | None:
         form = Form(secrets.token_hex(8))
         done = self._run(
-            *("capture-pane", "-p", "-t", self.target, ";", "display-message", "-p", "-t", self.target, form.screen),
-            *(";", "display-message", "-p", "-t", self.target, form.target),
+            *("capture-pane", "-p", *how, "-t", self.target, ";"),
+            *("display-message", "-p", "-t", self.target, form.screen, ";"),
+            *("display-message", "-p", "-t", self.target, form.target),
         )
         text = done.output.decode("utf-8", "surrogateescape") if done is not None else ""
         target, found = form.read_target(text), form.read_screens(text).get(self.target)
         if target is None or found is None or self.entry.id != f"tmux/{target.server}/{target.id}":
-            return _GONE
-        return self._seen(target, *found)
+            return None
+        return target, *found
 
     def _seen(self, target: Target, cursor: Cursor, rows: list[str]) -> Seen | Refusal:
         if not target.has_keys:

@@ -23,18 +23,14 @@ from tallylight.hosts.detached.pane import (
     read_screen,
     screen_target,
     tmux_target,
-    unstuck,
 )
 from tallylight.hosts.gnu_screen.source import ScreenSource
-from tallylight.hosts.jobs import run
 from tallylight.hosts.wezterm.sidecar import HOST
 from tallylight.hosts.wezterm.typist import Gui, WezTermPane, gui_of
 from tallylight.model.errors import SessionError
 from tallylight.snapshot.schema import Pane
-from tallylight.wire.text import sanitise
-
-#: Of a screen that is handed out.
-MAX_LINES, MAX_CELLS = 500, 1000
+from tallylight.wire import styled
+from tallylight.wire.styled import StyledScreen, plain
 
 
 class Multiplexers:
@@ -77,22 +73,17 @@ class Multiplexers:
 
     def read(self, host: str, pane: Pane) -> list[str]:
         """The rows of its screen, from the top, without the empty ones at the end."""
-        found = tmux_target(pane.attach)
+        return [plain(line) for line in self.screen(host, pane).lines]
+
+    def screen(self, host: str, pane: Pane) -> StyledScreen:
+        """Its screen as it is now, with its colours, but for GNU Screen, whose hardcopies have none."""
         if (gui := gui_of(host, process_table.table())) is not None:
-            lines = self._wezterm(gui, pane).lines()
-        elif found is not None:
-            command = ["tmux", "-u", "-S", found[0], "capture-pane", "-p", "-t", found[1]]
-            done = unstuck(lambda: run(command, self._env))
-            if done is None or done.code != 0:
-                raise SessionError("the session is gone")
-            lines = done.output.decode("utf-8", "replace").split("\n")
-        else:
-            with self._lock:
-                _, look = read_screen(self._screens, pane.id)
-            if look is None:
-                raise SessionError("the session is gone")
-            lines = list(look.lines)
-        lines = [sanitise(line, cells=MAX_CELLS) for line in lines[:MAX_LINES]]
-        while lines and not lines[-1].strip():
-            lines.pop()
-        return lines
+            return self._wezterm(gui, pane).screen()
+        if (tmux := tmux_target(pane.attach)) is not None:
+            return TmuxPane(pane, *tmux, self._holders, self._env).screen()
+        with self._lock:
+            _, look = read_screen(self._screens, pane.id)
+        if look is None:
+            raise SessionError("the session is gone")
+        cursor = (look.cursor_row, look.cursor_column) if look.cursor_visible else None
+        return styled.read_screen(look.lines, look.columns, cursor=cursor)

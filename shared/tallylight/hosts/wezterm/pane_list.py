@@ -23,6 +23,7 @@ import attrs
 from tallylight.evidence.looks import Look
 from tallylight.model.errors import DecodeError
 from tallylight.wire import values
+from tallylight.wire.styled import StyledScreen, read_screen
 
 #: Ten times the panes anyone has.
 MAX_PANES = 1000
@@ -163,6 +164,12 @@ def look(output: bytes, row: Row) -> Look:
         columns=row.columns,
         cursor_visible=row.cursor_visible,
     )
+
+
+def styled_screen(output: bytes, row: Row) -> StyledScreen:
+    """The screen of *row* in the output of `wezterm cli get-text --escapes`."""
+    cursor = (min(row.cursor_row, row.rows - 1), row.cursor_column) if row.cursor_visible else None
+    return read_screen(screen(output.decode("utf-8", "replace"), row), row.columns, row.rows, cursor)
 
 
 def _text(value: object) -> str:

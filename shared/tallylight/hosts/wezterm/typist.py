@@ -25,6 +25,7 @@ from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Look
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import is_ours
+from tallylight.wire.styled import StyledScreen
 
 #: Looks at a screen that is just being drawn, before that is said.
 TRIES = 5
@@ -104,12 +105,13 @@ class WezTermPane:
         if enter:
             self._send("\r", "--no-paste")
 
-    def lines(self) -> list[str]:
-        """The rows of its screen."""
-        found = self._look()
-        if found is None:
+    def screen(self) -> StyledScreen:
+        """What is on its screen, with its colours; of one that is drawn meanwhile the cursor may be of before."""
+        row = self._row()
+        done = self._cli("get-text", "--escapes", "--pane-id", self.entry.id) if row is not None else None
+        if row is None or done is None or done.code != 0:
             raise SessionError("that pane is gone")
-        return list(found[1].lines)
+        return pane_list.styled_screen(done.output, row)
 
     def _look(self) -> tuple[Row, Look] | None:
         row = self._row()

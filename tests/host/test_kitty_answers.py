@@ -8,12 +8,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import attrs
+import pytest
 
 from tallylight.actions.answer import Question
 from tallylight.actions.once import Once
 from tallylight.model.status import Status
+from tallylight.ui.agent_list.pictures import Receiver
+from tallylight.wire.styled import Run, Style, StyledScreen
 from tests.actions.desk import holder, look
-from tests.host.kitty_fakes import Kitty
+from tests.host.kitty_fakes import Cursor, Kitty, Screen
 from tests.host.kitty_fakes import kitty as kitty  # a fixture
 from tests.host.test_kitty_typist import Host, Pane, Window
 
@@ -61,3 +64,32 @@ def test_the_list_answers_one_question_once(kitty: Kitty) -> None:
     host.screen = look(DIALOG)
     assert answered() == "answered 1. Yes"
     assert window.written == ["1", "1"]
+
+
+def test_a_screen_is_shown_to_a_list_that_is_seen(kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of the window with their colours, of the next picture what has changed; else kitty reads nothing."""
+    module = importlib.import_module("tallylight.hosts.kitty.agent_list")
+    screen = Screen("\x1b[m\x1b[31mred\r\x1b[mplain\r\n\r", Cursor(2, 1))
+    window = SimpleNamespace(id=3, screen=screen)
+    host = Kept(look(DIALOG), SimpleNamespace(window_id_map={3: window}))
+    host.panes[3] = Pane(holder("claude"), Status.WAITING)
+    shown = module._List(host, Path(), None, window_id=7)
+    seen = {7}
+    monkeypatch.setattr(module.kitty_windows, "visible", lambda _boss: seen)
+    receiver = Receiver()
+
+    def picture() -> StyledScreen | None:
+        return receiver.take("3", shown.act(["screen", "3", str(receiver.has("3"))]).message)
+
+    red = (Run("red", Style(foreground=1)),)
+    assert picture() == StyledScreen(columns=80, lines=(red, (Run("plain"),), (), ()), cursor=(1, 2))
+    screen.text, screen.cursor_visible = "\x1b[m\x1b[31mred\r\n\x1b[mother\r\n\r", False
+    assert picture() == StyledScreen(columns=80, lines=(red, (Run("other"),), (), ()))
+    assert module.kitty_windows.screen(window) == StyledScreen(columns=80, lines=(red, (Run("other"),)))
+
+    seen.clear()
+    window.screen = None
+    assert picture() is None
+    for has in ("", "x", "-1", "9" * 20, "1.5"):
+        assert shown.act(["screen", "3", has]).message is None
+    assert shown.act(["screen", "4", "0"]) == "that pane is gone"

@@ -108,7 +108,12 @@ class FleetFeed:
 class Elsewhere:
     """What the list can do to panes of other machines: show them. See `ui.agent_list.actions.Actions`."""
 
+    has_channel = False
+
     def start(self, verb: str, row: Row) -> str:  # noqa: ARG002 - the protocol has it
+        return self._words(row)
+
+    def screen(self, row: Row) -> str:
         return self._words(row)
 
     def look(self, row: Row) -> str:

@@ -33,6 +33,7 @@ from kitty.utils import log_error
 from tallylight.actions import fork
 from tallylight.actions.answer import Answer, Question
 from tallylight.hosts.kitty import actions, answering
+from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.snapshot import rows
@@ -46,10 +47,12 @@ from tallylight.ui.agent_list.channel import (
     MAX_WORDS,
     SELECTED,
     Lines,
+    Picture,
     TooLongError,
     answer_to,
     read_words,
 )
+from tallylight.ui.agent_list.pictures import Sender
 from tallylight.ui.terminal import depth
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
@@ -76,6 +79,9 @@ class _List:
     unsent: bytes = b""
     #: What to do when it has gone.
     then: Callable[[], object] | None = None
+    #: Its own window.
+    window_id: int = 0
+    pictures: Sender = attrs.Factory(Sender)
 
     def listen(self, _timer: int | None) -> None:
         """Do what was asked since the last time, and answer; never wait for the other side."""
@@ -112,12 +118,12 @@ class _List:
         except OSError:  # nobody waits for it any more
             self.unsent = b""
 
-    def act(self, words: Sequence[str]) -> str | Question:
+    def act(self, words: Sequence[str]) -> str | Question | Picture:
         """
         Do what is asked: a verb, the id of a window, and what the verb needs.
 
         Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person; or the
-        question that they asked to see.
+        question or the screen that they asked to see.
         """
         boss, (verb, *rest) = self.host.boss, [*words, "", ""]
         if verb == "attach":
@@ -136,6 +142,8 @@ class _List:
             options = ["--resume"] if verb == "resume" else []
             self.then = functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options)
             return ""
+        if verb == "screen":
+            return self._picture(window, rest[1])
         typist = WindowTypist(self.host, window, pane)
         if verb == "look":
             found = self.host.once.ask(typist)
@@ -143,6 +151,14 @@ class _List:
         if verb == "answer" and len(words) == 6 and (given := _answer_of(words)) is not None:
             return answering.answer(typist, given).text
         return "a list cannot ask for that"
+
+    def _picture(self, window: Any, has: str) -> Picture:
+        """What stands on *window*, for a list that has the picture number *has*; nothing while nobody sees the list."""
+        if self.window_id not in kitty_windows.visible(self.host.boss):
+            return Picture(None)
+        number = int(has) if has.isascii() and has.isdigit() and len(has) < 16 else 0
+        shown, columns = kitty_windows.styled_rows(window), window.screen.columns
+        return Picture(self.pictures.picture(str(window.id), shown, columns, kitty_windows.cursor_of(window), number))
 
     def removed(self, _window: Any) -> None:
         """Its window is gone."""
@@ -185,7 +201,7 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
         raise
     finally:
         far.close()
-    opened = _lists[overlay.id] = _List(host, kittens, near)
+    opened = _lists[overlay.id] = _List(host, kittens, near, window_id=overlay.id)
     opened.timer = add_timer(host.guarded("list of agents", opened.listen), LISTEN_S, True)
     overlay.actions_on_removal.append(_removed)
     # For the next one: it may have been installed elsewhere since.

@@ -16,6 +16,7 @@ from tallylight.evidence.titles import clean_title
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.wire.styled import StyledScreen, read_screen
 
 
 def foreground(boss: Any, window: Any) -> int | None:
@@ -72,3 +73,26 @@ def look(window: Any) -> Look:
         columns=screen.columns,
         cursor_visible=screen.cursor_visible,
     )
+
+
+def styled_rows(window: Any) -> list[str]:
+    """
+    The visible rows of *window* from the top, as text with sequences: each stands by itself, and begins with a reset.
+
+    For `wire.styled`, which believes nothing of them; hyperlinks and marks of prompts are among the sequences.
+    """
+    chunks: list[str] = []
+    # Without the marks of wrapped rows, a row that goes on in the next one and that would be one.
+    window.screen.as_text(chunks.append, True, True)
+    return "".join(chunks).replace("\r\n", "\r").split("\r")[: window.screen.lines]
+
+
+def cursor_of(window: Any) -> tuple[int, int] | None:
+    """The row and the column of the cursor of *window*, from 0; None if it is hidden."""
+    screen = window.screen
+    return (screen.cursor.y, screen.cursor.x) if screen.cursor_visible else None
+
+
+def screen(window: Any) -> StyledScreen:
+    """What stands on *window* now, with its colours."""
+    return read_screen(styled_rows(window), window.screen.columns, cursor=cursor_of(window))

@@ -17,11 +17,23 @@ from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
+from tallylight.model.errors import SessionError
 from tallylight.snapshot import requests
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list.channel import CHANNEL, CHUNK, MAX_MESSAGE, Lines, TooLongError, encode, read_answer
+from tallylight.ui.agent_list.channel import (
+    CHANNEL,
+    CHUNK,
+    MAX_MESSAGE,
+    Lines,
+    Picture,
+    TooLongError,
+    encode,
+    read_answer,
+)
 from tallylight.ui.agent_list.effects import Answer
+from tallylight.ui.agent_list.pictures import Receiver
+from tallylight.wire.styled import StyledScreen
 
 #: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
 TIMEOUT_S = 30.0
@@ -44,9 +56,22 @@ class Actions(Protocol):
     def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
         """Put a request to the row's host."""
 
+    @property
+    def has_channel(self) -> bool:
+        """Whether the terminal that the list is in tells the screens of its own panes at once."""
+
+    def screen(self, row: Row) -> StyledScreen | str | None:
+        """
+        What is on the screen of *row* now; why not, in words; or None, while nobody can see the list.
+
+        Without a channel it may take seconds; then it may be called on another thread.
+        """
+
 
 class Requests:
     """The way that every host knows: a request in its spool. *detached* makes what reaches detached sessions."""
+
+    has_channel = False
 
     def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes]) -> None:
         self._environ = environ
@@ -73,6 +98,14 @@ class Requests:
             return f"answers to {answer.row.name} go {_ELSEWHERE}"
         return self._once.answer(typist, answer.question.answer(answer.number)).text
 
+    def screen(self, row: Row) -> StyledScreen | str | None:
+        if not self._sessions.can_type(row.host, row.pane):
+            return "its screen can be seen only in the list that its own terminal opened; Enter goes there"
+        try:
+            return self._sessions.screen(row.host, row.pane)
+        except SessionError as error:
+            return str(error)
+
     def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
         try:
             requests.send(row.host, Request(verb, row.pane.id, args), self._environ)
@@ -88,9 +121,12 @@ class Private(Requests):
     What goes over it, `channel` says.
     """
 
+    has_channel = True
+
     def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes], channel: socket.socket) -> None:
         super().__init__(environ, detached)
         self._channel = channel
+        self._picture = Receiver()
 
     @classmethod
     def of(cls, environ: Mapping[str, str], detached: Callable[[], Panes]) -> Private | None:
@@ -117,7 +153,15 @@ class Private(Requests):
         if not row.is_own:
             return super().look(row)
         reply = self._call("look", row.pane.id)
-        return _SILENT if reply is None else reply
+        return reply if isinstance(reply, str | Question) else _SILENT
+
+    def screen(self, row: Row) -> StyledScreen | str | None:
+        if not row.is_own:
+            return super().screen(row)
+        reply = self._call("screen", row.pane.id, str(self._picture.has(row.pane.id)))
+        if not isinstance(reply, Picture):
+            return reply if isinstance(reply, str) else _SILENT
+        return self._picture.take(row.pane.id, reply.message)
 
     def answer(self, answer: Answer) -> str:
         if not answer.row.is_own:
@@ -129,7 +173,7 @@ class Private(Requests):
         reply = self._call(*words)
         return reply if isinstance(reply, str) else _SILENT
 
-    def _call(self, *words: str) -> str | Question | None:
+    def _call(self, *words: str) -> str | Question | Picture | None:
         """Have the terminal do it, and return its answer."""
         lines = Lines(MAX_MESSAGE)
         try:

@@ -2,7 +2,8 @@
 The private channel between a terminal and the list that it opened: lines of JSON over a pair of connected sockets.
 
 The list asks with a list of words; the terminal answers with an object: *said*, what to tell the person, nothing when
-all is done; or *question*, what a look found. Both sides read line by line, of any length up to `MAX_MESSAGE`; what is
+all is done; *question*, what a look found; or *screen*, what `pictures` makes of one, null while nobody can see the
+list. Both sides read line by line, of any length up to `MAX_MESSAGE`; what is
 longer is refused in words, and never cut.
 """
 
@@ -74,17 +75,24 @@ def read_words(line: bytes) -> list[str]:
     return words
 
 
-def answer_to(said: str | Question) -> bytes:
+@attrs.frozen
+class Picture:
+    """A message of `pictures`, to be sent or received; None while nobody can see the list."""
+
+    message: object
+
+
+def answer_to(said: str | Question | Picture) -> bytes:
     """What the terminal answers; in words, where a question is too long."""
     if isinstance(said, str):
         return encode({"said": said})
     try:
-        return encode({"question": attrs.asdict(said)})
+        return encode({"screen": said.message} if isinstance(said, Picture) else {"question": attrs.asdict(said)})
     except TooLongError:
         return encode({"said": TOO_LONG})
 
 
-def read_answer(line: bytes) -> str | Question | None:
+def read_answer(line: bytes) -> str | Question | Picture | None:
     """What `answer_to` made; None if it is something else."""
     try:
         value = values.load(line)
@@ -92,6 +100,8 @@ def read_answer(line: bytes) -> str | Question | None:
         return None
     if not isinstance(value, dict):
         return None
+    if "screen" in value:
+        return Picture(value["screen"])
     said = value.get("said")
     return said if isinstance(said, str) else _question(value.get("question"))
 

@@ -1,0 +1,112 @@
+"""
+Pictures of a pane's screen, sent from the terminal that owns the pane to its list: of each, only the rows that changed.
+
+    {"number": 7, "since": 6, "columns": 80, "count": 24, "cursor": [3, 0], "rows": [[3, "\\u001b[m❯ "]]}
+
+Each row is text with SGR sequences that stand by themselves. `since` is the picture that the changes are to be made to,
+0: to an empty one. The terminal does no more than compare; the list reads the rows (`wire.styled`), and believes
+nothing of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from tallylight.wire import values
+from tallylight.wire.styled import MAX_COLUMNS, MAX_ROW, MAX_ROWS, Reader, StyledLine, StyledScreen
+
+#: Of all rows of one picture, in characters, which have 12 bytes as JSON at most; the rows behind that are left out.
+MAX_PICTURE = 340_000
+_MAX_NUMBER = 2**53
+
+
+@attrs.define
+class Sender:
+    """The terminal's side: what it sent last to one list."""
+
+    _pane: str = ""
+    _number: int = 0
+    _rows: list[str] = attrs.Factory(list)
+
+    def picture(
+        self, pane: str, rows: Sequence[str], columns: int, cursor: tuple[int, int] | None, has: int
+    ) -> dict[str, object]:
+        """The screen of *pane* as a message for a list that has the picture number *has*."""
+        kept = [row[:MAX_ROW] for row in rows[:MAX_ROWS]]
+        is_known = has == self._number > 0 and pane == self._pane
+        before = self._rows if is_known else []
+        changed = [
+            [index, row] for index, row in enumerate(kept) if row != (before[index] if index < len(before) else "")
+        ]
+        left = MAX_PICTURE
+        for position, (_, row) in enumerate(changed):
+            left -= len(str(row))
+            if left < 0:
+                del changed[position:]
+                break
+        since = self._number if is_known else 0
+        if changed or not is_known or len(kept) != len(before):
+            self._number += 1
+        # What was left out counts as sent: it comes when it changes, or with the next whole picture.
+        self._pane, self._rows = pane, kept
+        return {
+            "number": self._number,
+            "since": since,
+            "columns": columns,
+            "count": len(kept),
+            "cursor": list(cursor) if cursor is not None else None,
+            "rows": changed,
+        }
+
+
+@attrs.define
+class Receiver:
+    """The list's side: the picture of one pane, as it was sent so far."""
+
+    _pane: str = ""
+    number: int = 0
+    _columns: int = 0
+    _lines: list[StyledLine] = attrs.Factory(list)
+
+    def has(self, pane: str) -> int:
+        """The number of the picture of *pane* that there is; 0 for none."""
+        return self.number if pane == self._pane else 0
+
+    def take(self, pane: str, message: object) -> StyledScreen | None:
+        """The screen of *pane* after *message*; None if that is none, or changes a picture that is not here."""
+        if not isinstance(message, dict):
+            return None
+        number, since = (values.integer(message.get(name), 0, _MAX_NUMBER) for name in ("number", "since"))
+        columns = values.integer(message.get("columns"), 1, _MAX_NUMBER)
+        count = values.integer(message.get("count"), 0, MAX_ROWS)
+        rows = message.get("rows")
+        if None in (number, since, columns, count) or not isinstance(rows, list) or len(rows) > MAX_ROWS:
+            return None
+        assert number is not None and columns is not None and count is not None
+        if since != 0 and since != self.has(pane):
+            self.number = 0
+            return None
+        columns = min(columns, MAX_COLUMNS)
+        lines = list(self._lines) if since and columns == self._columns else []
+        if since and columns != self._columns:
+            # Rows that have not changed may yet have been cut at other columns.
+            self.number = 0
+            return None
+        lines = [*lines, *[()] * count][:count]
+        for row in rows:
+            match row:
+                case [int() as index, str() as text] if 0 <= index < count and not isinstance(index, bool):
+                    lines[index] = Reader(columns).line(text)
+                case _:
+                    return None
+        self._pane, self.number, self._columns, self._lines = pane, number, columns, lines
+        return StyledScreen(columns=columns, lines=tuple(lines), cursor=_cursor(message.get("cursor")))
+
+
+def _cursor(value: object) -> tuple[int, int] | None:
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    row, column = (values.integer(part, 0, MAX_COLUMNS) for part in value)
+    return (row, column) if row is not None and column is not None else None

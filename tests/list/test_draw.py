@@ -10,11 +10,12 @@ from tallylight.model import lights
 from tallylight.model.status import Kind, Status
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import state
-from tallylight.ui.agent_list.draw import Line, draw
+from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.ansi import Depth, Screen
 from tallylight.ui.layout import left
+from tallylight.ui.spans import Line
 from tallylight.wire.text import width
 from tests.list.panes import CHOICES, NOW, asked, asking, listed, pane, pressed
 from tests.strategies import at_most

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tallylight.model import lights
 from tallylight.model.status import Status
-from tallylight.ui.agent_list.draw import Line, Span
+from tallylight.ui.spans import Line, Span
 
 #: Synchronised output: the terminal shows nothing of what comes between the two until all of it is there.
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"

@@ -16,6 +16,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
 from tallylight.ui.agent_list.state import ROOMY, Mode, State, areas
 from tallylight.ui.layout import GAP, age, clean, left, pad, status_words
+from tallylight.ui.spans import Line, Span
 from tallylight.wire.text import sanitise, width
 
 #: From this many columns on the agent's name has a column and there are bars; from that many the status is written out.
@@ -23,24 +24,6 @@ MIDDLING = 56
 WIDE = 80
 #: From so many on the model and how full the context is have columns of their own.
 WIDEST = 110
-
-
-@attrs.frozen
-class Span:
-    """
-    Text of one look. *chip* is drawn on the colour of that status, in black or white, whatever the theme.
-
-    Dim is for lines alone: what is dim on white can hardly be read.
-    """
-
-    text: str
-    chip: Status | None = None
-    is_bold: bool = False
-    is_dim: bool = False
-    is_reverse: bool = False
-
-
-Line = tuple[Span, ...]
 
 
 def draw(state: State) -> list[Line]:

@@ -102,7 +102,9 @@ DIET = {
     "hooks.tables": set(),
 }
 #: The last ones are optional extras, which one module each imports.
-THIRD_PARTY = {"attrs", "attr", "psutil", "kitty", "kittens", "paho", "fastapi", "pydantic", "starlette", "uvicorn"}
+THIRD_PARTY = {
+    "attrs", "attr", "psutil", "kitty", "kittens", "paho", "fastapi", "pydantic", "starlette", "uvicorn", "segno",
+}  # fmt: skip
 
 
 @attrs.frozen

@@ -66,3 +66,17 @@ def test_an_address_that_is_not_of_this_machine(address: str) -> None:
 def test_the_address_it_listens_at_is_a_name_of_it(address: str, names: list[str]) -> None:
     """A server that was opened at an address of its own may be called by it; one at every address by no other."""
     assert serve._own_name(address) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8787/#abc"),
+        ("box:9000", "http://box:9000/#abc"),
+        ("box.example:443", "https://box.example/#abc"),
+        ("[::1]", "http://[::1]:8787/#abc"),
+    ],
+)
+def test_the_address_that_is_printed(name: str, found: str) -> None:
+    """It can be opened as it stands: with the port that leads there, and encrypted where that is the port for it."""
+    assert serve.address(name, 8787, "abc") == found

@@ -44,6 +44,13 @@ def test_a_name_may_be_allowed() -> None:
     assert guard("box.example:443").check_origin("box.example:8787", None) is not None
 
 
+@pytest.mark.parametrize(("name", "scheme"), [("box.example:443", "https"), ("box.example:80", "http")])
+def test_a_port_that_a_browser_leaves_out(name: str, scheme: str) -> None:
+    """A browser does not write the port that is the scheme's own; every other one it does."""
+    assert guard(name).check_origin("box.example", f"{scheme}://box.example") is None
+    assert guard("box.example:8443").check_origin("box.example", None) is not None
+
+
 @pytest.mark.parametrize("token", [None, "", "secre", "secret ", "Secret", "\udcff", "ü" * 40])
 def test_a_wrong_token_is_refused(token: str | None) -> None:
     """Only the whole token opens."""

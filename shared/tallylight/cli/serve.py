@@ -10,6 +10,7 @@ import os
 import re
 import resource
 import secrets
+import shutil
 import signal
 import socket
 import sys
@@ -23,11 +24,16 @@ from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Snapshot
 
 PORT = 8787
+HTTPS_PORT = 443
 #: Bytes of a token.
 TOKEN_BYTES = 32
 #: Files this process may have open, if the system lets it: every connection is one.
 _MAX_FILES = 4096
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_ALONE = (
+    "tally serve: a phone cannot reach 127.0.0.1 of this machine; give the name that leads here from the phone with "
+    "--allow-host, see docs/serve.md"
+)
 _HAS_PORT = re.compile(r":[0-9]+\Z")
 
 
@@ -46,6 +52,7 @@ def main(argv: list[str]) -> int:
         metavar="NAME[:PORT]",
         help="another host name to accept, as behind a proxy; may be repeated",
     )
+    parser.add_argument("--qr", action="store_true", help="print the address as a QR code, too, for a phone's camera")
     options = parser.parse_args(argv)
     extras.enable("serve")
     try:
@@ -69,14 +76,16 @@ def main(argv: list[str]) -> int:
     app = make_app(Guard(token, hosts), read_all, Multiplexers(os.environ))
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
-    name = names[0] if names else "127.0.0.1"
-    where = name if _HAS_PORT.search(name) else f"{name}:{port}"
+    where = address(names[0] if names else "127.0.0.1", port, token)
+    code = _code(where) if options.qr else ""
+    if options.qr and not names:
+        sys.stderr.write(f"{_ALONE}\n")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     file = directories.serve_token(os.environ)
     try:
         _write(file, token)
         # The part after `#` is never sent to anybody.
-        sys.stdout.write(f"http://{where}/#{token}\n")
+        sys.stdout.write(f"{where}\n{code}")
         sys.stdout.flush()
         connections.Server(connections.config(app, _open_files())).run(sockets=[listener])
     except KeyboardInterrupt:
@@ -85,6 +94,27 @@ def main(argv: list[str]) -> int:
         listener.close()
         _remove(file, token)
     return 0
+
+
+def address(name: str, port: int, token: str) -> str:
+    """What to open in a browser: the server by this *name*, which may have a port of its own, and its token."""
+    where = name if _HAS_PORT.search(name) else f"{name}:{port}"
+    # What is reached at that port encrypts: a proxy in front of this server.
+    host = where.removesuffix(f":{HTTPS_PORT}")
+    return f"{'http' if host == where else 'https'}://{host}/#{token}"
+
+
+def _code(where: str) -> str:
+    """The QR code of an address, as it is printed; `TallyError` says why there is none."""
+    try:
+        from tallylight.serve import qr
+    except ImportError:
+        raise extras.missing("serve") from None
+    rows = qr.rows(where)
+    columns = shutil.get_terminal_size().columns
+    if len(rows[0]) > columns:
+        raise TallyError(f"the QR code is {len(rows[0])} columns wide, and this terminal has {columns}")
+    return qr.coloured(rows)
 
 
 def listen(address: str, port: int) -> socket.socket:

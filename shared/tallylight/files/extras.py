@@ -16,7 +16,7 @@ from tallylight.model.errors import TallyError
 
 #: What each extra is made of. pyproject.toml says the same, for those who install with pip.
 EXTRAS = {
-    "serve": ("fastapi>=0.115", "uvicorn>=0.35", "websockets>=15"),
+    "serve": ("fastapi>=0.115", "uvicorn>=0.35", "websockets>=15", "segno>=1.6"),
     "fleet": ("paho-mqtt>=2.1",),
 }
 

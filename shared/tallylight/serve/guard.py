@@ -16,6 +16,8 @@ import attrs
 #: What precedes the token in the list of WebSocket subprotocols: a browser can send no other header there.
 SUBPROTOCOL_PREFIX = "tally.token."
 SUBPROTOCOL = "tally.v1"
+#: Of http and https.
+_OWN_PORTS = ("80", "443")
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -88,13 +90,21 @@ class Guard:
 def allowed_hosts(port: int, more: Iterable[str] = ()) -> frozenset[str]:
     """The names by which a server on *port* may be called: those of this machine, and *more*."""
     names = [*_LOCAL, *(name.lower() for name in more)]
-    return frozenset(name for given in names for name in ((given,) if _has_port(given) else (given, f"{given}:{port}")))
+    return frozenset(name for given in names for name in _spelled(given, port))
 
 
 def offered(protocols: Iterable[str]) -> str | None:
     """The token among the subprotocols that a WebSocket offers."""
     found = [name[len(SUBPROTOCOL_PREFIX) :] for name in protocols if name.startswith(SUBPROTOCOL_PREFIX)]
     return found[0] if found else None
+
+
+def _spelled(name: str, port: int) -> tuple[str, ...]:
+    """How a request may spell *name*: a browser leaves out a port that is the scheme's own."""
+    if not _has_port(name):
+        return name, f"{name}:{port}"
+    host, _, own = name.rpartition(":")
+    return (name, host) if own in _OWN_PORTS else (name,)
 
 
 def _has_port(name: str) -> bool:

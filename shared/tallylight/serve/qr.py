@@ -1,0 +1,36 @@
+"""
+A text as a QR code for a terminal, so that a phone's camera can read an address. ISO/IEC 18004, by segno:
+https://segno.readthedocs.io
+"""
+
+from __future__ import annotations
+
+import segno
+
+#: Light modules on each side, without which a code is not found in what stands around it.
+BORDER = 4
+#: Black on white whatever the theme is: by the colour cube, which themes leave alone.
+_BEGIN, _END = "\x1b[38;5;16;48;5;231m", "\x1b[0m"
+#: Two modules, one above the other, as one character: by whether the upper and the lower one is dark.
+_HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
+
+
+def rows(text: str) -> list[str]:
+    """
+    The QR code of *text* as rows of characters, one column a module and two modules a row, its border included.
+
+    Any address of a host with a token is at most 73 columns wide.
+    """
+    code = segno.make_qr(text, error="l")
+    modules = [[bool(module) for module in row] for row in code.matrix_iter(border=BORDER)]
+    # The height is odd: below its last row is more of the border.
+    modules.append([False] * len(modules[0]))
+    return [
+        "".join(_HALVES[pair] for pair in zip(upper, lower, strict=True))
+        for upper, lower in zip(modules[::2], modules[1::2], strict=True)
+    ]
+
+
+def coloured(found: list[str]) -> str:
+    """These rows in black on white, which can be read on dark and on light terminals."""
+    return "".join(f"{_BEGIN}{row}{_END}\n" for row in found)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple
 
 import pytest
 
-from tallylight.cli import emit, main
-from tallylight.relay import shell
+from tallylight.cli import main
+from tests.command_line import is_understood
 from tests.tables import each
 
 ROOT = Path(__file__).parents[1]
@@ -50,32 +49,6 @@ def said(page: str) -> Iterator[Said]:
         yield Said(" ".join(words.split()), False)
 
 
-class _Parsed(BaseException):
-    """A command line is understood, and would now be done."""
-
-
-def _parsed(argv: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether the real command line understands this, which is not done."""
-
-    def and_leave(parse: Callable[..., object]) -> Callable[..., NoReturn]:
-        def leave(*given: Any) -> NoReturn:
-            parse(*given)
-            raise _Parsed
-
-        return leave
-
-    with monkeypatch.context() as patch:
-        for name in ("parse_args", "parse_intermixed_args"):
-            patch.setattr(argparse.ArgumentParser, name, and_leave(getattr(argparse.ArgumentParser, name)))
-        patch.setattr(emit, "parse", and_leave(emit.parse))
-        patch.setattr(shell, "steps_aside", and_leave(bool))
-        try:
-            main.main(list(argv))
-        except _Parsed:
-            return True
-    return False
-
-
 def faults(
     page: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path = ROOT
 ) -> list[str]:
@@ -90,10 +63,10 @@ def faults(
             words = shlex.split(command.replace("[", "").replace("]", "") if not is_whole else command)
             if words in (["--version"], ["--help"]):
                 continue
-            if not words or words[0] not in main.VERBS:
+            if not words or words[0] not in {**main.VERBS, **main.ALIASES}:
                 found.append(f"tally has no verb for: tally {command}")
                 continue
-            if is_whole and not _parsed(words, monkeypatch):
+            if is_whole and not is_understood(words, monkeypatch):
                 found.append(f"tally does not understand: tally {command}{capsys.readouterr().err}")
                 continue
             own = words[: words.index("--")] if "--" in words else words

@@ -25,7 +25,7 @@ def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
 
     said = capsys.readouterr().out
-    assert all(f"  {verb} " in said for verb in VERBS)
+    assert all(f"\n  {verb}" in said for verb in VERBS)
 
 
 def test_every_verb_has_its_module() -> None:

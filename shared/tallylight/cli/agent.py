@@ -16,6 +16,7 @@ from typing import BinaryIO, cast
 from tallylight.agents.agent import check_agent
 from tallylight.agents.agent_files import packaged_agents
 from tallylight.cli.output import Output, clean, status_words
+from tallylight.cli.parser import Parser
 from tallylight.evidence.commands import unwrap
 from tallylight.evidence.ordinary import own_name
 from tallylight.files.directories import config_dir
@@ -35,16 +36,26 @@ _MOST_LINES = 24
 _LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING)
 
 
-def main(argv: list[str]) -> int:
-    """Write an agent file, or try one. The exit code is 1 if nothing was written, or something is wrong with a file."""
-    parser = argparse.ArgumentParser(
-        prog="tally agent", description="Describe an agent that Tallylight does not know, and try the description."
+def make_parser() -> Parser:
+    """What `tally agent` takes."""
+    parser = Parser(
+        prog="tally agent",
+        description="Describe an agent that Tallylight does not know, and try the description.",
+        examples={
+            "tally agent new mine session.cast": "write an agent file",
+            "tally agent check mine.toml session.cast": "try it",
+        },
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     new = verbs.add_parser(
         "new",
         help="write the file of an agent from recordings of it",
         description="Write an agent file from what recordings or copied screens show. It is shown first.",
+        examples={
+            "tally agent new mine session.cast": "from one recording",
+            "tally agent new mine session.cast --asking 12.5 --idle 30": "which asks at 12.5 s and is idle at 30 s",
+        },
+        codes={1: "nothing was written"},
     )
     new.add_argument("name", metavar="NAME", help="what the agent is to be called: small letters, digits, dashes")
     new.add_argument("recordings", nargs="*", metavar="RECORDING", help="made by `tally record FILE -- AGENT`")
@@ -63,10 +74,20 @@ def main(argv: list[str]) -> int:
         "check",
         help="show what is wrong with an agent file, and the light it gives",
         description="Show every mistake of an agent file, and the light that it gives in recordings of the agent.",
+        examples={
+            "tally agent check mine.toml": "its mistakes",
+            "tally agent check mine.toml session.cast": "and what it gives in a recording",
+        },
+        codes={1: "something is wrong with the file"},
     )
     trial.add_argument("file", metavar="FILE", help="an agent file, such as ~/.config/tallylight/agents/mine.toml")
     trial.add_argument("recordings", nargs="*", metavar="RECORDING", help="made by `tally record FILE -- AGENT`")
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Write an agent file, or try one. The exit code is 1 if nothing was written, or something is wrong with a file."""
+    options = make_parser().parse_args(argv)
     output = Output.to(sys.stdout, os.environ)
     if options.verb == "new":
         return _new(options, output, os.environ)

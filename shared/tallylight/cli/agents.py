@@ -1,8 +1,7 @@
-"""`tally agents`: every agent of every tab, live; in kitty also what the key binding of the list opens."""
+"""`tally agents`, or `tally top`: every agent of every tab, live; in kitty also what a key binding opens."""
 
 from __future__ import annotations
 
-import argparse
 import io
 import math
 import os
@@ -10,6 +9,7 @@ import sys
 
 from tallylight.actions.panes import Panes
 from tallylight.cli.fleet import Elsewhere, FleetFeed
+from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.rows import Row
@@ -27,16 +27,26 @@ class NoTerminalError(TallyError):
         super().__init__("the list needs a terminal; use `tally status` to print one line per pane")
 
 
-def main(argv: list[str], verb: str = "agents") -> int:
-    """Show the list until the person leaves it. *verb* is what they called it by."""
-    parser = argparse.ArgumentParser(
-        prog=f"tally {verb}",
+def make_parser() -> Parser:
+    """What `tally agents` takes."""
+    parser = Parser(
+        prog="tally agents",
         description="Live list of all agents: go there, answer, filter, snooze, show why. Press ? for help.",
+        examples={
+            "tally agents": "the list; ? shows its keys",
+            "tally agents --broker": "every machine of the fleet",
+        },
+        codes={0: "you left the list", 1: "no terminal to draw in"},
     )
     parser.add_argument(
         "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
     )
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Show the list until the person leaves it."""
+    options = make_parser().parse_args(argv)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise NoTerminalError
     environ = dict(os.environ)

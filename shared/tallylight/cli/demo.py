@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from tallylight.cli.output import Output, clean, pad, status_words
+from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
@@ -202,14 +203,25 @@ class Demo:
             self.output.stream.write("\r\x1b[J")
 
 
-def main(argv: list[str]) -> int:
-    """Play the demo: again and again on a terminal, once elsewhere."""
-    parser = argparse.ArgumentParser(
-        prog="tally demo", description="Show the lights on scripted agents in this terminal. Press ctrl-C to stop."
+def make_parser() -> Parser:
+    """What `tally demo` takes."""
+    parser = Parser(
+        prog="tally demo",
+        description="Show the lights on scripted agents in this terminal. Press ctrl-C to stop.",
+        examples={
+            "tally demo": "until you press ctrl-C",
+            "tally demo --once --speed 4": "one run, four times as fast",
+        },
+        codes={130: "you pressed ctrl-C"},
     )
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="run this many times as fast")
     parser.add_argument("--once", action="store_true", help="stop after one run instead of starting again")
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Play the demo: again and again on a terminal, once elsewhere."""
+    options = make_parser().parse_args(argv)
     output = Output.to(sys.stdout, os.environ)
     is_live = sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     try:

@@ -7,7 +7,6 @@ child record of this pane, so that what the pane's own agent said stands. The ta
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -19,6 +18,7 @@ from typing import Protocol
 import tallylight
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean
+from tallylight.cli.parser import Parser
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
@@ -79,13 +79,25 @@ class RealWire:
         return process_table.table().start_time(pid)
 
 
-def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = None) -> int:
-    """Run every check; 1 if something is wrong."""
-    parser = argparse.ArgumentParser(
-        prog="tally doctor", description="Check that everything is set up and that a light arrives.", allow_abbrev=False
+def make_parser() -> Parser:
+    """What `tally doctor` takes."""
+    parser = Parser(
+        prog="tally doctor",
+        description="Check that everything is set up and that a light arrives.",
+        allow_abbrev=False,
+        examples={
+            "tally doctor": "check everything",
+            "tally doctor --json": "the same for programs",
+        },
+        codes={0: "no problems", 1: "at least one problem"},
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse_args(list(argv))
+    return parser
+
+
+def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = None) -> int:
+    """Run every check; 1 if something is wrong."""
+    options = make_parser().parse_args(list(argv))
     system = system or System()
     wire = wire or RealWire(system.env)
     columns = Output.to(sys.stdout, system.env).columns

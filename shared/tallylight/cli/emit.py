@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tallylight.cli.parser import Parser
+
 DONE, FAILED, USAGE = 0, 1, 2
 
 #: `model.status` has these as enums, which cost more to import than the rest of the command. A test compares them.
@@ -52,37 +54,55 @@ ELASTIC = ("detail", "message", "title", "what")
 #: Left out, in this order, where that is not enough: half a path is another path.
 DISPENSABLE = ("worktree", "cwd")
 
-USAGE_TEXT = """\
-usage: tally emit STATUS [--tool NAME] [--project NAME] [OPTION …]
+#: What each option is, for the help.
+_ABOUT = {
+    "--tool": ("NAME", "the agent: claude, codex …"),
+    "--project": ("NAME", "what it works on"),
+    "--id": ("PATH", "a separate record under this tab: a subagent"),
+    "--kind": ("KIND", f"of waiting: {', '.join(KINDS)}"),
+    "--session": ("ID", "the agent's own name for its session"),
+    "--title": ("TEXT", "what the session is about"),
+    "--cwd": ("DIR", "where it works"),
+    "--worktree": ("DIR", "its git worktree"),
+    "--mode": ("TEXT", "the mode it is in: plan …"),
+    "--message": ("TEXT", "what it asks or says"),
+    "--what": ("TEXT", "of waiting: the one thing needed to decide, `Bash: npm test`"),
+    "--detail": ("TEXT", "more than the message"),
+    "--progress": ("N/M", "tasks done of all tasks, or a percentage: 40%%"),
+    "--background": ("N", "background tasks that still run"),
+}
 
-STATUS is one of: active working waiting done idle error background, or clear to withdraw.
 
-  --tool NAME        the agent: claude, codex …
-  --project NAME     what it works on
-  --kind KIND        of waiting: permission question input auth
-  --session ID       the agent's own name for its session
-  --title TEXT       what the session is about
-  --message TEXT     what it asks or says
-  --what TEXT        of waiting: the one thing needed to decide, `Bash: npm test`
-  --detail TEXT      more than the message
-  --progress N/M     tasks done of all tasks, or a percentage: 40%
-  --background N     background tasks that still run
-  --id PATH          a separate record under this tab: a subagent
-  --cwd DIR  --worktree DIR  --mode TEXT
+def make_parser() -> Parser:
+    """What `tally emit` takes, for its help. `parse` reads it: argparse would cost more than all the rest."""
+    from tallylight.cli.parser import Parser
 
-Writes to this process's terminal, or to that of its nearest ancestor that has one, or nowhere.
-TALLY_EMIT_STDOUT=1 writes to standard output instead. Titles, messages and details are cut, then paths left out,
-where the whole would exceed 4096 bytes.
-"""
+    parser = Parser(
+        prog="tally emit",
+        usage="tally emit STATUS [--tool NAME] [--project NAME] [OPTION …]",
+        description="Send a status to this process's terminal, or to that of its nearest ancestor that has one, or "
+        "nowhere. TALLY_EMIT_STDOUT=1 writes to standard output instead. Titles, messages and details are cut, then "
+        "paths left out, where the whole would exceed 4096 bytes.",
+        examples={
+            "tally emit working --tool mine": "the agent called mine works",
+            "tally emit waiting --kind permission --what 'Bash: npm test'": "it asks for a permission",
+            "tally emit clear": "withdraw what was said",
+        },
+        codes={0: "sent, or there is no terminal", 1: "the terminal does not take it, or it is too long"},
+    )
+    parser.add_argument("status", metavar="STATUS", choices=STATUSES, help=f"one of {', '.join(STATUSES)}")
+    for option, (metavar, about) in _ABOUT.items():
+        parser.add_argument(option, metavar=metavar, choices=KINDS if option == "--kind" else None, help=about)
+    return parser
 
 
 def main(argv: list[str]) -> int:
     """Send one status; the exit codes are those of `vibeflow-emit`."""
     if not argv:
-        sys.stderr.write(USAGE_TEXT)
+        sys.stderr.write(make_parser().format_help())
         return USAGE
     if "-h" in argv or "--help" in argv:
-        sys.stdout.write(USAGE_TEXT)
+        sys.stdout.write(make_parser().format_help())
         return DONE
     try:
         fields = parse(argv)

@@ -8,7 +8,6 @@ this program, whoever has the pane; WezTerm's keys open a split with that. docs/
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -25,6 +24,7 @@ from tallylight.actions.plan import Plan, Verb
 from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
 from tallylight.cli.output import Output, clean
+from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
@@ -38,9 +38,37 @@ _DESCRIPTIONS = {
 }
 
 
+def make_parser(verb: Verb = Verb.FORK) -> Parser:
+    """What `tally fork` and `tally resume` take."""
+    parser = Parser(
+        prog=f"tally {verb}",
+        description=_DESCRIPTIONS[verb],
+        examples={
+            f"tally {verb}": "this pane, else the neediest",
+            f"tally {verb} 3 --location tab": "pane 3, in a new tab",
+            f"tally {verb} 3 --dry-run": "only print what would run",
+        },
+        codes={1: "refused, failed, or you said no"},
+    )
+    add_pane(parser)
+    parser.add_argument("--dry-run", action="store_true", help="print the exact argument list and start nothing")
+    parser.add_argument("--json", action="store_true", help="print the same as one JSON object and start nothing")
+    parser.add_argument("--here", action="store_true", help="ask, and start it, in this terminal")
+    parser.add_argument(
+        "--location",
+        choices=[str(place) for place in Place],
+        default=str(Place.VSPLIT),
+        metavar="PLACE",
+        help=f"where the new pane opens: {', '.join(Place)}; {Place.VSPLIT} by default",
+    )
+    if verb is Verb.FORK:
+        parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
+    return parser
+
+
 def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
-    options = _parser(verb).parse_args(argv)
+    options = make_parser(verb).parse_args(argv)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
     for problem in (*panes.problems, *problems):
@@ -69,18 +97,6 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
         return 0
     offer = ForkPage(verb, here, Place(options.location), wants_worktree=base is not None, worktree=base)
     return _ask(offer, found)
-
-
-def _parser(verb: Verb) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"tally {verb}", description=_DESCRIPTIONS[verb])
-    add_pane(parser)
-    parser.add_argument("--dry-run", action="store_true", help="print the exact argument list and start nothing")
-    parser.add_argument("--json", action="store_true", help="print the same as one JSON object and start nothing")
-    parser.add_argument("--here", action="store_true", help="ask, and start it, in this terminal")
-    parser.add_argument("--location", choices=[str(place) for place in Place], default=str(Place.VSPLIT))
-    if verb is Verb.FORK:
-        parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
-    return parser
 
 
 def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]:

@@ -23,24 +23,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
 
+    from tallylight.cli.parser import Parser
+
 #: How long, in seconds, all of it may take, and how long the terminal may take to accept the report.
 PATIENCE_S = 3.0
 WRITE_S = 0.5
 #: An installed table of a user's own agent is shorter.
 _TABLE_BYTES = 1 << 20
 
-USAGE_TEXT = """\
-usage: tally hook AGENT [EVENT] < PAYLOAD
 
-Reports what one event of an agent says to the agent's own terminal. It is what `tally hooks install` writes into
-the agent's settings, prints nothing, and always succeeds. EVENT is needed where the payload does not name it.
-"""
+def make_parser() -> Parser:
+    """What `tally hook` takes, for its help; `main` reads it by hand, to start in no time."""
+    from tallylight.cli.parser import Parser
+
+    parser = Parser(
+        prog="tally hook",
+        usage="tally hook AGENT [EVENT] < PAYLOAD",
+        description="Report what one event of an agent says to the agent's own terminal. It is what `tally hooks "
+        "install` writes into the agent's settings, prints nothing, and always succeeds.",
+        examples={"tally hook claude < payload.json": "one event of Claude Code", "tally hook codex": "one of Codex"},
+        codes={0: "always", 1: "", 2: ""},
+    )
+    parser.add_argument("agent", metavar="AGENT", help="the agent, by the name of its file")
+    parser.add_argument("event", metavar="EVENT", nargs="?", help="needed where the payload does not name it")
+    return parser
 
 
 def main(argv: list[str]) -> NoReturn:
     """Report one event and leave, with 0."""
     if argv[:1] in (["-h"], ["--help"]):
-        sys.stdout.write(USAGE_TEXT)
+        sys.stdout.write(make_parser().format_help())
         sys.stdout.flush()
         os._exit(0)
     try:

@@ -7,7 +7,6 @@ left alone, with a message that says where, and the others are done.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 
 from tallylight.agents import agent_files
 from tallylight.cli.output import Output, clean
+from tallylight.cli.parser import Parser
 from tallylight.files import directories
 from tallylight.files.system import System
 from tallylight.hooks import compact, install, remove, state
@@ -29,12 +29,18 @@ VERSION = 1
 _INDENT, _LEAST = 29, 20
 
 
-def main(argv: Sequence[str], system: System | None = None) -> int:
-    """Run `tally hooks` with these arguments."""
-    parser = argparse.ArgumentParser(
+def make_parser() -> Parser:
+    """What `tally hooks` takes."""
+    parser = Parser(
         prog="tally hooks",
         description="Install hooks that report an agent's status. Lights work without hooks; hooks make them exact.",
         allow_abbrev=False,
+        examples={
+            "tally hooks": "which agents have hooks",
+            "tally hooks install claude codex": "show the changes, ask, make them",
+            "tally hooks remove": "take all of them out",
+        },
+        codes={1: "failed, or you said no"},
     )
     parser.add_argument("verb", nargs="?", choices=("install", "remove", "status"), default="status")
     parser.add_argument(
@@ -43,7 +49,12 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show the changes without making them")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse_intermixed_args(list(argv))
+    return parser
+
+
+def main(argv: Sequence[str], system: System | None = None) -> int:
+    """Run `tally hooks` with these arguments."""
+    options = make_parser().parse_intermixed_args(list(argv))
     system = system or System()
     known = targets(system)
     for name in options.agents:

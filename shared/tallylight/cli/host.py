@@ -15,24 +15,36 @@ from collections.abc import Callable, Mapping
 
 from tallylight.cli.ending import on_signal
 from tallylight.cli.output import clean
+from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
 
-def main(argv: list[str]) -> int:
-    """Run one host until it is told to end."""
-    parser = argparse.ArgumentParser(
-        prog="tally host", description="Watch the panes that no terminal reports itself, and put them into the lists."
+def make_parser() -> Parser:
+    """What `tally host` takes."""
+    parser = Parser(
+        prog="tally host",
+        description="Watch the panes that no terminal reports itself, and put them into the lists.",
+        examples={
+            "tally host sessions": "tmux and GNU Screen",
+        },
+        codes={0: "it was told to end", 1: "failed, or already running"},
     )
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     for name, (what, add, _) in KINDS.items():
-        add(kinds.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}."))
-    options = parser.parse_args(argv)
+        examples = {_EXAMPLES[name]: "until it is told to end"}
+        add(kinds.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", examples=examples))
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Run one host until it is told to end."""
+    options = make_parser().parse_args(argv)
     return KINDS[options.kind][2](options, os.environ)
 
 
-def _add_sessions(parser: argparse.ArgumentParser) -> None:
+def _add_sessions(parser: Parser) -> None:
     parser.add_argument("--no-screen", action="store_true", help="ignore GNU Screen")
     parser.add_argument("--no-tmux", action="store_true", help="ignore tmux")
     parser.add_argument("--no-tmux-option", action="store_true", help="do not set options in the windows of tmux")
@@ -73,7 +85,7 @@ def _running(host: str, environ: Mapping[str, str]) -> str | None:
     return next((found.name for found in feed.snapshots if found.host == host), None)
 
 
-def _add_wezterm(parser: argparse.ArgumentParser) -> None:
+def _add_wezterm(parser: Parser) -> None:
     parser.add_argument("--pid", type=int, required=True, metavar="PID", help="the process id of WezTerm's GUI")
     parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
 
@@ -85,7 +97,7 @@ def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def _add_mux(parser: argparse.ArgumentParser) -> None:
+def _add_mux(parser: Parser) -> None:
     parser.add_argument("--pid", type=int, metavar="PID", help="the process id of the mux server, if it is another one")
     parser.add_argument("--wezterm", default="wezterm", metavar="PATH", help="the `wezterm` program to run")
 
@@ -106,11 +118,16 @@ def _mux(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 #: Each kind: what it is, its options, and how it is run.
+_EXAMPLES = {
+    "sessions": "tally host sessions --no-screen",
+    "wezterm-mux": "tally host wezterm-mux",
+    "wezterm": "tally host wezterm --pid 4711",
+}
 KINDS: dict[
     str,
     tuple[
         str,
-        Callable[[argparse.ArgumentParser], None],
+        Callable[[Parser], None],
         Callable[[argparse.Namespace, Mapping[str, str]], int],
     ],
 ] = {

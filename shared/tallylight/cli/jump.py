@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
 from collections.abc import Mapping
 
 from tallylight.cli.output import Output, age, clean, status_words
+from tallylight.cli.parser import Parser
 from tallylight.cli.status import nothing
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Panes, own_place, read_panes
@@ -16,17 +16,28 @@ from tallylight.snapshot.next_pane import stops
 from tallylight.snapshot.requests import Request
 
 
-def main(argv: list[str]) -> int:
-    """Ask the terminal to jump."""
-    parser = argparse.ArgumentParser(
+def make_parser() -> Parser:
+    """What `tally jump` takes."""
+    parser = Parser(
         prog="tally jump",
         description="Go to the next pane that needs you: oldest question, then errors, then finished turns. After the "
         "last one, go back to where you were.",
+        examples={
+            "tally jump": "to the oldest question",
+            "tally jump --any": "to the next agent",
+            "tally jump --dry-run": "only list them, in order",
+        },
+        codes={0: "done, or nothing needs you", 1: "no terminal with Tallylight runs"},
     )
     parser.add_argument("--previous", action="store_true", help="go to the previous one")
     parser.add_argument("--any", action="store_true", help="go to the next agent, whether it needs you or not")
     parser.add_argument("--dry-run", action="store_true", help="list the panes in order and stay here")
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Ask the terminal to jump."""
+    options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
     for problem in panes.problems:
         sys.stderr.write(f"tally jump: {clean(str(problem))}\n")

@@ -18,36 +18,46 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-#: Each verb and what it does, in the order of the help. The module has the verb's name, with `_` for `-`.
-VERBS = {
-    "setup": "set up kitty and WezTerm; --undo reverts all of it",
-    "doctor": "check that everything is set up and that a light arrives",
-    "demo": "show the lights on scripted agents in this terminal",
-    "run": "run an agent through the relay, which reads what this terminal would drop",
-    "shell-init": "print shell code that runs the known agents through the relay",
-    "emit": "send a status to this terminal's tab",
-    "hook": "report an event of an agent; its hooks call this",
-    "hooks": "install, remove or show the hooks of agents",
-    "record": "run a command and record the session with its evidence",
-    "replay": "show the light of a recorded session, and why",
-    "agent": "describe an agent that is not known, and try the description on recordings",
-    "agents": "live list of all agents: go there, answer, snooze, show why",
-    "jump": "go to the next pane that needs you; after the last, go back",
-    "status": "list the agents of every tab, most urgent first",
-    "wait": "wait until an agent needs you or has finished, for scripts",
-    "watch": "print one JSON line per change, for bars, prompts and scripts",
-    "top": "the same as `agents`",
-    "host": "watch the sessions of GNU Screen and tmux",
-    "serve": "serve all agents over HTTP and a WebSocket, with a web page",
-    "publish": "send the state of this machine's agents to the broker of a fleet",
-    "fork": "fork a pane's conversation into a new pane; the old one is not changed",
-    "resume": "resume the conversation of an agent that has ended or crashed",
-    "restore": "resume the conversations that were open when a terminal ended",
-    "snooze": "snooze a pane's question",
-    "unread": "mark a pane as not looked at yet",
-    "seen": "mark a pane as looked at",
-    "why": "explain a pane's light: the source, the rule, what would change it",
+#: Each verb and what it does, by what one wants, in the order of the help. The module has the verb's name, `_` for `-`.
+GROUPS = {
+    "See": {
+        "agents": "live list of all agents: go there, answer, snooze, show why",
+        "status": "list the agents of every tab, most urgent first",
+        "why": "explain a pane's light: the source, the rule, what would change it",
+        "serve": "serve all agents over HTTP and a WebSocket, with a web page",
+        "publish": "send the state of this machine's agents to the broker of a fleet",
+    },
+    "Act": {
+        "jump": "go to the next pane that needs you; after the last, go back",
+        "snooze": "snooze a pane's question",
+        "seen": "mark a pane as looked at",
+        "unread": "mark a pane as not looked at yet",
+        "fork": "fork a pane's conversation into a new pane; the old one is not changed",
+        "resume": "resume the conversation of an agent that has ended or crashed",
+        "restore": "resume the conversations that were open when a terminal ended",
+        "run": "run an agent through the relay, which reads what this terminal would drop",
+    },
+    "Set up": {
+        "setup": "set up kitty and WezTerm; --undo reverts all of it",
+        "doctor": "check that everything is set up and that a light arrives",
+        "demo": "show the lights on scripted agents in this terminal",
+        "hooks": "install, remove or show the hooks of agents",
+        "shell-init": "print shell code that runs the known agents through the relay",
+        "host": "watch the sessions of GNU Screen and tmux",
+        "agent": "describe an agent that is not known, and try the description on recordings",
+        "record": "run a command and record the session with its evidence",
+        "replay": "show the light of a recorded session, and why",
+    },
+    "For scripts": {
+        "wait": "wait until an agent needs you or has finished",
+        "watch": "print one JSON line per change, for bars and prompts",
+        "emit": "send a status to this terminal's tab",
+        "hook": "report an event of an agent; its hooks call this",
+    },
 }
+VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}
+#: Other names of verbs.
+ALIASES = {"top": "agents"}
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -95,7 +105,9 @@ def _dispatch(argv: list[str]) -> int:
     if not argv:
         sys.stderr.write(usage())
         return USAGE
-    verb = argv[0]
+    verb = ALIASES.get(argv[0], argv[0])
+    if verb == "help" and argv[1:]:
+        return _dispatch([argv[1], "--help"])
     if verb in VERBS:
         try:
             module = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"])
@@ -118,15 +130,22 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def usage() -> str:
-    """Return the help of the whole command."""
-    lines = "".join(f"  {verb:<12}{what}\n" for verb, what in VERBS.items())
-    return f"usage: tally VERB [ARGUMENT …]\n\n{lines}\nSee `tally VERB --help` and `tally --version`.\n"
+    """Return the help of the whole command, as wide as the terminal."""
+    from tallylight.cli.parser import CODES, paragraph, two_columns
+
+    other = {verb: f"{verb}, {alias}" for alias, verb in ALIASES.items()}
+    groups = {group: [(other.get(verb, verb), what) for verb, what in verbs.items()] for group, verbs in GROUPS.items()}
+    groups["Exit codes"] = [(str(code), what) for code, what in CODES.items()]
+    first = max(len(left) for rows in groups.values() for left, _ in rows)
+    parts = [f"{group}:\n{two_columns(rows, first=first)}" for group, rows in groups.items()]
+    more = "`tally VERB --help` has the options, examples and exit codes of one verb."
+    return "\n".join(["usage: tally VERB [ARGUMENT …]\n", *parts, paragraph(more)])
 
 
 def _hint(word: str) -> str:
     import difflib
 
-    close = difflib.get_close_matches(word, VERBS, n=1)
+    close = difflib.get_close_matches(word, [*VERBS, *ALIASES], n=1)
     return f", did you mean `{close[0]}`?" if close else ""
 
 

@@ -6,7 +6,6 @@ A process of its own that reads the snapshots the hosts write: no host ever wait
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
@@ -14,6 +13,7 @@ import time
 
 from tallylight.cli.ending import on_signal
 from tallylight.cli.fleet import configured
+from tallylight.cli.parser import Parser
 from tallylight.config.fleet import Fleet
 from tallylight.files import extras
 from tallylight.hosts.fleet.messages import MachineTopic, Message, Presence, encode_presence
@@ -25,15 +25,28 @@ from tallylight.snapshot.feed import Feed
 POLL_S = 0.2
 
 
-def main(argv: list[str]) -> int:
-    """Publish until a signal ends it."""
-    parser = argparse.ArgumentParser(
-        prog="tally publish", description="Send the state of this machine's agents to the fleet's broker."
+def make_parser() -> Parser:
+    """What `tally publish` takes."""
+    parser = Parser(
+        prog="tally publish",
+        description="Send the state of this machine's agents to the fleet's broker.",
+        examples={
+            "tally publish": "until you press ctrl-C",
+            "tally publish --quiet": "as a service",
+        },
+        codes={0: "it was told to end"},
     )
     parser.add_argument(
-        "--quiet", action="store_true", help="print nothing, not even that the broker cannot be reached"
+        "--quiet",
+        action="store_true",
+        help="print nothing, not even that the broker cannot be reached",
     )
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Publish until a signal ends it."""
+    options = make_parser().parse_args(argv)
     fleet = configured("tally publish")
     on_signal(_leave, signal.SIGTERM, signal.SIGHUP)
     try:

@@ -7,7 +7,6 @@ with `--input`: there are passwords among it. A disk that is full ends the recor
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import shlex
@@ -17,6 +16,7 @@ import time
 from collections.abc import Callable
 
 from tallylight.cli.output import clean
+from tallylight.cli.parser import Parser
 from tallylight.cli.run import make_core
 from tallylight.model.errors import TallyError
 from tallylight.recordings.asciicast import Header
@@ -24,16 +24,31 @@ from tallylight.recordings.recorder import Recorder, Sink, Through
 from tallylight.relay import pty, shell
 
 
-def main(argv: list[str]) -> int:
-    """Record one session; its exit code, or the signal it died of, becomes ours."""
-    parser = argparse.ArgumentParser(
+def make_parser() -> Parser:
+    """What `tally record` takes before the `--`."""
+    parser = Parser(
         prog="tally record",
         usage="tally record [--input] [--overwrite] FILE -- COMMAND [ARGUMENT …]",
         description="Run COMMAND through the relay and record it to FILE: asciicast v2 with evidence of its status.",
+        examples={
+            "tally record session.cast -- claude": "until claude ends",
+            "tally record --overwrite session.cast -- claude": "also if the file is there",
+        },
+        codes={
+            0: "COMMAND succeeded",
+            1: "nothing was recorded; standard error says why",
+            "other": "the exit code of COMMAND",
+        },
     )
     parser.add_argument("file", metavar="FILE", help="created with mode 0600; must not exist")
     parser.add_argument("--input", action="store_true", help="also record what is typed, including passwords")
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Record one session; its exit code, or the signal it died of, becomes ours."""
+    parser = make_parser()
     own, dashes, command = _split(argv)
     options = parser.parse_args(own)
     if not dashes or not command:

@@ -8,7 +8,6 @@ error with the number of its line, and the rest is replayed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shlex
@@ -20,6 +19,7 @@ import attrs
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli.output import Output, clean, pad, status_words
+from tallylight.cli.parser import Parser
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
 from tallylight.model import lights
@@ -36,15 +36,25 @@ JSON_VERSION = 1
 MAX_PROBLEMS = 20
 
 
-def main(argv: list[str]) -> int:
-    """Replay one recording. The exit code is 1 if a part of it could not be read."""
-    parser = argparse.ArgumentParser(
+def make_parser() -> Parser:
+    """What `tally replay` takes."""
+    parser = Parser(
         prog="tally replay",
         description="Replay a recording through the tracker: one line per decision, with time, status and reason.",
+        examples={
+            "tally replay session.cast": "one line a decision",
+            "tally replay session.cast --json": "one object a decision",
+        },
+        codes={0: "all of it was read", 1: "a part of the recording, or all of it, could not be read"},
     )
     parser.add_argument("file", metavar="FILE", help="a recording by `tally record` or asciinema (asciicast v2 or v3)")
     parser.add_argument("--json", action="store_true", help="print one JSON object per decision")
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Replay one recording. The exit code is 1 if a part of it could not be read."""
+    options = make_parser().parse_args(argv)
     agents, errors = agent_files.load_agents(os.environ)
     for error in errors:
         sys.stderr.write(f"tally replay: {clean(str(error))}\n")

@@ -7,7 +7,6 @@ Hosts keep what is open on disk; see `snapshot.open_conversations`. Each convers
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -25,6 +24,7 @@ from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli.fork import launch, open_pane, to_json
 from tallylight.cli.output import Output, ago, clean
+from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.snapshot import writer
@@ -35,9 +35,36 @@ from tallylight.ui.confirm import ask
 _NONE = "no conversation is left to resume"
 
 
+def make_parser() -> Parser:
+    """What `tally restore` takes."""
+    parser = Parser(
+        prog="tally restore",
+        description="Resume the conversations that were open when a terminal crashed, was killed or was closed. "
+        "You see each exact command first. In kitty with remote control they open in new tabs; elsewhere one "
+        "is resumed in this pane.",
+        examples={
+            "tally restore": "choose what to resume",
+            "tally restore --list": "only list it",
+            "tally restore 1 3": "choose among these",
+        },
+        codes={1: "failed, or you said no"},
+    )
+    parser.add_argument("number", nargs="*", type=int, metavar="N", help="only these, as --list numbers them")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--list", action="store_true", help="print the list and start nothing")
+    what.add_argument("--json", action="store_true", help="print the list as one JSON object and start nothing")
+    what.add_argument("--forget", action="store_true", help="remove them from the list")
+    parser.add_argument(
+        "--tabs",
+        action="store_true",
+        help="open tabs also if only this window may control kitty (`launch --allow-remote-control`)",
+    )
+    return parser
+
+
 def main(argv: list[str]) -> int:
     """Show what can be resumed, and start what the person chooses."""
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     agents, problems = agent_files.load_agents(os.environ)
     live, more = writer.read_snapshots(writer.directory(os.environ))
     lost, bad = read_lost(os.environ, live)
@@ -74,26 +101,6 @@ def main(argv: list[str]) -> int:
     for failure in filter(None, failures):
         sys.stderr.write(f"tally restore: {failure}\n")
     return 1 if any(failures) else 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="tally restore",
-        description="Resume the conversations that were open when a terminal crashed, was killed or was closed. "
-        "You see each exact command first. In kitty with remote control they open in new tabs; elsewhere one "
-        "is resumed in this pane.",
-    )
-    parser.add_argument("number", nargs="*", type=int, metavar="N", help="only these, as --list numbers them")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="print the list and start nothing")
-    what.add_argument("--json", action="store_true", help="print the list as one JSON object and start nothing")
-    what.add_argument("--forget", action="store_true", help="remove them from the list")
-    parser.add_argument(
-        "--tabs",
-        action="store_true",
-        help="open tabs also if only this window may control kitty (`launch --allow-remote-control`)",
-    )
-    return parser
 
 
 def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Choice:

@@ -12,22 +12,36 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from tallylight.cli.parser import Parser
     from tallylight.relay.core import RelayCore
 
 USAGE = 2
 #: Inside WezTerm, how often to tell again what is known: its variables are lost when it is attached to a mux anew.
 HEARTBEAT_S = 8.0
 
-USAGE_TEXT = """\
-usage: tally run [--passthrough] [--] COMMAND [ARGUMENT …]
 
-Runs COMMAND on a terminal of its own and reads what it says about itself on the way, in the sequences of OSC
-1338, 26, 88, 7501 and their kin, which most terminals drop. What it says lights the tab. All else passes unchanged.
+def make_parser() -> Parser:
+    """What `tally run` takes, for its help; `main` reads it by hand, as all after the command is the command's."""
+    import argparse
 
-  --passthrough   send the terminal those sequences too, for one that understands them
+    from tallylight.cli.parser import Parser
 
-TALLY_RELAY=0 in the environment runs COMMAND without any of this.
-"""
+    parser = Parser(
+        prog="tally run",
+        usage="tally run [--passthrough] [--] COMMAND [ARGUMENT …]",
+        description="Run COMMAND on a terminal of its own and read what it says about itself on the way, in the "
+        "sequences of OSC 1338, 26, 88, 7501 and their kin, which most terminals drop. What it says lights the tab. "
+        "All else passes unchanged. TALLY_RELAY=0 in the environment runs COMMAND without any of this.",
+        examples={"tally run claude": "one agent", "tally run -- codex --search": "with options of its own"},
+        codes={0: "COMMAND succeeded", 1: "", "other": "the exit code of COMMAND"},
+    )
+    parser.add_argument(
+        "--passthrough",
+        action="store_true",
+        help="send the terminal those sequences too, for one that understands them",
+    )
+    parser.add_argument("command", metavar="COMMAND", nargs=argparse.REMAINDER, help="the agent, with its arguments")
+    return parser
 
 
 def main(argv: list[str]) -> int:
@@ -38,14 +52,14 @@ def main(argv: list[str]) -> int:
         if option == "--":
             break
         if option in ("-h", "--help"):
-            sys.stdout.write(USAGE_TEXT)
+            sys.stdout.write(make_parser().format_help())
             return 0
         if option != "--passthrough":
             sys.stderr.write(f"tally run: unknown option {option!a}; `tally run --help` tells more\n")
             return USAGE
         passthrough = True
     if not argv:
-        sys.stderr.write(USAGE_TEXT)
+        sys.stderr.write(make_parser().format_help())
         return USAGE
 
     from tallylight.relay import pty, shell

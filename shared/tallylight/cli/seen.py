@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from tallylight.cli.parser import Parser
+from tallylight.cli.snooze import make_marker
 from tallylight.cli.snooze import seen as main
 
-__all__ = ["main"]
+__all__ = ["main", "make_parser"]
+
+
+def make_parser() -> Parser:
+    """What `tally seen` takes."""
+    return make_marker("seen")

@@ -17,6 +17,7 @@ import sys
 import time
 from pathlib import Path
 
+from tallylight.cli.parser import Parser
 from tallylight.files import directories, extras, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
@@ -37,11 +38,23 @@ _ALONE = (
 _HAS_PORT = re.compile(r":[0-9]+\Z")
 
 
-def main(argv: list[str]) -> int:
-    """Serve until interrupted."""
-    parser = argparse.ArgumentParser(prog="tally serve", description=__doc__)
+def make_parser() -> Parser:
+    """What `tally serve` takes."""
+    parser = Parser(
+        prog="tally serve",
+        description=__doc__,
+        examples={
+            "tally serve": "on this machine, port 8787",
+            "tally serve --port 0": "on any free port",
+            "tally serve --qr --allow-host desk.lan:8787": "with a QR code for a phone",
+        },
+        codes={0: "it was told to end"},
+    )
     parser.add_argument(
-        "--bind", default="127.0.0.1", metavar="ADDRESS", help="the address to listen on; 127.0.0.1 by default"
+        "--bind",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="the address to listen on; 127.0.0.1 by default",
     )
     parser.add_argument("--port", type=_port, default=PORT, help=f"the port; {PORT} by default, 0 for any free port")
     parser.add_argument(
@@ -53,7 +66,12 @@ def main(argv: list[str]) -> int:
         help="another host name to accept, as behind a proxy; may be repeated",
     )
     parser.add_argument("--qr", action="store_true", help="print the address as a QR code, too, for a phone's camera")
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Serve until interrupted."""
+    options = make_parser().parse_args(argv)
     extras.enable("serve")
     try:
         from tallylight.serve import connections

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 
 import tallylight
+from tallylight.cli.parser import Parser
 from tallylight.config.key_bindings import Binding
 from tallylight.files import directories, extras, install_paths, managed_block
 from tallylight.files.system import System
@@ -27,14 +28,21 @@ from tallylight.setup.agents import installed_agents
 DONE, FAILED = 0, 1
 
 
-def main(argv: Sequence[str], system: System | None = None) -> int:
-    """Run `tally setup` with these arguments."""
-    parser = argparse.ArgumentParser(
+def make_parser() -> Parser:
+    """What `tally setup` takes."""
+    parser = Parser(
         prog="tally setup",
         description="Install Tallylight for your user and set up your terminals: one include in kitty.conf, one link "
         ""
         "for WezTerm. Every change is shown first.",
         allow_abbrev=False,
+        examples={
+            "tally setup --dry-run": "show the changes",
+            "tally setup": "show them, ask, make them",
+            "tally setup --with serve": "what `tally serve` needs",
+            "tally setup --undo": "take the changes back",
+        },
+        codes={1: "failed, or you said no"},
     )
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show the changes without making them")
@@ -57,7 +65,12 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
         choices=sorted(extras.EXTRAS),
         help="install only what `tally serve`, or a fleet (`tally publish`, --broker), needs in addition",
     )
-    options = parser.parse_args(list(argv))
+    return parser
+
+
+def main(argv: Sequence[str], system: System | None = None) -> int:
+    """Run `tally setup` with these arguments."""
+    options = make_parser().parse_args(list(argv))
     system = system or System()
     if not options.dry_run:
         _refuse_anothers_home(system, yes=options.yes)

@@ -7,7 +7,6 @@ A user's own rc file is never edited: the last lines say what to add to it. Each
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -16,6 +15,7 @@ from importlib import resources
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
 from tallylight.cli.output import clean
+from tallylight.cli.parser import Parser
 from tallylight.evidence.commands import SHELLS, interpreter_name
 
 TEMPLATES = {"bash": "bash.sh", "zsh": "zsh.zsh", "fish": "fish.fish"}
@@ -38,14 +38,23 @@ _RESERVED = frozenset(
 )
 
 
-def main(argv: list[str]) -> int:
-    """Print the code for one shell."""
-    parser = argparse.ArgumentParser(
+def make_parser() -> Parser:
+    """What `tally shell-init` takes."""
+    parser = Parser(
         prog="tally shell-init",
         description="Print code that runs the known agents through the relay. Its last line says where to put it.",
+        examples={
+            'eval "$(tally shell-init bash)"': "in ~/.bashrc; zsh the same in ~/.zshrc",
+            "tally shell-init fish | source": "in ~/.config/fish/config.fish",
+        },
     )
     parser.add_argument("shell", choices=TEMPLATES)
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Print the code for one shell."""
+    options = make_parser().parse_args(argv)
     agents, errors = agent_files.load_agents(os.environ)
     for error in errors:
         sys.stderr.write(f"tally shell-init: {clean(str(error))}\n")

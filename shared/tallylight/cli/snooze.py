@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from tallylight.cli.output import clean
+from tallylight.cli.parser import Parser
 from tallylight.cli.status import nothing
 from tallylight.model.status import Status
 from tallylight.pane.marks import MAX_MINUTES
@@ -20,20 +21,35 @@ from tallylight.snapshot.requests import Request
 _NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
 #: How long the host may take to do it, in seconds; it looks four times a second.
 DONE_S = 3.0
+_MARKS = {
+    "seen": "Mark a pane as looked at. This answers no question: a waiting pane stays waiting.",
+    "unread": "Mark a pane as not looked at: what was done before you looked shows as done again.",
+}
 
 
-def main(argv: list[str]) -> int:
-    """Put the question of a pane off."""
-    parser = argparse.ArgumentParser(
+def make_parser() -> Parser:
+    """What `tally snooze` takes."""
+    parser = Parser(
         prog="tally snooze",
         description="Let what a pane needs of you rest: no notification, no pulse, and `tally jump` leaves it out. It "
         "ends after some minutes or when the status changes.",
+        examples={
+            "tally snooze": "this pane, else the neediest",
+            "tally snooze 3 60": "pane 3, for an hour",
+            "tally snooze 3 0": "end it",
+        },
+        codes={1: "no such pane, it does not need you, or its terminal did not do it"},
     )
     add_pane(parser)
     parser.add_argument(
         "minutes", nargs="?", type=_minutes, metavar="MINUTES", help="how long; 0 ends it; 15 unless configured"
     )
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Put the question of a pane off."""
+    options = make_parser().parse_args(argv)
     found = _find(options.pane)
     if found is None:
         return 1
@@ -47,20 +63,28 @@ def main(argv: list[str]) -> int:
 
 def unread(argv: list[str]) -> int:
     """Mark a pane unread."""
-    what = "Mark a pane as not looked at: what was done before you looked shows as done again."
-    return _mark("unread", what, argv, lambda new: new.pane.unread)
+    return _mark("unread", argv, lambda new: new.pane.unread)
 
 
 def seen(argv: list[str]) -> int:
     """Mark a pane as looked at."""
-    what = "Mark a pane as looked at. This answers no question: a waiting pane stays waiting."
-    return _mark("seen", what, argv, lambda new: new.pane.seen)
+    return _mark("seen", argv, lambda new: new.pane.seen)
 
 
-def _mark(verb: str, what: str, argv: list[str], is_done: Callable[[Found], bool]) -> int:
-    parser = argparse.ArgumentParser(prog=f"tally {verb}", description=what)
+def make_marker(verb: str) -> Parser:
+    """What `tally seen` and `tally unread` take."""
+    parser = Parser(
+        prog=f"tally {verb}",
+        description=_MARKS[verb],
+        examples={f"tally {verb}": "this pane, else the neediest", f"tally {verb} 3": "pane 3"},
+        codes={1: "no such pane, or its terminal did not do it"},
+    )
     add_pane(parser)
-    found = _find(parser.parse_args(argv).pane)
+    return parser
+
+
+def _mark(verb: str, argv: list[str], is_done: Callable[[Found], bool]) -> int:
+    found = _find(make_marker(verb).parse_args(argv).pane)
     return 1 if found is None else _ask(found, Request(verb, found.pane.id), is_done)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -10,6 +9,7 @@ import time
 
 from tallylight.cli.fleet import read_fleet
 from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
+from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, Panes, read_panes
@@ -30,19 +30,36 @@ _NOTHING = "no agent runs in any tab"
 _NO_HOST = "no terminal with Tallylight is running: start kitty or WezTerm; `tally doctor` tells what is missing"
 
 
-def main(argv: list[str]) -> int:
-    """List the panes."""
-    parser = argparse.ArgumentParser(prog="tally status", description="Print one line per pane, neediest first.")
+def make_parser() -> Parser:
+    """What `tally status` takes."""
+    parser = Parser(
+        prog="tally status",
+        description="Print one line per pane, neediest first.",
+        examples={
+            "tally status": "one line a pane",
+            "tally status --waiting": "only what waits for you",
+            "tally status -o wide": "also model, context, cost and reply",
+            "tally status --json | jq '.panes[].status'": "for programs",
+        },
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object, with every pane and every field")
     parser.add_argument("--waiting", action="store_true", help="only the panes that wait for you, oldest first")
     parser.add_argument(
-        "-o", "--output", choices=("wide",), help="wide: a second line with model, context, cost, subagents and reply"
+        "-o",
+        "--output",
+        choices=("wide",),
+        help="wide: a second line with model, context, cost, subagents and reply",
     )
     parser.add_argument("--all", action="store_true", help="also shells and plain commands")
     parser.add_argument(
         "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
     )
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """List the panes."""
+    options = make_parser().parse_args(argv)
     panes = read_fleet() if options.broker else read_panes(os.environ)
     shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
     if options.json:

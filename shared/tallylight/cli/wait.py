@@ -17,6 +17,7 @@ from collections.abc import Iterable
 import attrs
 
 from tallylight.cli.output import GAP, Output, clean, status_words
+from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
 from tallylight.snapshot.addresses import Found, Panes, own_place, pick
@@ -40,9 +41,51 @@ _ORDER = (Status.WAITING.value, Status.ERROR.value, Status.DOWN.value, GONE)
 _WORDS = (*(status.value for status in URGENCY if status is not Status.ACTIVE), GONE)
 
 
+def make_parser() -> Parser:
+    """What `tally wait` takes."""
+    parser = Parser(
+        prog="tally wait",
+        description="Wait until an agent needs you or has finished.",
+        examples={
+            "tally wait": "until any agent needs you or has finished",
+            "tally wait --all --timeout 3600": "until all have, at most an hour",
+            "tally wait 3 --for waiting": "until pane 3 asks something",
+            "tally wait 3 4 --for done,error --json": "one JSON object a pane",
+        },
+        codes={
+            0: "done, idle, or another status that you asked for",
+            1: "nothing to wait for, or no such pane",
+            WAITS: "an agent waits for a person",
+            FAILED: "an agent failed, or vanished in the middle of a turn",
+            IS_GONE: "the pane or its agent is gone",
+            TIMED_OUT: "the timeout passed",
+        },
+    )
+    parser.add_argument(
+        "pane",
+        nargs="*",
+        metavar="PANE",
+        help="3 or kitty-4711:3, as `tally status` lists it; by default every agent but the one in this pane",
+    )
+    parser.add_argument(
+        "--for",
+        dest="wanted",
+        type=_statuses,
+        metavar="STATUS,…",
+        help=f"statuses to wait for, of {', '.join(_WORDS)}; by default every one in which the agent does not work",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--any", action="store_true", help="return when one of the panes is there (the default)")
+    which.add_argument("--all", action="store_true", help="return when all of the panes are there")
+    parser.add_argument("--new", action="store_true", help="count only what begins after this command")
+    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="give up after so long")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per pane that was waited for")
+    return parser
+
+
 def main(argv: list[str]) -> int:
     """Wait, print a line for each pane that was waited for, and return the exit code of what was found."""
-    options = _parser().parse_args(argv)
+    options = make_parser().parse_args(argv)
     feed = Feed(directory(os.environ))
     feed.poll(time.monotonic())
     panes = Panes.of(feed.snapshots, feed.problems)
@@ -73,35 +116,6 @@ def main(argv: list[str]) -> int:
             panes = Panes.of(feed.snapshots, feed.problems)
     _tell(ends, as_json=options.json)
     return exit_code(ends)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="tally wait",
-        description="Wait until an agent needs you or has finished.",
-        epilog=f"Exit codes: 0 done or idle, {WAITS} waiting for a person, {FAILED} failed, {IS_GONE} gone, "
-        f"{TIMED_OUT} timeout, 1 nothing to wait for, 2 wrong usage.",
-    )
-    parser.add_argument(
-        "pane",
-        nargs="*",
-        metavar="PANE",
-        help="3 or kitty-4711:3, as `tally status` lists it; by default every agent but the one in this pane",
-    )
-    parser.add_argument(
-        "--for",
-        dest="wanted",
-        type=_statuses,
-        metavar="STATUS,…",
-        help=f"statuses to wait for, of {', '.join(_WORDS)}; by default every one in which the agent does not work",
-    )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--any", action="store_true", help="return when one of the panes is there (the default)")
-    which.add_argument("--all", action="store_true", help="return when all of the panes are there")
-    parser.add_argument("--new", action="store_true", help="count only what begins after this command")
-    parser.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="give up after so long")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per pane that was waited for")
-    return parser
 
 
 def _statuses(text: str) -> frozenset[str]:

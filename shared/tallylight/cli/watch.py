@@ -9,7 +9,6 @@ docs/sessions.md has the fields.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import select
@@ -21,6 +20,7 @@ from typing import Any, TextIO
 import attrs
 
 from tallylight.cli.fleet import FleetFeed
+from tallylight.cli.parser import Parser
 from tallylight.model import lights
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
@@ -36,16 +36,27 @@ POLL_S = 0.1
 Line = dict[str, Any]
 
 
-def main(argv: list[str]) -> int:
-    """Write lines until nobody reads them, or ctrl-C."""
-    parser = argparse.ArgumentParser(
-        prog="tally watch", description="Print the state of every pane as one JSON line, then one line per change."
+def make_parser() -> Parser:
+    """What `tally watch` takes."""
+    parser = Parser(
+        prog="tally watch",
+        description="Print the state of every pane as one JSON line, then one line per change.",
+        examples={
+            "tally watch": "until its reader goes away",
+            "tally watch --once | jq -r .text": "how many, in short: !2 ●1",
+        },
+        codes={0: "nobody reads any more", 1: "with --once: the broker cannot be reached"},
     )
     parser.add_argument("--once", action="store_true", help="exit after the first line, which is the whole state")
     parser.add_argument(
         "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
     )
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Write lines until nobody reads them, or ctrl-C."""
+    options = make_parser().parse_args(argv)
     fleet = FleetFeed() if options.broker else None
     feed = fleet or Feed(directory(os.environ))
     watch, broker = Watch(), BrokerWatch()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -11,6 +10,7 @@ import time
 from collections.abc import Sequence
 
 from tallylight.cli.output import GAP, UNBOUNDED, Output, age, ago, clean, fit, status_words
+from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.evidence import process_table
 from tallylight.evidence.process import base_name
@@ -23,14 +23,26 @@ from tallylight.ui import details, tasks
 from tallylight.ui.layout import left, rule_words, wrap
 
 
-def main(argv: list[str]) -> int:
-    """Explain one pane."""
-    parser = argparse.ArgumentParser(
-        prog="tally why", description="Explain a light: which source, which rule, how old, and what would change it."
+def make_parser() -> Parser:
+    """What `tally why` takes."""
+    parser = Parser(
+        prog="tally why",
+        description="Explain a light: which source, which rule, how old, and what would change it.",
+        examples={
+            "tally why": "of this pane, else the neediest",
+            "tally why 3": "of pane 3",
+            "tally why 'tmux 2' --json": "every field, for programs",
+        },
+        codes={1: "no such pane, or nothing to explain"},
     )
     add_pane(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    options = parser.parse_args(argv)
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Explain one pane."""
+    options = make_parser().parse_args(argv)
     panes = read_panes(os.environ)
     for problem in panes.problems:
         sys.stderr.write(f"tally why: {clean(str(problem))}\n")

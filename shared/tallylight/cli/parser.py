@@ -1,0 +1,76 @@
+"""
+The parser of every verb: argparse, with examples and exit codes in the help, which is as wide as the terminal.
+
+Each verb has `make_parser()`, which returns one of these. The help, the completions and the manual pages come from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+#: What every verb returns, unless it says otherwise.
+CODES: dict[int | str, str] = {0: "done", 1: "failed; standard error says why", 2: "wrong usage"}
+#: Cells of a line of help: longer ones are hard to read, and shorter ones leave no room for the second column.
+WIDEST, NARROWEST = 100, 30
+_INDENT = "  "
+
+
+class Parser(argparse.ArgumentParser):
+    """
+    A parser whose help ends with *examples* and exit *codes*.
+
+    *examples*: command lines as one would type them, and what each does. *codes*: what the numbers mean where it is
+    not what `CODES` says, `""` for one that the verb never returns; a key may also be a word, for the codes of a
+    program that the verb runs.
+    """
+
+    def __init__(
+        self, *, examples: Mapping[str, str] | None = None, codes: Mapping[int | str, str] | None = None, **rest: Any
+    ) -> None:
+        super().__init__(formatter_class=lambda prog: argparse.HelpFormatter(prog, width=help_width()), **rest)
+        self.examples = dict(examples or {})
+        self.codes = {code: what for code, what in {**CODES, **(codes or {})}.items() if what}
+
+    def format_help(self) -> str:
+        """The help as argparse words it, then the examples and the exit codes."""
+        more = f"\nexit codes:\n{two_columns((str(code), what) for code, what in self.codes.items())}"
+        if self.examples:
+            more = f"\nexamples:\n{two_columns(self.examples.items())}{more}"
+        return super().format_help() + more
+
+
+def help_width() -> int:
+    """How many cells a line of help may have, by COLUMNS or the terminal; without either 80 less the margin."""
+    return min(max(shutil.get_terminal_size().columns - 2, NARROWEST), WIDEST)
+
+
+def paragraph(text: str) -> str:
+    """Wrap *text* to the width of help."""
+    return textwrap.fill(text, help_width(), break_on_hyphens=False) + "\n"
+
+
+def two_columns(rows: Iterable[tuple[str, str]], *, first: int = 0) -> str:
+    """
+    Lay *rows* out, indented and wrapped to the width of help: side by side, or below each other where that is narrow.
+
+    *first*: cells that the first column has at least, as it does elsewhere on the page.
+    """
+    rows = list(rows)
+    width = help_width()
+    first = max([first, *(len(left) for left, _ in rows)])
+    start = len(_INDENT) + first + 2
+    if width - start < min(NARROWEST, width // 2):
+        start = 2 * len(_INDENT)
+    lines = []
+    for left, right in rows:
+        wrapped = textwrap.wrap(right, width - start, break_on_hyphens=False) or [""]
+        if start >= len(_INDENT) + len(left) + 2:
+            lines.append(f"{_INDENT}{left:<{start - len(_INDENT)}}{wrapped.pop(0)}".rstrip())
+        else:
+            lines.append(_INDENT + left)
+        lines += [f"{'':<{start}}{line}" for line in wrapped]
+    return "".join(f"{line}\n" for line in lines)

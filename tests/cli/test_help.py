@@ -1,0 +1,109 @@
+"""Help: grouped, with examples that work and exit codes for every verb, and as wide as the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+
+from tallylight.cli import agents, emit
+from tallylight.cli.main import ALIASES, GROUPS, VERBS, main, usage
+from tallylight.cli.parser import Parser
+from tests.command_line import is_understood
+
+#: A command of ours in an example, up to where a shell would end it.
+_TALLY = re.compile(r"tally (?:\"[^\"]*\"|'[^']*'|[^|<)\"'])*")
+
+
+def parsers(verb: str) -> Iterator[Parser]:
+    """The parser of *verb*, and those of its own verbs."""
+    parser = __import__(f"tallylight.cli.{verb.replace('-', '_')}", fromlist=["main"]).make_parser()
+    assert isinstance(parser, Parser)
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.values()
+
+
+def test_help_is_grouped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each verb stands in one group, below its title, and an alias beside the verb that it is."""
+    monkeypatch.setenv("COLUMNS", "100")
+    sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", usage(), re.M))
+
+    assert list(sections) == ["See", "Act", "Set up", "For scripts", "Exit codes"]
+    assert sum(map(len, GROUPS.values())) == len(VERBS)
+    for group, verbs in GROUPS.items():
+        assert re.findall(r"^  ([\w-]+)", sections[group], re.M) == list(verbs)
+    assert "  agents, top  live list" in sections["See"]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_examples_that_work_and_exit_codes(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example is a command line that is understood; the help shows them and what each exit code means."""
+    for parser in parsers(verb):
+        text = parser.format_help()
+        assert parser.prog.startswith(f"tally {verb}")
+        assert parser.examples and 0 in parser.codes
+        for example, what in parser.examples.items():
+            assert example in text and what
+            commands = _TALLY.findall(example)
+            assert commands
+            for command in commands:
+                words = shlex.split(command)[1:]
+                assert words[0] == verb
+                assert is_understood(words, monkeypatch), command
+        for code, what in parser.codes.items():
+            assert re.search(rf"^  {code} +{re.escape(what[:12])}", text, re.M)
+
+
+def test_an_example_that_is_wrong_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check above fails for an option or a word that a verb does not have."""
+    assert not is_understood(["status", "--bogus"], monkeypatch)
+    assert not is_understood(["emit", "sleeping"], monkeypatch)
+
+
+@pytest.mark.parametrize("columns", [36, 60, 80, 250])
+def test_help_is_as_wide_as_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line is longer than the terminal, or than one can read; only what is to be typed is never broken."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    most = min(columns, 100)
+    widths = [len(line) for line in usage().splitlines()]
+    assert 0.7 * most < max(widths) <= most or columns > 100
+    for verb in VERBS:
+        for parser in parsers(verb):
+            head, _, rest = parser.format_help().partition("\n\n")
+            assert head.startswith("usage: tally")
+            for line in rest.splitlines():
+                is_typed = line.strip() in parser.examples or len(line.split()) == 1
+                assert is_typed or len(line) <= most, line
+
+
+def test_an_alias_is_the_verb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """`top` is `agents`, with all that is given to it, and is suggested like a verb."""
+    given: list[list[str]] = []
+    monkeypatch.setattr(agents, "main", lambda argv: given.append(argv) or 0)
+
+    assert main(["top", "--broker"]) == 0
+    assert given == [["--broker"]]
+    assert not set(ALIASES) & set(VERBS) and set(ALIASES.values()) <= set(VERBS)
+    assert main(["topp"]) == 2
+    assert "did you mean `top`?" in capsys.readouterr().err
+
+
+def test_help_of_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    """`tally help VERB` is `tally VERB --help`; of a verb that does not exist it is wrong usage."""
+    assert main(["help", "wait"]) == 0
+    first = capsys.readouterr().out
+    assert main(["wait", "--help"]) == 0
+    assert first == capsys.readouterr().out
+    assert "  124  the timeout passed\n" in first
+    assert main(["help", "bogus"]) == 2
+
+
+def test_emit_is_helped_with_all_that_it_reads() -> None:
+    """The parser that words the help of `emit` has the options of the one that reads it."""
+    actions = {option: action for action in emit.make_parser()._actions for option in action.option_strings}
+    assert set(actions) - {"-h", "--help"} == set(emit.OPTIONS)

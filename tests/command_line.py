@@ -1,0 +1,40 @@
+"""Whether a command line is one that `tally` understands, which is found without doing it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import pytest
+
+from tallylight.cli import emit, hook, main
+from tallylight.relay import shell
+
+
+class _Parsed(BaseException):
+    """A command line is understood, and would now be done."""
+
+
+def is_understood(argv: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the real command line understands this, which is not done."""
+
+    def and_leave(parse: Callable[..., object]) -> Callable[..., NoReturn]:
+        def leave(*given: Any) -> NoReturn:
+            parse(*given)
+            raise _Parsed
+
+        return leave
+
+    with monkeypatch.context() as patch:
+        for name in ("parse_args", "parse_intermixed_args"):
+            patch.setattr(argparse.ArgumentParser, name, and_leave(getattr(argparse.ArgumentParser, name)))
+        patch.setattr(emit, "parse", and_leave(emit.parse))
+        # It ends this process, whatever it was given.
+        patch.setattr(hook, "main", lambda given: hook.make_parser().parse_args(given))
+        patch.setattr(shell, "steps_aside", and_leave(bool))
+        try:
+            main.main(list(argv))
+        except _Parsed:
+            return True
+    return False

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -140,7 +140,7 @@ class Scripted(ui.Terminal):
     def size(self) -> tuple[int, int]:
         return COLUMNS, LINES
 
-    def read(self, timeout: float) -> bytes | None:
+    def read(self, timeout: float | None, also: Sequence[int] = ()) -> bytes | None:
         return b"q"
 
     def write(self, text: str) -> None:
@@ -153,6 +153,9 @@ class Scripted(ui.Terminal):
 
     def poll(self, now: float) -> bool:
         return True
+
+    def descriptors(self) -> None:
+        """It has no changes that anything could tell of."""
 
 
 def opened(monkeypatch: pytest.MonkeyPatch, scripted: Scripted, as_of: float) -> Scripted:

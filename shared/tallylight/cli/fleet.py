@@ -104,6 +104,9 @@ class FleetFeed:
         before, self._snapshots = self._snapshots, tuple(_snapshot(name, panes[name]) for name in sorted(panes))
         return self._snapshots != before
 
+    def descriptors(self) -> None:
+        """The broker's client tells of nothing by itself."""
+
 
 class Elsewhere:
     """What the list can do to panes of other machines: show them. See `ui.agent_list.actions.Actions`."""

@@ -3,7 +3,8 @@ A feed: the snapshots of all living hosts, kept up to date cheaply.
 
 `poll` lists one directory and reads only the files that have changed since; a second without a change costs a `stat` a
 host. That a host died without removing its file is noticed within `LIVENESS_S`. What could not be read stands in
-`problems`, and what it held goes: no state is shown that no living host stands behind.
+`problems`, and what it held goes: no state is shown that no living host stands behind. Who has nothing else to do waits
+for `descriptors` between two polls, where there are any, and costs nothing until something happens.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tallylight.snapshot import writer
+from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.schema import Snapshot
 from tallylight.snapshot.writer import SnapshotError
 
@@ -27,6 +29,9 @@ class Hosts(Protocol):
 
     def poll(self, now: float) -> bool: ...
 
+    def descriptors(self) -> list[int] | None:
+        """What is readable when the next `poll` may find a change; None if only a poll can tell."""
+
 
 class Feed:
     """The hosts of this machine, from the directory *folder*: those whose names begin with *hosts*."""
@@ -38,6 +43,7 @@ class Feed:
         self._stamps: dict[str, tuple[int, int, int]] = {}
         self._snapshots: dict[str, Snapshot] = {}
         self._looked_at: float | None = None
+        self._changes: Changes | None = None
 
     @property
     def snapshots(self) -> tuple[Snapshot, ...]:
@@ -47,11 +53,12 @@ class Feed:
     def poll(self, now: float) -> bool:
         """Look for changes at monotonic *now*; tell whether there are any."""
         before, problems = dict(self._snapshots), []
+        has_ended = self._changes is not None and self._changes.look()
         try:
             stamps = {n: stamp for n, stamp in writer.stamps(self._folder).items() if n.startswith(self._hosts)}
         except SnapshotError as error:
             stamps, problems = {}, [error]
-        is_look_due = self._looked_at is None or not 0 <= now - self._looked_at < LIVENESS_S
+        is_look_due = has_ended or self._looked_at is None or not 0 <= now - self._looked_at < LIVENESS_S
         if is_look_due:
             self._looked_at = now
         for name in self._snapshots.keys() - stamps.keys():
@@ -78,3 +85,11 @@ class Feed:
         changed = self._snapshots != before or list(map(str, problems)) != list(map(str, self.problems))
         self.problems = tuple(problems)
         return changed
+
+    def descriptors(self) -> list[int] | None:
+        """What is readable when a host has written or ended since the last `poll`; None if only a poll can tell."""
+        if self._changes is None:
+            # What changed before this moment is found by a poll that comes after it.
+            self._changes = Changes(self._folder)
+            return None
+        return self._changes.descriptors(snapshot.pid for snapshot in self._snapshots.values())

@@ -12,7 +12,7 @@ import select
 import signal
 import termios
 import tty
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from tallylight.ui.ansi import Depth
 from tallylight.ui.keys import DISABLE, ENABLE
@@ -55,9 +55,13 @@ class Terminal:
             columns, lines = 0, 0
         return columns or 80, lines or 24
 
-    def read(self, timeout: float) -> bytes | None:
-        """What was typed within *timeout* seconds, or nothing; None when the terminal is gone. A resize wakes it."""
-        ready, _, _ = select.select([self._in, self._woken], [], [], timeout)
+    def read(self, timeout: float | None, also: Sequence[int] = ()) -> bytes | None:
+        """
+        What was typed within *timeout* seconds, or nothing; None when the terminal is gone.
+
+        A resize wakes it, and so does any of the descriptors *also* that can be read.
+        """
+        ready, _, _ = select.select([self._in, self._woken, *also], [], [], timeout)
         if self._woken in ready:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._woken, _CHUNK)

@@ -1,12 +1,13 @@
 """
 The loop of the list: waits for a key or for a snapshot to change, and draws what has changed.
 
-A key is drawn at once, a changed snapshot within `POLL_S` of its writing; ages go on once a second. An idle list costs
-a look at one directory in each `POLL_S`, a closed one nothing.
+A key is drawn at once, and so is a changed snapshot. Between two changes the list waits for the feed to tell of one, or
+for the next age that changes, and costs nothing; where a feed cannot tell, it is looked at every `POLL_S`.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -14,7 +15,7 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import draw, effects, press, state
+from tallylight.ui.agent_list import clock, draw, effects, press, state
 from tallylight.ui.agent_list.actions import Actions
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.keys import Decoder
@@ -23,8 +24,10 @@ from tallylight.ui.terminal import Terminal
 POLL_S = 0.05
 #: How long, in seconds, a lone ESC may wait for the rest of a sequence.
 ESCAPE_S = 0.05
-#: How often ages are drawn anew.
+#: How often ages are drawn anew, at most.
 CLOCK_S = 1.0
+#: How long after its time an age is drawn: sooner, the clock might say that it has not come.
+LATE_S = 0.01
 #: How long, in seconds, to wait for a file that is as new as the picture. A host keeps it back for half a second at
 #: most; a disk that does not respond is not waited for.
 PATIENCE_S = 3.0
@@ -90,7 +93,8 @@ class _List:
             if written := self._screen.update(lines):
                 self._terminal.write(written)
             self.state = state.drawn(self.state)
-            read = self._terminal.read(ESCAPE_S if self._decoder.is_pending else POLL_S)
+            told = self._feed.descriptors()
+            read = self._terminal.read(self._patience(is_told=told is not None), told or ())
             if read is None:
                 return
             events = self._decoder.feed(read) if read else self._decoder.flush()
@@ -99,6 +103,18 @@ class _List:
                     self.state, effects = press.press(self.state, event)
                     for effect in effects:
                         self._carry_out(effect)
+
+    def _patience(self, *, is_told: bool) -> float | None:
+        """How long, in seconds, to wait for a key; for ever, where changes are told and nothing is due by the clock."""
+        if self._decoder.is_pending:
+            return ESCAPE_S
+        if not is_told:
+            return POLL_S
+        due = clock.due(self.state)
+        if math.isinf(due):
+            return None
+        earliest = self._refreshed_at + CLOCK_S - time.monotonic()
+        return max(0.0, earliest, due + LATE_S - time.time())
 
     def _resize(self) -> None:
         size = self._terminal.size()

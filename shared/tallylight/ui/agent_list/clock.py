@@ -1,0 +1,52 @@
+"""
+Clock: when something that is drawn of the list changes by itself, because time goes on.
+
+Until then an idle list has nothing to do, not even once a second.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list.state import Mode, State
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+def due(state: State) -> float:
+    """When the next age, or the end of something, is drawn otherwise, in seconds since the epoch; infinite: never."""
+    if state.mode is Mode.TEXT:
+        return math.inf
+    times = (at for row in state.rows for at in _of(row.pane, state.now))
+    return min((at for at in times if at > state.now), default=math.inf)
+
+
+def _of(pane: Pane, now: float) -> Iterator[float]:
+    """When what is drawn of *pane* changes next; some of it may have passed."""
+    if pane.since:
+        yield _older(pane.since, now)
+        if pane.status is Status.WAITING and pane.waited_s:
+            yield _older(pane.since - pane.waited_s, now)
+    if pane.snoozed_until > now:
+        yield _nearer(pane.snoozed_until, now)
+    if pane.limited_until > now:
+        # More than a day ahead it is told with the day.
+        yield pane.limited_until - _DAY
+        yield pane.limited_until
+
+
+def _older(since: float, now: float) -> float:
+    """When `layout.age` of what began at *since* changes."""
+    age = max(0.0, now - since)
+    unit = next((unit for unit in (_DAY, _HOUR, _MINUTE) if age >= unit), 1)
+    return since + (math.floor(age / unit) + 1) * unit
+
+
+def _nearer(until: float, now: float) -> float:
+    """When `layout.left` of what ends at *until* changes, at the latest: of hours it may be a minute too early."""
+    left = until - now
+    unit = 1 if left <= _MINUTE + 1 else _MINUTE
+    return until - (math.ceil(left / unit) - 1) * unit

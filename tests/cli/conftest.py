@@ -16,7 +16,7 @@ from tests.cli.panes import NOW
 def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Point the commands to an empty runtime directory, and stop their clock."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    for name in ("KITTY_PID", "KITTY_WINDOW_ID", "COLUMNS", "NO_COLOR"):
+    for name in ("KITTY_PID", "KITTY_WINDOW_ID", "COLUMNS", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("time.time", lambda: NOW)
     return tmp_path

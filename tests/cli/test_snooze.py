@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -47,7 +48,7 @@ def done(request: Request) -> list[Pane]:
     """What a host shows that did what it was asked."""
     minutes = float(request.args[0]) if request.args else 15
     told = {
-        "snooze": {"snoozed_until": NOW + 60 * minutes if minutes else 0.0},
+        "snooze": {"snoozed_until": time.time() + 60 * minutes if minutes else 0.0},
         "unread": {"unread": True},
         "seen": {"seen": True},
     }
@@ -71,29 +72,42 @@ def host(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
     thread.join()
 
 
+_SNOOZED = r"is snoozed for \d+[dhms], until \d\d:\d\d or until its status changes"
+#: What the panes are called.
+_3 = r"3 \(tallylight\)"
+
+
 @pytest.mark.parametrize(
-    ("argv", "request_"),
+    ("argv", "request_", "told"),
     [
-        (["snooze", "3"], Request("snooze", "3")),
-        (["snooze", "3", "10"], Request("snooze", "3", ("10",))),
-        (["snooze", "3", "0.5"], Request("snooze", "3", ("0.5",))),
-        (["snooze", "3", "0"], Request("snooze", "3", ("0",))),
-        (["snooze", f"{HOST}:1", "1440"], Request("snooze", "1", ("1440",))),
-        (["snooze"], Request("snooze", "3")),
-        (["unread", "1"], Request("unread", "1")),
-        (["unread"], Request("unread", "3")),
-        (["seen", "4"], Request("seen", "4")),
+        (["snooze", "3"], Request("snooze", "3"), f"{_3} {_SNOOZED}"),
+        (["snooze", "3", "10"], Request("snooze", "3", ("10",)), f"{_3} {_SNOOZED}"),
+        (["snooze", "3", "0.5"], Request("snooze", "3", ("0.5",)), f"{_3} {_SNOOZED}"),
+        (["snooze", "3", "0"], Request("snooze", "3", ("0",)), f"{_3} is no longer snoozed"),
+        (
+            ["snooze", f"{HOST}:1", "1440"],
+            Request("snooze", "1", ("1440",)),
+            f"1 {_SNOOZED}",
+        ),
+        (["snooze"], Request("snooze", "3"), f"{_3} {_SNOOZED}"),
+        (["unread", "1"], Request("unread", "1"), "1 is marked as not looked at"),
+        (["unread"], Request("unread", "3"), f"{_3} is marked as not looked at"),
+        (["seen", "4"], Request("seen", "4"), "4 is marked as looked at"),
+        (["seen", "3"], Request("seen", "3"), f"{_3} is marked as looked at, and still waits for you"),
     ],
 )
-def test_what_is_asked(host: Host, argv: list[str], request_: Request, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each command asks the host of its pane for one thing, and is content when the host shows that it is so."""
+def test_what_is_asked(
+    host: Host, argv: list[str], request_: Request, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each command asks the host of its pane for one thing, waits until the host shows that it is so, and says so."""
     assert main.main(argv) == 0
     # What is so already is not waited for.
     end = time.monotonic() + 30
     while not host.asked and time.monotonic() < end:
         time.sleep(0.01)
     assert host.asked == [request_]
-    assert capsys.readouterr() == ("", "")
+    said = capsys.readouterr()
+    assert re.fullmatch(f"{told}\n", said.out) and said.err == ""
 
 
 def test_in_a_pane_it_is_that_pane(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +189,7 @@ def test_status_tells_how_long_agents_waited(runtime: Path, capsys: pytest.Captu
     assert capsys.readouterr().out.splitlines()[-1] == "agents waited 13 min for you today"
     assert main.main(["status", "--json"]) == 0
     assert '"waited_s": 780.0' in capsys.readouterr().out
-    assert main.main(["status", "--waiting"]) == 0
+    assert main.main(["status", "--waiting"]) == 3
     assert "today" not in capsys.readouterr().out
 
 

@@ -36,6 +36,7 @@ def test_no_host_at_all(capsys: pytest.CaptureFixture[str]) -> None:
     """Where no terminal publishes anything, it says so and where to look, and succeeds."""
     assert main(["status"]) == 0
     assert "tally doctor" in capsys.readouterr().out
+    assert main(["status", "--waiting"]) == 1, "it is not known that nothing waits"
 
 
 def test_host_without_agents(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,10 +81,10 @@ def test_all_shows_shells_too(runtime: Path, capsys: pytest.CaptureFixture[str])
 def test_waiting_only(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With --waiting only what needs a person is listed; if nothing does, it says so."""
     publish(runtime, EVERY)
-    main(["status", "--waiting"])
+    assert main(["status", "--waiting"]) == 3
     some = capsys.readouterr().out
     publish(runtime, [DONE, WORKING])
-    main(["status", "--waiting"])
+    assert main(["status", "--waiting"]) == 0
     none = capsys.readouterr().out
 
     assert some.count("\n") == 1
@@ -161,8 +162,7 @@ def test_json_of_waiting_panes(runtime: Path, capsys: pytest.CaptureFixture[str]
     """--waiting narrows the JSON as well."""
     publish(runtime, EVERY)
 
-    main(["status", "--json", "--waiting"])
-
+    assert main(["status", "--json", "--waiting"]) == 3
     assert [pane["id"] for pane in json.loads(capsys.readouterr().out)["panes"]] == ["3"]
 
 

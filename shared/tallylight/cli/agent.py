@@ -26,6 +26,7 @@ from tallylight.model.errors import TallyError
 from tallylight.recordings import check, draft, scoring, sightings
 from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.decoder import Problem, RecordingError, decode
+from tallylight.ui import colours
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 _TIME = re.compile(r"\d{1,6}(?:\.\d{1,3})?", re.ASCII)
@@ -82,13 +83,15 @@ def make_parser() -> Parser:
     )
     trial.add_argument("file", metavar="FILE", help="an agent file, such as ~/.config/tallylight/agents/mine.toml")
     trial.add_argument("recordings", nargs="*", metavar="RECORDING", help="made by `tally record FILE -- AGENT`")
+    for sub in (new, trial):
+        sub.add_color()
     return parser
 
 
 def main(argv: list[str]) -> int:
     """Write an agent file, or try one. The exit code is 1 if nothing was written, or something is wrong with a file."""
     options = make_parser().parse_args(argv)
-    output = Output.to(sys.stdout, os.environ)
+    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
     if options.verb == "new":
         return _new(options, output, os.environ)
     return _check(options.file, options.recordings, output)

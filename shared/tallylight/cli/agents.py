@@ -14,10 +14,11 @@ from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.writer import directory
+from tallylight.ui import colours
 from tallylight.ui.agent_list import loop
 from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
-from tallylight.ui.terminal import Terminal, depth
+from tallylight.ui.terminal import Terminal
 
 
 class NoTerminalError(TallyError):
@@ -41,6 +42,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
     )
+    parser.add_color()
     return parser
 
 
@@ -66,7 +68,7 @@ def main(argv: list[str]) -> int:
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),
         as_of=_seconds(environ.get(AS_OF, "")),
-        depth=depth(environ),
+        depth=colours.depth(colours.chosen(environ, options.color)),
     )
     return 0
 

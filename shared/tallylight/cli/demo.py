@@ -23,6 +23,7 @@ from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.tracker import Tracker
+from tallylight.ui import colours
 from tallylight.ui.layout import wrap
 
 #: Seconds of the person's time between two drawings: the pulse is meant to move ten times a second.
@@ -216,13 +217,14 @@ def make_parser() -> Parser:
     )
     parser.add_argument("--speed", type=_speed, default=1.0, metavar="N", help="run this many times as fast")
     parser.add_argument("--once", action="store_true", help="stop after one run instead of starting again")
+    parser.add_color()
     return parser
 
 
 def main(argv: list[str]) -> int:
     """Play the demo: again and again on a terminal, once elsewhere."""
     options = make_parser().parse_args(argv)
-    output = Output.to(sys.stdout, os.environ)
+    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
     is_live = sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
     try:
         if is_live:

@@ -28,6 +28,7 @@ from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION, nothing
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.ui import colours
 from tallylight.ui.confirm import ask
 
 #: Seconds for kitty to open the new pane.
@@ -63,12 +64,14 @@ def make_parser(verb: Verb = Verb.FORK) -> Parser:
     )
     if verb is Verb.FORK:
         parser.add_argument("--worktree", action="store_true", help="in a new git worktree, on a new branch")
+    parser.add_color()
     return parser
 
 
 def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     """Fork, or resume, one pane."""
     options = make_parser(verb).parse_args(argv)
+    environ = colours.chosen(os.environ, options.color)
     panes = read_panes(os.environ)
     agents, problems = agent_files.load_agents(os.environ)
     for problem in (*panes.problems, *problems):
@@ -88,15 +91,17 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
         sys.stdout.write(json.dumps(to_json(plan, base), indent=2) + "\n")
         return 1 if isinstance(plan, Refusal) else 0
     if options.here:
-        return _ask_here(ForkPage(verb, here, wants_worktree=base is not None, worktree=base, is_here=True), found)
+        return _ask_here(
+            ForkPage(verb, here, wants_worktree=base is not None, worktree=base, is_here=True), found, environ
+        )
     if isinstance(plan, Refusal):
         raise TallyError(f"not {'forked' if verb is Verb.FORK else 'resumed'}: {clean(plan.text)} (rule: {plan.rule})")
     command = launch_command(found, plan, Place(options.location), os.environ)
     if options.dry_run or command is None or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        describe(Output.to(sys.stdout, os.environ), plan, base, is_here=command is not None or options.dry_run)
+        describe(Output.to(sys.stdout, environ), plan, base, is_here=command is not None or options.dry_run)
         return 0
     offer = ForkPage(verb, here, Place(options.location), wants_worktree=base is not None, worktree=base)
-    return _ask(offer, found)
+    return _ask(offer, found, environ)
 
 
 def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]:
@@ -163,9 +168,9 @@ def open_pane(command: list[str]) -> str:
     return clean(done.stderr or done.stdout or "it does not say why") if done.returncode else ""
 
 
-def _agreed(offer: ForkPage, found: Found) -> Plan | None:
+def _agreed(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> Plan | None:
     """Show the page; what is to be started, looked at once more, if that is agreed to."""
-    if not ask(offer, sys.stdin.fileno(), os.environ, fork.complete):
+    if not ask(offer, sys.stdin.fileno(), environ, fork.complete):
         return None
     plan = offer.found
     assert isinstance(plan, Plan)
@@ -181,7 +186,7 @@ def _agreed(offer: ForkPage, found: Found) -> Plan | None:
     return again
 
 
-def _ask_here(offer: ForkPage, found: Found) -> int:
+def _ask_here(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
     """
     Become what the page shows, if that is agreed to.
 
@@ -190,14 +195,14 @@ def _ask_here(offer: ForkPage, found: Found) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise TallyError("there is no terminal here to ask on")
     try:
-        plan = _agreed(offer, found)
+        plan = _agreed(offer, found, environ)
         if plan is None:
             return 1
         os.chdir(plan.cwd)
         os.execvpe(plan.argv[0], list(plan.argv), {**os.environ, **plan.env})  # noqa: S606 - an argument list, no shell
     except (OSError, TallyError) as error:
         text = f"{_fault(error)}; nothing was started"
-        ask(attrs.evolve(offer, found=Refusal("start", text)), sys.stdin.fileno(), os.environ, lambda _: None)
+        ask(attrs.evolve(offer, found=Refusal("start", text)), sys.stdin.fileno(), environ, lambda _: None)
         return 1
 
 
@@ -208,9 +213,9 @@ def _fault(error: Exception) -> str:
     return str(error).removeprefix("nothing was started: ")
 
 
-def _ask(offer: ForkPage, found: Found) -> int:
+def _ask(offer: ForkPage, found: Found, environ: Mapping[str, str]) -> int:
     """Show the page; have kitty start what it shows if that is agreed to."""
-    again = _agreed(offer, found)
+    again = _agreed(offer, found, environ)
     if again is None:
         return 1
     command = launch_command(found, again, offer.place, os.environ)

@@ -12,6 +12,8 @@ import attrs
 
 from tallylight.model import lights
 from tallylight.model.status import Status
+from tallylight.ui import colours
+from tallylight.ui.ansi import Depth
 from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, status_words
 
 __all__ = ["GAP", "UNBOUNDED", "Output", "age", "ago", "clean", "fit", "pad", "status_words"]
@@ -28,18 +30,17 @@ class Output:
 
     @classmethod
     def to(cls, stream: TextIO, environ: Mapping[str, str]) -> Output:
-        """Find out what *stream* can show. NO_COLOR (https://no-color.org) and COLUMNS are obeyed."""
+        """Find out what *stream* can show, by the variables of `ui.colours` and by COLUMNS."""
         if hasattr(stream, "reconfigure"):
             # A locale that has no `✓` shows `?`, rather than a traceback.
             stream.reconfigure(errors="replace")
-        if not stream.isatty():
-            return cls(stream)
-        term = environ.get("TERM", "")
+        is_terminal = stream.isatty()
+        depth = colours.depth(environ, is_terminal=is_terminal)
         return cls(
             stream,
-            columns=_columns(stream, environ),
-            colour=not environ.get("NO_COLOR") and term not in ("", "dumb"),
-            full_colour=environ.get("COLORTERM") in ("truecolor", "24bit") or term in ("xterm-kitty", "wezterm"),
+            columns=_columns(stream, environ) if is_terminal else UNBOUNDED,
+            colour=depth is not Depth.NONE,
+            full_colour=depth is Depth.FULL,
         )
 
     def line(self, text: str = "") -> None:

@@ -12,6 +12,8 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tallylight.ui import colours
+
 #: What every verb returns, unless it says otherwise.
 CODES: dict[int | str, str] = {0: "done", 1: "failed; standard error says why", 2: "wrong usage"}
 #: Cells of a line of help: longer ones are hard to read, and shorter ones leave no room for the second column.
@@ -34,6 +36,16 @@ class Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=lambda prog: argparse.HelpFormatter(prog, width=help_width()), **rest)
         self.examples = dict(examples or {})
         self.codes = {code: what for code, what in {**CODES, **(codes or {})}.items() if what}
+
+    def add_color(self) -> None:
+        """Let the person say whether to colour; `ui.colours.chosen` carries it out."""
+        self.add_argument(
+            "--color",
+            choices=colours.CHOICES,
+            default=colours.CHOICES[0],
+            metavar="WHEN",
+            help="auto, always or never; auto colours on a terminal, unless NO_COLOR or FORCE_COLOR is set",
+        )
 
     def format_help(self) -> str:
         """The help as argparse words it, then the examples and the exit codes."""

@@ -29,6 +29,7 @@ from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.decoder import Problem, RecordingError, decode
 from tallylight.recordings.replay import Replay
 from tallylight.relay.core import RelayCore
+from tallylight.ui import colours
 from tallylight.ui.layout import rule_words
 
 JSON_VERSION = 1
@@ -49,6 +50,7 @@ def make_parser() -> Parser:
     )
     parser.add_argument("file", metavar="FILE", help="a recording by `tally record` or asciinema (asciicast v2 or v3)")
     parser.add_argument("--json", action="store_true", help="print one JSON object per decision")
+    parser.add_color()
     return parser
 
 
@@ -59,7 +61,7 @@ def main(argv: list[str]) -> int:
     for error in errors:
         sys.stderr.write(f"tally replay: {clean(str(error))}\n")
     problems = _Problems(options.file)
-    output = Output.to(sys.stdout, os.environ)
+    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
     write = _json if options.json else _line
     try:
         with open(options.file, "rb") as file:  # noqa: PTH123 a path's own words are in its error

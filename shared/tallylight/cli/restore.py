@@ -30,6 +30,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot import writer
 from tallylight.snapshot.open_conversations import Lost, claim, put_back, read_lost
 from tallylight.snapshot.schema import Pane
+from tallylight.ui import colours
 from tallylight.ui.confirm import ask
 
 _NONE = "no conversation is left to resume"
@@ -59,12 +60,14 @@ def make_parser() -> Parser:
         action="store_true",
         help="open tabs also if only this window may control kitty (`launch --allow-remote-control`)",
     )
+    parser.add_color()
     return parser
 
 
 def main(argv: list[str]) -> int:
     """Show what can be resumed, and start what the person chooses."""
     options = make_parser().parse_args(argv)
+    environ = colours.chosen(os.environ, options.color)
     agents, problems = agent_files.load_agents(os.environ)
     live, more = writer.read_snapshots(writer.directory(os.environ))
     lost, bad = read_lost(os.environ, live)
@@ -88,14 +91,14 @@ def main(argv: list[str]) -> int:
         return 0
     launcher = _launcher(os.environ, through_tty=options.tabs)
     if options.list or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        _list(Output.to(sys.stdout, os.environ), choices)
+        _list(Output.to(sys.stdout, environ), choices)
         return 0
     where, most = ("in new tabs", len(choices)) if launcher is not None else ("in this pane", 1)
     page = RestorePage(choices, where, most)
     if launcher is None and len(page.chosen) > 1:
         for choice in page.chosen[1:]:
             choice.is_chosen = False
-    if not ask(page, sys.stdin.fileno(), os.environ, lambda _: None):
+    if not ask(page, sys.stdin.fileno(), environ, lambda _: None):
         return 1
     failures = [_start(choice, chosen[choice.number], launcher) for choice in page.chosen]
     for failure in filter(None, failures):

@@ -8,6 +8,7 @@ finds nothing to do. `install.sh` runs this from the checkout, so it imports not
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime
 import os
 import sys
@@ -24,6 +25,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.setup import environment, free_keys, kitty, kitty_conf, running_kitty, wezterm
 from tallylight.setup.agents import installed_agents
+from tallylight.ui import colours
 
 DONE, FAILED = 0, 1
 
@@ -65,6 +67,7 @@ def make_parser() -> Parser:
         choices=sorted(extras.EXTRAS),
         help="install only what `tally serve`, or a fleet (`tally publish`, --broker), needs in addition",
     )
+    parser.add_color()
     return parser
 
 
@@ -72,6 +75,7 @@ def main(argv: Sequence[str], system: System | None = None) -> int:
     """Run `tally setup` with these arguments."""
     options = make_parser().parse_args(list(argv))
     system = system or System()
+    system = dataclasses.replace(system, env=colours.chosen(system.env, options.color))
     if not options.dry_run:
         _refuse_anothers_home(system, yes=options.yes)
     for name in options.extras:
@@ -161,7 +165,7 @@ def hides_one_tab(answer: free_keys.Answer | None) -> bool:
 def _offer_tab_bar(system: System) -> bool:
     """Ask whether kitty is to show its tab bar always; show how that looks."""
     light = lights.STRIPE + lights.MARKS[Status.WAITING]
-    if sys.stdout.isatty() and not system.env.get("NO_COLOR"):
+    if colours.are_wanted(system.env, is_terminal=sys.stdout.isatty()):
         light = f"{lights.sgr_foreground(lights.COLOURS[Status.WAITING])}{light}\x1b[39m"
     system.say(
         "\nkitty shows no tab bar while there is one tab; its light is in the title of the window then."

@@ -16,6 +16,8 @@ from tallylight.pane.marks import MAX_MINUTES
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.requests import Request
+from tallylight.snapshot.schema import Pane
+from tallylight.ui.layout import left
 
 #: What needs a person, and so can be put off.
 _NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
@@ -58,17 +60,31 @@ def main(argv: list[str]) -> int:
         return 1
     args = () if options.minutes is None else (f"{options.minutes:g}",)
     request = Request("snooze", found.pane.id, args)
-    return _ask(found, request, lambda new: bool(new.pane.snoozed_until) == (args != ("0",)))
+    return _ask(found, request, lambda new: bool(new.pane.snoozed_until) == (args != ("0",)), _rests)
+
+
+def _rests(pane: Pane) -> str:
+    """What a snooze has come to."""
+    now = time.time()
+    if pane.snoozed_until <= now:
+        return "is no longer snoozed"
+    clock = time.strftime("%H:%M", time.localtime(pane.snoozed_until))
+    return f"is snoozed for {left(pane.snoozed_until - now)}, until {clock} or until its status changes"
 
 
 def unread(argv: list[str]) -> int:
     """Mark a pane unread."""
-    return _mark("unread", argv, lambda new: new.pane.unread)
+    return _mark("unread", argv, lambda new: new.pane.unread, lambda _: "is marked as not looked at")
 
 
 def seen(argv: list[str]) -> int:
     """Mark a pane as looked at."""
-    return _mark("seen", argv, lambda new: new.pane.seen)
+
+    def told(pane: Pane) -> str:
+        waits = ", and still waits for you" if pane.status is Status.WAITING else ""
+        return f"is marked as looked at{waits}"
+
+    return _mark("seen", argv, lambda new: new.pane.seen, told)
 
 
 def make_marker(verb: str) -> Parser:
@@ -83,9 +99,9 @@ def make_marker(verb: str) -> Parser:
     return parser
 
 
-def _mark(verb: str, argv: list[str], is_done: Callable[[Found], bool]) -> int:
+def _mark(verb: str, argv: list[str], is_done: Callable[[Found], bool], told: Callable[[Pane], str]) -> int:
     found = _find(make_marker(verb).parse_args(argv).pane)
-    return 1 if found is None else _ask(found, Request(verb, found.pane.id), is_done)
+    return 1 if found is None else _ask(found, Request(verb, found.pane.id), is_done, told)
 
 
 def _minutes(text: str) -> float:
@@ -106,13 +122,15 @@ def _find(wanted: str) -> Found | None:
     return pick(panes, wanted, os.environ)
 
 
-def _ask(found: Found, request: Request, is_done: Callable[[Found], bool]) -> int:
-    """Ask the host, and wait until its snapshot shows that it was done."""
+def _ask(found: Found, request: Request, is_done: Callable[[Found], bool], told: Callable[[Pane], str]) -> int:
+    """Ask the host, wait until its snapshot shows that it was done, and say what that came to, as *told* words it."""
+    called = f"{found.name} ({clean(found.pane.project, 40)})" if found.pane.project else found.name
     requests.send(found.host, request, os.environ)
     end = time.monotonic() + DONE_S
     while time.monotonic() < end:
         now = next((new for new in read_panes(os.environ).panes if new.address == found.address), None)
         if now is None or is_done(now):
+            sys.stdout.write(f"{called} {told(now.pane) if now is not None else 'is gone'}\n")
             return 0
         time.sleep(0.05)
     _complain(request.verb, f"{found.host} did not do it; is it the same version?")

@@ -16,10 +16,12 @@ from tallylight.snapshot.addresses import Found, Panes, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
-from tallylight.ui import details, tasks
+from tallylight.ui import colours, details, tasks
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
+#: The exit code of --waiting where something waits; `tally wait` has the same.
+WAITS = 3
 #: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
 NARROW = 72
 #: What is left of a name, in cells, where a line also has a message.
@@ -37,9 +39,14 @@ def make_parser() -> Parser:
         description="Print one line per pane, neediest first.",
         examples={
             "tally status": "one line a pane",
-            "tally status --waiting": "only what waits for you",
+            "tally status --waiting": "only what waits for you; the exit code says whether anything does",
             "tally status -o wide": "also model, context, cost and reply",
             "tally status --json | jq '.panes[].status'": "for programs",
+        },
+        codes={
+            0: "done; with --waiting: nothing waits for you",
+            1: "failed; with --waiting also: no terminal with Tallylight runs",
+            WAITS: "with --waiting: an agent waits for you",
         },
     )
     parser.add_argument("--json", action="store_true", help="one JSON object, with every pane and every field")
@@ -54,6 +61,7 @@ def make_parser() -> Parser:
     parser.add_argument(
         "--broker", action="store_true", help="show every machine of the fleet, as its broker reports it"
     )
+    parser.add_color()
     return parser
 
 
@@ -62,15 +70,16 @@ def main(argv: list[str]) -> int:
     options = make_parser().parse_args(argv)
     panes = read_fleet() if options.broker else read_panes(os.environ)
     shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
+    code = _code(panes, shown) if options.waiting else 0
     if options.json:
         waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
         sys.stdout.write(json.dumps(to_json(panes, shown) | waited, indent=2) + "\n")
-        return 0
+        return code
     for problem in panes.problems:
         sys.stderr.write(f"tally status: {clean(str(problem))}\n")
     for machine in (name for name, is_there in panes.machines.items() if not is_there):
         sys.stderr.write(f"tally status: {clean(machine)} is gone\n")
-    output = Output.to(sys.stdout, os.environ)
+    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
     left_out = repeated((found.host, found.pane) for found in panes.panes)
     lit = [f for f in shown if options.all or (f.is_lit and (f.host, f.pane.id) not in left_out)]
     if lit:
@@ -79,7 +88,14 @@ def main(argv: list[str]) -> int:
         output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
     if not options.waiting and not options.broker and (waited_s := waited_today(os.environ, time.time())) >= 1:
         output.line(f"agents waited {duration(waited_s)} for you today")
-    return 0
+    return code
+
+
+def _code(panes: Panes, waiting: list[Found]) -> int:
+    """The exit code that tells a script whether anything is *waiting*."""
+    if waiting:
+        return WAITS
+    return 0 if panes.hosts or panes.machines else 1
 
 
 def nothing(panes: Panes) -> str:

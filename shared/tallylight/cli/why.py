@@ -19,7 +19,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import RecordEntry, status_of
 from tallylight.snapshot.tasks import current
-from tallylight.ui import details, tasks
+from tallylight.ui import colours, details, tasks
 from tallylight.ui.layout import left, rule_words, wrap
 
 
@@ -37,6 +37,7 @@ def make_parser() -> Parser:
     )
     add_pane(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_color()
     return parser
 
 
@@ -46,7 +47,7 @@ def main(argv: list[str]) -> int:
     panes = read_panes(os.environ)
     for problem in panes.problems:
         sys.stderr.write(f"tally why: {clean(str(problem))}\n")
-    output = Output.to(sys.stdout, os.environ)
+    output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
     if not panes.panes and not options.pane:
         output.line(nothing(panes))
         return 1

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from tallylight.actions.fork_page import Act, Line
 from tallylight.actions.view import Page, View
+from tallylight.ui import colours
 
 Offer = TypeVar("Offer", bound=Page)
 
@@ -54,7 +55,7 @@ def ask(offer: Offer, fd: int, environ: Mapping[str, str], prepare: Callable[[Of
             lines, is_new = view.draw(*size)
             if is_new:
                 termios.tcflush(fd, termios.TCIFLUSH)
-            _write(fd, drawing(lines, has_colour=not environ.get("NO_COLOR")))
+            _write(fd, drawing(lines, has_colour=colours.are_wanted(environ, is_terminal=True)))
             while _size(fd) == size and not select.select([fd], [], [], SIZE_S)[0]:
                 pass
             if _size(fd) != size:

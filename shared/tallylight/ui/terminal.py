@@ -12,9 +12,8 @@ import select
 import signal
 import termios
 import tty
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from tallylight.ui.ansi import Depth
 from tallylight.ui.keys import DISABLE, ENABLE
 
 _ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}"
@@ -84,12 +83,3 @@ def _pipe() -> tuple[int, int]:
     for end in ends:
         os.set_blocking(end, False)
     return ends
-
-
-def depth(environ: Mapping[str, str]) -> Depth:
-    """How many colours to use. NO_COLOR (https://no-color.org) is obeyed."""
-    term = environ.get("TERM", "")
-    if environ.get("NO_COLOR") or term in ("", "dumb"):
-        return Depth.NONE
-    full = environ.get("COLORTERM") in ("truecolor", "24bit") or term in ("xterm-kitty", "wezterm")
-    return Depth.FULL if full else Depth.CUBE

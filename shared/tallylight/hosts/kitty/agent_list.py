@@ -38,7 +38,7 @@ from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Snapshot
-from tallylight.ui import ansi
+from tallylight.ui import ansi, colours
 from tallylight.ui.agent_list import draw, state
 from tallylight.ui.agent_list.channel import (
     AS_OF,
@@ -53,7 +53,6 @@ from tallylight.ui.agent_list.channel import (
     read_words,
 )
 from tallylight.ui.agent_list.pictures import Sender
-from tallylight.ui.terminal import depth
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
@@ -244,7 +243,7 @@ def _draw(window: Any, shown: tuple[rows.Row, ...], now: float, environ: Mapping
     first = state.refreshed(state.resized(state.State(), screen.columns, screen.lines), shown, now)
     for number, line in enumerate(draw.draw(first)):
         screen.cursor.x, screen.cursor.y = 0, number
-        draw_attributed_string(ansi.sgr(line, depth(environ)), screen)
+        draw_attributed_string(ansi.sgr(line, colours.depth(environ)), screen)
     screen.cursor_visible = False
 
 

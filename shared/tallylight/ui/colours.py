@@ -1,0 +1,40 @@
+"""
+Whether to colour, and how deep: what the person said on the command line, then NO_COLOR, then FORCE_COLOR.
+
+NO_COLOR (https://no-color.org) wins over FORCE_COLOR (https://force-color.org), as in Python's own tools. Each counts
+when it is not empty; `FORCE_COLOR=0` forces nothing, as in programs for Node.js.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tallylight.ui.ansi import Depth
+
+#: What `--color` takes; the first is the default.
+CHOICES = ("auto", "always", "never")
+
+
+def chosen(environ: Mapping[str, str], choice: str) -> Mapping[str, str]:
+    """The environment as if its variables said what *choice*, one of `CHOICES`, says."""
+    if choice == "always":
+        return {name: value for name, value in environ.items() if name != "NO_COLOR"} | {"FORCE_COLOR": "1"}
+    return {**environ, "NO_COLOR": "1"} if choice == "never" else environ
+
+
+def are_wanted(environ: Mapping[str, str], *, is_terminal: bool) -> bool:
+    """Whether what is written to a terminal, or to something else, is to be coloured."""
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return is_terminal and environ.get("TERM", "") not in ("", "dumb")
+
+
+def depth(environ: Mapping[str, str], *, is_terminal: bool = True) -> Depth:
+    """How many colours to use."""
+    if not are_wanted(environ, is_terminal=is_terminal):
+        return Depth.NONE
+    term = environ.get("TERM", "")
+    full = environ.get("COLORTERM") in ("truecolor", "24bit") or term in ("xterm-kitty", "wezterm")
+    return Depth.FULL if full else Depth.CUBE

@@ -19,8 +19,9 @@ from typing import Any
 import attrs
 
 from tallylight.actions.answer import Question
+from tallylight.actions.gate import Refusal
 from tallylight.agents import agent, agent_files
-from tallylight.cli import emit, hook, status, why
+from tallylight.cli import emit, hook, read, status, why
 from tallylight.cli.output import Output
 from tallylight.config import settings
 from tallylight.evidence.process_table import ForegroundReader
@@ -30,6 +31,7 @@ from tallylight.files import receipt, toml
 from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_edit
 from tallylight.hooks import receipt as hooks_book
 from tallylight.hooks import state as hooks_state
+from tallylight.hosts import script_messages
 from tallylight.hosts.fleet.messages import Message, PaneTopic, decode_presence
 from tallylight.hosts.fleet.mirror import Mirror
 from tallylight.hosts.fleet.outbox import Outbox
@@ -48,6 +50,7 @@ from tallylight.serve import model
 from tallylight.setup import agents as setup_agents
 from tallylight.setup import dependencies, environment, free_keys, wezterm
 from tallylight.snapshot import addresses, feed, open_conversations, rows, waiting_time_file, writer
+from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import ConversationEntry, LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
 from tallylight.tracker.claims import Timing
@@ -400,6 +403,15 @@ def read_reply(document: bytes, _folder: Path) -> object:
     found = channel.read_answer(document)
     if isinstance(found, Question):
         channel.answer_to(found)
+    return found
+
+
+def read_script_answer(document: bytes, _folder: Path) -> object:
+    found = script_messages.decode(document)
+    script_messages.encode(found)
+    if not isinstance(found, Refusal):
+        json.dumps(read.document(Found("kitty-1", Pane(id="3", status=Status.WAITING)), found)).encode("utf-8")
+        "".join(read.lines(found)).encode("utf-8")
     return found
 
 
@@ -797,6 +809,17 @@ READERS = {
         read=read_reply,
     ),
     "words of the list": Reader(modules=("ui.agent_list.channel",), example=["answer", "3"], read=read_list_words),
+    "answer to a script": Reader(modules=("hosts.script_messages",), example={"rows": ["a"]}, read=read_script_answer),
+    "question told to a script": Reader(
+        modules=("hosts.script_messages",),
+        example={
+            "question": {
+                "pane": "3", "agent": "claude", "pid": 7, "start": 8, "fingerprint": "f", "prompt": "p",
+                "question": "q", "context": ["a"], "first": 0, "choices": [{"number": 1, "label": "Yes", "keys": "1"}],
+            }
+        },
+        read=read_script_answer,
+    ),
     "receipt": Reader(
         modules=("files.receipt",), example={"version": 1, "files": [ENTRY]}, read=read_receipt, errors=(TallyError,)
     ),

@@ -50,6 +50,7 @@ GROUPS = {
     },
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",
+        "read": "print what an agent asks, its last reply or its screen",
         "watch": "print one JSON line per change, for bars and prompts",
         "emit": "send a status to this terminal's tab",
         "hook": "report an event of an agent; its hooks call this",

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 
+from tallylight.cli.exit_codes import WAITS
 from tallylight.cli.fleet import read_fleet
 from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
 from tallylight.cli.parser import Parser
@@ -20,8 +21,6 @@ from tallylight.ui import colours, details, tasks
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
-#: The exit code of --waiting where something waits; `tally wait` has the same.
-WAITS = 3
 #: Below this width the word `waiting` is left to the mark and the colour, and only its kind is written.
 NARROW = 72
 #: What is left of a name, in cells, where a line also has a message.

@@ -16,9 +16,10 @@ from collections.abc import Iterable
 
 import attrs
 
+from tallylight.cli.exit_codes import FAILED, TIMED_OUT, WAITS
+from tallylight.cli.exit_codes import GONE as IS_GONE
 from tallylight.cli.output import GAP, Output, clean, status_words
 from tallylight.cli.parser import Parser
-from tallylight.cli.status import WAITS
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
 from tallylight.snapshot.addresses import Found, Panes, own_place, pick
@@ -33,9 +34,6 @@ GONE_S = 1.0
 GONE = "gone"
 #: Statuses of an agent that is not at work.
 AT_REST = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE, Status.IDLE)
-#: Exit codes. The timeout's is that of timeout(1).
-FAILED, IS_GONE, TIMED_OUT = 4, 5, 124
-
 _CODES = {Status.WAITING.value: WAITS, Status.ERROR.value: FAILED, Status.DOWN.value: FAILED, GONE: IS_GONE}
 #: What decides the exit code, if several were waited for.
 _ORDER = (Status.WAITING.value, Status.ERROR.value, Status.DOWN.value, GONE)

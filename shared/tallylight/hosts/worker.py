@@ -28,7 +28,7 @@ SWITCH_S = 0.0005
 #: A job hangs that is not done when its threads were lent so much time, in seconds. Time in which they were lent none
 #: does not count: a process that was stopped, or a machine that has much to do, is no disk that hangs.
 #:
-#: Of those of kitty's that can hang (settings, opening the runtime directory, snapshot, requests, ledger, open
+#: Of those of kitty's that can hang (settings, opening the runtime directory, snapshot, requests, scripts, ledger, open
 #: conversations, projects, 3 readings of agents' files, 4 commands, list, fork) each loses a thread at most, and one is
 #: left for the others.
 HANGS_S = 1.0

@@ -4,9 +4,7 @@ The kitty host: gathers evidence from kitty's windows inside the kitty process, 
 It runs on kitty's main thread, so it never waits and touches no disk: windows are looked at on a timer, files are read
 and written by a `Worker`, its own settings too: they are taken over when they have been read. Every entry is guarded: a
 fault switches off the feature it is in, with one line in kitty's log; one in what is taken in of a pane costs that
-input alone (`hosts.faults`).
-
-What kitty calls a window is a pane here; a kitty tab holds panes.
+input alone (`hosts.faults`). What kitty calls a window is a pane here; a kitty tab holds panes.
 """
 
 from __future__ import annotations
@@ -67,6 +65,8 @@ class KittyHost:
         #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
         self.command = ""
         self.worker = Worker(_log)
+        #: Called at each tick, to look whether a script asks something.
+        self.scripts: Callable[[], None] = lambda: None
         #: What was answered in the panes; on this thread nothing waits for the program to go on.
         self.once = Once(settle_s=0.0)
         self._table = process_table.table()
@@ -79,11 +79,10 @@ class KittyHost:
         self._conversations = KeptConversations("kitty", os.environ, self.worker.submit, _log, self._tell_resumable)
         #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
         self._is_unsaved = self._is_redrawn = False
-        self._ticks = 0
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
         self._timer: int | None = None
-        self._timer_s = 0.0
+        self._ticks, self._timer_s = 0, 0.0
         self._surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
         self._rollup, self._tabs = self._surfaces.rollup, self._surfaces.tabs
         self._attached = Attached(self.worker, self.guarded("attached sessions", self._surfaces.redraw))
@@ -273,6 +272,7 @@ class KittyHost:
         self.guarded("settings", self._settings.look)(now)
         self.guarded("attached sessions", self._attached.look)(now, windows)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
+        self.scripts()
         self.guarded("notifications", self._notify)(now)
         self.guarded("ledger", self._store.keep)([pane.attention for pane in self._panes.values()], now)
         self._after(now)

@@ -37,6 +37,7 @@ def on_load(boss: Any, _data: dict[str, Any]) -> None:
         log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
         return
     _host.guarded("keys", _import_keys)()
+    _host.guarded("scripts", _serve_scripts)(_host)
     _host.guarded("open windows", _adopt)(boss, _host)
 
 
@@ -64,6 +65,12 @@ def _import_keys() -> None:
     import kitty.launch  # noqa: F401
 
     from tallylight.hosts.kitty import fork, keys  # noqa: F401
+
+
+def _serve_scripts(host: KittyHost) -> None:
+    from tallylight.hosts.kitty import scripts
+
+    scripts.serve(host)
 
 
 def _entered(feature: str, call: Callable[[KittyHost], None]) -> None:

@@ -1,0 +1,29 @@
+"""
+The exit codes of the verbs for scripts, one meaning each: docs/scripting.md has the table.
+
+0, 1, 2 and 130 are those of every verb: done; failed, or no such pane; wrong usage; interrupted.
+"""
+
+from __future__ import annotations
+
+#: An agent waits for a person, failed, or is gone.
+WAITS, FAILED, GONE = 3, 4, 5
+#: There is nothing of what was to be read.
+NOTHING = 6
+#: A rule refused it, and nothing was typed or started.
+REFUSED = 7
+#: The time was over: the code of timeout(1).
+TIMED_OUT = 124
+
+#: All of them, with what each means.
+MEANINGS = {
+    0: "done; of `tally wait` also idle, or another status that you asked for",
+    1: "it failed, or there is no such pane",
+    2: "wrong usage",
+    WAITS: "an agent waits for a person",
+    FAILED: "an agent failed (`error`) or vanished in the middle of a turn (`down`)",
+    GONE: "the pane or its agent is gone",
+    NOTHING: "there is nothing to read: no question, no reply",
+    REFUSED: "a rule refused it; the message names the rule",
+    TIMED_OUT: "the timeout passed",
+}

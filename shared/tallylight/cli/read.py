@@ -1,0 +1,130 @@
+"""
+`tally read`: what an agent asks, what it said last, or what stands on its screen, for scripts and for other agents.
+
+It asks the agent nothing and types nothing. A question comes with an id that tells it from every other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from tallylight.actions.answer import Question
+from tallylight.actions.gate import Refusal
+from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
+from tallylight.cli.output import Output, clean
+from tallylight.cli.parser import Parser
+from tallylight.cli.status import JSON_VERSION
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.script_messages import Rows
+from tallylight.hosts.scripting import Reach, id_of
+from tallylight.model.status import Status
+from tallylight.snapshot.addresses import Found, pick, read_panes
+from tallylight.wire.text import sanitise
+
+#: Of one row or label that is printed, in cells.
+MAX_CELLS = 4000
+
+
+def make_parser() -> Parser:
+    """What `tally read` takes."""
+    parser = Parser(
+        prog="tally read",
+        description="Print what an agent asks, what it said last, or its screen. It types nothing.",
+        examples={
+            "tally read 3": "what it asks, or else its last reply",
+            "tally read 3 --screen": "what stands on its screen now",
+            "tally read 3 --question --json": "its question, with the id that tells this very one",
+        },
+        codes={
+            0: "it was printed",
+            1: "no such pane",
+            GONE: "the pane is gone",
+            NOTHING: "there is nothing to read: no question, no reply",
+            REFUSED: "a rule refused it; the message names the rule",
+        },
+    )
+    parser.add_argument("pane", metavar="PANE", help="3, 'tmux 2' or kitty-4711:3, as `tally status` lists it")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--screen", action="store_true", help="the rows of its screen as they are now")
+    which.add_argument("--reply", action="store_true", help="the first lines of its last reply, as one line")
+    which.add_argument("--question", action="store_true", help="what it asks now, with the choices and the id")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Print what was asked for, and return the exit code."""
+    options = make_parser().parse_args(argv)
+    panes = read_panes(os.environ)
+    for problem in panes.problems:
+        sys.stderr.write(f"tally read: {clean(str(problem))}\n")
+    found = pick(panes, options.pane, os.environ)
+    reach = Reach(Multiplexers(os.environ))
+    told: Rows | Question | str | Refusal
+    if options.screen:
+        told = reach.screen(found)
+    elif options.question or (not options.reply and found.pane.status is Status.WAITING):
+        told = reach.question(found)
+        if isinstance(told, Refusal) and told.rule == "no-question" and not options.question:
+            told = found.pane.question or found.pane.message or found.pane.reply
+    else:
+        told = found.pane.reply
+    return _tell(found, told, as_json=options.json)
+
+
+def _tell(found: Found, told: Rows | Question | str | Refusal, *, as_json: bool) -> int:
+    if isinstance(told, Refusal):
+        sys.stderr.write(f"tally read: {told.rule}: {clean(told.text)}\n")
+        return {"gone": GONE, "no-question": NOTHING}.get(told.rule, REFUSED)
+    output = Output.to(sys.stdout, os.environ)
+    if as_json:
+        output.line(json.dumps(document(found, told)))
+    else:
+        for line in lines(told):
+            output.line(line)
+    if not told:
+        sys.stderr.write(f"tally read: nothing is known of what {found.name} said last\n")
+        return NOTHING
+    return 0
+
+
+def document(found: Found, told: Rows | Question | str) -> dict[str, Any]:
+    """The JSON of `tally read`: what was not asked for, or is not there, is null."""
+    pane = found.pane
+    return {
+        "version": JSON_VERSION,
+        "address": found.address,
+        "status": pane.status.value,
+        "kind": pane.kind.value if pane.kind else None,
+        "agent": pane.agent,
+        "question": question_document(told) if isinstance(told, Question) else None,
+        "reply": _clean(told) or None if isinstance(told, str) else None,
+        "screen": list(lines(told)) if isinstance(told, Rows) else None,
+    }
+
+
+def question_document(asked: Question) -> dict[str, Any]:
+    """A question as JSON; *rows* are those of the dialog above its choices."""
+    return {
+        "id": _clean(id_of(asked)),
+        "question": _clean(asked.question),
+        "rows": [_clean(row) for row in asked.context[asked.first :]],
+        "choices": [{"number": choice.number, "label": _clean(choice.label)} for choice in asked.choices],
+    }
+
+
+def lines(told: Rows | Question | str) -> list[str]:
+    """What is printed for a person, or for an agent that reads what its tool prints."""
+    if isinstance(told, Question):
+        rows = [*(told.context[told.first :] or (told.question,)), ""]
+        rows += [*(f"{choice.number}. {choice.label}" for choice in told.choices), "", f"id {id_of(told)}"]
+    else:
+        rows = list(told.rows) if isinstance(told, Rows) else [told] * bool(told)
+    return [_clean(row) for row in rows]
+
+
+def _clean(text: str) -> str:
+    return sanitise(text, cells=MAX_CELLS, graphemes=MAX_CELLS)

@@ -1,0 +1,93 @@
+"""
+How a script reaches a pane, whichever host holds it: the agents of kitty by the socket that kitty listens at, those of
+tmux, GNU Screen and WezTerm from this process.
+
+Only a pane with an agent in its foreground is read: a script has no business with what stands in a shell.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+import attrs
+
+from tallylight.actions import answer as answers
+from tallylight.actions.answer import Question, Typist
+from tallylight.actions.gate import Refusal
+from tallylight.actions.once import SETTLE_S, Once
+from tallylight.actions.panes import Panes
+from tallylight.hosts.script_messages import Rows, Told, decode
+from tallylight.snapshot import sockets
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.sockets import SocketError
+from tallylight.ui.agent_list.channel import CHUNK, MAX_MESSAGE, Lines, TooLongError, encode
+
+#: Seconds that a terminal has to answer: it looks for scripts every `poll_ms`, which may be half a minute.
+TIMEOUT_S = 45.0
+_LISTENS = "kitty-"
+_STRANGE = Refusal("unreachable", "the terminal answers with something else; is it of this version?")
+_T = TypeVar("_T")
+
+
+def id_of(asked: Question) -> str:
+    """What names this question, on this screen, of this process: `4711.88001.0f3c…`."""
+    return f"{asked.pid}.{asked.start}.{asked.fingerprint}"
+
+
+def screen(typist: Typist) -> Rows | Refusal:
+    """The screen of the pane, if an agent holds its foreground."""
+    return answers.reached(lambda: _screen(typist))
+
+
+def _screen(typist: Typist) -> Rows | Refusal:
+    seen = typist.see()
+    if isinstance(seen, Refusal):
+        return Refusal(seen.rule, seen.text.removesuffix("; nothing was typed"))
+    if seen.foreground.is_remote or seen.foreground.agent is None:
+        return Refusal("process", "no agent is in the foreground of that pane, and only agents are read")
+    return Rows.of(seen.look.lines)
+
+
+@attrs.define
+class Reach:
+    """Everything that scripts may ask of panes. *panes* are those that are reached from this process."""
+
+    panes: Panes
+    environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
+    _once: Once = attrs.field(factory=lambda: Once(SETTLE_S))
+
+    def screen(self, found: Found) -> Rows | Refusal:
+        """What stands on its screen now."""
+        told = self._ask(found, "screen") if _is_asked(found) else self._at(found, screen)
+        return told if isinstance(told, Rows | Refusal) else _STRANGE
+
+    def question(self, found: Found) -> Question | Refusal:
+        """What it asks now."""
+        told = self._ask(found, "question") if _is_asked(found) else self._at(found, self._once.ask)
+        return told if isinstance(told, Question | Refusal) else _STRANGE
+
+    def _at(self, found: Found, act: Callable[[Typist], _T]) -> _T | Refusal:
+        typist = self.panes.at(found.host, found.pane)
+        return typist if isinstance(typist, Refusal) else act(typist)
+
+    def _ask(self, found: Found, verb: str, *words: str) -> Told:
+        """Ask the terminal that holds the pane, and wait for its answer."""
+        try:
+            with sockets.connect(found.host, TIMEOUT_S, self.environ) as connection:
+                connection.sendall(encode([verb, found.pane.id, *words]))
+                lines = Lines(MAX_MESSAGE)
+                while chunk := connection.recv(CHUNK):
+                    if told := lines.feed(chunk):
+                        return decode(told[0])
+        except SocketError as error:
+            return Refusal("unreachable", str(error))
+        except (OSError, TooLongError):
+            pass
+        return Refusal("unreachable", f"{found.host} does not answer")
+
+
+def _is_asked(found: Found) -> bool:
+    """Whether only the terminal itself can look at the pane."""
+    return found.host.startswith(_LISTENS)

@@ -1,0 +1,131 @@
+"""
+Sockets: how another process asks a host something and is answered, told apart by what the kernel says.
+
+`<runtime directory>/tallylight/<host>-<pid>.sock`, beside the host's snapshot, is a stream socket that only this user
+can reach. Who is at the other end is what `SO_PEERCRED` says (https://man7.org/linux/man-pages/man7/unix.7.html), and
+nothing that either side sends: a host learns which process asks, and who asks learns that the host listens, and not
+something that has put a socket in its place. Where the system does not say it, there is no socket.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import socket
+import stat
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.requests import folder_of
+from tallylight.snapshot.writer import SnapshotError, checked_directory
+
+#: Connections that wait to be taken.
+BACKLOG = 16
+#: Files in the directory that are looked at for sockets of hosts that are gone.
+MAX_FILES = 256
+_CREDENTIALS = struct.Struct("iII")
+_FILE = re.compile(r"\A[a-z]{1,16}-([0-9]{1,10})\.sock\Z")
+
+
+class SocketError(TallyError):
+    """A host that cannot be asked, and why."""
+
+
+@attrs.frozen
+class Peer:
+    """The process at the other end, by the kernel's word: the one that connected, or that began to listen."""
+
+    pid: int
+    uid: int
+
+
+def path_of(name: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """Where the host *name*, `kitty-4711`, listens; `TallyError` if that is no name of a host."""
+    return folder_of(name, environ).with_suffix(".sock")
+
+
+def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
+    """
+    Listen as the host *host* in this process; a socket that never blocks. What hosts that are gone left is removed.
+
+    `SocketError` or `OSError` if the directory is not this user's alone, or the system does not say who connects.
+    """
+    if not hasattr(socket, "SO_PEERCRED"):
+        raise SocketError("this system does not say who connects to a socket, so nothing is taken from scripts")
+    path = path_of(f"{host}-{os.getpid()}", environ)
+    _sweep(checked_directory(path.parent, create=True))
+    path.unlink(missing_ok=True)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    try:
+        made.setblocking(False)
+        made.bind(str(path))
+        path.chmod(0o600)
+        made.listen(BACKLOG)
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ) -> socket.socket:
+    """
+    A connection to the host *name*, `kitty-4711`, whose calls take at most *timeout_s* each; `SocketError` if none.
+
+    The directory and the socket must be this user's alone, and the process that listens the one that the name says.
+    """
+    path = path_of(name, environ)
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    try:
+        checked_directory(path.parent)
+        found = path.lstat()
+        if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+            raise SocketError(f"{path}: is not a socket of this user; remove it")
+        made.settimeout(timeout_s)
+        made.connect(str(path))
+        there = peer(made)
+        if there is None or there.uid != os.getuid() or f"{there.pid}" != name.rpartition("-")[2]:
+            raise SocketError(f"{path}: another process than {name} listens there; nothing was asked")
+    except (FileNotFoundError, ConnectionRefusedError):
+        made.close()
+        raise SocketError(f"{name} takes nothing from scripts; is it running, and of this version?") from None
+    except OSError as error:
+        made.close()
+        raise SocketError(f"{path}: {error.strerror or error}") from None
+    except SnapshotError as error:
+        made.close()
+        raise SocketError(str(error)) from None
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def peer(connection: socket.socket) -> Peer | None:
+    """Who is at the other end; None if the kernel does not say, as of a process that this one could not see."""
+    try:
+        data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    except (OSError, AttributeError):
+        return None
+    pid, uid, _ = _CREDENTIALS.unpack(data)
+    return Peer(pid, uid) if pid > 0 else None
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the sockets at which nobody listens."""
+    for path in itertools.islice(folder.iterdir(), MAX_FILES):
+        if _FILE.match(path.name) is None:
+            continue
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
+            if not stat.S_ISSOCK(path.lstat().st_mode):
+                continue
+            trial.setblocking(False)
+            try:
+                trial.connect(str(path))
+            except ConnectionRefusedError:
+                path.unlink()

@@ -1,0 +1,39 @@
+"""docs/scripting.md and the commands that it is about say the same: exit codes, rules, the keys of JSON."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tallylight.cli import exit_codes
+from tallylight.cli.exit_codes import MEANINGS
+from tallylight.cli.read import document, question_document
+from tallylight.snapshot.addresses import Found
+from tests.actions.desk import Desk, seen
+from tests.cli.panes import HOST, WAITING
+
+PAGE = (Path(__file__).parents[2] / "docs/scripting.md").read_text("utf-8")
+
+
+def rows(header: str) -> dict[str, str]:
+    """The table of the page that begins with *header*: the first cell of each row, and the last."""
+    table = PAGE[PAGE.index(header) :].partition("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    return {row[0]: row[-1] for row in cells}
+
+
+def test_the_exit_codes_are_those_of_the_page() -> None:
+    """Each once, with its meaning; and each that a command may return."""
+    assert rows("| exit code | means |") == {str(code): text for code, text in MEANINGS.items()}
+    own = {value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
+    assert own | {0, 1, 2} == set(MEANINGS)
+
+
+def test_the_json_is_that_of_the_page() -> None:
+    """Each key of `tally read --json` has its row, and those of a question are named there."""
+    asked = Desk(seen("claude/permission-bash-80")).shown()
+    told = rows("| key | value |")
+    named = {key for cell in told for key in re.findall(r"`(\w+)`", cell)}
+    assert named == set(document(Found(HOST, WAITING), asked))
+    question = question_document(asked)
+    assert {*question, *question["choices"][0]} <= set(re.findall(r"`(\w+)`", told["`question`"]))

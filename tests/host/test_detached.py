@@ -214,6 +214,31 @@ def test_the_list_answers_one_of_them(room: Room, tmp_path: Path) -> None:
     assert room.typed == b"1"
 
 
+def test_the_list_previews_one_of_them(room: Room, tmp_path: Path) -> None:
+    """Space shows its screen as it is, and as it becomes; when the session is gone the preview says so."""
+    shown = room.asked("echo one")
+    writer = SnapshotWriter.for_host("sessions", room.environ, time.time)
+    while not writer.path.exists():
+        writer.publish((attrs.evolve(room.pane(), project="shop"),), time.monotonic())
+        writer.flush(time.monotonic())
+    names = ("TMUX_TMPDIR", "SCREENDIR", "LC_ALL", "PATH")
+    listed = List(tmp_path / "run", "agents", **{name: room.environ[name] for name in names})
+    with listed.terminal:
+        listed.wait("shop")
+        listed.terminal.type(b" ")
+        listed.wait("4. No")
+        listed.terminal.type(b"[[[")
+        listed.wait("echo one")
+        assert isinstance(answer.answer(room.typist(), shown.answer(1)), Done)
+        listed.wait("rm -rf build")
+        for session in ("one", "screen"):
+            subprocess.run(["tmux", "kill-session", "-t", session], env=room.environ, capture_output=True)
+            subprocess.run(["screen", "-X", "-S", session, "quit"], env=room.environ, capture_output=True)
+        listed.wait("the session is gone")
+        listed.terminal.type(b"q")
+        assert listed.end() == 0
+
+
 @pytest.mark.parametrize("room", ["tmux"], indirect=True)
 def test_tmux_tells_where_keys_would_not_go(room: Room) -> None:
     """In copy mode, with its input off, or synchronised with others, a pane is neither answered nor typed into."""

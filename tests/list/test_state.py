@@ -330,6 +330,7 @@ def test_help_and_explanations_scroll_and_go_away() -> None:
 
 _EVENTS: list[Event] = [
     *map(Key, "afrsuwq/?jk123x"), *map(Key, ("enter", "escape", "up", "down", "end", "home", "backspace", "page_down")),
+    *map(Key, (" ", " ", "tab", "[", "right")),
     Paste("x"), Mouse("press", 2, 1), Mouse("wheel_down", 1, 1), Mouse("wheel_up", 1, 1),
 ]  # fmt: skip
 _PANES = st.lists(
@@ -342,7 +343,7 @@ _PANES = st.lists(
     max_size=12,
     unique_by=lambda found: found.id,
 )
-_SIZES = st.tuples(st.integers(1, 90), st.integers(1, 30))
+_SIZES = st.tuples(st.integers(1, 130), st.integers(1, 30))
 
 
 @settings(max_examples=at_most(60), deadline=None)

@@ -159,6 +159,20 @@ def test_a_line_is_cut_at_a_column(columns: int, text: str) -> None:
         assert plain(Reader(columns).line("\x1b[31ma世b\x1b[m界c")) == text
 
 
+@each(
+    ("start", "columns", "text"),
+    [
+        (0, 3, "ab"), (0, 4, "ab日"), (2, 9, "日本 cd"), (3, 9, " 本 cd"), (4, 9, "本 cd"), (5, 2, "  "), (6, 2, " c"),
+        (3, 1, " "), (3, 2, " "), (3, 3, " 本"), (8, 9, "d"), (9, 9, ""), (99, 9, ""),
+    ],
+)  # fmt: skip
+def test_a_line_is_cut_from_a_column_on(start: int, columns: int, text: str) -> None:
+    """A blank stands where the left edge parts a wide character, and nothing where the right one does."""
+    whole = Reader(80).line("ab\x1b[31m日本\x1b[m cd")
+
+    assert plain(cut(whole, columns, start)) == text
+
+
 def test_a_screen_has_bounds() -> None:
     """Rows, columns and what one row may be made of."""
     screen = read_screen(["x" * 2000] * 600, 5000, 10_000)

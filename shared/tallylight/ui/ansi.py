@@ -2,7 +2,8 @@
 Ansi: lines of styled text as SGR sequences (ECMA-48), and of a screen only what has changed.
 
 The default foreground and background are the theme's, whichever it is. Where there is colour, it is a background with
-black or white on it, so that both are known and stand out from each other.
+black or white on it, so that both are known and stand out from each other. The screens of programs that are shown have
+the colours that those programs chose.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.ui.spans import Line, Span
+from tallylight.wire.styled import Colour, Style
 
 #: Synchronised output: the terminal shows nothing of what comes between the two until all of it is there.
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
@@ -41,6 +43,8 @@ def _span(span: Span, depth: Depth) -> str:
         codes.append("7")
     if span.chip is not None and depth is not Depth.NONE:
         codes += _chip(span.chip, depth)
+    if span.style is not None:
+        codes += _style(span.style, depth)
     return f"\x1b[{';'.join(codes)}m{span.text}\x1b[0m" if codes else span.text
 
 
@@ -54,6 +58,24 @@ def _chip(status: Status, depth: Depth) -> list[str]:
 def _colour(code: int, rgb: lights.RGB, depth: Depth) -> str:
     # Semicolons: more terminals know them than the standard's colons.
     return f"{code};2;{rgb[0]};{rgb[1]};{rgb[2]}" if depth is Depth.FULL else f"{code};5;{lights.nearest(rgb)}"
+
+
+#: The attributes of a style, by the parameter that sets each. Hidden text is blanks already.
+_ATTRIBUTES = {"1": "is_bold", "2": "is_dim", "3": "is_italic", "4": "is_underlined", "7": "is_reverse",
+               "9": "is_struck"}  # fmt: skip
+
+
+def _style(style: Style, depth: Depth) -> list[str]:
+    codes = [code for code, name in _ATTRIBUTES.items() if getattr(style, name)]
+    if depth is not Depth.NONE:
+        for code, colour in ((38, style.foreground), (48, style.background)):
+            if colour is not None:
+                codes.append(_any_colour(code, colour, depth))
+    return codes
+
+
+def _any_colour(code: int, colour: Colour, depth: Depth) -> str:
+    return f"{code};5;{colour}" if isinstance(colour, int) else _colour(code, colour, depth)
 
 
 class Screen:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.model.status import Status
+from tallylight.wire.styled import Style
 
 
 @attrs.frozen
@@ -14,7 +15,7 @@ class Span:
     """
     Text of one look. *chip* is drawn on the colour of that status, in black or white, whatever the theme.
 
-    Dim is for lines alone: what is dim on white can hardly be read.
+    Dim is for lines alone: what is dim on white can hardly be read. *style* is that of a program whose screen is shown.
     """
 
     text: str
@@ -22,6 +23,7 @@ class Span:
     is_bold: bool = False
     is_dim: bool = False
     is_reverse: bool = False
+    style: Style | None = None
 
 
 Line = tuple[Span, ...]

@@ -143,15 +143,31 @@ class Reader:
         return " " * width(drawn) if self._style.is_hidden else drawn
 
 
-def cut(line: StyledLine, columns: int) -> StyledLine:
-    """*line* as far as *columns* cells reach; a wide character that would stand across the edge is left out."""
+def cut(line: StyledLine, columns: int, start: int = 0) -> StyledLine:
+    """
+    *line* from the cell *start* on, as far as *columns* cells reach.
+
+    A wide character that would stand across the right edge is left out; of one across the left edge a blank remains.
+    """
     runs: list[Run] = []
     for run in line:
         if columns <= 0:
             break
-        if text := sanitise(run.text, cells=columns, graphemes=columns):
+        text, cells = run.text, width(run.text)
+        if start and start >= cells:
+            start -= cells
+            continue
+        if start:
+            head = sanitise(text, cells=start, graphemes=start)
+            if width(head) < start:
+                head = sanitise(text, cells=start + 1, graphemes=start + 1)
+                text = " " + text[len(head) :]
+            else:
+                text = text[len(head) :]
+            start, cells = 0, width(text)
+        if text := sanitise(text, cells=columns, graphemes=columns):
             runs.append(attrs.evolve(run, text=text))
-        columns -= width(run.text)
+        columns -= cells
     return tuple(runs)
 
 

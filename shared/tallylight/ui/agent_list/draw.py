@@ -14,7 +14,17 @@ from tallylight.model.status import Status
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
-from tallylight.ui.agent_list.state import ROOMY, Mode, State, areas
+from tallylight.ui.agent_list import preview
+from tallylight.ui.agent_list.state import (
+    ROOMY,
+    Mode,
+    State,
+    areas,
+    is_beside,
+    is_previewing,
+    list_columns,
+    preview_columns,
+)
 from tallylight.ui.layout import GAP, age, clean, left, pad, status_words
 from tallylight.ui.spans import Line, Span
 from tallylight.wire.text import sanitise, width
@@ -35,8 +45,22 @@ def draw(state: State) -> list[Line]:
         lines += [()] * (parts.rows - len(texts))
         lines.append((Span(clean("up, down: scroll   any other key: back", state.columns)),))
     else:
-        lines = [_head(state), *_rows(state, parts.rows), *_details(state, parts.details), _foot(state)]
+        narrow = attrs.evolve(state, columns=list_columns(state))
+        middle = [*_rows(narrow, parts.rows), *_details(narrow, parts.details)]
+        shown = preview.draw(state.preview, state.row, preview_columns(state), parts.preview) if state.preview else []
+        middle = _beside(middle, narrow.columns, shown) if is_beside(state) else [*middle, *shown]
+        lines = [_head(state), *middle, _foot(state)]
     return [_clipped(line, state.columns) for line in lines[: state.lines]]
+
+
+def _beside(left: list[Line], columns: int, right: list[Line]) -> list[Line]:
+    """*left*, of so many *columns*, and *right* beside it, with a line between them."""
+    lines: list[Line] = []
+    for here, there in zip(left, right, strict=True):
+        spans = _clipped(here, columns)
+        gap = columns - sum(width(span.text) for span in spans)
+        lines.append((*spans, Span(" " * gap), Span(" │ ", is_dim=True), *there))
+    return lines
 
 
 def _clipped(line: Line, columns: int) -> Line:
@@ -226,6 +250,7 @@ _HINTS = {
         "Enter go",
         "a answer",
         "/ filter",
+        "Space preview",
         "s snooze",
         "w why",
         "f fork",
@@ -241,12 +266,19 @@ def _foot(state: State) -> Line:
     if state.message:
         return (Span(clean(state.message, state.columns), is_bold=True),)
     hints = ""
-    for hint in _HINTS.get(state.mode) or _answering(state):
+    for hint in _hints(state):
         longer = f"{hints}   {hint}" if hints else hint
         if len(longer) > state.columns:
             break
         hints = longer
     return (Span(hints),)
+
+
+def _hints(state: State) -> tuple[str, ...]:
+    if is_previewing(state) and state.mode is Mode.LIST:
+        first, *more = _HINTS[Mode.LIST]
+        return (first, "Tab page", "[ ] ← → move", "Space close", *(hint for hint in more if "Space" not in hint))
+    return _HINTS.get(state.mode) or _answering(state)
 
 
 def _answering(state: State) -> tuple[str, ...]:

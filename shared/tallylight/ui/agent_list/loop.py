@@ -11,12 +11,15 @@ import math
 import time
 from collections.abc import Callable
 
+import attrs
+
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import clock, draw, effects, press, state
+from tallylight.ui.agent_list import clock, draw, effects, press, preview, state
 from tallylight.ui.agent_list.actions import Actions
+from tallylight.ui.agent_list.screens import Screens
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.keys import Decoder
 from tallylight.ui.terminal import Terminal
@@ -73,6 +76,11 @@ class _List:
         self._decoder = Decoder()
         self._is_open = True
         self._refreshed_at = float("-inf")
+        self._screens = Screens(actions)
+        #: What was explained in the preview: which row, as of which refresh, in how many columns.
+        self._explained: tuple[str, float, int] | None = None
+        #: What stands on the screen.
+        self._drawn: State | None = None
 
     def is_before(self, as_of: float) -> bool:
         """Whether what the own host has written is older than *as_of*, in seconds since the epoch."""
@@ -85,14 +93,36 @@ class _List:
             self._refreshed_at, wall = now, time.time()
             self.state = state.refreshed(self.state, rows.build(self._feed.snapshots, self._own, wall), wall)
 
+    def watch(self, now: float) -> None:
+        """Have the preview show its agent as it is now."""
+        if (found := self._screens.poll(state.watched(self.state), now)) is not None:
+            self.state = state.pictured(self.state, *found)
+        shown = self.state.preview
+        if shown is None or shown.page is not preview.Page.WHY:
+            return
+        columns = state.preview_columns(self.state)
+        wanted = (shown.address, self._refreshed_at, columns)
+        row = self.state.row
+        if row is not None and row.address == shown.address and wanted != self._explained:
+            self._explained = wanted
+            text = tuple(self._explain(row, columns, time.time()))
+            self.state = attrs.evolve(self.state, preview=preview.explained(shown, row.address, text))
+
+    def _draw(self) -> None:
+        if self.state is self._drawn:
+            return
+        lines = [ansi.sgr(line, self._depth) for line in draw.draw(self.state)]
+        if written := self._screen.update(lines):
+            self._terminal.write(written)
+        self._drawn = self.state = state.drawn(self.state)
+
     def run(self) -> None:
         while self._is_open:
             self._resize()
-            self.refresh(time.monotonic())
-            lines = [ansi.sgr(line, self._depth) for line in draw.draw(self.state)]
-            if written := self._screen.update(lines):
-                self._terminal.write(written)
-            self.state = state.drawn(self.state)
+            now = time.monotonic()
+            self.refresh(now)
+            self.watch(now)
+            self._draw()
             told = self._feed.descriptors()
             read = self._terminal.read(self._patience(is_told=told is not None), told or ())
             if read is None:
@@ -110,11 +140,11 @@ class _List:
             return ESCAPE_S
         if not is_told:
             return POLL_S
-        due = clock.due(self.state)
-        if math.isinf(due):
-            return None
-        earliest = self._refreshed_at + CLOCK_S - time.monotonic()
-        return max(0.0, earliest, due + LATE_S - time.time())
+        now = time.monotonic()
+        until_look = self._screens.due(state.watched(self.state)) - now
+        until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + LATE_S - time.time())
+        patience = min(until_look, until_age)
+        return None if math.isinf(patience) else max(0.0, patience)
 
     def _resize(self) -> None:
         size = self._terminal.size()

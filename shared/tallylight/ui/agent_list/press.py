@@ -13,15 +13,22 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list import preview
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.effects import Answer, Ask, Effects, Fork, Go, Look, Quit, Resume, Why
+from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.state import (
     Mode,
     State,
     areas,
     explained,
     filtered,
+    followed,
+    is_beside,
+    is_previewing,
+    list_columns,
     listing,
+    preview_columns,
     scrolled,
     select,
     told,
@@ -36,7 +43,11 @@ WHEEL = 3
 
 def press(state: State, event: Event) -> tuple[State, Effects]:
     """A person pressed a key, pasted, or used the mouse."""
-    state = attrs.evolve(state, message="")
+    state, effects = _pressed(attrs.evolve(state, message=""), event)
+    return followed(state), effects
+
+
+def _pressed(state: State, event: Event) -> tuple[State, Effects]:
     if isinstance(event, Mouse):
         return _mouse(state, event)
     if isinstance(event, Paste):
@@ -53,6 +64,8 @@ def press(state: State, event: Event) -> tuple[State, Effects]:
 def _list_key(state: State, key: Key) -> tuple[State, Effects]:
     if (moved := _moved(state, key.name, {"j": "down", "k": "up"})) is not None:
         return moved, ()
+    if (shown := _preview_key(state, key.name)) is not None:
+        return shown, ()
     if key.name == "escape" and state.filter:
         return filtered(attrs.evolve(state, filter="")), ()
     if key.name in ("q", "escape"):
@@ -65,6 +78,33 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
     if command is None:
         return state, ()
     return command(state, state.row) if state.row is not None else (told(state, "no agent is selected"), ())
+
+
+def _preview_key(state: State, name: str) -> State | None:
+    """The state after a key that opens, closes, turns or moves the preview; None for any other."""
+    if name == " ":
+        return attrs.evolve(state, preview=None if state.preview is not None else Preview())
+    if state.preview is None:
+        return None
+    if name == "escape":
+        return attrs.evolve(state, preview=None)
+    if name in ("tab", "shift+tab"):
+        return attrs.evolve(state, preview=preview.turned(state.preview, 1 if name == "tab" else -1))
+    step = _PREVIEW_STEPS.get(name)
+    return None if step is None else _preview_moved(state, *step)
+
+
+_PREVIEW_STEPS = {
+    "[": (-preview.LINES, 0), "]": (preview.LINES, 0), "left": (0, -preview.COLUMNS), "right": (0, preview.COLUMNS)
+}  # fmt: skip
+
+
+def _preview_moved(state: State, lines: int, columns: int) -> State:
+    """The view of the preview moved, as far as there is anything to see."""
+    shown = state.preview
+    assert shown is not None
+    count, height = len(preview.body(shown, state.row, preview_columns(state))), areas(state).preview - 1
+    return attrs.evolve(state, preview=preview.scrolled(shown, lines, columns, count, max(0, height)))
 
 
 def _filter_key(state: State, key: Key) -> tuple[State, Effects]:
@@ -158,6 +198,8 @@ _COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
 HELP: tuple[str, ...] = (
     "Enter     go there; or click twice",
     "a         answer its question here",
+    "Space     preview: its screen as it is now; Tab, shift+Tab: what it asks, last reply, plan, why",
+    "[ ] ← →   move the preview",
     "/         filter; Esc shows all again",
     "f         fork it into a new pane",
     "r         resume it after its agent has ended",
@@ -177,9 +219,13 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
         step = WHEEL if event.what == "wheel_down" else -WHEEL
         if state.asking is not None:
             return attrs.evolve(state, asking=asking.scrolled(state.asking, step)), ()
+        if _is_in_preview(state, event):
+            return _preview_moved(state, step, 0), ()
         return (scrolled(state, step) if state.mode is Mode.TEXT else wheeled(state, step)), ()
     if state.mode is Mode.TEXT:
         return listing(state), ()
+    if _is_in_preview(state, event):
+        return state, ()
     index = state.top + event.line - 1
     if not 1 <= event.line <= areas(state).rows or index >= len(state.shown):
         return state, ()
@@ -187,3 +233,12 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
     if state.mode is not Mode.ANSWER and row.address == state.selected:
         return state, (Go(row),)
     return select(listing(state), index), ()
+
+
+def _is_in_preview(state: State, event: Mouse) -> bool:
+    if not is_previewing(state):
+        return False
+    parts = areas(state)
+    if is_beside(state):
+        return event.column >= list_columns(state) and 1 <= event.line <= parts.preview
+    return parts.rows < event.line <= parts.rows + parts.preview

@@ -18,14 +18,20 @@ from tallylight.actions.answer import Question
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
+from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
+from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise
 
 #: Of a filter, in characters.
 MAX_FILTER = 100
 #: From this many lines of details on there is a rule above them.
 ROOMY = 4
+#: From so many columns on the preview stands beside the list, else below; and the columns of what stands between them.
+BESIDE = 100
+BETWEEN = 3
 
 
 class Mode(enum.Enum):
@@ -62,6 +68,8 @@ class State:
     asking: Asking | None = None
     asker: str = ""
     known: tuple[Status, str] | None = None
+    #: The agent that is shown beside the list, or below it; None while none is.
+    preview: Preview | None = None
     #: What there is to tell the person; until the next key.
     message: str = ""
     now: float = 0.0
@@ -79,10 +87,15 @@ class State:
 
 @attrs.frozen
 class Areas:
-    """How many lines each part has: a head of one, rows, a rule and the details of the selected one, a foot of one."""
+    """
+    How many lines each part has: a head of one, rows, a rule and the details of the selected one, a foot of one.
+
+    The *preview* is below the rows, in place of the details, or beside both.
+    """
 
     rows: int
     details: int
+    preview: int = 0
 
 
 def areas(state: State) -> Areas:
@@ -95,7 +108,31 @@ def areas(state: State) -> Areas:
         wanted = min(1 + len(state.asking.lines), max(min(1, middle), middle - 1))
         return Areas(middle - wanted, wanted)
     details = min(5, middle // 3)
-    return Areas(middle - details, details)
+    if not is_previewing(state):
+        return Areas(middle - details, details)
+    if is_beside(state):
+        return Areas(middle - details, details, middle)
+    return Areas(middle - middle // 2, 0, middle // 2)
+
+
+def is_previewing(state: State) -> bool:
+    """Whether the preview is drawn: what takes the whole screen for itself covers it."""
+    return state.preview is not None and state.mode in (Mode.LIST, Mode.FILTER)
+
+
+def is_beside(state: State) -> bool:
+    """Whether the preview has the right half of the screen."""
+    return is_previewing(state) and state.columns >= BESIDE
+
+
+def list_columns(state: State) -> int:
+    """The columns of the list."""
+    return state.columns - state.columns // 2 - BETWEEN if is_beside(state) else state.columns
+
+
+def preview_columns(state: State) -> int:
+    """The columns of the preview."""
+    return state.columns // 2 if is_beside(state) else state.columns
 
 
 def _sized(state: State) -> State:
@@ -124,6 +161,11 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
         row = state.row
         if row is None or row.address != state.asker or not _still_asks(state, row.pane):
             state = told(listing(state), "that question is gone")
+    if state.preview is not None:
+        if not state.preview.address:
+            return followed(state)
+        if not any(row.address == state.preview.address for row in state.shown):
+            return attrs.evolve(state, preview=previews.left(state.preview))
     return state
 
 
@@ -143,6 +185,28 @@ def asked(state: State, row: Row, question: Question) -> State:
     known = (row.pane.status, row.pane.prompt)
     state = attrs.evolve(state, mode=Mode.ANSWER, asking=shown, asker=row.address, known=known)
     return _settled(_sized(state))
+
+
+def followed(state: State) -> State:
+    """The preview, if there is one, shows the selected row."""
+    if state.preview is None or (found := previews.follow(state.preview, state.row)) is state.preview:
+        return state
+    return attrs.evolve(state, preview=found)
+
+
+def watched(state: State) -> Row | None:
+    """The row whose screen is drawn; None if none is."""
+    shown = state.preview
+    if shown is None or not is_previewing(state) or shown.page is not previews.Page.SCREEN or shown.is_gone:
+        return None
+    return next((row for row in state.shown if row.address == shown.address), None)
+
+
+def pictured(state: State, address: str, found: StyledScreen | str) -> State:
+    """The screen of the pane at *address* was read, or words say why not."""
+    if state.preview is None or (shown := previews.seen(state.preview, address, found)) is state.preview:
+        return state
+    return attrs.evolve(state, preview=shown)
 
 
 def drawn(state: State) -> State:

@@ -1,0 +1,238 @@
+"""
+Preview: one agent beside the list, or below it: its screen as it is now, what it asks, its last reply, its plan, why.
+
+    preview = follow(preview, row)              the selection has moved
+    preview = seen(preview, address, found)     its screen was read, or could not be
+    lines = draw(preview, row, columns, height)
+
+The screen keeps the colours of its program, and nothing else of what that wrote (`wire.styled`).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+
+import attrs
+
+from tallylight.model.status import Status
+from tallylight.snapshot.rows import Row
+from tallylight.snapshot.schema import Pane
+from tallylight.ui import details, tasks
+from tallylight.ui.agent_list.question import keys_named
+from tallylight.ui.layout import UNBOUNDED, chop, status_words, wrap
+from tallylight.ui.spans import Line, Span
+from tallylight.wire.osc1338 import progress
+from tallylight.wire.styled import MAX_COLUMNS, PLAIN, Run, StyledLine, StyledScreen, cut, plain
+from tallylight.wire.text import sanitise, width
+
+#: How far one key moves the view, in lines and in columns.
+LINES, COLUMNS = 5, 20
+#: What is in front of a task, done, current and to do, and of a choice.
+_DONE, _NOW, _TO_DO = "✓ ", "▸ ", "· "
+_NUMBER = 3
+
+
+class Page(enum.Enum):
+    """What of an agent is shown; the values are their titles."""
+
+    SCREEN = "screen"
+    ASKED = "asked"
+    REPLY = "reply"
+    PLAN = "plan"
+    WHY = "why"
+
+
+PAGES = tuple(Page)
+
+
+@attrs.frozen(kw_only=True)
+class Preview:
+    """The agent at *address*, which a person calls *name*, and which *page* of it is shown."""
+
+    address: str = ""
+    name: str = ""
+    page: Page = Page.SCREEN
+    #: Its screen as it was read last, and why that cannot be read now.
+    screen: StyledScreen | None = None
+    problem: str = ""
+    #: It left the list while it was shown.
+    is_gone: bool = False
+    #: The explanation of its light.
+    why: tuple[str, ...] = ()
+    #: By how many lines the view was moved from where it begins, and by how many columns to the right.
+    moved: int = 0
+    across: int = 0
+
+
+# What happens ----------------------------------------------------------------------------------------------------
+
+
+def follow(preview: Preview, row: Row | None) -> Preview:
+    """The person selected *row*; of another than before nothing is known yet."""
+    if row is None:
+        return Preview(page=preview.page)
+    if row.address == preview.address and not preview.is_gone:
+        return preview
+    pane = row.pane
+    return Preview(address=row.address, name=pane.project or pane.title or pane.agent or row.name, page=preview.page)
+
+
+def left(preview: Preview) -> Preview:
+    """What it shows has left the list."""
+    return attrs.evolve(preview, is_gone=True)
+
+
+def turned(preview: Preview, step: int) -> Preview:
+    """The next page, or the one before."""
+    page = PAGES[(PAGES.index(preview.page) + step) % len(PAGES)]
+    return attrs.evolve(preview, page=page, moved=0, across=0)
+
+
+def seen(preview: Preview, address: str, found: StyledScreen | str) -> Preview:
+    """The screen at *address* was read, or the words say why not."""
+    if address != preview.address:
+        return preview
+    if isinstance(found, str):
+        return attrs.evolve(preview, screen=None, problem=found) if found != preview.problem else preview
+    if found == preview.screen:
+        return preview
+    return attrs.evolve(preview, screen=found, problem="")
+
+
+def explained(preview: Preview, address: str, why: tuple[str, ...]) -> Preview:
+    """*why* explains the light of what is at *address*."""
+    return attrs.evolve(preview, why=why) if address == preview.address and why != preview.why else preview
+
+
+def scrolled(preview: Preview, lines: int, columns: int, count: int, height: int) -> Preview:
+    """Move the view, of *count* lines *height* at once, *lines* down and *columns* to the right."""
+    # A screen begins at its end, and is moved up from there.
+    step = -lines if preview.page is Page.SCREEN else lines
+    widest = preview.screen.columns - 1 if preview.screen is not None and preview.page is Page.SCREEN else 0
+    return attrs.evolve(
+        preview,
+        moved=max(0, min(min(preview.moved, count - height) + step, count - height)),
+        across=max(0, min(preview.across + columns, widest)),
+    )
+
+
+# Drawing ---------------------------------------------------------------------------------------------------------
+
+
+def draw(preview: Preview, row: Row | None, columns: int, height: int) -> list[Line]:
+    """All lines of it: the titles of its pages, and *height* - 1 lines of the one that is shown."""
+    if height < 1:
+        return []
+    shown = body(preview, row, columns)
+    room = height - 1
+    moved = max(0, min(preview.moved, len(shown) - room))
+    start = max(0, len(shown) - room - moved) if preview.page is Page.SCREEN else moved
+    lines = shown[start : start + room]
+    return [_titles(preview, columns), *lines, *[()] * (room - len(lines))]
+
+
+def body(preview: Preview, row: Row | None, columns: int) -> list[Line]:
+    """The lines of the page that is shown, however many there are."""
+    if preview.is_gone:
+        return _words(f"{preview.name} is no longer in the list", columns)
+    if row is None or row.address != preview.address:
+        return []
+    return _PAGES[preview.page](preview, row.pane, columns)
+
+
+def _titles(preview: Preview, columns: int) -> Line:
+    """The titles of all pages, and of a narrow one only that of the page shown, with its number."""
+    if sum(len(page.value) + 3 for page in PAGES) > columns:
+        title = f" {preview.page.value} "
+        spans = [Span("─", is_dim=True), Span(title, is_bold=True, is_reverse=True)]
+        spans.append(Span(f" {PAGES.index(preview.page) + 1}/{len(PAGES)} "))
+    else:
+        spans = []
+        for page in PAGES:
+            is_shown = page is preview.page
+            spans += [Span("─", is_dim=True), Span(f" {page.value} ", is_bold=is_shown, is_reverse=is_shown)]
+    used = sum(len(span.text) for span in spans)
+    return (*spans, Span("─" * max(0, columns - used), is_dim=True))
+
+
+def _screen(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
+    screen = preview.screen
+    if screen is None:
+        return _words(preview.problem, columns) if preview.problem else []
+    rows = list(screen.lines)
+    row, column = screen.cursor or (-1, 0)
+    while rows and len(rows) - 1 > row and not plain(rows[-1]).strip():
+        rows.pop()
+    if row >= 0:
+        rows += [()] * (row + 1 - len(rows))
+        rows[row] = _with_cursor(rows[row], column)
+    return [tuple(Span(run.text, style=run.style) for run in cut(line, columns, preview.across)) for line in rows]
+
+
+def _with_cursor(line: StyledLine, column: int) -> StyledLine:
+    """*line* with the cell of the cursor in reverse."""
+    before = cut(line, column)
+    gap = column - sum(width(run.text) for run in before)
+    under = cut(line, 1, column) or cut(line, 2, column) or (Run(" "),)
+    lit = [attrs.evolve(run, style=attrs.evolve(run.style, is_reverse=not run.style.is_reverse)) for run in under]
+    after = cut(line, MAX_COLUMNS, column + sum(width(run.text) for run in under))
+    return (*before, *([Run(" " * gap, PLAIN)] if gap else []), *lit, *after)
+
+
+def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
+    if pane.status is not Status.WAITING:
+        return _words(f"it asks nothing: {status_words(pane.status, pane.kind)}", columns)
+    told = dict.fromkeys(text for text in (pane.what, pane.question, pane.message) if text)
+    lines = [line for text in told for line in _words(text, columns)] or _words("what it asks is not known", columns)
+    if not pane.choices:
+        return [*lines, (), *_words("Its choices are not known; Enter goes there.", columns)]
+    lines.append(())
+    for number, (keys, label) in enumerate(pane.choices, 1):
+        types = f"types {keys_named(keys)}" if keys else "keys not known"
+        for position, line in enumerate(_words(f"{label}  {types}", max(1, columns - _NUMBER))):
+            mark = "" if position else str(number)
+            lines.append((Span(mark, is_bold=True), Span(" " * (_NUMBER - len(mark))), *line))
+    return [*lines, (), *_words("a shows all of it and answers.", columns)]
+
+
+def _reply(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
+    return _words(pane.reply or pane.message or "nothing is known of its last reply", columns)
+
+
+def _plan(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
+    found = progress(pane.progress)
+    lines: list[Line] = _words(tasks.bar(pane.progress, max(tasks.BAR, columns // 2)), columns) if found else []
+    if pane.tasks:
+        done = found.done if found is not None else 0
+        for number, task in enumerate(pane.tasks):
+            mark = _DONE if number < done else _NOW if number == done and found is not None else _TO_DO
+            for position, (text, *_) in enumerate(_words(task, max(1, columns - len(mark)))):
+                is_current = mark == _NOW
+                lines.append((Span(" " * len(mark) if position else mark), Span(text.text, is_bold=is_current)))
+    elif pane.detail:
+        lines += _words(pane.detail, columns)
+    if found is not None and found.done < found.total and found.total > len(pane.tasks) > 0:
+        lines += _words(f"… of {found.total} steps in all", columns)
+    if pane.children:
+        lines += [(), *_words(details.children(pane), columns)]
+    return lines or _words("it has told no plan", columns)
+
+
+def _why(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
+    return [line for text in preview.why for line in _words(text, columns)]
+
+
+def _words(text: str, columns: int) -> list[Line]:
+    """*text*, made harmless, in lines that break between words where they can."""
+    whole = sanitise(text, cells=UNBOUNDED, graphemes=UNBOUNDED)
+    return [(Span(piece),) for line in wrap(whole, columns) for piece in chop(line, columns)]
+
+
+_PAGES: dict[Page, Callable[[Preview, Pane, int], list[Line]]] = {
+    Page.SCREEN: _screen,
+    Page.ASKED: _asked,
+    Page.REPLY: _reply,
+    Page.PLAN: _plan,
+    Page.WHY: _why,
+}

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
-import pytest
+
+from tests.tables import each
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT / "shared"
@@ -359,7 +360,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("case", BAD.values(), ids=BAD)
+@each("case", BAD.values(), ids=BAD)
 def test_a_bad_arrow_is_found(case: tuple[str, str] | tuple[str, str, bool]) -> None:
     """The checker fails on each kind of wrong arrow, given as source text."""
     assert len(violations(Module(*case))) == 1
@@ -377,7 +378,7 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("case", GOOD.values(), ids=GOOD)
+@each("case", GOOD.values(), ids=GOOD)
 def test_a_good_arrow_is_let_through(case: tuple[str, str]) -> None:
     """The checker lets through what each place may do."""
     assert violations(Module(*case)) == []

@@ -47,7 +47,7 @@ snooze_min = 60
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "colour"),
     [("#FA0", (0xFF, 0xAA, 0)), ("blue", (0, 0, 255)), ("Orange", (255, 165, 0)), ("#0a0b0c", (10, 11, 12))],
 )
@@ -58,7 +58,7 @@ def test_colours_as_people_write_them(value: str, colour: tuple[int, int, int]) 
     assert (config.colours[Status.WAITING], errors) == (colour, [])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "said"),
     [
         ("silence = 4", "did you mean 'silence_s'?"),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.readers import READERS, Reader
-from tests.tables import sampled
+from tests.tables import each, sampled
 
 SHARED = Path(__file__).parents[1] / "shared" / "tallylight"
 #: The modules that call a parser, and which: everybody else reads through them.
@@ -64,8 +64,8 @@ def mutants(value: Any, hostile: list[str], dump: Any) -> Iterator[tuple[str, st
     """Every place in *value*, and the document with each *hostile* text there."""
     for place, marked in _marked(value, "$"):
         text = dump(marked)
-        for each in hostile:
-            yield f"{place} = {each[:40]}", text.replace(json.dumps(_MARK), each)
+        for bad in hostile:
+            yield f"{place} = {bad[:40]}", text.replace(json.dumps(_MARK), bad)
 
 
 def _marked(value: Any, place: str) -> Iterator[tuple[str, Any]]:
@@ -90,10 +90,10 @@ def documents(reader: Reader) -> Iterator[tuple[str, bytes]]:
         lines = reader.example.splitlines()
         for number, line in enumerate(lines):
             key, equals, _ = line.partition(" = ")
-            for each in TOML_VALUES if equals else ():
-                changed = "\n".join([*lines[:number], f"{key} = {each}", *lines[number + 1 :]])
-                yield f"{key} = {each[:40]}", changed.encode()
-                if each == "true":
+            for bad in TOML_VALUES if equals else ():
+                changed = "\n".join([*lines[:number], f"{key} = {bad}", *lines[number + 1 :]])
+                yield f"{key} = {bad[:40]}", changed.encode()
+                if bad == "true":
                     yield f"{key}.…", changed.replace(f"{key} =", f"{key}{'.a' * 3000} =").encode()
     for broken in BROKEN:
         yield repr(broken[:20]), broken
@@ -119,7 +119,7 @@ def test_hostile_values(name: str, tmp_path: Path) -> None:
     assert not faults, f"{len(faults)} faults:\n" + "\n".join(faults[:30])
 
 
-@pytest.mark.parametrize("name", READERS)
+@each("name", READERS)
 def test_the_examples_are_read(name: str, tmp_path: Path) -> None:
     """Each example is a good one: a reader that reads nothing would pass every other test."""
     reader = READERS[name]

@@ -127,7 +127,7 @@ def test_all_bytes_come_back_in_order(pieces: list[tuple[float, bytes]]) -> None
     assert len(items) == len(events) + 1
 
 
-@pytest.mark.parametrize("piece", [b"\x1b", b"\xff", "✓".encode()])
+@each("piece", [b"\x1b", b"\xff", "✓".encode()])
 def test_a_flood_is_many_lines(piece: bytes) -> None:
     """However much is written at once, no line is longer than what is read back."""
     data = piece * (3 * EVENT_LIMIT // len(piece))

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
-import pytest
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Kind, Status
@@ -23,6 +22,7 @@ from tallylight.tracker.claims import Timing
 from tallylight.tracker.foreground import Foreground
 from tallylight.tracker.records import MAX_RECORDS
 from tallylight.tracker.tracker import Tracker
+from tests.tables import each
 from tests.test_tracker import EVENTS, Step, agent, explicit, run, say, tick, title
 
 #: What may happen: the word, and what follows it.
@@ -644,7 +644,7 @@ def test_whose_name_it_is() -> None:
     assert names == ["claude", "claude", "the file's", "its own", "", ""]
 
 
-@pytest.mark.parametrize(
+@each(
     ("asking", "told", "on_screen", "expected"),
     [
         (Source.TITLE, None, (Status.WAITING, Kind.QUESTION), (Kind.QUESTION, "Which?")),

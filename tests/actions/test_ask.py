@@ -14,6 +14,7 @@ import pytest
 from tallylight.actions.fork_page import ForkPage
 from tallylight.ui import confirm as ask
 from tests.actions.test_offer import offer
+from tests.tables import each
 
 WAIT_S = 60.0
 
@@ -118,7 +119,7 @@ def test_three_rows(desk: Desk) -> None:
     assert desk.answer()
 
 
-@pytest.mark.parametrize(
+@each(
     ("data", "key"),
     [
         (b"\r", "enter"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import attrs
-import pytest
 from benchmarks.accuracy import read
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from tallylight.wire.scanner import Scanner
 from tests.actions.desk import SCREENS, look
 from tests.evidence.agents import agent
 from tests.strategies import at_most
+from tests.tables import each
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 #: Recordings of agents that wait for a person who does nothing, and how many frames there are at least.
@@ -105,7 +105,7 @@ def test_every_cell_of_a_dialog_counts() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "kept"),
     [
         ("● Running", "  Running"), ("  ⠙ Thinking", "    Thinking"), ("✻ Baked", "  Baked"), ("* rm", "* rm"),
@@ -126,7 +126,7 @@ def test_what_is_left_out_above(row: str, kept: str) -> None:
     assert steady_rows(lines, 40, Place(2, 2, (3, 4), 5))[0] == kept
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "kept"),
     [
         ("  ⠙ Waiting", "  ⠿ Waiting"), ("● Waiting", "● Waiting"), ("x" + " " * 37 + "5s", "x" + " " * 37 + "5s"),

@@ -6,7 +6,6 @@ import re
 import shlex
 
 import attrs
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +26,7 @@ from tallylight.agents.agent import Agent, Template
 from tallylight.agents.options import dangerous_flags
 from tallylight.evidence.process import Process
 from tests.actions.known import AGENTS, CLAUDE, CODEX, GEMINI, ID, process
+from tests.tables import each
 
 ALLOWED = re.compile(r"[A-Za-z0-9._:@/+-]{1,256}")
 
@@ -39,7 +39,7 @@ def rule(found: object) -> str:
 # Values -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "problem"),
     [
         (ID, ""),
@@ -72,7 +72,7 @@ def test_a_value_is_letters_digits_and_a_few_signs(value: str, problem: str) -> 
     assert bool(value_problem(value)) == bool(problem)
 
 
-@pytest.mark.parametrize("value", ["/w/api", ".hidden", "../x", "a/b", "./a..b"])
+@each("value", ["/w/api", ".hidden", "../x", "a/b", "./a..b"])
 def test_a_directory_may_be_a_path(value: str) -> None:
     """And so may an id of an agent whose data file says that they are paths; it is no option for that."""
     own = attrs.evolve(CLAUDE, ids="path")
@@ -101,7 +101,7 @@ def test_no_value_passes_that_is_not_in_the_charset(value: str) -> None:
 # Filling ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "values", "filled"),
     [
         (("claude", "--resume", "{session}"), {"session": ID}, ("claude", "--resume", ID)),
@@ -117,7 +117,7 @@ def test_filling(template: tuple[str, ...], values: dict[str, str], filled: tupl
     assert fill(template, values, CLAUDE) == filled
 
 
-@pytest.mark.parametrize(
+@each(
     ("template", "values", "refused"),
     [
         (("x", "{session}"), {}, "placeholder"),
@@ -164,19 +164,19 @@ docker podman kubectl rm dd curl wget eval npx uvx git tmux -bash /bin/bash vim 
 """
 
 
-@pytest.mark.parametrize("name", _DENIED.split())
+@each("name", _DENIED.split())
 def test_the_deny_list(name: str) -> None:
     """Shells, interpreters, what runs a command, and ways to other machines, by any path and in any spelling."""
     assert is_denied(name)
 
 
-@pytest.mark.parametrize("agent", list(AGENTS), ids=lambda agent: agent.name)
+@each("agent", list(AGENTS), ids=lambda agent: agent.name)
 def test_no_agent_of_ours_is_denied(agent: Agent) -> None:
     """None of the agents that come with the package is on the deny-list."""
     assert not [name for name in (*agent.processes, *agent.generic) if is_denied(name)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "refused"),
     [
         ("claude", ""),
@@ -199,7 +199,7 @@ def test_the_program_is_the_agent_itself(word: str, refused: str) -> None:
     assert rule(check_program(word, CLAUDE)) == refused
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "process_", "refused"),
     [
         ("claude", process("claude"), ""),
@@ -226,7 +226,7 @@ def test_the_program_that_was_asked_for_is_the_one_that_runs(word: str, process_
     assert rule(check_said_program(word, CLAUDE, process_)) == refused
 
 
-@pytest.mark.parametrize(
+@each(
     ("word", "seen", "refused"),
     [
         ("agent", "agent", ""),
@@ -250,7 +250,7 @@ def test_a_name_that_others_have_must_have_been_seen(word: str, seen: str, refus
 SKIP = "--dangerously-skip-permissions"
 
 
-@pytest.mark.parametrize(
+@each(
     ("agent", "words", "flags"),
     [
         (CLAUDE, ("--resume", ID), ()),
@@ -287,7 +287,7 @@ def test_dangerous_flags(agent: Agent, words: tuple[str, ...], flags: tuple[str,
     assert dangerous_flags(words, agent) == flags
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "running", "refused"),
     [
         ((SKIP,), (), "dangerous"),
@@ -306,7 +306,7 @@ def test_dangerous_only_if_the_running_one_has_it(
 # What a program asked for -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "running", "refused", "text"),
     [
         (("--resume", ID), (), "", ""),
@@ -360,7 +360,7 @@ def test_a_directory_in_a_list_is_the_agents_own() -> None:
     assert rule(check_said(("--resume", ID, "--cwd=."), template, mine, (), ".x")) == "option"
 
 
-@pytest.mark.parametrize("agent", list(AGENTS), ids=lambda agent: agent.name)
+@each("agent", list(AGENTS), ids=lambda agent: agent.name)
 def test_every_data_file_passes_its_own_gate(agent: Agent) -> None:
     """The lists of the data files, filled, are lists that the program itself might have asked for."""
     for template in (agent.resume, agent.fork):

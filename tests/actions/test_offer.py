@@ -6,7 +6,6 @@ import shlex
 from typing import Any
 
 import attrs
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.wire.text import width
 from tests.actions.known import ID
+from tests.tables import each
 
 ARGV = ("/home/me/.local/bin/claude", "--resume", ID, "--fork-session")
 
@@ -77,7 +77,7 @@ def test_arguments_can_be_told_apart(argv: list[str]) -> None:
     assert command_line(argv).isprintable()
 
 
-@pytest.mark.parametrize(
+@each(
     ("keys", "act", "place"),
     [
         (["enter"], Act.GO, Place.VSPLIT),
@@ -138,7 +138,7 @@ def test_a_resumed_conversation_has_no_worktree() -> None:
     assert "worktree" not in text(page)
 
 
-@pytest.mark.parametrize("key", ["enter", "escape", "x", "w", ""])
+@each("key", ["enter", "escape", "x", "w", ""])
 def test_a_refusal_can_only_be_left(key: str) -> None:
     """The page of a refusal says why and by which rule, and every key leaves it."""
     page = ForkPage(Verb.FORK, Refusal("remote", "in the foreground is ssh"))

@@ -16,6 +16,7 @@ from tallylight.evidence.process import Process
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.declarations import HARMLESS, HOSTILE, Declaration
 from tests.actions.known import AGENTS, ID, process
+from tests.tables import each
 
 CLAUDE = process("claude")
 GONE = ConversationEntry(agent="claude", session=ID, cwd="/w/api")
@@ -40,7 +41,7 @@ def rule(verb: Verb, scene_: Scene, agents: Agents = AGENTS) -> str:
     return found.rule if isinstance(found, Refusal) else ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("process_", "argv"),
     [
         (CLAUDE, ("claude", "--resume", ID, "--fork-session")),
@@ -115,7 +116,7 @@ def test_no_harmless_declaration_is_refused() -> None:
     assert not refused
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "refused"),
     [
         (("bash", "-c", "x"), "deny-list"),
@@ -152,7 +153,7 @@ def test_without_an_id_the_latest_replaces_it() -> None:
     assert nothing.text.count("Gemini CLI") == 2
 
 
-@pytest.mark.parametrize("session", ["../x", "a b", "--yolo"])
+@each("session", ["../x", "a b", "--yolo"])
 def test_a_hostile_session_id_in_a_placeholder(session: str) -> None:
     """An id that the same program told goes through the same checks, in its wish and in the data file's list."""
     known = ConversationEntry(agent="claude", session=session, cwd="/w")
@@ -172,10 +173,8 @@ def test_a_dangerous_flag_that_the_running_one_has(said: tuple[str, ...]) -> Non
     assert planned(Verb.FORK, scene(bold, conversation=GONE)).argv == ("claude", "--resume", ID, "--fork-session")
 
 
-@pytest.mark.parametrize("verb", Verb)
-@pytest.mark.parametrize(
-    "command", ["ssh", "mosh", "docker", "kubectl", "podman", "kitten", "et", "lxc", "machinectl", "gh"]
-)
+@each("verb", Verb)
+@each("command", ["ssh", "mosh", "docker", "kubectl", "podman", "kitten", "et", "lxc", "machinectl", "gh"])
 def test_another_machine(verb: Verb, command: str) -> None:
     """Nothing is started from behind ssh and the like, whatever is known of the pane."""
     args = {"kitten": ["ssh", "host"], "gh": ["codespace", "ssh"]}.get(command, ["host", "claude"])
@@ -241,8 +240,8 @@ def test_another_agents_session_is_not_used() -> None:
     assert found.cwd == "/w"
 
 
-@pytest.mark.parametrize("session", ["--dangerously-skip-permissions", "a b", "x" * 10_000, "@selection", "{cwd}"])
-@pytest.mark.parametrize("verb", Verb)
+@each("session", ["--dangerously-skip-permissions", "a b", "x" * 10_000, "@selection", "{cwd}"])
+@each("verb", Verb)
 def test_a_hostile_session_id(verb: Verb, session: str) -> None:
     """It is refused, and not left out: the latest conversation might be another one."""
     known = ConversationEntry(agent="claude", session=session, cwd="/w")
@@ -250,7 +249,7 @@ def test_a_hostile_session_id(verb: Verb, session: str) -> None:
     assert rule(verb, scene(CLAUDE, conversation=known)) == "value"
 
 
-@pytest.mark.parametrize("name", ["gemini", "copilot", "aider"])
+@each("name", ["gemini", "copilot", "aider"])
 def test_an_agent_that_cannot_fork(name: str) -> None:
     """Where the command line has no fork, that is said."""
     known = ConversationEntry(agent=name, session=ID, cwd="/w")

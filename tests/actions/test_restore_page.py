@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tallylight.actions.fork_page import Act
 from tallylight.actions.gate import Refusal
 from tallylight.actions.plan import Method, Plan, Verb
 from tallylight.actions.restore_page import Choice, RestorePage
 from tallylight.actions.view import View
 from tallylight.wire.text import width
+from tests.tables import each
 
 
 def choice(number: int, **changes: object) -> Choice:
@@ -45,7 +44,7 @@ def test_all_that_would_run_is_shown() -> None:
     assert [one.number for one in page.chosen] == [1]
 
 
-@pytest.mark.parametrize("columns", [2, 7, 20, 24, 80, 300])
+@each("columns", [2, 7, 20, 24, 80, 300])
 def test_no_line_is_wider_than_the_screen(columns: int) -> None:
     """Nothing is cut: what is too long is broken."""
     page = RestorePage([choice(1), REFUSED], "in new tabs", 2)

@@ -23,6 +23,7 @@ from tallylight.model.status import Kind, Status
 from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, seen
 from tests.evidence.agents import agent
 from tests.strategies import at_most
+from tests.tables import each
 
 IDLE = "claude/idle-after-turn-80"
 
@@ -99,7 +100,7 @@ def test_lines_go_into_a_paste() -> None:
     assert said(seen(IDLE, Status.IDLE), "x" * say.MAX_TEXT)[1] == ["x" * say.MAX_TEXT + "\r"]
 
 
-@pytest.mark.parametrize(
+@each(
     "character",
     ["\x00", "\x03", "\x1b", "\r", "\x7f", "\x80", "\x9b", "\u200b", "\u202e", "\u2028", "\u2029", "\u2066", "\ufeff",
      "\ud800", "\udcff", "\U000e0041", "\ue000", "\u00ad"],
@@ -177,7 +178,7 @@ def interrupted(now: Seen, **more: object) -> tuple[str, list[str]]:
     return found.rule if isinstance(found, Refusal) else found.text, desk.typed
 
 
-@pytest.mark.parametrize(
+@each(
     ("now", "rule"),
     [
         (seen("claude/permission-bash-80"), "asking"),
@@ -195,7 +196,7 @@ def test_only_a_turn_is_interrupted(now: Seen, rule: str) -> None:
     assert interrupted(now) == (rule, [])
 
 
-@pytest.mark.parametrize(
+@each(
     "now",
     [
         seen("claude/working-80", Status.IDLE),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from tallylight.actions.shape import Mismatch, is_option, match
 from tallylight.agents.agent import Agent, parse_agent
 from tests.actions.declarations import HARMLESS, HOSTILE
 from tests.actions.known import AGENTS, CLAUDE, CODEX, ID
+from tests.tables import each
 
 MINE = parse_agent(
     """
@@ -41,7 +41,7 @@ def fits(said: str, template: tuple[str, ...], running: str = "", agent: Agent =
     return None if isinstance(found, Mismatch) else found
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "template", "running", "session"),
     [
         ("--resume 7 --quiet", BY_ID, "", "7"),

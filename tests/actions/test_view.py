@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.view import View
 from tallylight.wire.text import width
 from tests.actions.test_offer import Worktree, offer
+from tests.tables import each
 
 
 def text(line: Line) -> str:
@@ -27,9 +27,9 @@ def drawn(view: View, columns: int, rows: int) -> list[str]:
     return [text(line) for line in lines]
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 5, 8])
-@pytest.mark.parametrize("columns", [2, 10, 80])
-@pytest.mark.parametrize("key", ["down", "pagedown", " "])
+@each("rows", [1, 2, 3, 5, 8])
+@each("columns", [2, 10, 80])
+@each("key", ["down", "pagedown", " "])
 def test_enter_counts_once_all_of_it_was_on_the_screen(columns: int, rows: int, key: str) -> None:
     """Row by row or page by page to the end; what was seen on the way is the whole page."""
     page = offer()

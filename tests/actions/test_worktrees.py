@@ -11,6 +11,7 @@ import pytest
 from tallylight.actions import worktrees
 from tallylight.actions.gate import Refusal
 from tallylight.actions.worktrees import Base
+from tests.tables import each
 
 
 @pytest.fixture(autouse=True)
@@ -161,7 +162,7 @@ def test_something_half_done(repo: Path, name: str, what: str) -> None:
     assert f"{what} is not finished" in refused(repo)
 
 
-@pytest.mark.parametrize(
+@each(
     ("branch", "slug"),
     [
         ("feature/log-in", "feature-log-in"),

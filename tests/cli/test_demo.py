@@ -14,6 +14,7 @@ from tallylight.cli.demo import SCRIPT, Demo
 from tallylight.cli.main import main
 from tallylight.cli.output import Output
 from tests.cli.test_status import launcher_with_attrs
+from tests.tables import each
 from tests.terminal import Terminal, bare_environment
 
 
@@ -125,7 +126,7 @@ def test_dumb_terminal_gets_the_plain_time_line(tmp_path: Path) -> None:
         assert b"waiting (permission)" in terminal.received
 
 
-@pytest.mark.parametrize("speed", ["0", "-1", "nan", "inf", "x", "1e9"])
+@each("speed", ["0", "-1", "nan", "inf", "x", "1e9"])
 def test_wrong_speed(speed: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A speed at which nothing could be seen, or none, is wrong usage."""
     assert main(["demo", "--speed", speed]) == 2

@@ -20,6 +20,7 @@ from tallylight.wire.text import width
 from tests.cli.panes import HOST, NOW
 from tests.cli.test_doctor import FakeWire
 from tests.list.panes import listed, pane
+from tests.tables import each
 
 TOLD = Pane(
     id="3",
@@ -54,7 +55,7 @@ def test_wide_has_a_second_line() -> None:
     assert len(wide(attrs.evolve(TOLD, model="", context=None, tasks=(), children=(), reply="", cost=None))) == 1
 
 
-@pytest.mark.parametrize("columns", [20, 40, 80, 120, 200])
+@each("columns", [20, 40, 80, 120, 200])
 def test_the_reply_goes_where_there_is_room(columns: int) -> None:
     """What is short comes first; a reply is cut to what is left, and left out where that is too little."""
     second = wide(TOLD, columns)[1]

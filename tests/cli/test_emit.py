@@ -79,7 +79,7 @@ def test_clear_puts_the_light_out_in_both_languages() -> None:
     assert emit.sequences(emit.parse(["clear", "--tool", "x"])) == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         *("bogus", "WAITING", "down", "waiting done", "--tool=x", "waiting --tool", "waiting --bogus", "waiting -x"),

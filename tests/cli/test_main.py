@@ -13,6 +13,7 @@ from tallylight import __version__
 from tallylight.cli import emit
 from tallylight.cli.main import VERBS, main
 from tallylight.model.errors import TallyError
+from tests.tables import each
 from tests.terminal import bare_environment, launcher
 
 #: The command with this Python's packages, which the launcher of the other tests does without.
@@ -49,9 +50,7 @@ def test_no_verb_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert "usage: tally" in said.err
 
 
-@pytest.mark.parametrize(
-    ("verb", "hint"), [("statsu", "`status`"), ("emt", "`emit`"), ("doctr", "`doctor`"), ("zzz", "--help")]
-)
+@each(("verb", "hint"), [("statsu", "`status`"), ("emt", "`emit`"), ("doctr", "`doctor`"), ("zzz", "--help")])
 def test_unknown_verb(verb: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A verb that does not exist is exit code 2, with the one that was probably meant."""
     assert main([verb]) == 2
@@ -98,7 +97,7 @@ def test_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         main(["emit"])
 
 
-@pytest.mark.parametrize("verb", sorted(set(VERBS) - {"emit", "hook", "run"}))
+@each("verb", sorted(set(VERBS) - {"emit", "hook", "run"}))
 def test_wrong_option_is_wrong_usage(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An option a verb does not have is exit code 2, with how that very verb is used."""
     words = ["x", "--", "true"] if verb == "record" else ["sessions"] if verb == "host" else []

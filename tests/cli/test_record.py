@@ -20,6 +20,7 @@ from tallylight.recordings import recorder
 from tallylight.recordings.asciicast import Event, Header, Input, Output, Resize
 from tallylight.recordings.decoder import Problem, decode
 from tallylight.recordings.events import Exit, ForegroundChange
+from tests.tables import each
 from tests.terminal import Terminal, bare_environment, launcher
 
 #: An agent by its name: it draws a title, keeps a status file as Claude Code does, and waits for a line to end.
@@ -207,9 +208,7 @@ def test_without_a_terminal_there_is_nothing_to_record(desk: Desk) -> None:
     assert not desk.file.exists()
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["f"], ["f", "--"], ["--", "true"], ["f", "true"], ["--nope", "f", "--", "true"]]
-)
+@each("words", [[], ["f"], ["f", "--"], ["--", "true"], ["f", "true"], ["--nope", "f", "--", "true"]])
 def test_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """A file, two dashes and a command are all needed."""
     with pytest.raises(SystemExit) as left:

@@ -8,9 +8,10 @@ import pytest
 
 from tallylight.cli.main import main
 from tallylight.cli.shell_init import PLACEHOLDER, TEMPLATES
+from tests.tables import each
 
 
-@pytest.mark.parametrize("shell", TEMPLATES)
+@each("shell", TEMPLATES)
 def test_it_prints_code_for_the_known_agents(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Every shell's code names the agents whose name is theirs alone, and none that others share."""
     assert main(["shell-init", shell]) == 0
@@ -38,7 +39,7 @@ def test_a_users_agent_is_one_of_them(fake_home: Path, capsys: pytest.CaptureFix
     assert "bad.toml" in said.err
 
 
-@pytest.mark.parametrize("argv", [[], ["tcsh"], ["bash", "zsh"]])
+@each("argv", [[], ["tcsh"], ["bash", "zsh"]])
 def test_another_shell_is_wrong_usage(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """No shell, or one there is no code for, is exit code 2."""
     assert main(["shell-init", *argv]) == 2

@@ -96,7 +96,7 @@ def test_plain_notifications(vector: Vector) -> None:
         assert (report.status, report.source, report.rule) == (Status.WAITING, Source.NOTIFICATION, RULE)
 
 
-@pytest.mark.parametrize("title", ["4;1;50", "1;x", "12"])
+@each("title", ["4;1;50", "1;x", "12"])
 def test_other_uses_of_osc_9(title: str) -> None:
     """ConEmu's numbers are no notifications, whatever a terminal makes of them."""
     assert plain(9, title, "") is None

@@ -78,7 +78,7 @@ def test_printed_lines_are_output() -> None:
         assert screen.look() is MAJOR, number
 
 
-@pytest.mark.parametrize("prompt", ["> ", "prompt> ", ""])
+@each("prompt", ["> ", "prompt> ", ""])
 def test_printed_lines_with_a_prompt_are_output(prompt: str) -> None:
     """So is one that draws its prompt anew below each line."""
     screen = Screen()
@@ -90,7 +90,7 @@ def test_printed_lines_with_a_prompt_are_output(prompt: str) -> None:
         assert screen.look() is MAJOR, number
 
 
-@pytest.mark.parametrize("above", [0, 5, ROWS - 1])
+@each("above", [0, 5, ROWS - 1])
 def test_typing_at_a_prompt(above: int) -> None:
     """Typing, erasing and wrapping at a prompt is never output, at the top, the middle and the bottom of the screen."""
     screen = Screen()
@@ -320,7 +320,7 @@ def test_how_much_is_little(line: str, change: Change) -> None:
     assert screen.look() is change
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3])
+@each("rows", [1, 2, 3])
 def test_rows_of_a_little(rows: int) -> None:
     """Two rows may move a little at once, a third makes it output."""
     screen = Screen()

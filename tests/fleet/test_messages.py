@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from tallylight.hosts.fleet import messages
 from tallylight.hosts.fleet.messages import MachineTopic, PaneTopic, Presence
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
+from tests.tables import each
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
 PANE = Pane(id="3", status=Status.WAITING, kind=Kind.QUESTION, agent="claude", message="Which?", since=5.0)
@@ -28,7 +28,7 @@ def test_every_name_is_one_level(prefix: str, machine: str, host: str, pane: str
     assert messages.decode_topic(MachineTopic(machine).encode(prefix), prefix) == MachineTopic(machine)
 
 
-@pytest.mark.parametrize(
+@each(
     "topic",
     [
         "tallylight",
@@ -56,7 +56,7 @@ def test_a_pane_comes_back() -> None:
     assert messages.decode_presence(messages.encode_presence(Presence(True, 7.5))) == Presence(True, 7.5)
 
 
-@pytest.mark.parametrize(
+@each(
     "payload",
     [
         b"",

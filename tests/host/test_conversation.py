@@ -13,6 +13,7 @@ from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
 from tallylight.snapshot.schema import ConversationEntry
 from tests.actions.known import AGENTS, ID, process
+from tests.tables import each
 
 SKIP = "--dangerously-skip-permissions"
 
@@ -142,7 +143,7 @@ def test_an_arm_without_a_status(conversation: Conversation) -> None:
     assert conversation.entry == ConversationEntry(agent="claude", session=ID, cwd="/w/api")
 
 
-@pytest.mark.parametrize(
+@each(
     ("argv", "relayed"),
     [
         (("claude",), False),

@@ -15,6 +15,7 @@ from tallylight.hosts.kitty import fork
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tests.cli.panes import publish
+from tests.tables import each
 
 GOOD: dict[str, Any] = {
     "verb": "fork",
@@ -31,7 +32,7 @@ def test_an_answer_is_read() -> None:
     assert fork._read(GOOD) == asked
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         None,
@@ -70,7 +71,7 @@ def test_the_pane_around_us(tmp_path: Path) -> None:
     assert fork.pane_of(os.getppid(), {**environ, "KITTY_PID": "1"}, table) is None
 
 
-@pytest.mark.parametrize("words", [["--location", "background"], ["--resume", "--fork"], ["x"]])
+@each("words", [["--location", "background"], ["--resume", "--fork"], ["x"]])
 def test_wrong_options(words: list[str]) -> None:
     """What the kitten does not know it refuses, as every command does."""
     with pytest.raises(SystemExit):

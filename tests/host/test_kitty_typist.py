@@ -18,6 +18,7 @@ from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status
 from tests.actions.desk import PID, START, holder, look
+from tests.tables import each
 
 
 @attrs.define
@@ -81,7 +82,7 @@ def test_an_answer_is_written_once() -> None:
     assert window.written == ["2"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("takes_paste", "text", "enter", "written"),
     [
         (True, "a\nb", True, ["\x1b[200~a\nb\x1b[201~\r"]),

@@ -28,6 +28,7 @@ from tallylight.evidence.process_table import (
     table,
 )
 from tests.evidence.agents import AGENTS
+from tests.tables import each
 
 HAS_PROC = Path("/proc/self/stat").exists()
 needs_proc = pytest.mark.skipif(not HAS_PROC, reason="there is no /proc here")
@@ -82,7 +83,7 @@ def start() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 TAIL = b"0 0 0 0 0 0 0 0 0 20 0 1 0 777 0"
 
 
-@pytest.mark.parametrize(
+@each(
     ("line", "tpgid"),
     [
         (b"1234 (bash) S 1000 1234 1234 34816 5678 " + TAIL, 5678),
@@ -102,7 +103,7 @@ def test_stat_lines(line: bytes, tpgid: int | None) -> None:
     assert (stat.tpgid, stat.start) == (tpgid, 777)
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         b"",

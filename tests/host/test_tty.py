@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tallylight.wire import tty
+from tests.tables import each
 from tests.terminal import SHARED, Terminal, bare_environment
 
 NOBODY = "/dev/no-such-terminal"
@@ -129,13 +130,13 @@ def test_nearest_ancestor_wins_and_the_unusable_is_passed_over() -> None:
         assert opened(tty.open_terminal({}, device=NOBODY, parent=10, read=read)) == far.name
 
 
-@pytest.mark.parametrize("parent", [0, 1, 7, 50])
+@each("parent", [0, 1, 7, 50])
 def test_chain_ends(parent: int) -> None:
     """The search ends at init, at a process that is gone, and in a circle of reused numbers."""
     assert tty.open_terminal({}, device=NOBODY, parent=parent, read=reader({})) is None
 
 
-@pytest.mark.parametrize("value", ["", "x", "-1", "1e3", "٣", "99999999999", "0", "1", "3999999999"])
+@each("value", ["", "x", "-1", "1e3", "٣", "99999999999", "0", "1", "3999999999"])
 def test_claude_pid_that_is_no_process(value: str) -> None:
     """A CLAUDE_PID that names no process is ignored."""
     assert tty.open_terminal({"CLAUDE_PID": value}, device=NOBODY, parent=1) is None
@@ -258,7 +259,7 @@ def test_background_process_is_not_stopped_by_tostop() -> None:
 KEEP_FOREGROUND = "import subprocess,sys;sys.exit(subprocess.call([sys.executable,'-IS','-c',"
 
 
-@pytest.mark.parametrize(
+@each(
     ("environ", "kind"),
     [
         ({}, ""),

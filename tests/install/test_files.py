@@ -12,6 +12,7 @@ from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.files import directories, read_write
 from tallylight.model.errors import TallyError
+from tests.tables import each
 
 
 def test_reading_stops_at_the_limit(tmp_path: Path) -> None:
@@ -75,7 +76,7 @@ def test_nobody_has_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
         directories.home({"HOME": "rel"})
 
 
-@pytest.mark.parametrize(("value", "found"), [("/conf", "/conf"), ("", "/me/.config"), ("conf", "/me/.config")])
+@each(("value", "found"), [("/conf", "/conf"), ("", "/me/.config"), ("conf", "/me/.config")])
 def test_relative_xdg_variable_is_ignored(value: str, found: str) -> None:
     """As the specification demands, only an absolute path counts."""
     assert directories.config_dir({"HOME": "/me", "XDG_CONFIG_HOME": value}) == Path(found, "tallylight")

@@ -15,6 +15,7 @@ from tallylight.snapshot.addresses import Found, Panes
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 from tests.list.panes import NOW, asking, pane
+from tests.tables import each
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def hosts(*found: tuple[str, Pane]) -> Panes:
     return Panes(tuple(Found(host, pane) for host, pane in found), tuple(sorted({host for host, _ in found})))
 
 
-@pytest.mark.parametrize(
+@each(
     ("environ", "host"),
     [({}, "kitty-2"), ({"KITTY_PID": "1"}, "kitty-1"), ({"KITTY_PID": "9"}, "kitty-2")],
     ids=["from outside", "from within a terminal", "from within one that shows nothing"],

@@ -16,6 +16,7 @@ from tallylight.ui.agent_list.state import Mode, State, areas
 from tallylight.ui.keys import Event, Key, Mouse, Paste
 from tests.list.panes import NOW, OWN, asked, asking, listed, pane, pressed, question_of, rows_of, snapshot
 from tests.strategies import at_most
+from tests.tables import each
 
 THREE = (asking(1, 90), asking(2, 80), pane(3))
 
@@ -25,7 +26,7 @@ def test_the_neediest_is_selected_at_first() -> None:
     assert listed(*THREE).row == rows_of(*THREE)[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("keys", "selected"),
     [
         (["down"], "2"), (["j", "j"], "3"), (["j"] * 9, "3"), (["k"], "1"), (["end", "up"], "2"),
@@ -39,7 +40,7 @@ def test_keys_move_the_selection(keys: list[str], selected: str) -> None:
     assert row is not None and row.pane.id == selected
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "effect"),
     [
         ("enter", Go), ("f", Fork), ("r", Resume), ("s", lambda row: Ask(row, "snooze")), ("w", Why),
@@ -54,7 +55,7 @@ def test_commands_are_for_the_selected_row(key: str, effect: type[Go]) -> None:
     assert after.mode is Mode.LIST
 
 
-@pytest.mark.parametrize("key", ["enter", "a", "f", "r", "s", "u", "w"])
+@each("key", ["enter", "a", "f", "r", "s", "u", "w"])
 def test_commands_of_an_empty_list_do_nothing(key: str) -> None:
     """Without an agent there is nothing to act on, and the list says so."""
     after, effects = pressed(listed(), key)
@@ -62,7 +63,7 @@ def test_commands_of_an_empty_list_do_nothing(key: str) -> None:
     assert effects == () and after.message == "no agent is selected"
 
 
-@pytest.mark.parametrize("key", ["q", "escape", "ctrl+c"])
+@each("key", ["q", "escape", "ctrl+c"])
 def test_leaving(key: str) -> None:
     """q, Esc and ctrl-C leave."""
     assert pressed(listed(*THREE), key)[1] == (Quit(),)
@@ -135,7 +136,7 @@ def test_a_question_that_comes_for_another_row_is_not_shown() -> None:
     assert state.asked(pressed(start, "/")[0], first, question_of(first.pane)).mode is Mode.FILTER
 
 
-@pytest.mark.parametrize("key", ["0", "4", "9", "x", "enter", "²", "٣", "tab"])
+@each("key", ["0", "4", "9", "x", "enter", "²", "٣", "tab"])
 def test_other_keys_answer_nothing(key: str) -> None:
     """A number without a choice, and every other key, is no answer."""
     shown = asked(listed(*THREE))
@@ -157,7 +158,7 @@ def test_escape_leaves_the_answers() -> None:
     assert pressed(asked(listed(*THREE)), "escape") == (listed(*THREE), ())
 
 
-@pytest.mark.parametrize(
+@each(
     "before",
     [pane(1, "working", 91), pane(1, "waiting", 90), asking(1, 90, choices=()), asking(1, 90, prompt="older")],
     ids=["older than the question", "no prompt yet", "no choices yet", "another prompt before"],
@@ -200,7 +201,7 @@ def test_the_same_question_of_another_pane_is_not_answered() -> None:
     assert after.mode is Mode.LIST and pressed(after, "1")[1] == ()
 
 
-@pytest.mark.parametrize("lines", range(1, 12))
+@each("lines", range(1, 12))
 def test_only_what_was_drawn_can_be_chosen(lines: int) -> None:
     """In a window too small for all of it nothing is chosen before the person has scrolled through it, and then all."""
     shown = asked(listed(*THREE, lines=lines))

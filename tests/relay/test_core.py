@@ -349,7 +349,7 @@ def test_a_hook_may_take_its_leave(goodbye: bytes) -> None:
     assert line.core.to_terminal() == b""
 
 
-@pytest.mark.parametrize("other", [envelope.user_var("tally_x", "state=done"), variable("state=zonking"), variable("")])
+@each("other", [envelope.user_var("tally_x", "state=done"), variable("state=zonking"), variable("")])
 def test_what_is_no_status_is_not_remembered(other: bytes) -> None:
     """Another variable whose name begins alike, or a value that is no status, goes through and changes nothing."""
     line = Line()
@@ -730,7 +730,7 @@ def test_a_clock_that_goes_back_silences_nobody() -> None:
 # Notifications -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "sequence",
     [b"\x1b]9;Approve?\x07", b"\x1b]777;notify;Approve?;\x1b\\", b"\x1b]99;i=1:d=0;Appr\x1b\\\x1b]99;i=1;ove?\x1b\\"],
     ids=["osc-9", "osc-777", "osc-99-in-chunks"],

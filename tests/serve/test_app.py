@@ -13,6 +13,7 @@ from starlette.websockets import WebSocketDisconnect
 from tallylight.model.status import Status
 from tallylight.serve.middleware import MAX_BODY
 from tests.serve.serving import AUTH, JSON, PANES, PROCESS, TOKEN, Served
+from tests.tables import each
 
 CHANGES = "ws://127.0.0.1:8787/api/v1/changes"
 PROTOCOLS = ["tally.v1", f"tally.token.{TOKEN}"]
@@ -105,8 +106,8 @@ def test_nothing_is_said_without_the_token(client: TestClient, served: Served, m
     assert served.panes.typed == {}
 
 
-@pytest.mark.parametrize(("method", "path"), [*ROUTES, ("GET", "/"), ("GET", "/openapi.json")])
-@pytest.mark.parametrize(
+@each(("method", "path"), [*ROUTES, ("GET", "/"), ("GET", "/openapi.json")])
+@each(
     ("header", "status"),
     [
         ({"Host": "evil.example"}, 421),

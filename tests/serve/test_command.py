@@ -9,16 +9,17 @@ import pytest
 from tallylight.cli import serve
 from tallylight.cli.main import main
 from tallylight.model.errors import TallyError
+from tests.tables import each
 
 
-@pytest.mark.parametrize("port", ["x", "-1", "65536", "80000", "1.5", ""])
+@each("port", ["x", "-1", "65536", "80000", "1.5", ""])
 def test_a_port_there_is_not(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A port that no machine has is wrong usage, with what there may be."""
     assert main(["serve", "--port", port]) == 2
     assert "must be 0 to 65535" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["a b", "", "http://box/", "box:x", "::1", "box:1234567", "-x.example\x1b"])
+@each("name", ["a b", "", "http://box/", "box:x", "::1", "box:1234567", "-x.example\x1b"])
 def test_a_name_nothing_can_have(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A name that no browser could call is wrong usage."""
     assert main(["serve", f"--allow-host={name}"]) == 2
@@ -43,7 +44,7 @@ def test_a_port_that_is_taken() -> None:
             serve.listen("127.0.0.1", port)
 
 
-@pytest.mark.parametrize("address", ["192.0.2.1", "a" * 70 + ".example", "\udcff"])
+@each("address", ["192.0.2.1", "a" * 70 + ".example", "\udcff"])
 def test_an_address_that_is_not_of_this_machine(address: str) -> None:
     """One line with the address and the reason."""
     with pytest.raises(TallyError, match=r"^cannot listen on ") as error:
@@ -51,7 +52,7 @@ def test_an_address_that_is_not_of_this_machine(address: str) -> None:
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("address", "names"),
     [
         ("127.0.0.1", []),

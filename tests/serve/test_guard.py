@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tallylight.serve.guard import Bucket, Guard, allowed_hosts, offered
+from tests.tables import each
 
 
 def guard(*more: str) -> Guard:
     return Guard("secret", allowed_hosts(8787, more))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8787", "localhost:8787", "[::1]:8787", "LOCALHOST:8787", "localhost"])
+@each("host", ["127.0.0.1:8787", "localhost:8787", "[::1]:8787", "LOCALHOST:8787", "localhost"])
 def test_own_names_are_served(host: str) -> None:
     """Every name of the loopback is ours, with our port and without any."""
     assert guard().check_origin(host, None) is None
     assert guard().check_origin(host, f"http://{host}") is None
 
 
-@pytest.mark.parametrize(
-    "host", [None, "", "evil.example", "127.0.0.1:80", "localhost.evil.example:8787", "localhost@x"]
-)
+@each("host", [None, "", "evil.example", "127.0.0.1:80", "localhost.evil.example:8787", "localhost@x"])
 def test_other_hosts_are_refused(host: str | None) -> None:
     """A name that merely points here, as a rebound one does, is refused."""
     refused = guard().check_origin(host, None)
     assert refused is not None and refused.status == 421
 
 
-@pytest.mark.parametrize(
+@each(
     "origin",
     ["http://evil.example", "null", "", "file://", "http://localhost:1", "https://evil.example:8787", "localhost:8787"],
 )
@@ -44,14 +41,14 @@ def test_a_name_may_be_allowed() -> None:
     assert guard("box.example:443").check_origin("box.example:8787", None) is not None
 
 
-@pytest.mark.parametrize(("name", "scheme"), [("box.example:443", "https"), ("box.example:80", "http")])
+@each(("name", "scheme"), [("box.example:443", "https"), ("box.example:80", "http")])
 def test_a_port_that_a_browser_leaves_out(name: str, scheme: str) -> None:
     """A browser does not write the port that is the scheme's own; every other one it does."""
     assert guard(name).check_origin("box.example", f"{scheme}://box.example") is None
     assert guard("box.example:8443").check_origin("box.example", None) is not None
 
 
-@pytest.mark.parametrize("token", [None, "", "secre", "secret ", "Secret", "\udcff", "ü" * 40])
+@each("token", [None, "", "secre", "secret ", "Secret", "\udcff", "ü" * 40])
 def test_a_wrong_token_is_refused(token: str | None) -> None:
     """Only the whole token opens."""
     refused = guard().check_token(token, 0.0)

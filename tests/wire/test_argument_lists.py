@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
@@ -79,7 +77,7 @@ def test_a_recipe_comes_back_the_same_or_not_at_all(argv: tuple[str, ...]) -> No
     assert len(written) < osc1338.PAYLOAD_LIMIT
 
 
-@pytest.mark.parametrize(("length", "kept"), [(256, 256), (257, 257), (3000, 257)])
+@each(("length", "kept"), [(256, 256), (257, 257), (3000, 257)])
 def test_a_session_id_that_is_too_long_stays_too_long(length: int, kept: int) -> None:
     """Cut to its limit it would be another id, which might pass."""
     report = osc1338.decode_payload(f"state=idle;session={'x' * length}")

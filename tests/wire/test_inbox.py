@@ -8,6 +8,7 @@ from tallylight.wire import envelope
 from tallylight.wire.inbox import COUNT_S, TOLD_S, Inbox, Key, Limits, Pace, key_of, key_of_sequence
 from tallylight.wire.scanner import Sequence
 from tests.helpers import is_linear, only_sequence
+from tests.tables import each
 
 LIMITS = Limits(at_once=2, every=0.1, a_go=3, go_bytes=1000, kept=4, kept_bytes=500)
 
@@ -182,9 +183,7 @@ def test_no_pace_where_nothing_is_left_out() -> None:
     assert reader.inbox.pace is None
 
 
-@pytest.mark.parametrize(
-    "payload", ["", "state", "id=a", "cwd=/;resume=x", "state=working;id=%zz", "state=" + "x" * 5000]
-)
+@each("payload", ["", "state", "id=a", "cwd=/;resume=x", "state=working;id=%zz", "state=" + "x" * 5000])
 def test_what_says_nothing_has_no_key(payload: str) -> None:
     """Nothing is kept of it, and nothing is put aside for it."""
     assert key_of(payload) is None

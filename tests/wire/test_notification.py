@@ -98,7 +98,7 @@ def test_part_limit() -> None:
         assert done == (Notification("x") if seen else None)
 
 
-@pytest.mark.parametrize("start", [b"\x1b]9;", b"\x1b]99;;", b"\x1b]777;notify;"])
+@each("start", [b"\x1b]9;", b"\x1b]99;;", b"\x1b]777;notify;"])
 def test_frame_limit(start: bytes) -> None:
     """A sequence of exactly 8 KiB is read, one byte more is not."""
     fits = start.ljust(notification.FRAME_LIMIT - 1, b"x") + b"\x07"

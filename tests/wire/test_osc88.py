@@ -38,7 +38,7 @@ def test_field_limit() -> None:
         decode(b"arm;" + b"x=1;" * 64 + b"cmd=c3No")
 
 
-@pytest.mark.parametrize(("key", "most"), [("cmd", 256), ("args", 1024), ("cwd", 1024)])
+@each(("key", "most"), [("cmd", 256), ("args", 1024), ("cwd", 1024)])
 def test_text_limits(key: str, most: int) -> None:
     """A text as long as could be shown is read; one character more would be run unseen and costs the arm."""
     for size, fits in ((most, True), (most + 1, False)):

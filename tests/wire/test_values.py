@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tallylight.model.errors import DecodeError
 from tallylight.wire import values
 from tests.strategies import texts
+from tests.tables import each
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts(),
@@ -57,7 +58,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("text", ODD, ids=[text[:20] for text in ODD])
+@each("text", ODD, ids=[text[:20] for text in ODD])
 def test_one_value_or_the_document(text: str) -> None:
     """A value that is none costs itself; where it is asked for, it costs the document."""
     assert values.load(text) == ODD[text]
@@ -80,7 +81,7 @@ def test_depth() -> None:
 NO_JSON = [b"", b"\xff", b"\xed\xa0\x80", b"{", b"{}{}", b"\0", b"{'a':1}", "{}".encode("utf-16")]
 
 
-@pytest.mark.parametrize("data", NO_JSON)
+@each("data", NO_JSON)
 def test_no_json(data: bytes) -> None:
     """What is no JSON in UTF-8 is one kind of error, with a reason in words."""
     with pytest.raises(DecodeError) as caught:
@@ -128,7 +129,7 @@ def test_numbers() -> None:
     time.localtime(values.LATEST)
 
 
-@pytest.mark.parametrize("shape", ['["%s"]', "[%s]", '{"a":"%s"}', "[%s 1 ]", '["\\u0041%s"]'])
+@each("shape", ['["%s"]', "[%s]", '{"a":"%s"}', "[%s 1 ]", '["\\u0041%s"]'])
 def test_reading_takes_linear_time(shape: str) -> None:
     """Eight times as much takes about eight times as long."""
     filling = "x" if '"' in shape else " "

@@ -10,6 +10,7 @@ import pytest
 
 from tallylight.evidence.records import aider, claude, codex, copilot, gemini, opencode, qwen
 from tallylight.evidence.records.locate import Candidate, Facts, Place, mine
+from tests.tables import each
 
 
 @attrs.define
@@ -44,7 +45,7 @@ def candidate(name: str, began: float) -> Candidate:
     return Candidate(f"/{name}", name, began)
 
 
-@pytest.mark.parametrize(
+@each(
     ("began", "rivals", "found"),
     [
         ({"a": 1_005}, (), "/a"),

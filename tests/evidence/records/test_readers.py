@@ -13,6 +13,7 @@ from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
 from tallylight.pane.record_places import StrangeError, ask
 from tests.evidence.records.kept import AGENTS, FILES, Kept, kept, make_database, read, rows
+from tests.tables import each
 
 TASKS = ("Read the parser", "Rename the helpers", "Run the tests")
 ANSWER = "Here is a short answer."
@@ -51,7 +52,7 @@ OVER = {"done", "idle", "error"}
 LATE_S = 3.0
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@each("agent", AGENTS)
 def test_what_a_record_tells(agent: str) -> None:
     """All that a whole record says of model, context, tasks, subagents and reply."""
     found = read(kept(agent))
@@ -66,7 +67,7 @@ def _fields(details: Details) -> dict[str, object]:
     return {name: getattr(details, name) for name in Details.__slots__ if not name.startswith("__")}
 
 
-@pytest.mark.parametrize("agent", FILES)
+@each("agent", FILES)
 def test_a_record_that_grows(agent: str) -> None:
     """Line by line it comes to the same as at once, and nothing that was handed out is changed by what follows."""
     record = kept(agent)
@@ -94,7 +95,7 @@ def test_a_record_cut_anywhere(agent: str) -> None:
     assert read(record, record.data[start:]).details.reply == read(record).details.reply
 
 
-@pytest.mark.parametrize("agent", ENDS)
+@each("agent", ENDS)
 def test_how_turns_ended(agent: str) -> None:
     """Every end is told once, none that was not one; and when it is told, it is so."""
     record = kept(agent)
@@ -182,7 +183,7 @@ def test_how_full_the_context_was() -> None:
     assert most == {"claude": 15, "codex": 39, "gemini": 86}
 
 
-@pytest.mark.parametrize("agent", FILES)
+@each("agent", FILES)
 def test_a_format_of_tomorrow(agent: str) -> None:
     """A record whose entries are all of another kind is not known, and tells nothing."""
     data = kept(agent).data.replace(b'"type"', b'"sort"').replace(b"#### ", b"@@@ ").replace(b"# aider", b"% aider")
@@ -192,10 +193,8 @@ def test_a_format_of_tomorrow(agent: str) -> None:
     assert (found.details.model, found.details.reply, found.turn) == ("", "", None)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize(
-    "data", [b"", b"\0\xff\n", b"{}\n[]\nnull\n", b'{"type":"user"}\n' * 3, b"[" * 100_000 + b"\n"]
-)
+@each("agent", AGENTS)
+@each("data", [b"", b"\0\xff\n", b"{}\n[]\nnull\n", b'{"type":"user"}\n' * 3, b"[" * 100_000 + b"\n"])
 def test_what_is_no_record(agent: str, data: bytes) -> None:
     """Whatever stands in its place is no error, and tells nothing."""
     found = kept(agent).reader.read(data, None)

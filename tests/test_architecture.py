@@ -8,6 +8,7 @@ draws the same picture.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -142,9 +143,14 @@ def modules() -> Iterator[Module]:
 MODULES = {module.name: module for module in modules()}
 
 
-def imports(module: Module, tree: ast.Module) -> Iterator[tuple[int, str]]:
+@functools.cache
+def imports(module: Module) -> list[tuple[int, str]]:
     """The line and the full dotted name of all that a module imports, wherever in it the import stands."""
-    for node in ast.walk(tree):
+    return list(_imports(module))
+
+
+def _imports(module: Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(module.source)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -178,9 +184,8 @@ def violations(module: Module) -> list[str]:
     """Say what a module imports or calls that its place forbids."""
     if module.room not in (*ROOMS, *LOOSE, "", "kittens"):
         return [f"{module.name} lies in no room: put it into one of ROOMS"]
-    tree = ast.parse(module.source)
     found = []
-    for line, name in imports(module, tree):
+    for line, name in imports(module):
         top, _, inner = name.partition(".")
         where = f"{module.name or 'tallylight'}:{line} imports {name}"
         if top == "tallylight":
@@ -199,7 +204,7 @@ def violations(module: Module) -> list[str]:
         if problem:
             found.append(f"{where}: {problem}")
     if module.is_pure:
-        found += [f"{module.name}:{line} calls {name}()" for line, name in worldly_calls(tree)]
+        found += [f"{module.name}:{line} calls {name}()" for line, name in worldly_calls(ast.parse(module.source))]
     return found
 
 
@@ -268,6 +273,8 @@ PARTS = {"ScreenReader", "TitleReader", "ProgressReader", "Tracker", "Inbox", "O
 
 def assembled(module: Module) -> list[str]:
     """The parts of a pane's engine that *module* makes itself."""
+    if not any(part in module.source for part in PARTS):
+        return []
     calls = (node.func for node in ast.walk(ast.parse(module.source)) if isinstance(node, ast.Call))
     return sorted(PARTS & {ast.unparse(func).rpartition(".")[2] for func in calls})
 
@@ -301,7 +308,9 @@ TYPING_WORDS: dict[str, set[str]] = {
 
 def typing(module: Module) -> list[str]:
     """Say where a module types into a program, by what, and is none of those that may."""
-    found = []
+    found: list[str] = []
+    if not any(word in module.source for word in (*TYPING_CALLS, *TYPING_WORDS)):
+        return found
     for node in ast.walk(ast.parse(module.source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             # The list's own `press` is a function of a module, for a key that a person has pressed.
@@ -396,7 +405,7 @@ def test_the_picture_is_that_of_the_code() -> None:
     """Each arrow drawn is an import and points down; each import between rooms is drawn or follows from those."""
     used: dict[str, set[str]] = {}
     for module in MODULES.values():
-        rooms = {name.split(".")[1] for _, name in imports(module, ast.parse(module.source)) if "tallylight." in name}
+        rooms = {name.split(".")[1] for _, name in imports(module) if "tallylight." in name}
         used.setdefault(module.room, set()).update(rooms & set(ROOMS) - {module.room})
     reached: dict[str, set[str]] = {}
     for room in (*ROOMS, "kittens"):

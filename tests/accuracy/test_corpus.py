@@ -21,7 +21,7 @@ from benchmarks.accuracy import CORPUS, HELD_OUT, ROWS, Recording, recordings_fo
 from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Mark
 from tests.agents import held_out
-from tests.tables import each
+from tests.tables import each, sampled
 
 TUNED = {path.name.partition(".")[0]: path for path in sorted(CORPUS.glob("*.cast.gz"))}
 #: Those that were held out; their names are none of the others'.
@@ -110,7 +110,7 @@ OTHER_WORDS = {
 }
 
 
-@pytest.mark.parametrize("name", recordings_for(ROWS[0], TUNED | UNTIMED))
+@pytest.mark.parametrize("name", sampled(recordings_for(ROWS[0], TUNED | UNTIMED)))
 def test_shown(name: str) -> None:
     """With all its sources Tallylight shows every truth that lasts three seconds, and by its very word if it rests."""
     found = recording(name)

@@ -21,7 +21,7 @@ import attrs
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent, agent_files
-from tallylight.cli import emit, hook, read, status, why
+from tallylight.cli import emit, hook, log, read, status, why
 from tallylight.cli.output import Output
 from tallylight.config import settings
 from tallylight.evidence.process_table import ForegroundReader
@@ -49,11 +49,13 @@ from tallylight.recordings.replay import Replay
 from tallylight.serve import model
 from tallylight.setup import agents as setup_agents
 from tallylight.setup import dependencies, environment, free_keys, wezterm
-from tallylight.snapshot import addresses, feed, open_conversations, rows, waiting_time_file, writer
+from tallylight.snapshot import addresses, feed, history_file, open_conversations, rows, waiting_time_file, writer
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import ConversationEntry, LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
+from tallylight.snapshot.turns import Ending, Turn
 from tallylight.tracker.claims import Timing
+from tallylight.ui import layout
 from tallylight.ui.agent_list import channel, draw, state
 from tallylight.wire import cli_agent, osc1338
 from tallylight.wire.scanner import BEL, Sequence, SequenceKind
@@ -192,7 +194,22 @@ def read_request(document: bytes, folder: Path) -> object:
 def read_waited(document: bytes, folder: Path) -> object:
     (_runtime(folder) / "kitty-1.waited").write_bytes(document)
     seconds = waiting_time_file.waited_today({"XDG_RUNTIME_DIR": str(folder)}, NOW)
-    return status.duration(seconds)
+    return layout.duration(seconds)
+
+
+def read_history(document: bytes, folder: Path) -> object:
+    environ = {"XDG_STATE_HOME": str(folder)}
+    path = history_file.path(environ)
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    path.write_bytes(document)
+    found = history_file.recent(environ, NOW, 2)
+    output = Output(io.StringIO(), 60)
+    log._draw_days(output, found)
+    log._draw_turns(output, found)
+    json.dumps(found.to_json()).encode("utf-8")
+    history_file.append(path, found.turns)
+    history_file.trim(path, NOW)
+    return found.turns
 
 
 # The agents' own ------------------------------------------------------------------------------------------------
@@ -627,6 +644,15 @@ READERS = {
             "version": 1, "day": waiting_time_file.today(NOW), "waited_s": 50.0, "waiting": 1, "written": NOW
         },
         read=read_waited,
+    ),
+    "history": Reader(
+        modules=("snapshot.history_file",),
+        example=Turn(
+            id="kitty-1:3:5", agent="claude", project="api", session="s", title="Retry", began=NOW - 60, ended=NOW,
+            worked_s=50.0, waited_s=10.0, questions=1, asked=("Bash: npm test",), ending=Ending.DONE, goes_on=True,
+            is_remote=True,
+        ).to_json(),
+        read=read_history,
     ),
     "Claude's status file": Reader(modules=("evidence.records.claude_status",), example=SESSION, read=read_session),
     "transcript: failed": Reader(

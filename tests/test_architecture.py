@@ -57,6 +57,7 @@ PURE: dict[str, tuple[str, ...]] = {
 ALSO_PURE = (
     "hooks.mapping", "hooks.payload", "hooks.tables", "hooks.compact", "hooks.jsonc", "hooks.json_edit", "hooks.order",
     "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane",
+    "snapshot.turns", "snapshot.history",
     "pane.conversation",
     "relay.splitter", "relay.records", "relay.protocols", "relay.position", "relay.mirror",
     "actions.gate", "actions.shape", "actions.plan", "actions.fork_page", "actions.view",

@@ -13,11 +13,11 @@ import attrs
 import pytest
 
 from tallylight.cli import main
-from tallylight.cli.status import duration
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time import Waited
 from tallylight.snapshot.waiting_time_file import WaitingTimeFile, today
+from tallylight.ui.layout import duration
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.tables import each
 

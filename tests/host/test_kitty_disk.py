@@ -21,7 +21,7 @@ import pytest
 from tallylight.evidence import process_table
 from tallylight.hosts.worker import LEND_S
 from tallylight.model.status import Status
-from tallylight.snapshot import requests
+from tallylight.snapshot import history_file, requests
 from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.requests import Request
 from tallylight.wire.envelope import CARRIER
@@ -208,6 +208,24 @@ def test_a_dead_home_at_the_start(rig: Rig) -> None:
     rig.kitty.run_repeats()
     assert [interval for _, interval, repeats in rig.kitty.timers.values() if repeats] == [0.3]
     assert rig.disk.asked_by_main == []
+
+
+def test_turns_are_written(rig: Rig) -> None:
+    """A turn with a question lies in the history once it is over, with what it asked."""
+    window = rig.claude(1, status="idle")
+    rig.start()
+    rig.until(lambda: rig.snapshot() == {"1": "idle"}, "the agent")
+    for state in ("working", "waiting;kind=permission;message=May I?", "working", "done"):
+        rig.host.on_set_user_var(window, CARRIER, f"state={state};tool=claude;project=api")
+        rig.until(lambda state=state: rig.snapshot() == {"1": state.partition(";")[0]}, state)  # type: ignore[misc]
+    path = history_file.path({"HOME": str(rig.home)})
+    rig.until(lambda: history_file.read(path), "the turn")
+    (turn,) = history_file.read(path)
+
+    assert (turn.agent, turn.project, turn.ending, turn.questions) == ("claude", "api", "done", 1)
+    assert turn.asked == ("May I?",)
+    assert 0 < turn.worked_s + turn.waited_s < 60
+    assert rig.kitty.log == []
 
 
 def test_what_the_host_knows_and_what_the_disk_has(rig: Rig) -> None:

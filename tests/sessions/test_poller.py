@@ -265,9 +265,10 @@ def test_what_is_open_is_kept_on_disk_by_a_thread(
     monkeypatch.setattr(open_conversations, "_save", noted)
     status_file(str(system.home), status="busy")
     source.source_panes = [SourcePane(id="a", group=CLAUDE.pid, tab="0")]
-    system.steps(2)
+    kept = lambda: list(open_conversations.directory(system.environ).glob("sessions-*.json"))  # noqa: E731
+    until(lambda: system.steps(0.25) or kept())
 
-    (path,) = open_conversations.directory(system.environ).glob("sessions-*.json")
+    (path,) = kept()
     assert [pane.id for pane in open_conversations._read(path).snapshot.panes] == ["a"]
     assert writers == {False}
     system.poller.close()

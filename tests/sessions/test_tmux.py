@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import time
@@ -88,6 +89,31 @@ def test_hostile_names(yard: Yard) -> None:
     # tmux 3.8 makes it harmless itself, and in its own way.
     wait_until(lambda: all("(touch was-here) #{pid}" in p.title for p in yard.panes()), 5, "the title")
     assert not list(yard.folder.rglob("was-here"))
+
+
+def test_a_turn_is_in_the_log(yard: Yard) -> None:
+    """From a real session to `tally log`: it worked, asked, was answered, worked on, and its session was ended."""
+    yard.start_host()
+    yard.host_pid()
+    session = Tmux(yard, "work", agent(yard))
+    pane = wait_until(lambda: next((p for p in yard.panes() if p.agent), None), 10, "a pane with an agent")
+    yard.wait(pane.id, "waiting/permission", since=0)
+    answered = session.send("1\r")
+    yard.wait(pane.id, "working", since=answered)
+    session.tmux("kill-server")
+    wait_until(lambda: yard.panes() == [], 10, "the end of the session")
+
+    def turns() -> list[dict[str, object]]:
+        found: list[dict[str, object]] = json.loads(yard.run("tally", "log", "--json"))["turns"]
+        return found if found and found[-1].get("ending") else []
+
+    (turn,) = wait_until(turns, 10, "the turn in the history")
+    assert (turn["agent"], turn["questions"]) == ("aider", 1)
+    assert turn["ending"] in ("done", "left"), "nobody was told how it ended"
+    assert turn["asked"] == ["Do you want to proceed?"]
+    assert 1 < turn["worked_s"] < 60 and 0 < turn["waited_s"] < 60
+    assert "aider" in yard.run("tally", "log", "--today")
+    assert yard.log() == ""
 
 
 def test_servers_come_and_go(yard: Yard) -> None:

@@ -19,6 +19,7 @@ import tallylight
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean
 from tallylight.cli.parser import Parser
+from tallylight.config import config_file
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
@@ -27,7 +28,7 @@ from tallylight.hosts.wezterm import pane_list
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
 from tallylight.setup import checks, sessions, wezterm
-from tallylight.snapshot import writer
+from tallylight.snapshot import history_file, writer
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui.layout import wrap
 from tallylight.wire import tty
@@ -133,6 +134,7 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from _feeds(system)
     yield from checks.settings(system)
     yield from state.findings(system, hooks.targets(system))
+    yield from _history(system)
     passthrough = _multiplexer(system)
     # Before the bus: a kitty in which nothing was lit yet has written no snapshot.
     light = list(_light(system, wire, blocked=any(finding.is_fault for finding in passthrough)))
@@ -141,6 +143,13 @@ def examine(system: System, wire: Wire) -> Iterator[Finding]:
     yield from _records(wire)
     yield from passthrough
     yield from light
+
+
+def _history(system: System) -> Iterator[Finding]:
+    """Whether the turns of agents can be written down, if they are to be."""
+    config, _ = config_file.load_config(system.env)
+    if config.history.keep and (problem := history_file.problem(system.env)):
+        yield Finding("history", Health.BROKEN, problem, "until it can be written, `tally log` lacks what happens")
 
 
 def _records(wire: Wire) -> Iterator[Finding]:

@@ -24,6 +24,7 @@ GROUPS = {
         "agents": "live list of all agents: go there, answer, snooze, show why",
         "status": "list the agents of every tab, most urgent first",
         "why": "explain a pane's light: the source, the rule, what would change it",
+        "log": "what the agents did today and this week: work, waiting for you, questions",
         "serve": "serve all agents over HTTP and a WebSocket, with a web page",
         "publish": "send the state of this machine's agents to the broker of a fleet",
     },

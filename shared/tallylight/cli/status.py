@@ -18,6 +18,7 @@ from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
 from tallylight.ui import colours, details, tasks
+from tallylight.ui.layout import duration
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
 JSON_VERSION = 1
@@ -100,14 +101,6 @@ def _code(panes: Panes, waiting: list[Found]) -> int:
 def nothing(panes: Panes) -> str:
     """Word why there is nothing to list."""
     return _NOTHING if panes.hosts or panes.machines else _NO_HOST
-
-
-def duration(seconds: float) -> str:
-    """Word how long something took, to the minute from one minute on: `40 s`, `12 min`, `2 h 5 min`."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(int(seconds) // 60, 60)
-    return " ".join([*([f"{hours} h"] if hours else []), *([f"{minutes} min"] if minutes or not hours else [])])
 
 
 def draw(output: Output, panes: list[Found], now: float, *, wide: bool = False) -> None:

@@ -62,6 +62,13 @@ class Kitty:
 
 
 @attrs.frozen(kw_only=True)
+class History:
+    """What is kept of the turns of agents: whether anything is."""
+
+    keep: bool = True
+
+
+@attrs.frozen(kw_only=True)
 class Config:
     """Every setting. Times end in their unit."""
 
@@ -75,6 +82,7 @@ class Config:
     keep_conversations: bool = True
     trust: Trust = Trust()
     kitty: Kitty = Kitty()
+    history: History = History()
     notify: Notify = attrs.Factory(Notify)
     fleet: Fleet = attrs.Factory(Fleet)
     #: A person's own keys by the names of `keys.ACTIONS`; `""` is none.
@@ -114,7 +122,7 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
     except DataFileError as error:
         return Config(), [error]
     default = Config()
-    trust, kitty = table.table("trust"), table.table("kitty")
+    trust, kitty, history = table.table("trust"), table.table("kitty"), table.table("history")
     colours, themed = _colours(table)
     config = Config(
         poll_ms=round(table.number("poll_ms", default.poll_ms, 100, 30_000)),
@@ -137,13 +145,14 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
             splits=kitty.boolean("splits", default.kitty.splits),
             os_window_title=kitty.text("os_window_title", default.kitty.os_window_title, choices=OS_WINDOW_TITLES),
         ),
+        history=History(keep=history.boolean("keep", default.history.keep)),
         notify=_notify(table.table("notify")),
         keys=wanted(table.table("keys")),
         fleet=parse_fleet(table.table("fleet")),
         colours=colours,
         themed=themed,
     )
-    for part in (trust, kitty, table):
+    for part in (trust, kitty, history, table):
         part.close()
     return config, table.errors
 

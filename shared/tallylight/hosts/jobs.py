@@ -20,7 +20,7 @@ import attrs
 
 #: Threads, those that may be lost to jobs that hang, and jobs that wait for one.
 MAX_THREADS = 4
-MAX_HUNG = 14
+MAX_HUNG = 15
 MAX_WAITING = 2048
 #: A job that takes longer, in seconds, hangs: on a disk or a network that does not answer.
 HANGS_S = 6.0

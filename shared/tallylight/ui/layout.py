@@ -86,6 +86,14 @@ def age(seconds: float) -> str:
     return f"{seconds}s"
 
 
+def duration(seconds: float) -> str:
+    """Word how long something took, to the minute from one minute on: `40 s`, `12 min`, `2 h 5 min`."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(int(seconds) // 60, 60)
+    return " ".join([*([f"{hours} h"] if hours else []), *([f"{minutes} min"] if minutes or not hours else [])])
+
+
 def left(seconds: float) -> str:
     """Word how long something yet takes, as `age` does; what has begun counts whole: 14 min 59 s are `15m`."""
     seconds = max(0, math.ceil(seconds))

@@ -23,7 +23,7 @@ from tallylight.actions.once import Once
 from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
-from tallylight.hosts.conversations import KeptConversations
+from tallylight.hosts.kept import Kept
 from tallylight.hosts.kitty import answering
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -76,7 +76,7 @@ class KittyHost:
         self._files = FileReader(self._panes, self.worker, self.guarded, _log)
         self._projects = Projects(self.worker.submit)
         self._store = Store(self.worker, _log)
-        self._conversations = KeptConversations("kitty", os.environ, self.worker.submit, _log, self._tell_resumable)
+        self._kept = Kept("kitty", self.worker.submit, told=_log, resumable=self._tell_resumable)
         #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
         self._is_unsaved = self._is_redrawn = False
         self._last_tick: float | None = None
@@ -106,10 +106,9 @@ class KittyHost:
         self.apply(found.config)
         if self._notices is None:
             self.guarded("notifications", self._start_notices)()
-            if found.config.keep_conversations:
-                self._conversations.open()
         else:
             self._notices.use(found.config.notify)
+        self._kept.use(found.config)
         now = time.monotonic()
         for pane in self._panes.values():
             pane.recall(now)
@@ -362,13 +361,13 @@ class KittyHost:
         if self._is_unsaved:
             self._is_unsaved = not self._store.publish(lambda: self._entries_to_keep(now), now)
         self._store.flush(now)
-        self._conversations.tick(now)
+        self._kept.tick(now)
         self.come_back(now)
 
     def _entries_to_keep(self, now: float) -> tuple[PaneEntry, ...]:
         """Every pane, for the snapshot that is written now; what is open in them is kept, too."""
         entries = self.entries(now)
-        self._conversations.publish(entries)
+        self._kept.publish(entries)
         return entries
 
     def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:

@@ -27,8 +27,8 @@ from collections.abc import Callable, Mapping, Sequence
 from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.evidence import process_table
-from tallylight.hosts.conversations import KeptConversations
 from tallylight.hosts.jobs import Jobs, backoff
+from tallylight.hosts.kept import Kept
 from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.polling.own_files import AgentFiles
 from tallylight.hosts.polling.polled_pane import PolledPane
@@ -90,9 +90,8 @@ class PollingHost:
         self._agent_files = AgentFiles(self._jobs, clock, self._touch)
         self._projects = Projects(self._jobs.submit, environ.get("HOME", ""))
         self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
-        self._conversations = KeptConversations(host, environ, self._jobs.submit)
-        if self.config.keep_conversations:
-            self._conversations.open()
+        self._kept = Kept(host, self._jobs.submit, environ)
+        self._kept.use(self.config)
         self._spool = Spool(host, environ=environ)
         self._waited_file = waiting_time_file.WaitingTimeFile(host, environ)
         self._ledger = self._waited_file.open(waiting_time_file.today(time.time()))
@@ -175,7 +174,7 @@ class PollingHost:
             asked.source.close()
         self._runtimes.close()
         self._snapshot.close()
-        self._conversations.close()
+        self._kept.close(self._clock())
         self._spool.close()
 
     def step(self, now: float) -> float:
@@ -368,12 +367,12 @@ class PollingHost:
             self._is_changed = False
             entries = [polled.entry for polled in self._held.values() if polled.entry is not None]
             self._snapshot.publish(entries, now)
-            self._conversations.publish(entries)
+            self._kept.publish(entries)
             for asked in self._asked:
                 asked.is_told = False
         else:
             self._snapshot.flush(now)
-        self._conversations.tick(now)
+        self._kept.tick(now)
         for asked in self._asked:
             if not asked.is_told:
                 self._tell(asked)

@@ -1,0 +1,356 @@
+"""
+Turns: what the agents of one host did: how long each turn worked, how long it waited for a person, what it asked.
+
+`Turns` is shown the panes of a host again and again, as its snapshot has them, and gives back what is to be written
+down: a turn that has ended, one that has reached midnight, and now and then one that goes on, so that little is lost
+with a host that is killed. It reads no clock. Times of the wall are seconds since the epoch; durations are measured on
+the monotonic clock, so that the sleep of a machine is neither work nor waiting.
+
+A turn begins with `working`, or with a question; it ends with `done`, `background`, `error`, `down` or `idle`, with its
+agent, or with its pane. A limit is neither work nor waiting: it waits for nobody.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+import attrs
+
+from tallylight.model.report import Source
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.values import MAX_ID, Json, count, number, text, texts
+from tallylight.wire.text import sanitise
+
+#: Seconds between two writings of a turn that goes on.
+CHECKPOINT_S = 300.0
+#: Of what was asked in one turn the first so many are kept, each cut to so many cells; a title is cut to the same.
+MAX_ASKED = 8
+TEXT_CELLS = 120
+#: Panes that are followed at once; a host shows no more.
+MAX_PANES = 1000
+#: Seconds for which the end of a turn is held back: sources may yet agree how it ended.
+SETTLE_S = 2.0
+#: A turn that is stopped sooner, in seconds, and asked nothing, was none: a look at the screen took it for one.
+LEAST_S = 2.0
+#: No turn is longer, in seconds: it is cut at midnight, and a day may have 25 hours.
+MAX_S = 25 * 3600.0
+_NAME_CELLS = 60
+
+
+class Ending(enum.StrEnum):
+    """How a turn ended."""
+
+    #: It has not, or nobody saw how: its host was killed.
+    OPEN = ""
+    DONE = "done"
+    ERROR = "error"
+    #: The agent vanished while it worked.
+    DOWN = "down"
+    #: A person interrupted it, or refused what it asked for.
+    STOPPED = "stopped"
+    #: The agent left the foreground, or its pane was closed.
+    LEFT = "left"
+    #: It goes on after midnight, as another entry.
+    MIDNIGHT = "midnight"
+
+
+_ENDS = {
+    Status.DONE: Ending.DONE,
+    Status.BACKGROUND: Ending.DONE,
+    Status.ERROR: Ending.ERROR,
+    Status.DOWN: Ending.DOWN,
+    Status.IDLE: Ending.STOPPED,
+    Status.ACTIVE: Ending.LEFT,
+}
+
+
+@attrs.frozen(kw_only=True)
+class Turn:
+    """
+    One turn of an agent, or the part of it that lies in one day. Every text was said by a program, and is cut.
+
+    *id* is the same in everything that is written of one turn; the last of it counts. *ended* is as of when it was
+    written while the turn goes on. *goes_on*: the turn began the day before.
+    """
+
+    id: str
+    agent: str
+    project: str = ""
+    session: str = ""
+    title: str = ""
+    began: float
+    ended: float
+    worked_s: float = 0.0
+    waited_s: float = 0.0
+    questions: int = 0
+    #: What was asked, the first ones, each in one line.
+    asked: tuple[str, ...] = ()
+    ending: Ending = Ending.OPEN
+    goes_on: bool = False
+    #: Whether its host saw no process of the agent: it ran elsewhere, or in a multiplexer that another host looks into.
+    is_remote: bool = False
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it failed or vanished."""
+        return self.ending in (Ending.ERROR, Ending.DOWN)
+
+    @classmethod
+    def from_json(cls, value: object) -> Turn | None:
+        """Read what `to_json` made; None if it is something else."""
+        if not isinstance(value, dict):
+            return None
+        id_, agent = text(value.get("id"), MAX_ID), text(value.get("agent"))
+        began = number(value.get("began"))
+        if not id_ or not agent or not began:
+            return None
+        ending = text(value.get("ending"))
+        return cls(
+            id=id_,
+            agent=agent,
+            project=text(value.get("project")),
+            session=text(value.get("session")),
+            title=text(value.get("title")),
+            began=began,
+            ended=max(began, number(value.get("ended"))),
+            worked_s=min(number(value.get("worked_s")), MAX_S),
+            waited_s=min(number(value.get("waited_s")), MAX_S),
+            questions=count(value.get("questions")) or 0,
+            asked=texts(value.get("asked"), MAX_ASKED),
+            ending=Ending(ending) if ending in _ENDING_WORDS else Ending.OPEN,
+            goes_on=value.get("goes_on") is True,
+            is_remote=value.get("is_remote") is True,
+        )
+
+    def to_json(self) -> Json:
+        """What is written; what says nothing is left out."""
+        found = attrs.asdict(self) | {"asked": list(self.asked), "ending": self.ending.value}
+        return {name: value for name, value in found.items() if value}
+
+
+_ENDING_WORDS = {ending.value for ending in Ending}
+
+
+@attrs.define
+class _Going:
+    """A turn that goes on in a pane. *at* is up to when it is summed up, monotonic; *phase* what it does since then."""
+
+    turn: Turn
+    phase: Status
+    is_limit: bool
+    at: float
+    written_at: float
+    #: Whether the words of the question that is open are known.
+    is_asked: bool = False
+
+    def advance(self, at: float) -> None:
+        """Sum up until *at*."""
+        passed = max(0.0, at - self.at)
+        if self.phase is Status.WORKING:
+            self.turn = attrs.evolve(self.turn, worked_s=self.turn.worked_s + passed)
+        elif not self.is_limit:
+            self.turn = attrs.evolve(self.turn, waited_s=self.turn.waited_s + passed)
+        self.at = max(self.at, at)
+
+    def as_of(self, clock: float, ending: Ending) -> Turn:
+        """What is to be written of it."""
+        turn = self.turn
+        return attrs.evolve(
+            turn,
+            ended=round(max(turn.began, clock), 1),
+            worked_s=round(turn.worked_s, 1),
+            waited_s=round(turn.waited_s, 1),
+            ending=ending,
+        )
+
+
+@attrs.define
+class Turns:
+    """The turns of the host *host*, a name that no other process has at the same time. *now* is monotonic seconds."""
+
+    host: str
+    _day: str = ""
+    _going: dict[str, _Going] = attrs.field(factory=dict)
+    #: Turns that have ended, by pane, and when.
+    _ended: dict[str, tuple[Turn, float]] = attrs.field(factory=dict)
+    #: What each pane showed at the last look, and since when.
+    _shown: dict[str, tuple[Status, float]] = attrs.field(factory=dict)
+
+    def take(self, panes: Iterable[Pane], now: float, clock: float) -> list[Turn]:
+        """The host shows *panes* at *now*, which is *clock* by the wall. What is to be written."""
+        found: list[Turn] = []
+        there: set[str] = set()
+        for pane in panes:
+            if len(there) >= MAX_PANES:
+                break
+            there.add(pane.id)
+            found += self._look(pane, now, clock)
+        for id_ in self._shown.keys() - there:
+            del self._shown[id_]
+            if id_ in self._going:
+                self._end(id_, Ending.LEFT, now, now, clock)
+            found += self._settled(id_)
+        return found
+
+    def tick(self, day: str, now: float, clock: float) -> list[Turn]:
+        """Time has passed; *day* is the local date. What is to be written: of turns that go on, too."""
+        settled = [id_ for id_, (_, at) in self._ended.items() if now - at >= SETTLE_S]
+        found = [turn for id_ in settled for turn in self._settled(id_)]
+        if day != self._day:
+            is_midnight, self._day = bool(self._day), day
+            return found + [self._cut(id_, now, clock) for id_ in self._going if is_midnight]
+        due = [going for going in self._going.values() if now - going.written_at >= CHECKPOINT_S]
+        return found + [_written(going, now, clock) for going in due]
+
+    def close(self, now: float, clock: float) -> list[Turn]:
+        """The host ends, and what runs in its panes goes on without it: all turns up to now."""
+        ended = [turn for id_ in list(self._ended) for turn in self._settled(id_)]
+        return ended + [_written(going, now, clock) for going in self._going.values()]
+
+    def _look(self, pane: Pane, now: float, clock: float) -> list[Turn]:
+        """What is to be written because of what *pane* shows."""
+        status = _own_status(pane)
+        before, self._shown[pane.id] = self._shown.get(pane.id), (status, pane.since)
+        going = self._going.get(pane.id)
+        # On the monotonic clock: since when it shows this.
+        since = min(now, max(now - max(0.0, clock - pane.since), going.at if going is not None else 0.0))
+        is_at_it = status in (Status.WORKING, Status.WAITING)
+        if going is not None:
+            has_left = not going.turn.is_remote and pane.agent_pid is None
+            if has_left and is_at_it:
+                self._end(pane.id, Ending.LEFT, now, now, clock)
+            elif not is_at_it:
+                ending = _ENDS[status]
+                is_left = has_left and ending is Ending.STOPPED
+                self._end(pane.id, Ending.LEFT if is_left else ending, since, now, clock, pane)
+            else:
+                self._go_on(going, pane, status, since)
+            return []
+        if not _name(pane) or (before is not None and before[0] is status):
+            return []
+        if is_at_it:
+            found = self._settled(pane.id)
+            self._begin(pane, status, since, now, clock)
+            return found
+        if pane.id in self._ended:
+            self._correct(pane, status)
+        elif _is_brief(before, status):
+            self._begin(pane, Status.WORKING, now, now, clock)
+            self._end(pane.id, _ENDS[status], now, now, clock, pane)
+        return []
+
+    def _correct(self, pane: Pane, status: Status) -> None:
+        """A turn that has just ended ended another way. That a person has seen it is no other way."""
+        if status is Status.ACTIVE or pane.reason.rule.endswith("; seen"):
+            return
+        turn, at = self._ended[pane.id]
+        if turn.ending is not Ending.LEFT:
+            self._ended[pane.id] = attrs.evolve(turn, ending=_ENDS[status]), at
+
+    def _settled(self, id_: str) -> list[Turn]:
+        """The turn that has ended in the pane, if it is one."""
+        turn, _ = self._ended.pop(id_, (None, 0.0))
+        if turn is None or (turn.ending is Ending.STOPPED and not turn.questions and turn.worked_s < LEAST_S):
+            return []
+        return [turn]
+
+    def _begin(self, pane: Pane, status: Status, since: float, now: float, clock: float) -> None:
+        began = round(clock - (now - since), 3)
+        turn = Turn(
+            id=f"{self.host}:{pane.id}:{began:.3f}"[:MAX_ID],
+            agent=_name(pane),
+            began=began,
+            ended=began,
+            is_remote=pane.agent_pid is None,
+        )
+        going = _Going(turn, Status.WORKING, is_limit=False, at=since, written_at=now)
+        self._going[pane.id] = going
+        self._go_on(going, pane, status, since)
+
+    def _go_on(self, going: _Going, pane: Pane, status: Status, since: float) -> None:
+        """What *pane* says of its turn, which does *status* since then."""
+        is_new = status is not going.phase
+        if is_new:
+            going.advance(since)
+        going.phase, going.is_limit = status, pane.kind is Kind.LIMIT
+        going.turn = _described(going.turn, pane)
+        if status is not Status.WAITING or going.is_limit or pane.reason.source == Source.HEURISTIC.word:
+            return
+        turn, what = going.turn, _line(pane.asks or pane.message)
+        if is_new:
+            turn, going.is_asked = attrs.evolve(turn, questions=turn.questions + 1), False
+        # What it asks is often known a moment after that it asks.
+        if what and not going.is_asked:
+            turn, going.is_asked = attrs.evolve(turn, asked=(*turn.asked, what)[:MAX_ASKED]), True
+        going.turn = turn
+
+    def _end(self, id_: str, ending: Ending, at: float, now: float, clock: float, pane: Pane | None = None) -> None:
+        going = self._going.pop(id_)
+        if pane is not None:
+            going.turn = _described(going.turn, pane)
+        going.advance(at)
+        self._ended[id_] = going.as_of(clock - (now - at), ending), now
+
+    def _cut(self, id_: str, now: float, clock: float) -> Turn:
+        """Midnight: what was until now, and from now on another entry."""
+        going = self._going[id_]
+        going.advance(now)
+        before = going.as_of(clock, Ending.MIDNIGHT)
+        began = round(clock, 3)
+        going.turn = attrs.evolve(
+            going.turn,
+            id=f"{self.host}:{id_}:{began:.3f}"[:MAX_ID],
+            began=began,
+            worked_s=0.0,
+            waited_s=0.0,
+            questions=0,
+            asked=(),
+            goes_on=True,
+        )
+        going.written_at = now
+        return before
+
+
+def _written(going: _Going, now: float, clock: float) -> Turn:
+    going.advance(now)
+    going.written_at = now
+    return going.as_of(clock, Ending.OPEN)
+
+
+def _own_status(pane: Pane) -> Status:
+    """What *pane* shows, but for a finished turn that a person has asked to be shown as one that waits."""
+    if pane.status is Status.WAITING and pane.kind is Kind.INPUT:
+        if any(record.id and record.status is Status.WAITING for record in pane.records):
+            return pane.status
+        own = next((record for record in pane.records if not record.id), None)
+        if own is not None and own.status in (Status.DONE, Status.IDLE):
+            return own.status
+    return pane.status
+
+
+def _is_brief(before: tuple[Status, float] | None, status: Status) -> bool:
+    """Whether *status* is the end of a turn of which nothing else was seen, after an agent that was at rest."""
+    if before is None or status not in (Status.DONE, Status.ERROR):
+        return False
+    return before[0] in (Status.IDLE, Status.DONE, Status.ERROR)
+
+
+def _described(turn: Turn, pane: Pane) -> Turn:
+    """*turn* with what *pane* tells of it now, where it tells anything."""
+    return attrs.evolve(
+        turn,
+        project=sanitise(pane.project, cells=_NAME_CELLS) or turn.project,
+        session=text(pane.session or pane.conversation.session, MAX_ID) or turn.session,
+        title=_line(pane.topic or pane.title) or turn.title,
+        is_remote=turn.is_remote and pane.agent_pid is None,
+    )
+
+
+def _name(pane: Pane) -> str:
+    return sanitise(pane.agent or (pane.unknown if pane.signs else ""), cells=_NAME_CELLS)
+
+
+def _line(said: str) -> str:
+    return sanitise(said, cells=TEXT_CELLS).strip()

@@ -44,6 +44,11 @@ min_turn_s = 5
 quiet = ["22:00-07:00", "12:00-12:30"]
 command = ["/bin/tell me", "-x"]
 snooze_min = 60
+delay_s = 20
+mute = ["notes"]
+[notify.sounds]
+waiting = "bell"
+down = "/a/b.oga"
 """
 
 
@@ -89,6 +94,9 @@ def test_notify() -> None:
         quiet=((22 * 60, 7 * 60), (12 * 60, 12 * 60 + 30)),
         command=("/bin/tell me", "-x"),
         snooze_min=60,
+        delay_s=20,
+        mute=frozenset({"notes"}),
+        sounds={Status.WAITING: "bell", Status.DOWN: "/a/b.oga"},
     )
     assert load("[notify]\nwhen = []\n", "c.toml")[0].notify.when == frozenset()
 
@@ -108,6 +116,10 @@ def test_notify() -> None:
         ("command = ['notify-send', 5]", "command", {}),
         ("snooze_min = 0", "snooze_min", {"snooze_min": 1}),
         ("sound = true", "sound", {}),
+        ("delay_s = -1", "delay_s", {"delay_s": 0}),
+        ("mute = 'notes'", "mute", {}),
+        ("sounds.waiting = true", "sounds.waiting", {}),
+        ("sounds.working = 'bell'", "sounds.working", {}),
     ],
 )
 def test_mistakes_in_notify(line: str, key: str, settings: dict[str, object]) -> None:

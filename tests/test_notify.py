@@ -48,6 +48,8 @@ class Line:
     visible: bool = False
     seen: bool = False
     snoozed: bool = False
+    muted: bool = False
+    project: str = ""
     told: list[tuple[float, Notice | Withdrawal]] = attrs.Factory(list)
     state: object = None
     notifier: Notifier = attrs.Factory(lambda self: Notifier(self.settings), takes_self=True)
@@ -72,7 +74,14 @@ class Line:
             )
             reason = Reason(self.source, "test", self.since, "")
             decision = Decision(self.status, self.kind, reason, self.since, report)
-            view = View(decision=decision, visible=self.visible, seen=self.seen, snoozed=self.snoozed)
+            view = View(
+                decision=decision,
+                visible=self.visible,
+                seen=self.seen,
+                snoozed=self.snoozed,
+                muted=self.muted,
+                project=self.project,
+            )
             state = decision, view
             was_resting = state == self.state and self.notifier.is_resting("7")
             self.state = state
@@ -395,3 +404,26 @@ def test_every_kind_has_its_words() -> None:
     assert titles[None] == titles[Kind.INPUT] == "claude waits for you · api"
     assert titles[Kind.LIMIT] == "claude has used up its limit · api"
     assert len(set(titles.values())) == 5
+
+
+def test_a_delay_waits_for_what_is_still_so() -> None:
+    """With a delay of 20 s a question of 15 s is never told, and one that stays is told after 20 s."""
+    line = Line(Settings(delay_s=20)).be(Status.WORKING, 60).be(Status.WAITING, 15, "Go on?").be(Status.WORKING, 60)
+    assert line.told == []
+
+    began = line.now
+    line.be(Status.WAITING, 60, "Go on?")
+    assert [round(at - began, 1) for at, _ in line.told] == [20.0]
+
+
+def test_what_is_muted_is_not_told_then_or_later() -> None:
+    """A mute swallows what it meets: after it, only what is new is told. Projects can be muted for good."""
+    line = Line(muted=True).be(Status.WORKING, 60).be(Status.WAITING, 60, "Go on?")
+    line.muted = False
+    line.wait(600)
+    assert line.told == []
+    assert line.be(Status.WORKING, 60).be(Status.WAITING, 60, "And now?").words[0] == "And now?"
+
+    settings = Settings(mute=frozenset({"notes"}))
+    assert Line(settings, project="notes").be(Status.WAITING, 60, "Go on?").told == []
+    assert Line(settings, project="notes2").be(Status.WAITING, 60, "Go on?").words == ["Go on?"]

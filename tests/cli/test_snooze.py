@@ -46,11 +46,12 @@ class Host:
 
 def done(request: Request) -> list[Pane]:
     """What a host shows that did what it was asked."""
-    minutes = float(request.args[0]) if request.args else 15
+    minutes = float(request.args[0]) if request.verb == "snooze" and request.args else 15
     told = {
         "snooze": {"snoozed_until": time.time() + 60 * minutes if minutes else 0.0},
         "unread": {"unread": True},
         "seen": {"seen": True},
+        "mute": {"muted_until": 0.0 if request.args[2:] == ("0",) else NOW + 60},
     }
     panes = [WAITING, DONE, WORKING, SHELL]
     return [attrs.evolve(pane, **told[request.verb]) if pane.id == request.pane else pane for pane in panes]
@@ -75,6 +76,8 @@ def host(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 _SNOOZED = r"is snoozed for \d+[dhms], until \d\d:\d\d or until its status changes"
 #: What the panes are called.
 _3 = r"3 \(tallylight\)"
+_OFF = "notifications are off"
+_AT = r"until \d\d:\d\d"
 
 
 @pytest.mark.parametrize(
@@ -94,6 +97,24 @@ _3 = r"3 \(tallylight\)"
         (["unread"], Request("unread", "3"), f"{_3} is marked as not looked at"),
         (["seen", "4"], Request("seen", "4"), "4 is marked as looked at"),
         (["seen", "3"], Request("seen", "3"), f"{_3} is marked as looked at, and still waits for you"),
+        (["mute"], Request("mute", "3", ("tab", "", "")), f"{_3} and its tab: {_OFF} until `tally unmute`"),
+        (
+            ["mute", "1", "--for", "2h"],
+            Request("mute", "1", ("tab", "", "7200")),
+            rf"1 and its tab: {_OFF} for 2h, {_AT}",
+        ),
+        (
+            ["mute", "--project", "api", "--for", "1.5min"],
+            Request("mute", "", ("project", "api", "90")),
+            rf"project api: {_OFF} for \d+[ms], {_AT}",
+        ),
+        (["mute", "--all"], Request("mute", "", ("all", "", "")), f"everything: {_OFF} until `tally unmute`"),
+        (["unmute", "4"], Request("mute", "4", ("tab", "", "0")), "4 and its tab: notifications are on"),
+        (
+            ["unmute", "--project", "api"],
+            Request("mute", "", ("project", "api", "0")),
+            "project api: notifications are on",
+        ),
     ],
 )
 def test_what_is_asked(
@@ -265,3 +286,32 @@ def test_a_snoozed_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str
 
     # What was put off stands below what was not.
     assert "waiting (permission), snoozed" in lines[1] and "snoozed" not in lines[0]
+
+
+def test_a_mute_until_a_time_of_day(host: Host) -> None:
+    """`--until` is the next time that the clock shows it: whole minutes away from this second."""
+    soon = time.localtime(time.time() + 3600)
+    assert main.main(["mute", "--all", "--until", time.strftime("%H:%M", soon)]) == 0
+    end = time.monotonic() + 30
+    while not host.asked and time.monotonic() < end:
+        time.sleep(0.01)
+    assert 3600 - 61 <= float(host.asked[0].args[2]) <= 3600
+
+
+@each(
+    "argv",
+    [
+        ["mute", "3", "--all"],
+        ["mute", "--all", "--project", "api"],
+        ["mute", "--for", "2"],
+        ["mute", "--for", "8d"],
+        ["mute", "--for", "0m"],
+        ["mute", "--until", "25:00"],
+        ["mute", "--for", "2h", "--until", "12:00"],
+        ["unmute", "--for", "2h"],
+    ],
+)
+def test_mutes_that_make_no_sense(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """They are refused as a mistake of the command line, and nobody is asked."""
+    assert main.main(argv) == 2
+    assert argv[0] in capsys.readouterr().err

@@ -48,6 +48,8 @@ class Shown:
     at: float
     #: Its buttons by the names of their actions.
     buttons: dict[str, str]
+    #: Whether the daemon is to make no sound of its own.
+    is_silent: bool
     closed_at: float | None = None
 
 
@@ -127,11 +129,12 @@ class Desktop:
     def _answer(self, message: Any) -> None:
         member = message.header.fields[HeaderFields.member]
         if member == "Notify":
-            application, replaces, _icon, title, body, actions, *_ = message.body
+            application, replaces, _icon, title, body, actions, hints, *_ = message.body
             number = replaces or len(self.shown) + 1
             if replaces:
                 self._forget(replaces)
-            self.shown.append(Shown(number, application, title, body, time.monotonic(), _buttons(actions)))
+            is_silent = hints.get("suppress-sound", ("b", False))[1]
+            self.shown.append(Shown(number, application, title, body, time.monotonic(), _buttons(actions), is_silent))
             reply = new_method_return(message, "u", (number,))
         elif member == "CloseNotification":
             reply = new_method_return(message)

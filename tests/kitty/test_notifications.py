@@ -17,6 +17,9 @@ CONFIG = """
 [notify]
 when = ["waiting", "error", "done"]
 min_turn_s = 2
+[notify.sounds]
+waiting = "bell-window"
+error = "~/wrong.oga"
 """
 
 
@@ -70,6 +73,48 @@ def test_a_question_in_a_hidden_tab(desk: Desk, desktop: Desktop) -> None:
     desk.send(window, "state=working;tool=claude")
     desk.kitty.wait_until(lambda: not desktop.open, what="the end of the notification")
     assert desktop.shown == [shown]
+
+
+def test_sounds(desk: Desk, desktop: Desktop) -> None:
+    """Each status has its sound, a file too, and none while kitty has the focus. What plays it is kitty's own."""
+    kitty = desk.kitty
+    kitty.eval(
+        "from kitty import fast_data_types\nboss.tallylight_played = []\n"
+        "fast_data_types.play_desktop_sound_async = lambda name, **how: boss.tallylight_played.append(name)"
+    )
+    played = "boss.tallylight_played"
+    window = desk.lamp("lamp")
+    desk.send(window, ASK + "Go on?")
+    assert wait_shown(desk, desktop).is_silent and kitty.eval(f"return {played}") == []
+
+    desk.send(window, "state=working;tool=claude")
+    desk.wait_status(window, "working")
+    kitty.unfocus()
+    desk.send(window, ASK + "And now?")
+    wait_shown(desk, desktop, 2)
+    kitty.wait_until(lambda: kitty.eval(f"return {played}") == ["bell-window"], what="the sound of a question")
+    desk.send(window, "state=error;tool=claude;message=broken")
+    wait_shown(desk, desktop, 3)
+    file = str(kitty.home / "wrong.oga")
+    kitty.wait_until(lambda: kitty.eval(f"return {played}") == ["bell-window", file], what="the sound of an error")
+    kitty.focus_os_window(kitty.ls()[0]["id"])
+
+
+def test_mutes(desk: Desk, desktop: Desktop) -> None:
+    """`tally mute` stops what is told of a tab; what it swallowed is not told after `tally unmute`, what is new is."""
+    tally, window = desk.kitty.home / ".local/bin/tally", desk.lamp("lamp")
+    desk.kitty.run(["python3", str(tally), "mute", str(window)])
+    desk.send(window, ASK + "Go on?")
+    desk.wait_status(window, "waiting")
+    desk.let_pass(1.2)
+    assert desktop.shown == []
+    desk.kitty.run(["python3", str(tally), "unmute", str(window)])
+    desk.let_pass(1.2)
+    assert desktop.shown == []
+    desk.send(window, "state=working;tool=claude")
+    desk.wait_status(window, "working")
+    desk.send(window, ASK + "And now?")
+    assert wait_shown(desk, desktop).body == "And now?"
 
 
 def test_a_question_in_front(desk: Desk, desktop: Desktop) -> None:

@@ -395,6 +395,20 @@ def test_snoozed(bench: Bench) -> None:
     assert len(bench.window.toasts) == 1
 
 
+def test_muted(bench: Bench) -> None:
+    """A pane that is muted is not toasted, nor for that question when the mute is over."""
+    bench.config()
+    row = {"id": str(bench.panes[1].id), "status": "waiting", "since": 5, "muted_until": bench.fake.now + 60}
+    bench.write_snapshot(row)
+    bench.tick()
+    bench.tick(120)
+    assert bench.window.toasts == []
+    bench.write_snapshot({**row, "since": bench.fake.now})
+    bench.tick()
+    bench.tick(2)
+    assert len(bench.window.toasts) == 1
+
+
 def test_toasts_off(bench: Bench) -> None:
     """With `toasts = false` there is none; with a list, those."""
     bench.config("{toasts=false}")

@@ -33,6 +33,8 @@ GROUPS = {
         "snooze": "snooze a pane's question",
         "seen": "mark a pane as looked at",
         "unread": "mark a pane as not looked at yet",
+        "mute": "stop notifications of a tab, a project or everything, for a time",
+        "unmute": "notify again of what was muted",
         "fork": "fork a pane's conversation into a new pane; the old one is not changed",
         "resume": "resume the conversation of an agent that has ended or crashed",
         "restore": "resume the conversations that were open when a terminal ended",

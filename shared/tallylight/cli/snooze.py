@@ -52,7 +52,7 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Put the question of a pane off."""
     options = make_parser().parse_args(argv)
-    found = _find(options.pane)
+    found = find(options.pane)
     if found is None:
         return 1
     if found.pane.status not in _NEEDS:
@@ -60,7 +60,7 @@ def main(argv: list[str]) -> int:
         return 1
     args = () if options.minutes is None else (f"{options.minutes:g}",)
     request = Request("snooze", found.pane.id, args)
-    return _ask(found, request, lambda new: bool(new.pane.snoozed_until) == (args != ("0",)), _rests)
+    return ask(found, request, lambda new: bool(new.pane.snoozed_until) == (args != ("0",)), _rests)
 
 
 def _rests(pane: Pane) -> str:
@@ -100,8 +100,8 @@ def make_marker(verb: str) -> Parser:
 
 
 def _mark(verb: str, argv: list[str], is_done: Callable[[Found], bool], told: Callable[[Pane], str]) -> int:
-    found = _find(make_marker(verb).parse_args(argv).pane)
-    return 1 if found is None else _ask(found, Request(verb, found.pane.id), is_done, told)
+    found = find(make_marker(verb).parse_args(argv).pane)
+    return 1 if found is None else ask(found, Request(verb, found.pane.id), is_done, told)
 
 
 def _minutes(text: str) -> float:
@@ -114,7 +114,8 @@ def _minutes(text: str) -> float:
     return minutes
 
 
-def _find(wanted: str) -> Found | None:
+def find(wanted: str) -> Found | None:
+    """The pane that *wanted* names; None, and a line that says so, if there is no pane at all."""
     panes = read_panes(os.environ)
     if not panes.panes and not wanted:
         sys.stdout.write(f"{nothing(panes)}\n")
@@ -122,7 +123,7 @@ def _find(wanted: str) -> Found | None:
     return pick(panes, wanted, os.environ)
 
 
-def _ask(found: Found, request: Request, is_done: Callable[[Found], bool], told: Callable[[Pane], str]) -> int:
+def ask(found: Found, request: Request, is_done: Callable[[Found], bool], told: Callable[[Pane], str]) -> int:
     """Ask the host, wait until its snapshot shows that it was done, and say what that came to, as *told* words it."""
     called = f"{found.name} ({clean(found.pane.project, 40)})" if found.pane.project else found.name
     requests.send(found.host, request, os.environ)

@@ -138,10 +138,11 @@ def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
     pane = found.pane
     name = clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
+    marks = ("snoozed", pane.snoozed_until), ("muted", pane.muted_until)
     return [
         lights.mark(pane.status, pane.kind),
         clean(found.name, 40),
-        f"{words}, snoozed" if pane.snoozed_until > now else words,
+        words + "".join(f", {mark}" for mark, end in marks if end > now),
         clean(pane.agent, 20),
         name,
         age(now - pane.since) if pane.since else "",

@@ -19,6 +19,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.schema import RecordEntry, status_of
 from tallylight.snapshot.tasks import current
+from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.ui import colours, details, tasks
 from tallylight.ui.layout import left, rule_words, wrap
 
@@ -86,7 +87,8 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
     output.line(f"{output.lit(pane.status, head)}{since}{ledger}")
     label = 10
     facts = {
-        "snoozed": _rest(pane.snoozed_until, now),
+        "snoozed": _rest(pane.snoozed_until, now, ", or until the status changes"),
+        "muted": _rest(pane.muted_until, now),
         "pane": found.name,
         "agent": f"{pane.agent}?" if pane.signs and pane.agent == pane.unknown else pane.agent,
         "program": _unknown(pane.unknown, pane.signs),
@@ -145,12 +147,14 @@ def _pace(said: int, read: int) -> str:
     return f"{said} a second, {read} of them read: the newest of each record" if said else ""
 
 
-def _rest(until: float, now: float) -> str:
+def _rest(until: float, now: float, more: str = "") -> str:
     """Until when a person wants to hear nothing of it: on the clock of this place, and for how long from now."""
     if until <= now:
         return ""
+    if until >= MAX_NUMBER:
+        return "until `tally unmute`"
     clock = time.strftime("%H:%M", time.localtime(until))
-    return f"until {clock}, {left(until - now)} more, or until the status changes"
+    return f"until {clock}, {left(until - now)} more{more}"
 
 
 #: Marks of a task that is done, and of the current one.

@@ -166,9 +166,18 @@ def _notify(table: Table) -> Notify:
         command=table.words("command"),
         snooze_min=table.number("snooze_min", default.snooze_min, 1, 1440),
         buttons=table.boolean("buttons", default.buttons),
+        delay_s=table.number("delay_s", default.delay_s, 0, 3600),
+        mute=frozenset(table.words("mute")),
+        sounds=_sounds(table.table("sounds")),
     )
     table.close()
     return settings
+
+
+def _sounds(table: Table) -> dict[Status, str]:
+    found = {status: table.text(status.value, "") for status in STATUSES}
+    table.close()
+    return {status: sound for status, sound in found.items() if sound}
 
 
 def _statuses(table: Table, default: frozenset[Status]) -> frozenset[Status]:

@@ -13,7 +13,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import LosingEntry, ReasonEntry, RecordEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.snapshot.values import MAX_LIST
+from tallylight.snapshot.values import MAX_LIST, MAX_NUMBER
 
 
 def pane_entry(
@@ -68,6 +68,7 @@ def pane_entry(
         agent_pid=pane.agent_pid,
         conversation=pane.conversation.entry,
         snoozed_until=epoch(attention.snoozed_until) if attention.snoozed_until is not None else 0.0,
+        muted_until=min(epoch(attention.muted_until), MAX_NUMBER) if attention.muted_until is not None else 0.0,
         unread=attention.unread,
         answered=attention.answered,
         waited_s=round(attention.waited_s, 1),

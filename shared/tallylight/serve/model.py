@@ -72,6 +72,7 @@ class Session(BaseModel):
     since: float = Field(description="when this status began")
     seen: bool
     snoozed_until: float
+    muted_until: float
     source: str = Field(description="the source that decided the status")
     rule: str
     can_type: bool = Field(description="whether it can be seen and answered from here")
@@ -222,6 +223,7 @@ def session_of(found: Found, *, can_type: bool) -> Session:
         since=pane.since,
         seen=pane.seen,
         snoozed_until=pane.snoozed_until,
+        muted_until=pane.muted_until,
         source=pane.reason.source,
         rule=sanitise(pane.reason.rule),
         can_type=can_type,

@@ -30,8 +30,9 @@ from tallylight.snapshot.writer import SnapshotError, checked_directory, directo
 from tallylight.wire import values
 
 VERSION = 1
-#: `focus` PANE; `jump` with the options of `tally jump`; `snooze` PANE [MINUTES]; `unread` PANE; `seen` PANE.
-VERBS = ("focus", "jump", "snooze", "unread", "seen")
+#: `focus` PANE; `jump` with the options of `tally jump`; `snooze` PANE [MINUTES]; `unread` PANE; `seen` PANE; `mute`
+#: [PANE] with the words of `tracker.mutes.asked`.
+VERBS = ("focus", "jump", "snooze", "unread", "seen", "mute")
 MAX_WAITING = 64
 #: Of one file.
 MAX_BYTES = 4096
@@ -53,7 +54,7 @@ class RequestError(TallyError):
 
 @attrs.frozen
 class Request:
-    """One request: a verb of `VERBS`, the id of a pane of that host (may be empty for `jump`), and arguments."""
+    """A request: a verb of `VERBS`, the id of a pane of that host (may be empty for `jump`, `mute`), and arguments."""
 
     verb: str
     pane: str = ""

@@ -83,6 +83,8 @@ class Pane:
     conversation: ConversationEntry = attrs.field(factory=ConversationEntry)
     #: Until when a person has put it off; 0 if they have not.
     snoozed_until: float = 0.0
+    #: Until when a person wants no notification of it; 0 if they want them, `MAX_NUMBER` if that has no end.
+    muted_until: float = 0.0
     #: A person marked it as not read.
     unread: bool = False
     #: Whether the agent has gone on since it last asked.
@@ -174,7 +176,7 @@ _SAID = ("agent", "project", "session", "message", "progress", "question", "what
 _UNKNOWN = ("unknown", "signs")
 _DOING = ("topic", "mode", "worktree", "detail")
 _TEXTS = ("tab", "os_window", "title", "host_title", "terminal", *_SAID, *_DOING, *_UNKNOWN)
-_NUMBERS = ("since", "snoozed_until", "waited_s", "limited_until")
+_NUMBERS = ("since", "snoozed_until", "muted_until", "waited_s", "limited_until")
 _COUNTS = ("background", "said_per_s", "read_per_s")
 _FLAGS = ("seen", "unread", "answered", "notified", "visible", "strange_record")
 

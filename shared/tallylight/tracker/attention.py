@@ -34,6 +34,8 @@ class Attention:
     snoozed_until: float | None = None
     #: Whether a person was notified of the present status; the host's to set.
     notified: bool = False
+    #: Until when nothing is told of the pane, whatever it shows; None if it is told of. The host's to set.
+    muted_until: float | None = None
     #: Of waits that are over, in seconds, since `new_day`.
     waited_s: float = 0.0
     _decision: Decision | None = None
@@ -66,7 +68,8 @@ class Attention:
     @property
     def facts(self) -> tuple[object, ...]:
         """All that others are told: equal as long as nothing of it changes."""
-        return self.seen, self.visible, self.unread, self.answered, self.snoozed_until, self.notified, self.waited_s
+        rests = self.snoozed_until, self.muted_until
+        return self.seen, self.visible, self.unread, self.answered, *rests, self.notified, self.waited_s
 
     def shown(self, decision: Decision, now: float) -> None:
         """Take note that *decision* is what the pane shows from *now* on. A new status ends a snooze and a mark."""

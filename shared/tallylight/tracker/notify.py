@@ -10,6 +10,7 @@ Nothing is sent from here.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import attrs
 
@@ -55,6 +56,8 @@ class Settings:
     *quiet* are spans of the day, from and to in minutes after midnight, in which nothing is told, then or later; one
     may go over midnight. *command* is run instead of a notification, if there is one. *snooze_min* is how many minutes
     a snooze lasts that names none. *buttons*: whether a question that a notification shows whole can be answered there.
+    *delay_s*: for how many seconds it must have lasted. *mute*: names of projects that are never told of. *sounds*: the
+    sound of each status: a name of the desktop's sound theme, a file if there is a `/` in it, or `silent`.
     """
 
     when: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DONE})
@@ -63,6 +66,9 @@ class Settings:
     command: tuple[str, ...] = ()
     snooze_min: float = 15.0
     buttons: bool = True
+    delay_s: float = 0.0
+    mute: frozenset[str] = frozenset()
+    sounds: Mapping[Status, str] = attrs.Factory(dict)
 
     def is_quiet(self, minute: int) -> bool:
         """Whether nothing is told at this minute of the day."""
@@ -77,6 +83,7 @@ class View:
     visible: bool
     seen: bool = False
     snoozed: bool = False
+    muted: bool = False
     project: str = ""
     name: str = ""
 
@@ -158,11 +165,14 @@ class Notifier:
             need.was_snoozed, need.is_told, need.began = False, False, now
         _restate(need, view, now)
         settle = QUESTION_S if need.decision.status is Status.WAITING and not need.question else SETTLE_S
+        settle = max(settle, self.settings.delay_s)
         gap = GUESS_GAP_S if need.decision.reason.source is Source.HEURISTIC else GAP_S
         if need.is_told or now - need.began < settle or (pane.told_at is not None and now - pane.told_at < gap):
             return None
         need.is_told = True
         if self._is_known(pane, need) or self.settings.is_quiet(minute) or not self._is_worth_it(pane, need):
+            return None
+        if view.muted or (view.project and view.project in self.settings.mute):
             return None
         need.was_shown, pane.out, pane.told_at = True, need, now
         return notice(id_, view)

@@ -17,6 +17,7 @@ local words = require('tallylight.model.status')
 ---@field since number # seconds since the epoch; 0 if unknown
 ---@field pane_id integer|nil
 ---@field snoozed_until number|nil
+---@field muted_until number|nil
 
 ---@class tallylight.Heard
 ---@field last string|nil # the payload that was heard last

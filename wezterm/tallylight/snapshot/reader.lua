@@ -40,6 +40,7 @@ local function entry_of(pane)
       source = words.RANKS[reason.source] and reason.source or 'heuristic',
       since = number(pane.since),
       snoozed_until = number(pane.snoozed_until),
+      muted_until = number(pane.muted_until),
     }
 end
 

@@ -129,7 +129,7 @@ function M.show(states, context)
         kept[key] = is_better_dated and need or known[key]
       elseif (state.snoozed_until or 0) > context.now then
         kept[key] = known[key]
-      elseif context.is_front[id] then
+      elseif context.is_front[id] or (state.muted_until or 0) > context.now then
         kept[key] = need
       elseif is_early(id, state, context.by, context.now) then
         waiting[id] = postponed[id]

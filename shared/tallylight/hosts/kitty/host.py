@@ -41,8 +41,8 @@ from tallylight.pane.pane import Look, Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.tracker.mutes import Mutes
 from tallylight.wire.envelope import CARRIER
-from tallylight.wire.text import sanitise
 
 #: How many screens that have not changed recently are looked at in one tick, at most; where there are few, each
 #: one in every `CALM_EVERY`th tick.
@@ -87,6 +87,7 @@ class KittyHost:
         self._rollup, self._tabs = self._surfaces.rollup, self._surfaces.tabs
         self._attached = Attached(self.worker, self.guarded("attached sessions", self._surfaces.redraw))
         self._rollup.attached = self._attached.decisions
+        self._mutes = Mutes()
         self._notices: Notices | None = None
         self.apply(self.config)
         self._settings = SettingsReader(
@@ -119,9 +120,7 @@ class KittyHost:
         for problem in problems:
             _log(problem)
         if self._notices is not None:
-            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-            text = sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong")
-            self.guarded("notice of mistakes", self._notices.say)("Tallylight: settings", text)
+            self.guarded("notice of mistakes", self._notices.say_problems)(problems)
 
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
@@ -323,6 +322,7 @@ class KittyHost:
             heard=lambda _: self._after(time.monotonic()),
             failed=self.failed,
             host=f"kitty-{os.getpid()}",
+            mutes=self._mutes,
             worker=self.worker,
         )
         notices.listen()
@@ -343,7 +343,7 @@ class KittyHost:
         """Do what is asked, and show it."""
         now = time.monotonic()
         for request in requests:
-            kitty_requests.carry_out(request, self.boss, self._panes, self.config.notify.snooze_min, now)
+            kitty_requests.carry_out(request, self.boss, self._panes, self._mutes, self.config.notify.snooze_min, now)
         self._look_at_visible(now)
         self._after(now)
 

@@ -11,27 +11,33 @@ programs is not shown. All else passes as if we were not there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 
+from kitty import fast_data_types
 from tallylight.actions.answer import Answer
 from tallylight.actions.brief import Brief
 from tallylight.evidence import notified
+from tallylight.files import directories
 from tallylight.hosts.notify_command import Command
 from tallylight.hosts.worker import Worker
 from tallylight.model.decision import Decision
 from tallylight.model.report import Report
 from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
+from tallylight.tracker.mutes import Mutes
 from tallylight.tracker.notify import Notice, Notifier, Settings, View, Withdrawal
+from tallylight.wire.text import sanitise
 
 #: The daemon has so many seconds to say that it shows a notification; before that it cannot be withdrawn.
 CREATED_S = 5.0
 #: Notifications that wait to be withdrawn.
 MAX_FADING = 64
 APPLICATION = "Tallylight"
+#: kitty's own word for a notification without a sound.
+SILENT = "silent"
 
 
 @attrs.define
@@ -53,6 +59,7 @@ class Notices:
     heard: Callable[[int], None]
     failed: Callable[[str, Exception], None]
     host: str
+    mutes: Mutes = attrs.field(factory=Mutes)
     worker: Worker = attrs.field(factory=Worker)
     clock: Callable[[], float] = time.monotonic
     _notifier: Notifier = attrs.field(init=False)
@@ -62,7 +69,7 @@ class Notices:
     #: To be withdrawn as soon as the daemon shows them, and when that was found out.
     _fading: dict[int, float] = attrs.field(factory=dict)
     #: What panes showed in the last look, where another one at the same would do nothing.
-    _looked: dict[int, tuple[Decision, bool, bool, bool]] = attrs.field(factory=dict)
+    _looked: dict[int, tuple[object, ...]] = attrs.field(factory=dict)
     _show: Callable[..., int | None] = attrs.field(init=False)
     #: The sequence that is being read: its number and what follows that.
     _reading: tuple[int, str] | None = None
@@ -96,7 +103,11 @@ class Notices:
         minute = 60 * local.tm_hour + local.tm_min
         for id_, pane in self.panes.items():
             attention, decision = pane.attention, pane.decision
-            state = decision, attention.visible, attention.seen, attention.snoozed
+            window = self.boss.window_id_map.get(id_)
+            tab = str(window.tab_id) if window is not None else ""
+            attention.muted_until = self.mutes.until(tab, pane.project, now)
+            is_muted = attention.muted_until is not None
+            state = decision, attention.visible, attention.seen, attention.snoozed, is_muted
             before = self._looked.get(id_)
             # The same decision, not an equal one: comparing them costs as much as looking.
             if before is not None and before[0] is decision and before[1:] == state[1:]:
@@ -106,6 +117,7 @@ class Notices:
                 visible=attention.visible,
                 seen=attention.seen,
                 snoozed=attention.snoozed,
+                muted=is_muted,
                 project=pane.project,
                 name=self.name_of(id_),
             )
@@ -139,6 +151,9 @@ class Notices:
         manager = self.boss.notification_manager
         command = manager.create_notification_cmd()
         command.title, command.body, command.application_name = notice.title, notice.body, APPLICATION
+        sound = self._sound(notice)
+        is_file = "/" in sound
+        command.sound_name = SILENT if is_file else sound
         brief = self._brief(id_, notice)
         if brief is not None:
             command.body, command.buttons = brief.body, brief.labels
@@ -165,6 +180,13 @@ class Notices:
         # None: the user's own rules do not let it through.
         if number is not None:
             self._out[id_] = number
+            if is_file:
+                _play(sound)
+
+    def _sound(self, notice: Notice) -> str:
+        """The sound of *notice* in kitty's words, or the path of a file, which kitty does not play by itself."""
+        # A person who is at the terminal sees the tab.
+        return SILENT if fast_data_types.current_focused_os_window_id() else self.settings.sounds.get(notice.status, "")
 
     def _withdraw(self, id_: int, now: float) -> None:
         number = self._out.pop(id_, None)
@@ -201,6 +223,11 @@ class Notices:
         refused = self.answer(id_, given)
         if refused:
             self.say("Not answered", refused)
+
+    def say_problems(self, problems: Sequence[str]) -> None:
+        """Tell what is wrong with the settings."""
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        self.say("Tallylight: settings", sanitise(f"{problems[0]}{more}; `tally doctor` lists what is wrong"))
 
     def say(self, title: str, body: str) -> None:
         """Tell of something that is about no pane."""
@@ -297,3 +324,9 @@ class Notices:
     def _agent_in(self, id_: int) -> Pane | None:
         pane = self.panes.get(id_)
         return pane if pane is not None and pane.agent is not None else None
+
+
+def _play(path: str) -> None:
+    """Play a sound file, on a thread of kitty's own; where kitty cannot, on macOS for one, nothing is heard."""
+    if (play := getattr(fast_data_types, "play_desktop_sound_async", None)) is not None:
+        play(str(directories.home() / path.removeprefix("~/")), event_id="desktop notification", is_path=True)

@@ -43,6 +43,7 @@ from tallylight.pane.pane import Pane
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.requests import Spool
 from tallylight.snapshot.writer import MAX_PANES, SnapshotWriter
+from tallylight.tracker.mutes import Mutes
 
 #: How soon, in seconds, to look again where a transcript is about to tell how a turn ended.
 SOON_S = 0.05
@@ -93,6 +94,7 @@ class PollingHost:
         self._kept = Kept(host, self._jobs.submit, environ)
         self._kept.use(self.config)
         self._spool = Spool(host, environ=environ)
+        self._mutes = Mutes()
         self._waited_file = waiting_time_file.WaitingTimeFile(host, environ)
         self._ledger = self._waited_file.open(waiting_time_file.today(time.time()))
         #: The panes that may show something else than was last told.
@@ -319,6 +321,7 @@ class PollingHost:
             return
         self._screens.look(polled, now)
         polled.pane.look(polled.source_pane.visible, now)
+        polled.pane.attention.muted_until = self._mutes.until(polled.source_pane.tab, polled.pane.project, now)
         self._touch(polled)
 
     def _has_slept(self, polled: PolledPane) -> bool:
@@ -339,9 +342,11 @@ class PollingHost:
             return
         for request in self._spool.take():
             polled = self._held.get(request.pane)
-            if polled is None:
+            if request.verb == "mute":
+                self._mutes.ask(request.args, polled.source_pane.tab if polled is not None else "", now)
+            elif polled is None:
                 continue
-            if request.verb == "focus":
+            elif request.verb == "focus":
                 source = polled.source
                 self._jobs.submit(("act", id(request)), lambda r=request, s=source: s.act(r), lambda _: None)  # type: ignore[misc]
             else:

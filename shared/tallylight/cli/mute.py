@@ -1,0 +1,144 @@
+"""`tally mute` and `tally unmute`: of what there are no notifications, said to the hosts that notify."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import re
+import sys
+import time
+
+from tallylight.cli.output import clean
+from tallylight.cli.parser import Parser
+from tallylight.cli.snooze import ask, find
+from tallylight.cli.status import nothing
+from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import Found, add_pane, read_panes
+from tallylight.snapshot.requests import Request, RequestError
+from tallylight.tracker.mutes import ALL, MAX_S, PROJECT, TAB
+from tallylight.ui.layout import left
+
+_SPAN = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)(s|m|min|h|d)")
+_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
+_CLOCK = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
+
+
+def make_parser() -> Parser:
+    """What `tally mute` takes."""
+    parser = Parser(
+        prog="tally mute",
+        description="Stop notifications of a pane's tab, of a project or of everything. The lights go on; what is "
+        "missed is not told later. A mute ends at its time, with `tally unmute`, or with its terminal.",
+        examples={
+            "tally mute": "the tab of this pane, else of the neediest",
+            "tally mute 3 --for 2h": "the tab of pane 3",
+            "tally mute --project api --until 14:30": "a project, in every tab",
+        },
+        codes={1: "no such pane, or no terminal took it"},
+    )
+    _add_scope(parser)
+    end = parser.add_mutually_exclusive_group()
+    end.add_argument("--for", type=_span, dest="seconds", metavar="SPAN", help="how long: 90s, 20m, 2h or 1d")
+    end.add_argument("--until", type=_clock, dest="seconds", metavar="HH:MM", help="until this time of day")
+    return parser
+
+
+def make_unmute_parser() -> Parser:
+    """What `tally unmute` takes."""
+    parser = Parser(
+        prog="tally unmute",
+        description="Notify again: take back the mute of the same tab, the same project or everything.",
+        examples={"tally unmute": "the tab of this pane, else of the neediest", "tally unmute --all": "everything"},
+        codes={1: "no such pane, or no terminal took it"},
+    )
+    _add_scope(parser)
+    return parser
+
+
+def _add_scope(parser: Parser) -> None:
+    scope = parser.add_mutually_exclusive_group()
+    scope.add_argument("--project", metavar="NAME", help="the project of that name, in every tab")
+    scope.add_argument("--all", action="store_true", help="everything")
+    add_pane(parser)
+
+
+def main(argv: list[str]) -> int:
+    """Stop notifications."""
+    options = make_parser().parse_args(argv)
+    return _carry_out("mute", options, "" if options.seconds is None else f"{options.seconds:g}")
+
+
+def unmute(argv: list[str]) -> int:
+    """Take a mute back."""
+    return _carry_out("unmute", make_unmute_parser().parse_args(argv), "0")
+
+
+def _carry_out(verb: str, options: argparse.Namespace, seconds: str) -> int:
+    is_wide = options.all or options.project is not None
+    if options.pane and is_wide:
+        sys.stderr.write(f"tally {verb}: give a pane, --project or --all, and only one of them\n")
+        return 2
+    if not is_wide:
+        found = find(options.pane)
+        if found is None:
+            return 1
+        request = Request("mute", found.pane.id, (TAB, "", seconds))
+
+        def is_done(new: Found) -> bool:
+            # What has no light is not told anew to anybody before it has one.
+            return bool(new.pane.muted_until) == (verb == "mute") or not new.is_lit
+
+        return ask(found, request, is_done, lambda _: f"and its tab: {_told(seconds)}")
+    args = (ALL, "", seconds) if options.all else (PROJECT, options.project, seconds)
+    return _ask_hosts(verb, Request("mute", "", args))
+
+
+def _ask_hosts(verb: str, request: Request) -> int:
+    """Ask every host; one that takes no requests is named, and costs itself."""
+    panes = read_panes(os.environ)
+    done = 0
+    for host in panes.hosts:
+        try:
+            requests.send(host, request, os.environ)
+        except RequestError as error:
+            sys.stderr.write(f"tally {verb}: {clean(str(error))}\n")
+        else:
+            done += 1
+    if not panes.hosts:
+        sys.stdout.write(f"{nothing(panes)}\n")
+    if done:
+        scope, name, seconds = request.args
+        what = "everything" if scope == ALL else f"project {clean(name, 80)}"
+        sys.stdout.write(f"{what}: {_told(seconds)}\n")
+    return 0 if done else 1
+
+
+def _told(seconds: str) -> str:
+    """What a mute of *seconds*, as a request has them, comes to."""
+    if seconds == "0":
+        return "notifications are on"
+    if not seconds:
+        return "notifications are off until `tally unmute`"
+    end = time.localtime(time.time() + float(seconds))
+    return f"notifications are off for {left(float(seconds))}, until {time.strftime('%H:%M', end)}"
+
+
+def _span(text: str) -> float:
+    found = _SPAN.fullmatch(text)
+    seconds = float(found[1]) * _UNITS[found[2]] if found is not None else 0.0
+    if not 0 < seconds <= MAX_S:
+        raise argparse.ArgumentTypeError("must be a span like 90s, 20m, 2h or 1d, of at most 7d")
+    return seconds
+
+
+def _clock(text: str) -> float:
+    """The seconds from now to the next time that a clock shows *text*."""
+    found = _CLOCK.fullmatch(text)
+    if found is None:
+        raise argparse.ArgumentTypeError("must be a time of day like 14:30")
+    now = datetime.datetime.now().astimezone()
+    end = now.replace(hour=int(found[1]), minute=int(found[2]), second=0, microsecond=0)
+    if end <= now:
+        end += datetime.timedelta(days=1)
+    return (end - now).total_seconds()

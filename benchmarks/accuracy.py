@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import asked, published
+from benchmarks import asked, colours, published
 
 from tallylight.agents.agent import Agents
 from tallylight.agents.agent_files import load_agents
@@ -125,11 +125,16 @@ def asked_in(recording: Recording, *, relay: bool, without: Collection[Source] =
     name = recording.name.removesuffix("-relay").removesuffix("-hooks").removesuffix("-older")
     found = asked.Asked()
     number, what = 0, ""
-    for event in recording.events:
+    for index, event in enumerate(recording.events):
         if number < len(waits) and event.time >= waits[number]:
             for decision in replay.advance(waits[number]):
                 what = decision.report.what if decision.status is Status.WAITING else what
-            read = read_screen(agents.get(recording.agent), grid.lines, grid.cursor_row)
+            agent = agents.get(recording.agent)
+            read = read_screen(agent, grid.lines, grid.cursor_row)
+            if read is not None and read.wants_style:
+                # As a host does when a person is shown the choices.
+                styled = colours.drawn(recording.header, recording.events[:index])
+                read = read_screen(agent, grid.lines, grid.cursor_row, styled)
             dialog = read.dialog if read is not None else None
             found = found.plus(asked.judge(recording.agent, name.partition("-")[2], number, what, dialog))
             number, what = number + 1, ""

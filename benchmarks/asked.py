@@ -46,9 +46,9 @@ CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Modify with external editor", "3"),
         ("No, suggest changes", "4"),
     ),
-    # Which of them is selected is only coloured.
-    "kilo": (("Allow once", ""), ("Allow always", ""), ("Reject", "")),
-    "opencode": (("Allow once", ""), ("Allow always", ""), ("Reject", "")),
+    # Which of them is selected is only coloured; when it asks, the first.
+    "kilo": (("Allow once", "\r"), ("Allow always", "\x1b[C\r"), ("Reject", "\x1b[C\x1b[C\r")),
+    "opencode": (("Allow once", "\r"), ("Allow always", "\x1b[C\r"), ("Reject", "\x1b[C\x1b[C\r")),
     "qwen": (("Yes, allow once", "1"), ("Always allow", "2"), ("Always allow", "3"), ("No, suggest changes", "4")),
     "qwen edit": (("Yes, allow once", "1"), ("Yes, allow always", "2"), ("No, suggest changes", "3")),
 }
@@ -83,9 +83,7 @@ def judge(agent: str, scene: str, number: int, what: str, dialog: Dialog | None)
         waits=1,
         with_subject=subjects[number] in what,
         with_choices=are_whole,
-        with_keys=are_whole
-        and all(keys == true for (_, keys), (_, true) in zip(found, truth, strict=True) if true)
-        and any(keys for _, keys in found),
+        with_keys=are_whole and all(keys == true for (_, keys), (_, true) in zip(found, truth, strict=True)),
         wrong_keys=sum(bool(keys) and keys not in {true for _, true in truth} for _, keys in found),
     )
 

@@ -17,6 +17,7 @@ from tallylight.evidence.foreground import Identity
 from tallylight.evidence.looks import Look
 from tallylight.evidence.process import Process
 from tallylight.model.status import Status
+from tallylight.wire.styled import StyledScreen, read_screen
 from tests.evidence.agents import agent
 
 SCREENS = Path(__file__).parents[1] / "evidence/screens"
@@ -45,13 +46,18 @@ def seen(name: str, status: Status = Status.WAITING, **more: Any) -> Seen:
 
 @attrs.define
 class Desk:
-    """A typist whose pane is *now*, and that notes in *typed* what reaches the program."""
+    """A typist whose pane is *now*, with the colours of *styled*; it notes in *typed* what reaches the program."""
 
     now: Seen | Refusal
     typed: list[str] = attrs.field(factory=list)
+    styled: StyledScreen | None = None
 
     def see(self) -> Seen | Refusal:
         return self.now
+
+    def screen(self) -> StyledScreen:
+        assert isinstance(self.now, Seen)
+        return self.styled or read_screen(self.now.look.lines, self.now.look.columns)
 
     def press(self, keys: str) -> None:
         self.typed.append(keys)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from tallylight.actions import answer
@@ -11,18 +13,22 @@ from tallylight.actions.answer import (
     MAX_CELLS,
     Done,
     Question,
+    Seen,
     _context,
     _labels,
     _whole,
 )
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.looks import Look
+from tallylight.evidence.prompts import read_screen
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.errors import SessionError
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
+from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise, width
 from tests.actions.desk import PANE, PID, START, Desk, holder, seen
 from tests.actions.hostile import HARMLESS, HOSTILE, with_lines
+from tests.evidence.styled import named
 
 
 def test_a_question_is_shown_whole() -> None:
@@ -42,6 +48,97 @@ def test_the_keys_of_the_choice_are_typed_once() -> None:
 
     assert answer.answer(desk, desk.shown().answer(4)) == Done(PANE, "answered 4. No")
     assert desk.typed == ["4"]
+
+
+def coloured(name: str, **more: Any) -> Desk:
+    """A desk with the styled screen *name* of an agent, `opencode/permission-80`."""
+    shown = named(name)
+    now = Seen(
+        pane=PANE, foreground=holder(shown.agent.name), look=shown.look, status=Status.WAITING, kind=Kind.PERMISSION
+    )
+    return Desk(attrs.evolve(now, **more), styled=shown.styled)
+
+
+def test_the_selected_choice_is_told_by_its_colour() -> None:
+    """Wherever the selection stands, the keys lead from there to the choice, and are typed."""
+    for name, keys in (
+        ("permission", ["\r", "\x1b[C\r", "\x1b[C\x1b[C\r"]),
+        ("permission-moved", ["\x1b[D\r", "\r", "\x1b[C\r"]),
+        ("permission-last", ["\x1b[D\x1b[D\r", "\x1b[D\r", "\r"]),
+    ):
+        for number, typed in enumerate(keys, 1):
+            desk = coloured(f"opencode/{name}-80")
+            shown = desk.shown()
+            assert [choice.keys for choice in shown.choices] == keys
+            done = answer.answer(desk, shown.answer(number))
+            assert done == Done(PANE, f"answered {number}. {('Allow once', 'Allow always', 'Reject')[number - 1]}")
+            assert desk.typed == [typed]
+
+
+def test_a_selection_that_moved_is_another_screen() -> None:
+    """The text is the same, but what would be typed is not: nothing is, whichever choice was meant."""
+    for before, after in (("permission", "permission-moved"), ("permission-last", "permission")):
+        for number in (1, 2, 3):
+            desk = coloured(f"opencode/{before}-80")
+            given = desk.shown().answer(number)
+            desk.styled = named(f"opencode/{after}-80").styled
+            found = answer.answer(desk, given)
+            assert isinstance(found, Refusal) and found.rule == "changed"
+            assert desk.typed == []
+
+
+def test_without_colours_no_keys_are_known() -> None:
+    """A host that tells none, or those of another screen: it is shown what is asked, and nothing can be typed."""
+    for styled in (None, named("opencode/always-80").styled):
+        desk = coloured("opencode/permission-80")
+        desk.styled = styled
+        shown = desk.shown()
+        assert [choice.keys for choice in shown.choices] == ["", "", ""]
+        found = answer.answer(desk, shown.answer(1))
+        assert isinstance(found, Refusal) and found.rule == "keys" and desk.typed == []
+
+
+def test_a_question_with_colours_is_the_one_of_the_snapshot() -> None:
+    """Hosts look without colours as time passes; the list knows by what they say that the question is still there."""
+    desk = coloured("opencode/permission-moved-80")
+    shown = named("opencode/permission-moved-80")
+    read = read_screen(shown.agent, shown.look.lines, shown.look.cursor_row)
+
+    assert read is not None and read.dialog is not None
+    assert desk.shown().prompt == read.dialog.fingerprint
+
+
+def test_colours_are_looked_at_only_where_they_matter() -> None:
+    """No second look for a dialog that names its keys; for one that does not, one for each word of a person's."""
+
+    @attrs.define
+    class Counting(Desk):
+        looks: int = 0
+
+        def screen(self) -> StyledScreen:
+            self.looks += 1
+            return super().screen()
+
+    for name, looks in (("claude/permission-bash-80", 0), ("claude/idle-start-80", 0)):
+        desk = Counting(seen(name))
+        answer.ask(desk)
+        assert desk.looks == looks, name
+    shown = coloured("opencode/permission-80")
+    counting = Counting(shown.now, styled=shown.styled)
+    given = counting.shown().answer(1)
+    assert counting.looks == 1
+    assert isinstance(answer.answer(counting, given), Done)
+    assert counting.looks == 2
+
+
+def test_a_host_whose_colours_cannot_be_read_is_a_refusal() -> None:
+    """The pane went between the two looks."""
+
+    class Gone(Desk):
+        def screen(self) -> StyledScreen:
+            raise SessionError("the session is gone")
+
+    assert answer.ask(Gone(coloured("opencode/permission-80").now)) == Refusal("unreachable", "the session is gone")
 
 
 def test_a_host_that_does_not_answer_is_a_refusal() -> None:

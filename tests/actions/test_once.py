@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.answer import Answer, Done, Seen
+from tallylight.actions.answer import Answer, Done, Question, Seen
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import MAX_ANSWERED, Once
 from tallylight.actions.say import Say
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
 from tests.actions.desk import PANE, PID, START, Desk, holder, seen
+from tests.evidence.styled import named
 
 DIALOG = "claude/permission-bash-80"
 
@@ -71,6 +72,20 @@ def test_an_old_look_forgets_no_new_answer() -> None:
 
     once.look(Slow(seen("claude/working-120", Status.WORKING)))
     assert _again(once, desk, given) == "answered"
+
+
+def test_what_only_colours_tell_is_answered_once() -> None:
+    """The look that is compared has its colours, too: the same dialog is no other one for want of them."""
+    shown = named("opencode/permission-80")
+    now = Seen(pane=PANE, foreground=holder("opencode"), look=shown.look, status=Status.WAITING)
+    once, desk = Once(0.0), Desk(now, styled=shown.styled)
+    given = desk.shown().answer(2)
+
+    assert [_again(once, desk, given) for _ in range(2)] == ["typed", "answered"]
+    assert once.is_open(given)
+    assert desk.typed == ["\x1b[C\r"]
+    asked = once.ask(desk)
+    assert isinstance(asked, Question) and asked.choices[1].keys == "\x1b[C\r"
 
 
 def test_what_was_not_typed_was_not_answered() -> None:

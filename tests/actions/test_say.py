@@ -62,6 +62,7 @@ REFUSED: dict[str, tuple[Seen | Refusal, dict[str, object], str]] = {
     "it asks, and the light is late": (seen("claude/permission-bash-80", Status.IDLE), {}, "asking"),
     "it is about to ask": (seen(IDLE, Status.WAITING, kind=Kind.PERMISSION), {}, "asking"),
     "it asks with buttons": (seen("opencode/permission-80", Status.WAITING), {}, "asking"),
+    "it asks to send answers": (seen("opencode/review-80", Status.WAITING), {}, "asking"),
     "it asks to tick": (seen("claude/question-multi-80"), {}, "asking"),
     "it asks yes or no": (seen("aider/permission-80"), {}, "asking"),
     "it asks for a login": (seen("qwen/login-80"), {}, "asking"),

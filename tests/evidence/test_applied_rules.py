@@ -11,6 +11,8 @@ from tallylight.agents.screens import ScreenRule
 from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.model.dialog import Dialog, Place
 from tallylight.model.status import Kind, Status
+from tallylight.wire.styled import plain
+from tallylight.wire.styled import read_screen as read_styled
 
 EDGE = "─" * 30
 ASKED = ["Which colour?", "❯ 1. Red", "  2. Green"]
@@ -29,8 +31,12 @@ def rule(name: str, *lines: str, status: Status = Status.WAITING, **fields: Any)
 def read(
     lines: Sequence[str], *rules: ScreenRule, cursor: int | None = None, generic: bool = False
 ) -> ScreenReading | None:
-    made = Agent(name="mine", display="Mine", screen_rules=rules, screen_generic=generic)
-    return read_screen(made, lines, len(lines) - 1 if cursor is None else cursor)
+    return read_screen(agent_with(*rules, generic=generic), lines, len(lines) - 1 if cursor is None else cursor)
+
+
+def agent_with(*rules: ScreenRule, generic: bool = False) -> Agent:
+    """An agent of these rules."""
+    return Agent(name="mine", display="Mine", screen_rules=rules, screen_generic=generic)
 
 
 def asked(lines: Sequence[str], *rules: ScreenRule) -> Dialog:
@@ -217,6 +223,7 @@ def test_keys() -> None:
         "number": ["1", "2", "3", "4"],
         "number enter": ["1\r", "2\r", "3\r", "4\r"],
         "arrows": ["\r", "\x1b[B\r", "\x1b[B\x1b[B\r", "\x1b[B\x1b[B\x1b[B\r"],
+        "side arrows": ["\r", "\x1b[C\r", "\x1b[C\x1b[C\r", "\x1b[C\x1b[C\x1b[C\r"],
         "hint": ["y", "\x1b", "\x1b[Z", "4"],
         "unknown": ["", "", "", ""],
     }
@@ -228,6 +235,40 @@ def test_keys() -> None:
     for way, keys in ways.items():
         found = asked(pointed, rule("x", choices="pointed", choose=way))
         assert [choice.keys for choice in found.choices] == keys, way
+
+
+def test_keys_of_more_than_nine_choices() -> None:
+    """No number of two digits is typed alone: its first digit would be an answer."""
+    lines = ["Which?", "❯ 1. one", *(f"  {number}. more" for number in range(2, 13))]
+    for way, ninth, tenth in (("number", "9", ""), ("hint", "9", ""), ("number enter", "9\r", "10\r")):
+        found = asked(lines, rule("x", choices="numbered", choose=way))
+        assert [choice.keys for choice in found.choices[8:10]] == [ninth, tenth], way
+    generic = read(lines, generic=True)
+    assert generic is not None and generic.dialog is not None
+    assert [choice.keys for choice in generic.dialog.choices[8:10]] == ["9", ""]
+
+
+def test_keys_where_only_colours_tell_the_selected_choice() -> None:
+    """Without them none are known; with them they lead from there, to both sides or up and down."""
+    row = "Yes  \x1b[7mAlways\x1b[0m  No"
+    listed = ["1. Red", "2. Green", "\x1b[44m3. Blue\x1b[0m"]
+    cases = (
+        ([*ASKED[:1], row], "buttons", "side arrows", ["\x1b[D\r", "\r", "\x1b[C\r"], 1),
+        ([*ASKED[:1], row], "buttons", "unknown", ["", "", ""], 1),
+        ([*ASKED[:1], *listed], "listed", "arrows", ["\x1b[A\x1b[A\r", "\x1b[A\r", "\r"], 2),
+        ([*ASKED[:1], *listed], "listed", "number", ["1", "2", "3"], 2),
+    )
+    for rows, choices, way, keys, selected in cases:
+        mine = agent_with(rule("x", choices=choices, choose=way))
+        styled = read_styled(rows, 60)
+        lines = [plain(line) for line in styled.lines]
+        bare, found = read_screen(mine, lines, 0), read_screen(mine, lines, 0, styled)
+        assert bare is not None and bare.dialog is not None and found is not None and found.dialog is not None
+        moves = way in ("arrows", "side arrows")
+        assert [choice.keys for choice in bare.dialog.choices] == ([""] * 3 if moves else keys), way
+        assert [choice.keys for choice in found.dialog.choices] == keys, way
+        assert [choice.is_selected for choice in found.dialog.choices].index(True) == selected
+        assert (bare.wants_style, found.wants_style) == (moves, False), way
 
 
 def test_the_question_stands_above_the_choices() -> None:

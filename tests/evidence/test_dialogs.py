@@ -43,7 +43,7 @@ READ: dict[str, tuple[list[str], str]] = {
     "numbers that are typed": (ASKED, "numbered choices/question: Which colour? | Red=1 | Green=2"),
     "two digits": (
         ["Which?", "❯ 1. a", *(f"  {number}. b" for number in range(2, 12))],
-        "numbered choices/question: Which? | a=1" + "".join(f" | b={number}" for number in range(2, 12)),
+        "numbered choices/question: Which? | a=1" + "".join(f" | b={number}" for number in range(2, 10)) + " | b= | b=",
     ),
     "no question": (["❯ 1. Red", "  2. Green"], ""),
     "only blanks above": (["", "", "❯ 1. Red", "  2. Green"], ""),

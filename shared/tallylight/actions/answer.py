@@ -35,6 +35,7 @@ from tallylight.evidence.tail import without_frame
 from tallylight.model.dialog import Dialog
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status
+from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise, width
 
 #: Rows above a dialog that are shown, too.
@@ -123,7 +124,8 @@ class Seen:
     A pane as its host sees it at this moment.
 
     *status* and *kind* are what the host's tracker has decided. *takes_paste*: whether the program has asked for
-    bracketed paste; None where its host cannot tell.
+    bracketed paste; None where its host cannot tell. *styled* is the screen with its colours, where what is asked
+    depends on them.
     """
 
     pane: str
@@ -132,6 +134,7 @@ class Seen:
     status: Status
     kind: Kind | None = None
     takes_paste: bool | None = None
+    styled: StyledScreen | None = None
 
 
 class Typist(Protocol):
@@ -144,6 +147,9 @@ class Typist(Protocol):
     def see(self) -> Seen | Refusal:
         """Look at the screen and at the process in the foreground, both anew."""
 
+    def screen(self) -> StyledScreen:
+        """Look at the screen with its colours; one whose colours are not told is plain."""
+
     def press(self, keys: str) -> None:
         """Type *keys*, and nothing else."""
 
@@ -152,6 +158,20 @@ class Typist(Protocol):
 
 
 _T = TypeVar("_T")
+
+
+def look(typist: Typist) -> Seen | Refusal:
+    """
+    Look at the pane; at its colours, too, where they tell which choice is selected, and so what has to be typed.
+
+    That is a second look where a host tells text and colours apart; `read_screen` takes no colours of another text.
+    """
+    seen = typist.see()
+    if isinstance(seen, Seen) and seen.styled is None:
+        found = reading_of(seen)
+        if found is not None and found.wants_style:
+            return attrs.evolve(seen, styled=typist.screen())
+    return seen
 
 
 def ask(typist: Typist) -> Question | Refusal:
@@ -193,7 +213,7 @@ def _holder_of(seen: Seen) -> Holder | Refusal:
 
 
 def _ask(typist: Typist) -> Question | Refusal:
-    seen = typist.see()
+    seen = look(typist)
     if isinstance(seen, Refusal):
         return seen
     held = _holder_of(seen)
@@ -211,7 +231,7 @@ def _ask(typist: Typist) -> Question | Refusal:
         pid=held.pid,
         start=held.start,
         fingerprint=fingerprint(seen.look.lines, seen.look.columns, dialog),
-        prompt=dialog.fingerprint,
+        prompt=_prompt(seen, dialog),
         question=dialog.question,
         context=context,
         first=first,
@@ -240,6 +260,12 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
     return Done(seen.pane, f"answered {given.number}. {_labels(seen.look, dialog)[given.number - 1]}")
 
 
+def _prompt(seen: Seen, dialog: Dialog) -> str:
+    """What a snapshot calls *dialog*, which its host has read without colours."""
+    plain = dialog if seen.styled is None else dialog_of(attrs.evolve(seen, styled=None))
+    return plain.fingerprint if plain is not None else ""
+
+
 def dialog_of(seen: Seen) -> Dialog | None:
     """What the agent in the foreground asks; None if nothing."""
     found = reading_of(seen)
@@ -248,12 +274,12 @@ def dialog_of(seen: Seen) -> Dialog | None:
 
 def reading_of(seen: Seen) -> ScreenReading | None:
     """What the screen says of the agent in the foreground; None if nothing."""
-    return read_screen(seen.foreground.agent, seen.look.lines, seen.look.cursor_row)
+    return read_screen(seen.foreground.agent, seen.look.lines, seen.look.cursor_row, seen.styled)
 
 
 def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen | Refusal:
     """Look once more at *pane*, which must be as `check_process` wants it."""
-    seen = typist.see()
+    seen = look(typist)
     return seen if isinstance(seen, Refusal) else check_process(seen, pane, pid, start) or seen
 
 

@@ -22,6 +22,8 @@ from tallylight.actions.answer import Answer, Done, Holder, Question, Seen, Typi
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say
 from tallylight.evidence.fingerprint import fingerprint
+from tallylight.wire.styled import StyledScreen
+from tallylight.wire.styled import read_screen as read_styled
 
 #: Seconds in which a program that was typed to should draw something else, and between two looks whether it has.
 SETTLE_S, LOOK_S = 1.0, 0.05
@@ -37,6 +39,10 @@ class Still:
 
     def see(self) -> Seen:
         return self.seen
+
+    def screen(self) -> StyledScreen:
+        """What was seen of its colours."""
+        return self.seen.styled or read_styled(self.seen.look.lines, self.seen.look.columns)
 
     def press(self, keys: str) -> None:
         """Nothing."""
@@ -71,7 +77,7 @@ class Once:
     def look(self, typist: Typist) -> Seen | Refusal:
         """Look at a pane, and forget what was answered in it if that is seen to have gone on."""
         last = self._last
-        seen = reached(typist.see)
+        seen = reached(lambda: answers.look(typist))
         if isinstance(seen, Seen) and isinstance(held := holder(Still(seen)), Holder):
             key = (held.pane, held.pid, held.start)
             given = self._given.get(key)

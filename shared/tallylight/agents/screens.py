@@ -27,9 +27,13 @@ PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
 #: What stands at the end of a dialog: numbered choices with a pointer at one; such without, for those that only colour
 #: it; choices without numbers, with a pointer; answers in one row, of which only the colour tells the selected one.
 CHOICES = ("numbered", "listed", "pointed", "buttons")
+#: Those without a pointer: which of them is selected, colours alone can tell.
+UNPOINTED = ("listed", "buttons")
 #: How a choice is typed: its number; the same and Enter; the key in parentheses at its end, else its number; the
-#: pointer moved to it, and Enter; or not known.
-WAYS = ("number", "number enter", "hint", "arrows", "unknown")
+#: selection moved to it, up and down or to the sides, and Enter; or not known.
+WAYS = ("number", "number enter", "hint", "arrows", "side arrows", "unknown")
+#: Those that depend on which choice is selected.
+MOVES = ("arrows", "side arrows")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9 _-]{0,39}", re.ASCII)
 #: What a screen may say. `down` and `active` are ours to conclude.

@@ -200,7 +200,9 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
     for at in range(len(rows) - 1, max(-1, len(rows) - _FOOTER - 1), -1):
         labels: list[str] = []
         for part in _COLUMN.split(rows[at].text):
-            if _KEY.search(part) or _HINT.match(part) or len(part) > _BUTTON:
+            # `Confirm` is a button, and `confirm the choice` a hint.
+            is_hint = _KEY.search(part) or not part[:1].isalnum() or (" " in part and _HINT.match(part))
+            if is_hint or len(part) > _BUTTON:
                 break
             labels.append(part)
         if len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels)):

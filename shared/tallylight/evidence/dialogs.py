@@ -109,6 +109,11 @@ def arrows(distance: int) -> str:
     return ("\x1b[B" if distance > 0 else "\x1b[A") * abs(distance) + "\r"
 
 
+def side_arrows(distance: int) -> str:
+    """What to type to move the selection to the right by *distance*, or to the left, and choose."""
+    return ("\x1b[C" if distance > 0 else "\x1b[D") * abs(distance) + "\r"
+
+
 def question_above(rows: Sequence[Row], first: int) -> tuple[int, int]:
     """The rows of the question above row *first*: where the dialog's text begins, and the row that asks."""
     top = asking = first
@@ -159,7 +164,12 @@ def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | No
             return None
     lines = clean_lines([rows[i].text for i in range(top, found.last + 1) if not rows[i].is_edge])
     choices = tuple(
-        Choice((number or arrows(index - found.pointed)) if found.is_sure else "", label, index == found.pointed)
+        # Of two digits the first would choose already.
+        Choice(
+            (number or arrows(index - found.pointed)) if found.is_sure and len(number) < 2 else "",
+            label,
+            index == found.pointed,
+        )
         for index, (number, label) in enumerate(zip(found.numbers, found.labels, strict=True))
     )
     return Dialog(kind, rule, text, lines, choices, found.place(rows, top, asking))

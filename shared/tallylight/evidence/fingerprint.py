@@ -1,9 +1,9 @@
 """
 The fingerprint of a screen that asks something: the same as long as a person would be answering the very same screen.
 
-All visible rows and all columns are in it as they are drawn, and so are the size of the screen and the keys of each
-choice. Two things only are left out: blanks at the end of a row, which nobody can see, and what an agent moves while it
-waits. That is, outside of the dialog:
+All visible rows and all columns are in it as they are drawn, and so are the size of the screen, the keys of each
+choice, and which of them is selected; no other colours. Two things only are left out: blanks at the end of a row, which
+nobody can see, and what an agent moves while it waits. That is, outside of the dialog:
 
 * above it, a bullet at the beginning of a row that comes and goes: as if a blank stood there;
 * above it, an elapsed time at the right edge, at least three blanks behind the text: `5s`, `1m 10s`;
@@ -51,7 +51,7 @@ def fingerprint(lines: Sequence[str], columns: int, dialog: Dialog) -> str:
 
     It is for one run of one machine, and not to be kept.
     """
-    choices = [f"{choice.keys!a} {choice.label!a}" for choice in dialog.choices]
+    choices = [f"{choice.keys!a} {choice.label!a} {choice.is_selected:d}" for choice in dialog.choices]
     parts = [
         f"{columns} {len(lines)} {dialog.rule} {len(choices)}",
         *choices,

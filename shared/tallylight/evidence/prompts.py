@@ -19,13 +19,15 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from tallylight.agents.agent import Agent
-from tallylight.agents.screens import ScreenRule
+from tallylight.agents.screens import MOVES, UNPOINTED, ScreenRule
 from tallylight.evidence.choices import Choices, buttons, numbered_choices, pointed_choices
-from tallylight.evidence.dialogs import arrows, question_above, read_dialog
+from tallylight.evidence.dialogs import arrows, question_above, read_dialog, side_arrows
+from tallylight.evidence.highlight import highlighted
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_lines, read_tail
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind, Status
+from tallylight.wire.styled import StyledScreen
 
 #: Rows with text that may stand below an input box.
 _BELOW_BOX = 5
@@ -40,7 +42,8 @@ class ScreenReading:
     What a screen says: the *status*, and the *rule* that read it. *dialog* is what is asked, where that is `waiting`.
 
     *is_menu*: a menu is open that the person at that terminal has opened. *is_stopped*: it shows that a person stopped
-    the turn, or refused what it asked for.
+    the turn, or refused what it asked for. *wants_style*: the keys of the choices depend on which of them is selected,
+    and only a styled screen tells that.
     """
 
     status: Status
@@ -48,6 +51,7 @@ class ScreenReading:
     dialog: Dialog | None = None
     is_menu: bool = False
     is_stopped: bool = False
+    wants_style: bool = False
 
     @property
     def kind(self) -> Kind | None:
@@ -55,15 +59,18 @@ class ScreenReading:
         return self.dialog.kind if self.dialog is not None else None
 
 
-def read_screen(agent: Agent | None, lines: Sequence[str], cursor_row: int) -> ScreenReading | None:
+def read_screen(
+    agent: Agent | None, lines: Sequence[str], cursor_row: int, styled: StyledScreen | None = None
+) -> ScreenReading | None:
     """
     What the screen says of *agent*; None if nothing, and for no agent.
 
-    *lines* are the visible rows from the top, *cursor_row* counts from 0.
+    *lines* are the visible rows from the top, *cursor_row* counts from 0. *styled* is the same screen with its colours;
+    they tell which choice is selected where no pointer does, and nothing else.
     """
     if agent is None:
         return None
-    screen = _Screen(read_tail(lines), cursor_row)
+    screen = _Screen(read_tail(lines), cursor_row, lines, styled)
     if not screen.rows:
         return None
     found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
@@ -95,9 +102,13 @@ def _first_of(rules: Iterable[ScreenRule], screen: _Screen) -> ScreenReading | N
 class _Screen:
     """The end of one screen, and what several rules want to know of it."""
 
-    def __init__(self, rows: tuple[Row, ...], cursor_row: int) -> None:
+    def __init__(
+        self, rows: tuple[Row, ...], cursor_row: int, lines: Sequence[str], styled: StyledScreen | None
+    ) -> None:
         self.rows = rows
         self.cursor_row = cursor_row
+        self.styled = styled
+        self._lines = lines
         self._places: dict[str, list[Row]] = {}
 
     def place(self, where: str) -> list[Row]:
@@ -150,6 +161,10 @@ class _Screen:
                     return None
         return None
 
+    def highlighted(self, place: Place, labels: Sequence[str]) -> int | None:
+        """Which of the choices at *place* is selected, by their colours alone; None if that is not known."""
+        return highlighted(self.styled, self._lines, place, labels) if self.styled is not None else None
+
     def choices(self, what: str) -> Choices | None:
         """What stands at the end, of these `CHOICES`."""
         if what == "pointed":
@@ -192,11 +207,14 @@ def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
             return None
     if rule.status is not Status.WAITING:
         return ScreenReading(rule.status, rule.name, is_menu=rule.menu, is_stopped=rule.stopped)
-    dialog = _with_choices(rule, screen.rows, choices) if choices is not None else _without_choices(rule, rows)
-    return ScreenReading(rule.status, rule.name, dialog)
+    if choices is None:
+        return ScreenReading(rule.status, rule.name, _without_choices(rule, rows))
+    wants_style = screen.styled is None and rule.choices in UNPOINTED and rule.choose in MOVES
+    return ScreenReading(rule.status, rule.name, _with_choices(rule, screen, choices), wants_style=wants_style)
 
 
-def _with_choices(rule: ScreenRule, rows: Sequence[Row], found: Choices) -> Dialog:
+def _with_choices(rule: ScreenRule, screen: _Screen, found: Choices) -> Dialog:
+    rows = screen.rows
     top, asking = question_above(rows, found.first)
     question = rows[asking].text if asking < found.first else ""
     if rule.question is not None:
@@ -208,15 +226,12 @@ def _with_choices(rule: ScreenRule, rows: Sequence[Row], found: Choices) -> Dial
                 top, asking = min(top, position), position
                 break
     lines = clean_lines([row.text for row in rows[top : found.last + 1] if not row.is_edge])
+    place = found.place(rows, top, asking)
+    selected = screen.highlighted(place, found.labels) if rule.choices in UNPOINTED else found.pointed
     choices = tuple(
-        Choice(
-            _keys(rule.choose, found, index),
-            label,
-            rule.choices not in ("listed", "buttons") and index == found.pointed,
-        )
+        Choice(_keys(rule.choose, found, index, selected), label, index == selected)
         for index, label in enumerate(found.labels)
     )
-    place = found.place(rows, top, asking)
     return Dialog(rule.kind, rule.name, _first(question), lines, choices, place, is_known=True)
 
 
@@ -247,13 +262,16 @@ def _first(text: str) -> str:
     return cleaned[0] if cleaned else ""
 
 
-def _keys(way: str, found: Choices, index: int) -> str:
+def _keys(way: str, found: Choices, index: int, selected: int | None) -> str:
     number = found.numbers[index]
+    # Of two digits the first would choose already.
+    digit = number if len(number) == 1 else ""
     if way == "hint":
         named = _HINT.match(found.texts[index])
-        return _KEYS.get(named[1].lower(), named[1]) if named is not None else number
-    if way == "arrows":
-        return arrows(index - found.pointed)
+        return _KEYS.get(named[1].lower(), named[1]) if named is not None else digit
+    if way in MOVES:
+        move = side_arrows if way == "side arrows" else arrows
+        return move(index - selected) if selected is not None else ""
     if way == "number":
-        return number
+        return digit
     return f"{number}\r" if way == "number enter" and number else ""

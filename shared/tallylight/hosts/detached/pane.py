@@ -193,6 +193,15 @@ class ScreenPane:
             kind=self.entry.kind,
         )
 
+    def screen(self) -> StyledScreen:
+        """What is on its screen; a hardcopy has no colours."""
+        with self.lock:
+            _, look = read_screen(self.screens, self.entry.id)
+        if look is None:
+            raise SessionError("the session is gone")
+        cursor = (look.cursor_row, look.cursor_column) if look.cursor_visible else None
+        return read_styled(look.lines, look.columns, cursor=cursor)
+
     def press(self, keys: str) -> None:
         """By way of a file, for Screen's `stuff` would read `^` and `\\` and `$` as something else."""
         parent = writer.checked_directory(writer.directory(self.env), create=True)

@@ -20,7 +20,6 @@ from tallylight.hosts.detached.pane import (
     Holders,
     ScreenPane,
     TmuxPane,
-    read_screen,
     screen_target,
     tmux_target,
 )
@@ -29,7 +28,6 @@ from tallylight.hosts.wezterm.sidecar import HOST
 from tallylight.hosts.wezterm.typist import Gui, WezTermPane, gui_of
 from tallylight.model.errors import SessionError
 from tallylight.snapshot.schema import Pane
-from tallylight.wire import styled
 from tallylight.wire.styled import StyledScreen, plain
 
 
@@ -77,13 +75,7 @@ class Multiplexers:
 
     def screen(self, host: str, pane: Pane) -> StyledScreen:
         """Its screen as it is now, with its colours, but for GNU Screen, whose hardcopies have none."""
-        if (gui := gui_of(host, process_table.table())) is not None:
-            return self._wezterm(gui, pane).screen()
-        if (tmux := tmux_target(pane.attach)) is not None:
-            return TmuxPane(pane, *tmux, self._holders, self._env).screen()
-        with self._lock:
-            _, look = read_screen(self._screens, pane.id)
-        if look is None:
-            raise SessionError("the session is gone")
-        cursor = (look.cursor_row, look.cursor_column) if look.cursor_visible else None
-        return styled.read_screen(look.lines, look.columns, cursor=cursor)
+        typist = self.at(host, pane)
+        if isinstance(typist, Refusal):
+            raise SessionError(typist.text)
+        return typist.screen()

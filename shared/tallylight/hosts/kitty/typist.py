@@ -13,8 +13,10 @@ import attrs
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
+from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Pane
+from tallylight.wire.styled import StyledScreen
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
@@ -44,6 +46,10 @@ class WindowTypist:
             kind=decision.kind,
             takes_paste=bool(self.window.screen.in_bracketed_paste_mode),
         )
+
+    def screen(self) -> StyledScreen:
+        """The same screen as `see` has seen, for nothing is read in between."""
+        return kitty_windows.screen(self.window)
 
     def press(self, keys: str) -> None:
         """Type *keys*."""

@@ -27,6 +27,8 @@ class Styled:
 
     agent: Agent
     look: Look
+    #: The rows as they were written, with their sequences.
+    rows: tuple[str, ...]
     styled: StyledScreen
     rule: str
     selected: int
@@ -38,10 +40,12 @@ def load(path: Path) -> Styled:
     head, _, text = path.read_text("utf-8").partition("---\n")
     facts = dict(line.split(": ", 1) for line in head.splitlines())
     columns = int(facts["columns"])
-    styled = read_screen(text.removesuffix("\n").replace("␛", "\x1b").split("\n"), columns)
+    rows = tuple(text.removesuffix("\n").replace("␛", "\x1b").split("\n"))
+    styled = read_screen(rows, columns)
     return Styled(
         agent(path.parent.name),
         Look([plain(line).rstrip() for line in styled.lines], int(facts["cursor"]), 0, columns),
+        rows,
         styled,
         facts["rule"],
         int(facts["selected"]),

@@ -85,7 +85,7 @@ def test_a_screen_is_shown_to_a_list_that_is_seen(kitty: Kitty, monkeypatch: pyt
     assert picture() == StyledScreen(columns=80, lines=(red, (Run("plain"),), (), ()), cursor=(1, 2))
     screen.text, screen.cursor_visible = "\x1b[m\x1b[31mred\r\n\x1b[mother\r\n\r", False
     assert picture() == StyledScreen(columns=80, lines=(red, (Run("other"),), (), ()))
-    assert module.kitty_windows.screen(window) == StyledScreen(columns=80, lines=(red, (Run("other"),)))
+    assert module.screens.screen(window) == StyledScreen(columns=80, lines=(red, (Run("other"),)))
 
     seen.clear()
     window.screen = None

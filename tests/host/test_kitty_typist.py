@@ -18,6 +18,7 @@ from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status
 from tests.actions.desk import PID, START, holder, look
+from tests.evidence.styled import named
 from tests.tables import each
 
 
@@ -49,16 +50,24 @@ class Pane:
 
 @attrs.define
 class Window:
-    """Window 3, and what was written to its program."""
+    """Window 3, whose rows are *drawn* with their colours, and what was written to its program."""
 
     takes_paste: bool = True
+    drawn: tuple[str, ...] = ()
     written: list[str] = attrs.field(factory=list)
     id: int = 3
     child: SimpleNamespace = attrs.field(factory=lambda: SimpleNamespace(child_fd=9))
 
     @property
     def screen(self) -> SimpleNamespace:
-        return SimpleNamespace(in_bracketed_paste_mode=self.takes_paste)
+        return SimpleNamespace(
+            in_bracketed_paste_mode=self.takes_paste,
+            as_text=lambda write, *_how: write("\r\n".join(self.drawn)),
+            lines=len(self.drawn),
+            columns=80,
+            cursor=SimpleNamespace(x=0, y=0),
+            cursor_visible=False,
+        )
 
     def write_to_child(self, text: str) -> None:
         self.written.append(text)
@@ -80,6 +89,24 @@ def test_an_answer_is_written_once() -> None:
     hand.host.screen = look("claude/permission-write-80")  # type: ignore[misc]
     assert isinstance(answer.answer(hand, shown.answer(2)), Refusal)
     assert window.written == ["2"]
+
+
+def test_the_selection_is_told_by_the_colours_of_the_window() -> None:
+    """The keys lead from the choice that is highlighted now; once another one is, nothing is typed."""
+    first, moved = named("opencode/permission-80"), named("opencode/permission-moved-80")
+    window = Window(drawn=first.rows)
+    host = Host(first.look, SimpleNamespace(window_id_map={3: window}))
+    hand = WindowTypist(host, window, Pane(holder("opencode"), Status.WAITING))  # type: ignore[arg-type]
+    shown = answer.ask(hand)
+    assert isinstance(shown, answer.Question)
+    assert [choice.keys for choice in shown.choices] == ["\r", "\x1b[C\r", "\x1b[C\x1b[C\r"]
+    window.drawn = moved.rows
+    refused = answer.answer(hand, shown.answer(3))
+    assert isinstance(refused, Refusal) and refused.rule == "changed"
+    window.drawn = first.rows
+
+    assert answer.answer(hand, shown.answer(3)) == Done("3", "answered 3. Reject")
+    assert window.written == ["\x1b[C\x1b[C\r"]
 
 
 @each(

@@ -32,7 +32,7 @@ from kitty.utils import log_error
 
 from tallylight.actions import fork
 from tallylight.actions.answer import Answer, Question
-from tallylight.hosts.kitty import actions, answering
+from tallylight.hosts.kitty import actions, answering, screens
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
@@ -156,8 +156,8 @@ class _List:
         if self.window_id not in kitty_windows.visible(self.host.boss):
             return Picture(None)
         number = int(has) if has.isascii() and has.isdigit() and len(has) < 16 else 0
-        shown, columns = kitty_windows.styled_rows(window), window.screen.columns
-        return Picture(self.pictures.picture(str(window.id), shown, columns, kitty_windows.cursor_of(window), number))
+        shown, columns = screens.styled_rows(window), window.screen.columns
+        return Picture(self.pictures.picture(str(window.id), shown, columns, screens.cursor_of(window), number))
 
     def removed(self, _window: Any) -> None:
         """Its window is gone."""

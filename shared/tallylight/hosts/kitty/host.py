@@ -24,7 +24,7 @@ from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.hosts.kept import Kept
-from tallylight.hosts.kitty import answering
+from tallylight.hosts.kitty import answering, screens
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
@@ -161,7 +161,7 @@ class KittyHost:
     def look_at(self, window: Any, pane: Pane) -> Look:
         """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
         self._look_at_foreground(window, pane, time.monotonic())
-        return kitty_windows.look(window)
+        return screens.look(window)
 
     def light(self, tab_id: int) -> Decision | None:
         """What is shown on a tab, for code of the person's own."""
@@ -259,7 +259,7 @@ class KittyHost:
             self._look_at_foreground(window, pane, now)
             # Reading a screen is the dearest of a tick.
             if not pane.is_calm or (window.id + self._ticks) % calm_every == 0:
-                pane.screen(functools.partial(kitty_windows.look, window), now)
+                pane.screen(functools.partial(screens.look, window), now)
             pane.progress(window.progress.state is not ProgressState.unset, now)
             pane.tick(now)
         self._files.ask(self._panes, self._ticks)

@@ -13,7 +13,7 @@ import attrs
 
 from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
-from tallylight.hosts.kitty import windows as kitty_windows
+from tallylight.hosts.kitty import screens
 from tallylight.model.errors import SessionError
 from tallylight.pane.pane import Pane
 from tallylight.wire.styled import StyledScreen
@@ -49,7 +49,7 @@ class WindowTypist:
 
     def screen(self) -> StyledScreen:
         """The same screen as `see` has seen, for nothing is read in between."""
-        return kitty_windows.screen(self.window)
+        return screens.screen(self.window)
 
     def press(self, keys: str) -> None:
         """Type *keys*."""

@@ -1,5 +1,7 @@
 """
-What kitty itself knows of its windows: who is in the foreground, what is on the screen, which ones a person can see.
+What kitty itself knows of its windows: who is in the foreground, what they are called, which ones a person can see.
+
+`screens` has what is on them.
 """
 
 from __future__ import annotations
@@ -11,12 +13,10 @@ from typing import Any
 import attrs
 from kitty.fast_data_types import current_focused_os_window_id
 
-from tallylight.evidence.looks import Look
 from tallylight.evidence.titles import clean_title
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
-from tallylight.wire.styled import StyledScreen, read_screen
 
 
 def foreground(boss: Any, window: Any) -> int | None:
@@ -58,41 +58,3 @@ def entry(id_: int, window: Any, pane: Pane, epoch: Callable[[float], float], te
         title=name(window),
     )
     return attrs.evolve(made, terminal=terminal)
-
-
-def look(window: Any) -> Look:
-    """The visible text of *window*."""
-    screen = window.screen
-    chunks: list[str] = []
-    screen.as_text(chunks.append, False, False)
-    cursor = screen.cursor
-    return Look(
-        "".join(chunks).split("\n"),
-        cursor_row=cursor.y,
-        cursor_column=cursor.x,
-        columns=screen.columns,
-        cursor_visible=screen.cursor_visible,
-    )
-
-
-def styled_rows(window: Any) -> list[str]:
-    """
-    The visible rows of *window* from the top, as text with sequences: each stands by itself, and begins with a reset.
-
-    For `wire.styled`, which believes nothing of them; hyperlinks and marks of prompts are among the sequences.
-    """
-    chunks: list[str] = []
-    # Without the marks of wrapped rows, a row that goes on in the next one and that would be one.
-    window.screen.as_text(chunks.append, True, True)
-    return "".join(chunks).replace("\r\n", "\r").split("\r")[: window.screen.lines]
-
-
-def cursor_of(window: Any) -> tuple[int, int] | None:
-    """The row and the column of the cursor of *window*, from 0; None if it is hidden."""
-    screen = window.screen
-    return (screen.cursor.y, screen.cursor.x) if screen.cursor_visible else None
-
-
-def screen(window: Any) -> StyledScreen:
-    """What stands on *window* now, with its colours."""
-    return read_screen(styled_rows(window), window.screen.columns, cursor=cursor_of(window))

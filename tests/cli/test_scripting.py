@@ -11,6 +11,7 @@ from tallylight.cli.read import document, question_document
 from tallylight.snapshot.addresses import Found
 from tests.actions.desk import Desk, seen
 from tests.cli.panes import HOST, WAITING
+from tests.host.test_script_typing import EVERY, OWN
 
 PAGE = (Path(__file__).parents[2] / "docs/scripting.md").read_text("utf-8")
 
@@ -37,3 +38,10 @@ def test_the_json_is_that_of_the_page() -> None:
     assert named == set(document(Found(HOST, WAITING), asked))
     question = question_document(asked)
     assert {*question, *question["choices"][0]} <= set(re.findall(r"`(\w+)`", told["`question`"]))
+
+
+def test_the_rules_are_those_of_the_page() -> None:
+    """Each rule by which a hostile request is refused is explained."""
+    named = {rule for cell in rows("| rule | means |") for rule in re.findall(r"`([\w-]+)`", cell)}
+    used = {rule for table in (EVERY, *OWN.values()) for _, rule_words in table.values() for rule in rule_words.split()}
+    assert used - named == set()

@@ -29,6 +29,8 @@ class ScriptedHost(Host):
     once: Once = attrs.field(factory=lambda: Once(settle_s=0.0))
     worker: Worker = attrs.field(factory=Worker)
     scripts: Callable[[], None] = lambda: None
+    config: Any = None
+    reader: Any = None
 
     def guarded(self, _feature: str, call: Any) -> Any:
         return call

@@ -57,6 +57,7 @@ class Window:
     written: list[str] = attrs.field(factory=list)
     id: int = 3
     child: SimpleNamespace = attrs.field(factory=lambda: SimpleNamespace(child_fd=9))
+    title: str = "three"
 
     @property
     def screen(self) -> SimpleNamespace:

@@ -54,6 +54,8 @@ GROUPS = {
     "For scripts": {
         "wait": "wait until an agent needs you or has finished",
         "read": "print what an agent asks, its last reply or its screen",
+        "send": "type a text into an agent at its prompt, or answer its question",
+        "interrupt": "interrupt an agent that works",
         "watch": "print one JSON line per change, for bars and prompts",
         "emit": "send a status to this terminal's tab",
         "hook": "report an event of an agent; its hooks call this",

@@ -24,6 +24,8 @@ from tallylight.tracker.claims import Timing
 from tallylight.tracker.notify import STATUSES
 from tallylight.tracker.notify import Settings as Notify
 
+#: Which panes a script may type into, see `actions.permission`.
+SCRIPTING = ("own", "ask", "all")
 STYLES = ("stripe", "colour", "icon", "off")
 OS_WINDOW_TITLES = ("auto", "always", "off")
 EXPLICIT_LASTS = ("agent", "tab")
@@ -89,6 +91,8 @@ class Config:
     keys: dict[str, str] = attrs.Factory(dict)
     #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
     colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
+    #: Which panes a script may type into: one of `SCRIPTING`.
+    scripting: str = "own"
     #: The lights whose colour is to be that of the terminal's theme, where the host knows it.
     themed: frozenset[Status] = frozenset()
 
@@ -122,7 +126,8 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
     except DataFileError as error:
         return Config(), [error]
     default = Config()
-    trust, kitty, history = table.table("trust"), table.table("kitty"), table.table("history")
+    trust, kitty = table.table("trust"), table.table("kitty")
+    history, scripting = table.table("history"), table.table("scripting")
     colours, themed = _colours(table)
     config = Config(
         poll_ms=round(table.number("poll_ms", default.poll_ms, 100, 30_000)),
@@ -147,12 +152,13 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
         ),
         history=History(keep=history.boolean("keep", default.history.keep)),
         notify=_notify(table.table("notify")),
+        scripting=scripting.text("allow", default.scripting, choices=SCRIPTING),
         keys=wanted(table.table("keys")),
         fleet=parse_fleet(table.table("fleet")),
         colours=colours,
         themed=themed,
     )
-    for part in (trust, kitty, history, table):
+    for part in (trust, kitty, history, scripting, table):
         part.close()
     return config, table.errors
 

@@ -270,13 +270,13 @@ class ForegroundReader:
     EVERY = 8
 
     def __init__(self, agents: Agents, of: Table | None = None) -> None:
-        self._agents = agents
+        self.agents = agents
         self._table = of or table()
         self._seen: OrderedDict[int, _Seen] = OrderedDict()
 
     def use(self, agents: Agents) -> None:
         """Know *agents* from now on; every foreground is read afresh."""
-        self._agents = agents
+        self.agents = agents
         self._seen.clear()
 
     def look(self, pgid: int) -> Identity:
@@ -294,7 +294,7 @@ class ForegroundReader:
 
     def anew(self, pgid: int) -> Identity:
         """The same, of which nothing is remembered."""
-        return foreground(pgid, self._agents, self._table) if pgid > 0 else NOBODY
+        return foreground(pgid, self.agents, self._table) if pgid > 0 else NOBODY
 
     def _is_same(self, pgid: int, seen: _Seen) -> bool:
         """Whether the leader has not changed and is all that counts."""
@@ -305,7 +305,7 @@ class ForegroundReader:
     def _read(self, pgid: int, seen: _Seen | None) -> Identity:
         # Before the rest: what changes in between is then seen at the next look.
         token, fingerprint = self._table.token(pgid), self._table.fingerprint(pgid)
-        identity = foreground(pgid, self._agents, self._table)
+        identity = foreground(pgid, self.agents, self._table)
         if seen is None:
             seen = self._seen[pgid] = _Seen(identity, token)
             if len(self._seen) > _MAX_PANES:

@@ -2,7 +2,8 @@
 What a script asks of a terminal, and what it is told: lines of JSON over `snapshot.sockets`.
 
 It asks with a list of words, a verb, a pane and what the verb needs; the terminal answers each with an object: *rows*,
-a screen; *question*, what is asked on it; or *refused*, the rule, with *text*. Lines are read up to
+a screen; *question*, what is asked on it; *holder*, the agent in the foreground; *done*, what was typed; or *refused*,
+the rule, with *text*. Lines are read up to
 `MAX_ASKED` and `channel.MAX_MESSAGE` bytes; what is longer ends the connection.
 """
 
@@ -12,8 +13,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.actions.answer import Question
+from tallylight.actions.answer import Answer, Done, Holder, Question
 from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import DecodeError
 from tallylight.ui.agent_list import channel
 from tallylight.wire import values
@@ -22,7 +24,7 @@ from tallylight.wire import values
 MAX_ASKED = 64 * 1024
 #: Of a screen that is told, in rows and in characters of a row.
 MAX_ROWS, MAX_ROW = 1000, 4000
-_MAX_RULE, _MAX_TEXT = 64, 2000
+_MAX_RULE, _MAX_TEXT, _MAX_NUMBER = 64, 2000, 2**63
 _SILENT = Refusal("unreachable", "the terminal does not answer")
 
 
@@ -41,7 +43,37 @@ class Rows:
         return cls(tuple(rows))
 
 
-Told = Rows | Question | Refusal
+Told = Rows | Question | Holder | Done | Refusal
+
+
+#: What types.
+Given = Answer | Say | Interrupt
+
+
+def words_of(given: Given) -> tuple[str, ...]:
+    """How *given* is asked: a verb, and all but the pane, which stands behind the verb."""
+    being = (str(given.pid), str(given.start))
+    if isinstance(given, Answer):
+        return ("answer", *being, given.fingerprint, str(given.number))
+    if isinstance(given, Say):
+        return ("say", *being, given.fingerprint, str(int(given.enter)), given.text)
+    return ("interrupt", *being)
+
+
+def given_of(words: Sequence[str]) -> Given | None:
+    """What *words*, a verb, a pane and the rest of `words_of`, ask to be typed; None if they are something else."""
+    match words:
+        case ["answer", pane, pid, start, fingerprint, number] if _are_numbers(pid, start, number):
+            return Answer(pane, int(pid), int(start), fingerprint, int(number))
+        case ["say", pane, pid, start, fingerprint, "0" | "1" as enter, text] if _are_numbers(pid, start):
+            return Say(pane, int(pid), int(start), text, enter == "1", fingerprint)
+        case ["interrupt", pane, pid, start] if _are_numbers(pid, start):
+            return Interrupt(pane, int(pid), int(start))
+    return None
+
+
+def _are_numbers(*words: str) -> bool:
+    return all(word.isascii() and word.isdigit() and len(word) < 20 for word in words)
 
 
 def encode(told: Told) -> bytes:
@@ -53,6 +85,10 @@ def encode(told: Told) -> bytes:
             told = Refusal("too-long", "what it asks is too long to be told")
     if isinstance(told, Refusal):
         return channel.encode({"refused": told.rule, "text": told.text})
+    if isinstance(told, Holder):
+        return channel.encode({"holder": attrs.asdict(told)})
+    if isinstance(told, Done):
+        return channel.encode({"done": told.text, "pane": told.pane})
     try:
         return channel.encode({"rows": list(told.rows)})
     except channel.TooLongError:
@@ -73,7 +109,20 @@ def decode(line: bytes) -> Told:
     if "question" in value:
         found = channel.read_answer(line)
         return found if isinstance(found, Question) else _SILENT
+    if "done" in value:
+        return Done(values.text(value.get("pane"), _MAX_TEXT), values.text(value["done"], _MAX_TEXT))
+    if "holder" in value:
+        return _holder(value["holder"])
     rows = value.get("rows")
     if not isinstance(rows, list) or len(rows) > MAX_ROWS or not all(isinstance(row, str) for row in rows):
         return _SILENT
     return Rows(tuple(values.text(row, MAX_ROW) for row in rows))
+
+
+def _holder(value: object) -> Holder | Refusal:
+    if not isinstance(value, dict):
+        return _SILENT
+    pid, start = (values.integer(value.get(name), 1, _MAX_NUMBER) for name in ("pid", "start"))
+    if pid is None or start is None:
+        return _SILENT
+    return Holder(values.text(value.get("pane"), _MAX_TEXT), values.text(value.get("agent"), _MAX_TEXT), pid, start)

@@ -2,23 +2,30 @@
 How a script reaches a pane, whichever host holds it: the agents of kitty by the socket that kitty listens at, those of
 tmux, GNU Screen and WezTerm from this process.
 
-Only a pane with an agent in its foreground is read: a script has no business with what stands in a shell.
+Only a pane with an agent in its foreground is read: a script has no business with what stands in a shell. Whether it
+may type is decided where that is done, by `actions.permission`: in kitty, or here.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import attrs
 
 from tallylight.actions import answer as answers
-from tallylight.actions.answer import Question, Typist
+from tallylight.actions.answer import Answer, Done, Holder, Question, Typist
+from tallylight.actions.caller import caller_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
-from tallylight.hosts.script_messages import Rows, Told, decode
+from tallylight.actions.permission import Verdict, check
+from tallylight.actions.say import Say
+from tallylight.agents import agent_files
+from tallylight.evidence import process_table
+from tallylight.hosts.script_messages import Given, Rows, Told, decode, words_of
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.sockets import SocketError
@@ -26,7 +33,10 @@ from tallylight.ui.agent_list.channel import CHUNK, MAX_MESSAGE, Lines, TooLongE
 
 #: Seconds that a terminal has to answer: it looks for scripts every `poll_ms`, which may be half a minute.
 TIMEOUT_S = 45.0
+#: The same, where a person may have to be asked first.
+ASK_TIMEOUT_S = 330.0
 _LISTENS = "kitty-"
+_ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 _STRANGE = Refusal("unreachable", "the terminal answers with something else; is it of this version?")
 _T = TypeVar("_T")
 
@@ -34,6 +44,12 @@ _T = TypeVar("_T")
 def id_of(asked: Question) -> str:
     """What names this question, on this screen, of this process: `4711.88001.0f3c…`."""
     return f"{asked.pid}.{asked.start}.{asked.fingerprint}"
+
+
+def read_id(text: str) -> tuple[int, int, str] | None:
+    """The process, its start and the fingerprint that `id_of` put together; None if *text* is something else."""
+    found = _ID.fullmatch(text)
+    return (int(found[1]), int(found[2]), found[3]) if found is not None else None
 
 
 def screen(typist: Typist) -> Rows | Refusal:
@@ -52,9 +68,13 @@ def _screen(typist: Typist) -> Rows | Refusal:
 
 @attrs.define
 class Reach:
-    """Everything that scripts may ask of panes. *panes* are those that are reached from this process."""
+    """
+    Everything that scripts may ask of panes. *panes* are those that are reached from this process, into which *allow*
+    lets it type, a word of `[scripting]`.
+    """
 
     panes: Panes
+    allow: str = "own"
     environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
     _once: Once = attrs.field(factory=lambda: Once(SETTLE_S))
 
@@ -68,14 +88,43 @@ class Reach:
         told = self._ask(found, "question") if _is_asked(found) else self._at(found, self._once.ask)
         return told if isinstance(told, Question | Refusal) else _STRANGE
 
+    def holder(self, found: Found) -> Holder | Refusal:
+        """The agent that holds its foreground now."""
+        told = self._ask(found, "holder") if _is_asked(found) else self._at(found, answers.holder)
+        return told if isinstance(told, Holder | Refusal) else _STRANGE
+
+    def give(self, found: Found, given: Given) -> Done | Refusal:
+        """Answer it, type into it or interrupt it, if that is allowed and all is as *given* says."""
+        if _is_asked(found):
+            told: Told = self._ask(found, *words_of(given))
+        else:
+            told = self._at(found, lambda typist: self._give(typist, given))
+        return told if isinstance(told, Done | Refusal) else _STRANGE
+
+    def _give(self, typist: Typist, given: Given) -> Done | Refusal:
+        agents, table = agent_files.load_agents(self.environ)[0], process_table.table()
+        caller = caller_of(os.getpid(), agents, table)
+        verdict = check(self.allow, caller, ((given.pid, given.start),), is_own=False, agreed=None)
+        if isinstance(verdict, Refusal):
+            return verdict
+        if verdict is Verdict.ASK:
+            text = 'nobody can be asked outside of kitty: only `[scripting] allow = "all"` allows it; nothing was typed'
+            return Refusal("permission", text)
+        if isinstance(given, Answer):
+            return self._once.answer(typist, given)
+        if isinstance(given, Say):
+            return self._once.say(typist, given)
+        return self._once.interrupt(typist, given)
+
     def _at(self, found: Found, act: Callable[[Typist], _T]) -> _T | Refusal:
         typist = self.panes.at(found.host, found.pane)
         return typist if isinstance(typist, Refusal) else act(typist)
 
     def _ask(self, found: Found, verb: str, *words: str) -> Told:
         """Ask the terminal that holds the pane, and wait for its answer."""
+        timeout_s = ASK_TIMEOUT_S if words else TIMEOUT_S
         try:
-            with sockets.connect(found.host, TIMEOUT_S, self.environ) as connection:
+            with sockets.connect(found.host, timeout_s, self.environ) as connection:
                 connection.sendall(encode([verb, found.pane.id, *words]))
                 lines = Lines(MAX_MESSAGE)
                 while chunk := connection.recv(CHUNK):

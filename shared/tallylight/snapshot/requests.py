@@ -6,7 +6,8 @@ file a request, put there by rename. At most `MAX_WAITING` files of `MAX_BYTES` 
 than `MAX_AGE_S`, or not a request, is removed and forgotten. There is no answer: the snapshot tells.
 
 A request may only move a person's view or change the ledger. Nothing that types into a pane or starts a program will
-ever be one: that takes a key pressed in the terminal itself.
+ever be one: nobody could tell who wrote the file. That takes a key pressed in the terminal itself, or a caller that the
+kernel names and that may do it (`snapshot.sockets`, `actions.permission`).
 """
 
 from __future__ import annotations

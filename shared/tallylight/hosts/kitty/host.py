@@ -70,7 +70,7 @@ class KittyHost:
         #: What was answered in the panes; on this thread nothing waits for the program to go on.
         self.once = Once(settle_s=0.0)
         self._table = process_table.table()
-        self._reader = process_table.ForegroundReader(Agents(()), self._table)
+        self.reader = process_table.ForegroundReader(Agents(()), self._table)
         self._panes: dict[int, Pane] = {}
         self._published = Published()
         self._files = FileReader(self._panes, self.worker, self.guarded, _log)
@@ -103,7 +103,7 @@ class KittyHost:
     def _take_over(self, found: Settings) -> None:
         """Go by what has been read. What was seen before it was known is looked at again by it."""
         self.command = found.command
-        self._reader.use(found.agents)
+        self.reader.use(found.agents)
         self.apply(found.config)
         if self._notices is None:
             self.guarded("notifications", self._start_notices)()
@@ -280,7 +280,7 @@ class KittyHost:
         if pane is None:
             pane = self._panes[id_] = Pane(
                 self.config.timing,
-                self._reader,
+                self.reader,
                 self._table,
                 tell=lambda fault: log_error(f"tallylight: window {id_}: {fault}"),
             )

@@ -1,8 +1,12 @@
 """
-What scripts ask of this kitty, by the socket at which it listens: `tally read` and its neighbours.
+What scripts ask of this kitty, by the socket at which it listens: `tally read`, `tally send` and their neighbours.
 
 It is all done on kitty's main thread, where nothing may wait: each tick looks who has come, and while somebody
 is there, more often. Who asks is what the kernel says (`snapshot.sockets`); another user is not heard.
+
+What types goes through `actions.answer` and `actions.say`, and `actions.permission` before that: by the configuration
+that this kitty has read, whatever is in the environment of who asks. Where a person is to be asked, kitty's own `ask`
+does it, over the pane of the caller, and takes `yes` in letters: a key that was meant for the program below is none.
 """
 
 from __future__ import annotations
@@ -12,34 +16,49 @@ import os
 import socket
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
+from tallylight.actions import answer as answers
+from tallylight.actions.answer import Answer
+from tallylight.actions.caller import Being, Caller, being_of, caller_of
 from tallylight.actions.gate import Refusal
+from tallylight.actions.permission import Pairs, Verdict, check
+from tallylight.actions.say import Say
+from tallylight.evidence import process_table
 from tallylight.hosts import scripting
+from tallylight.hosts.kitty import answering
+from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
-from tallylight.hosts.script_messages import MAX_ASKED, Told, encode
+from tallylight.hosts.script_messages import MAX_ASKED, Told, encode, given_of
 from tallylight.snapshot import sockets
-from tallylight.snapshot.sockets import Peer
 from tallylight.ui.agent_list.channel import CHUNK, Lines, TooLongError, read_words
 
 #: Scripts that are heard at a time; others wait until one has gone.
 MAX_CALLERS = 16
 #: How often, in seconds, a script that is there is listened to, and how long one may stay that says nothing.
 LISTEN_S, IDLE_S = 0.03, 10.0
+#: How long, in seconds, a script waits for a person who is asked.
+ASK_S = 300.0
 _UNKNOWN = Refusal("unknown", "this kitty does not know what was asked; is it of the same version?")
 
 
 @attrs.define
 class _Caller:
-    """One connection, since when nothing came over it, and what of its answers is not sent yet."""
+    """
+    One connection of the process *being*, since when nothing came over it, and what of its answers is not sent yet.
+
+    *pending*: what it asked that waits for a person.
+    """
 
     connection: socket.socket
-    peer: Peer
+    being: Being
     since: float
+    pending: Sequence[str] = ()
     heard: Lines = attrs.Factory(lambda: Lines(MAX_ASKED))
     unsent: bytes = b""
 
@@ -72,6 +91,10 @@ class Scripts:
     _listener: socket.socket | None = None
     _callers: list[_Caller] = attrs.Factory(list)
     _timer: int | None = None
+    #: Who started which pane; what a person said to whom; and whom they are being asked about.
+    own: Pairs = attrs.Factory(Pairs)
+    _agreed: Pairs = attrs.Factory(Pairs)
+    _asked: tuple[Being, Being] | None = None
 
     def opened(self, result: object) -> None:
         """The socket is there, or what is wrong."""
@@ -91,10 +114,11 @@ class Scripts:
                 break  # nobody is there, or not any more
             connection.setblocking(False)
             who = sockets.peer(connection)
-            if who is None or who.uid != os.getuid():
+            being = being_of(who.pid, self.table) if who is not None and who.uid == os.getuid() else None
+            if being is None:
                 connection.close()
                 continue
-            self._callers.append(_Caller(connection, who, time.monotonic()))
+            self._callers.append(_Caller(connection, being, time.monotonic()))
         if self._callers:
             self._listen(None)
             if self._timer is None and self._callers:
@@ -116,22 +140,36 @@ class Scripts:
         """Do what *caller* asks; whether it is to be heard again."""
         if not caller.unsent:
             lines = caller.hear()
-            if lines is None:
+            if lines is None or (lines and caller.pending):
                 return False
+            if caller.pending:
+                self._answer(caller, caller.pending)
             for line in lines:
                 caller.since = now
-                caller.unsent += encode(self._told(read_words(line)))
-        return now - caller.since < IDLE_S and (not caller.unsent or caller.send())
+                self._answer(caller, read_words(line))
+        patience = ASK_S if caller.pending else IDLE_S
+        return now - caller.since < patience and (not caller.unsent or caller.send())
 
-    def _told(self, words: Sequence[str]) -> Told:
+    def _answer(self, caller: _Caller, words: Sequence[str]) -> None:
+        """Do what *words* ask, or have them wait for a person."""
+        told = self._told(words, caller.being)
+        caller.pending = words if told is None else ()
+        if told is not None:
+            caller.unsent += encode(told)
+
+    def _told(self, words: Sequence[str], being: Being) -> Told | None:
         try:
-            return self.act(words)
+            return self.act(words, being)
         except Exception as error:  # the next one may well succeed
             log_error(f"tallylight: scripts: {type(error).__name__}: {error}")
             return Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log")
 
-    def act(self, words: Sequence[str]) -> Told:
-        """Do what is asked: a verb, the id of a window, and what the verb needs."""
+    @property
+    def table(self) -> process_table.Table:
+        return process_table.table()
+
+    def act(self, words: Sequence[str], being: Being) -> Told | None:
+        """Do what the process *being* asks: a verb, a window's id, what the verb needs. None: a person is asked."""
         verb, pane = [*words, "", ""][:2]
         id_ = int(pane) if pane.isascii() and pane.isdigit() and len(pane) < 20 else 0
         window, shown = self.host.boss.window_id_map.get(id_), self.host.panes.get(id_)
@@ -142,7 +180,61 @@ class Scripts:
             return scripting.screen(typist)
         if verb == "question" and len(words) == 2:
             return self.host.once.ask(typist)
-        return _UNKNOWN
+        if verb == "holder" and len(words) == 2:
+            return answers.holder(typist)
+        given = given_of(words)
+        if given is None:
+            return _UNKNOWN
+        verdict = self._permission(being, window, (given.pid, given.start))
+        if not isinstance(verdict, Verdict):
+            return verdict
+        if verdict is Verdict.ASK:
+            return None
+        if isinstance(given, Answer):
+            return answering.answer(typist, given)
+        if isinstance(given, Say):
+            return self.host.once.say(typist, given)
+        return self.host.once.interrupt(typist, given)
+
+    def _permission(self, being: Being, window: Any, holder: Being) -> Verdict | Refusal:
+        """Whether the process *being* may type into *window*, which *holder* has; a person is asked if that is so."""
+        caller = caller_of(being[0], self.host.reader.agents, self.table)
+        if caller is not None and being not in caller.lineage:
+            caller = None  # that one is gone, and another process has its number
+        pane = being_of(window.child.pid, self.table)
+        if pane is None:
+            return Refusal("gone", "that pane is gone")
+        is_own = caller is not None and self.own.get(caller.being, pane) is True
+        agreed = self._agreed.get(caller.being, pane) if caller is not None else None
+        verdict = check(self.host.config.scripting, caller, (holder, pane), is_own=is_own, agreed=agreed)
+        if verdict is Verdict.ASK and caller is not None:
+            self._ask(caller, pane, window)
+        return verdict
+
+    def _ask(self, caller: Caller, pane: Being, window: Any) -> None:
+        """Ask a person, unless they are being asked: one at a time."""
+        if self._asked is not None:
+            return
+        pair = self._asked = (caller.being, pane)
+
+        def answered(text: str) -> None:
+            self._asked = None
+            self._agreed.put(*pair, is_allowed=text.strip().lower() == "yes")
+
+        over = self._window_of(caller) or window
+        who = caller.agent or "A script"
+        where = f" in {kitty_windows.name(over)!r}" if over is not window else ""
+        self.host.boss.get_line(
+            f"{who}{where} wants to type into {kitty_windows.name(window)!r} (window {window.id}).\n"
+            "It may from then on, as long as both run. Write yes to allow it, anything else to refuse.",
+            answered,
+            window=over,
+        )
+
+    def _window_of(self, caller: Caller) -> Any:
+        """The window in which *caller* runs; None if it is in none of this kitty."""
+        windows = self.host.boss.window_id_map.values()
+        return next((one for one in windows if being_of(one.child.pid, self.table) in caller.lineage), None)
 
 
 def serve(host: KittyHost) -> None:

@@ -1,0 +1,71 @@
+"""
+The caller: on whose behalf a script asks for something, by the process table and by nothing that the script says.
+
+It is the nearest agent among the ancestors of the process that asks, else the leader of its session: the shell of a
+terminal, or whatever a service manager started. An identity is a pid with its start, which no other process ever has.
+A process that leaves its parents, or begins a session of its own, is a caller of its own that may do nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import attrs
+
+from tallylight.agents.agent import Agents
+from tallylight.evidence.foreground import identify
+from tallylight.evidence.process_table import Table
+
+#: Ancestors that are looked at: a caller deeper than that is none.
+MAX_DEPTH = 64
+
+#: A process and its start: what it is in every comparison.
+Being = tuple[int, int]
+
+
+@attrs.frozen
+class Caller:
+    """
+    Who asks: *being* is the process that counts as the caller, *agent* what people call it, nothing for no agent.
+
+    *lineage* are the process that asks and all its ancestors.
+    """
+
+    being: Being
+    agent: str
+    lineage: frozenset[Being]
+
+
+def caller_of(pid: int, agents: Agents, table: Table, session_of: Callable[[int], int] = os.getsid) -> Caller | None:
+    """
+    The caller of the process *pid*; None if it is gone, or it cannot be told.
+
+    *session_of* says the leader of a process's session, or raises OSError.
+    """
+    lineage: dict[int, Being] = {}
+    agent: tuple[Being, str] | None = None
+    current = pid
+    while current > 0:
+        process = table.get(current)
+        if process is None or not process.start or len(lineage) >= MAX_DEPTH or current in lineage:
+            return None
+        lineage[current] = (process.pid, process.start)
+        found = identify((process,), agents).agent
+        if found is not None and agent is None:
+            agent = lineage[current], found.display
+        current = process.ppid
+    if agent is not None:
+        return Caller(*agent, frozenset(lineage.values()))
+    try:
+        leader = session_of(pid)
+    except OSError:
+        return None
+    start = table.start(leader)
+    return Caller((leader, start), "", frozenset(lineage.values())) if leader > 0 and start else None
+
+
+def being_of(pid: int | None, table: Table) -> Being | None:
+    """The process *pid* as it is now; None if it is gone."""
+    start = table.start(pid) if pid else None
+    return (pid, start) if pid and start else None

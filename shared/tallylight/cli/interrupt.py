@@ -1,0 +1,31 @@
+"""`tally interrupt`: stop what an agent does, by the agent's own key, as a person would."""
+
+from __future__ import annotations
+
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Interrupt
+from tallylight.cli.parser import Parser
+from tallylight.cli.send import CODES, reached, tell
+
+
+def make_parser() -> Parser:
+    """What `tally interrupt` takes."""
+    parser = Parser(
+        prog="tally interrupt",
+        description="Interrupt an agent that works, by its own key. By default only in panes that the caller started; "
+        "`[scripting] allow` of the configuration allows more.",
+        examples={"tally interrupt 3": "stop the turn that runs in pane 3"},
+        codes={**CODES, 0: "its key was pressed"},
+    )
+    parser.add_argument("pane", metavar="PANE", help="3, 'tmux 2' or kitty-4711:3, as `tally status` lists it")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Interrupt it, and return the exit code."""
+    options = make_parser().parse_args(argv)
+    found, reach = reached(options.pane)
+    held = reach.holder(found)
+    told = held if isinstance(held, Refusal) else reach.give(found, Interrupt(found.pane.id, held.pid, held.start))
+    return tell("interrupt", found, told, as_json=options.json)

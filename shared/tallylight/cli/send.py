@@ -1,0 +1,126 @@
+"""
+`tally send`: type a text into an agent that is at its prompt, or choose an answer to the question that was read.
+
+Everything is checked in the process that types, as for a person at the list: the agent's process, its screen, and
+whether the caller may type into that pane at all. An answer names the question by the id that `tally read` printed;
+nothing is typed that was not shown.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from tallylight.actions.answer import Answer, Done
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import MAX_TEXT, Say, text_problem
+from tallylight.cli.exit_codes import GONE, REFUSED
+from tallylight.cli.output import clean
+from tallylight.cli.parser import Parser
+from tallylight.cli.status import JSON_VERSION
+from tallylight.config.config_file import load_config
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.scripting import Reach, read_id
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.addresses import Found, pick, read_panes
+
+CODES: dict[int | str, str] = {
+    0: "it was typed",
+    1: "no such pane",
+    GONE: "the pane is gone",
+    REFUSED: "a rule refused it, and nothing was typed; the message names the rule",
+}
+
+
+def make_parser() -> Parser:
+    """What `tally send` takes."""
+    parser = Parser(
+        prog="tally send",
+        description="Type a text into an agent that is at its prompt, or choose an answer to its question. By default "
+        "only into panes that the caller started; `[scripting] allow` of the configuration allows more.",
+        examples={
+            "tally send 3 'run the tests again'": "and press Enter",
+            "git diff | tally send 3 -": "the text is standard input",
+            "tally send 3 --answer 1 --to ID": "choose 1 of the question that `tally read` printed with this ID",
+        },
+        codes=CODES,
+    )
+    parser.add_argument("pane", metavar="PANE", help="3, 'tmux 2' or kitty-4711:3, as `tally status` lists it")
+    parser.add_argument("text", metavar="TEXT", nargs="?", help=f"at most {MAX_TEXT} characters; -: standard input")
+    parser.add_argument("--answer", metavar="N", type=int, help="choose the answer of this number")
+    parser.add_argument("--to", metavar="ID", default="", help="the question that is meant, as `tally read` names it")
+    parser.add_argument("--no-enter", action="store_true", help="do not press Enter behind the text")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Send it, and return the exit code."""
+    parser = make_parser()
+    options = parser.parse_args(argv)
+    if (options.text is None) == (options.answer is None):
+        parser.error("give a text, or --answer N")
+    if options.answer is not None and not options.to:
+        parser.error("--answer needs --to ID: the question that is meant, as `tally read` prints it")
+    asked = read_id(options.to) if options.to else None
+    if options.to and asked is None:
+        parser.error(f"{clean(options.to, 80)!r} is no id of a question")
+    found, reach = reached(options.pane)
+    if options.answer is not None:
+        assert asked is not None
+        pid, start, fingerprint = asked
+        chosen = Answer(found.pane.id, pid, start, fingerprint, options.answer)
+        return tell("send", found, reach.give(found, chosen), as_json=options.json)
+    text = _text(options.text)
+    if (problem := text_problem(text)) is not None:
+        return tell("send", found, problem, as_json=options.json)
+    if asked is None:
+        held = reach.holder(found)
+        if isinstance(held, Refusal):
+            return tell("send", found, held, as_json=options.json)
+        asked = held.pid, held.start, ""
+    pid, start, fingerprint = asked
+    said = Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
+    return tell("send", found, reach.give(found, said), as_json=options.json)
+
+
+def _text(given: str) -> str:
+    """What to type: *given*, or standard input without the line end behind it."""
+    if given != "-":
+        return given
+    # One more than is typed, so that what is too long is refused, and never cut.
+    try:
+        return sys.stdin.read(MAX_TEXT + 2).removesuffix("\n")
+    except UnicodeDecodeError:
+        raise TallyError("standard input is no text in UTF-8; nothing was typed") from None
+
+
+def reached(wanted: str) -> tuple[Found, Reach]:
+    """The pane that *wanted* names, and what reaches it, by the configuration."""
+    panes = read_panes(os.environ)
+    config, _ = load_config()
+    return pick(panes, wanted, os.environ), Reach(Multiplexers(os.environ), config.scripting)
+
+
+def tell(verb: str, found: Found, told: Done | Refusal, *, as_json: bool) -> int:
+    """Print what was done or which rule refused it, and return the exit code."""
+    if as_json:
+        sys.stdout.write(json.dumps(document(found, told)) + "\n")
+    if isinstance(told, Done):
+        if not as_json:
+            sys.stdout.write(f"{clean(told.text)}\n")
+        return 0
+    sys.stderr.write(f"tally {verb}: {told.rule}: {clean(told.text)}\n")
+    return GONE if told.rule == "gone" else REFUSED
+
+
+def document(found: Found, told: Done | Refusal) -> dict[str, object]:
+    """The JSON of `tally send` and `tally interrupt`."""
+    return {
+        "version": JSON_VERSION,
+        "address": found.address,
+        "done": clean(told.text) if isinstance(told, Done) else None,
+        "refused": told.rule if isinstance(told, Refusal) else None,
+        "text": clean(told.text),
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -13,6 +14,7 @@ from tallylight.actions.brief import Brief, brief
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
+from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.tracker.claims import Timing
 from tallylight.tracker.notify import SETTLE_S, Settings
@@ -25,6 +27,7 @@ class Command:
     """A notification, as kitty's manager has it."""
 
     title: str = ""
+    sound_name: str = "not set"
     body: str = ""
     application_name: str = ""
     close_response_requested: bool = False
@@ -100,6 +103,8 @@ class Bench:
     briefs: dict[int, Brief] = attrs.Factory(dict)
     answers: list[tuple[int, Answer]] = attrs.Factory(list)
     refused: str = ""
+    is_focused: bool = False
+    played: list[str] = attrs.Factory(list)
 
     def answer(self, id_: int, given: Answer) -> str:
         self.answers.append((id_, given))
@@ -131,13 +136,12 @@ def bench(tmp_path: Path) -> Bench:
     panes[1].foreground(AIDER.pid, 0)
     manager = Manager()
 
-    class Boss:
-        notification_manager = manager
+    windows = {id_: SimpleNamespace(tab_id=10 * id_) for id_ in panes}
 
     heard: list[int] = []
     faults: list[str] = []
     notices = Notices(
-        boss=Boss(),
+        boss=SimpleNamespace(notification_manager=manager, window_id_map=windows),
         settings=Settings(),
         panes=panes,
         name_of=lambda id_: f"window {id_}",
@@ -146,6 +150,8 @@ def bench(tmp_path: Path) -> Bench:
         heard=heard.append,
         failed=lambda feature, error: faults.append(f"{feature}: {error!r}"),
         host="kitty-7",
+        is_focused=lambda: bench.is_focused,
+        play=lambda path: bench.played.append(path),
         clock=lambda: bench.now,
     )
     notices.listen()
@@ -154,6 +160,38 @@ def bench(tmp_path: Path) -> Bench:
 
 
 ASK = "state=waiting;tool=aider;message=Go on?"
+
+
+def test_sounds(bench: Bench) -> None:
+    """A name is kitty's to sound, a file is played once the notification is out; nothing sounds at a focused kitty."""
+    bench.notices.use(attrs.evolve(bench.notices.settings, sounds={Status.WAITING: "bell", Status.ERROR: "~/a.oga"}))
+    failed = "state=error;tool=aider;message=broken"
+    for payload, is_focused in ((ASK, False), (failed, False), (ASK, True), (failed, True)):
+        bench.is_focused = is_focused
+        bench.say(payload)
+        bench.wait(6)
+    assert [shown.sound_name for shown in bench.manager.shown] == ["bell", "silent", "silent", "silent"]
+    assert bench.played == ["~/a.oga"]
+
+    bench.is_focused = bench.manager.lets_through = False
+    bench.say(ASK)
+    bench.wait(6)
+    bench.say(failed)
+    bench.wait(6)
+    assert bench.played == ["~/a.oga"], "what the user's own rules do not let through makes no sound"
+
+
+def test_a_muted_tab(bench: Bench) -> None:
+    """Of a muted tab nothing is told; the pane says so until the mute ends, and what comes after is told."""
+    bench.notices.mutes.mute("tab", "10", 30, bench.now)
+    bench.say(ASK)
+    bench.wait(20)
+    assert bench.manager.shown == [] and bench.panes[1].attention.muted_until == 30
+    bench.wait(20)
+    assert bench.manager.shown == [] and bench.panes[1].attention.muted_until is None
+    bench.say("state=error;tool=aider;message=broken")
+    bench.wait(6)
+    assert [shown.body for shown in bench.manager.shown] == ["broken"]
 
 
 def test_a_desktop_that_is_slow(bench: Bench) -> None:

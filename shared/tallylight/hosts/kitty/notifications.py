@@ -16,7 +16,6 @@ from typing import Any
 
 import attrs
 
-from kitty import fast_data_types
 from tallylight.actions.answer import Answer
 from tallylight.actions.brief import Brief
 from tallylight.evidence import notified
@@ -40,6 +39,21 @@ APPLICATION = "Tallylight"
 SILENT = "silent"
 
 
+def _is_focused() -> bool:
+    """Whether one of kitty's OS windows has the focus."""
+    from kitty.fast_data_types import current_focused_os_window_id
+
+    return bool(current_focused_os_window_id())
+
+
+def _play(path: str) -> None:
+    """Play a sound file, on a thread of kitty's own; where kitty cannot, on macOS for one, nothing is heard."""
+    from kitty import fast_data_types
+
+    if (play := getattr(fast_data_types, "play_desktop_sound_async", None)) is not None:
+        play(str(directories.home() / path.removeprefix("~/")), event_id="desktop notification", is_path=True)
+
+
 @attrs.define
 class Notices:
     """
@@ -47,7 +61,8 @@ class Notices:
 
     *panes* are the host's, by window id; *ask* says what a window asks now, in brief, and *answer* answers it and
     returns why not, or nothing; *heard* is called after a program's notification told something of one;
-    *failed* switches a feature off, with a line in the log.
+    *failed* switches a feature off, with a line in the log; *is_focused* says whether the person is at this kitty, and
+    *play* plays a sound file.
     """
 
     boss: Any
@@ -61,6 +76,8 @@ class Notices:
     host: str
     mutes: Mutes = attrs.field(factory=Mutes)
     worker: Worker = attrs.field(factory=Worker)
+    is_focused: Callable[[], bool] = _is_focused
+    play: Callable[[str], None] = _play
     clock: Callable[[], float] = time.monotonic
     _notifier: Notifier = attrs.field(init=False)
     _command: Command | None = attrs.field(init=False, default=None)
@@ -181,12 +198,12 @@ class Notices:
         if number is not None:
             self._out[id_] = number
             if is_file:
-                _play(sound)
+                self.play(sound)
 
     def _sound(self, notice: Notice) -> str:
         """The sound of *notice* in kitty's words, or the path of a file, which kitty does not play by itself."""
         # A person who is at the terminal sees the tab.
-        return SILENT if fast_data_types.current_focused_os_window_id() else self.settings.sounds.get(notice.status, "")
+        return SILENT if self.is_focused() else self.settings.sounds.get(notice.status, "")
 
     def _withdraw(self, id_: int, now: float) -> None:
         number = self._out.pop(id_, None)
@@ -324,9 +341,3 @@ class Notices:
     def _agent_in(self, id_: int) -> Pane | None:
         pane = self.panes.get(id_)
         return pane if pane is not None and pane.agent is not None else None
-
-
-def _play(path: str) -> None:
-    """Play a sound file, on a thread of kitty's own; where kitty cannot, on macOS for one, nothing is heard."""
-    if (play := getattr(fast_data_types, "play_desktop_sound_async", None)) is not None:
-        play(str(directories.home() / path.removeprefix("~/")), event_id="desktop notification", is_path=True)

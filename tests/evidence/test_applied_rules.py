@@ -237,6 +237,29 @@ def test_keys() -> None:
         assert [choice.keys for choice in found.choices] == keys, way
 
 
+def test_a_dialog_above_the_input_box() -> None:
+    """A rule for what is there reads choices there, with what is below the box left alone; no other rule does."""
+    box = [EDGE, "> Tell it what to do", EDGE, "? for help"]
+    dialog = ["◆ Waiting for approval", "Run this command?", "❯ Run it", "  Skip it", "Enter to select"]
+    asks = rule("asks", "◆ Waiting", where="above box", choices="pointed", choose="arrows", question="Run .*")
+    found = asked(["past", "", "", *dialog, "", *box], asks)
+
+    assert (found.question, [(choice.label, choice.keys) for choice in found.choices]) == (
+        "Run this command?",
+        [("Run it", "\r"), ("Skip it", "\x1b[B\r")],
+    )
+    assert found.place == Place(3, 4, (5, 6), 7)
+    assert read([*dialog, "", *box], rule("asks", "◆ Waiting", choices="pointed"), generic=True) is None
+    assert read([*dialog, "and so on", *box], asks) is None, "more was printed below it"
+    assert read([*dialog[1:], *box], asks) is None, "an answer that quotes it, without the agent's own row"
+    assert read(dialog, asks) is None, "there is no box"
+    for choices, row in (("numbered", ["❯ 1. Red", "  2. Blue"]), ("listed", ["1. Red", "2. Blue"])):
+        made = rule("asks", "Which?", where="above box", choices=choices)
+        assert [choice.label for choice in asked(["Which?", *row, *box], made).choices] == ["Red", "Blue"]
+    buttons = asked(["Which?", "Yes   No", *box], rule("asks", "Which?", where="above box", choices="buttons"))
+    assert [choice.label for choice in buttons.choices] == ["Yes", "No"]
+
+
 def test_keys_of_more_than_nine_choices() -> None:
     """No number of two digits is typed alone: its first digit would be an answer."""
     lines = ["Which?", "❯ 1. one", *(f"  {number}. more" for number in range(2, 13))]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import attrs
 
@@ -110,6 +110,7 @@ class _Screen:
         self.styled = styled
         self._lines = lines
         self._places: dict[str, list[Row]] = {}
+        self._choices: dict[tuple[str, int], Choices | None] = {}
 
     def place(self, where: str) -> list[Row]:
         """The rows with text at one of `PLACES`; see there."""
@@ -127,10 +128,13 @@ class _Screen:
         if where == "below line":
             last = next((at for at in range(len(self.rows) - 1, -1, -1) if self.rows[at].is_edge), None)
             return self.rows[last + 1 :] if last is not None else ()
-        if self._box is None:
-            return ()
-        top, bottom = self._box
-        return self.rows[top + 1 : bottom] if where == "box" else self.rows[:top]
+        if where == "above box":
+            return self._above_box
+        return self.rows[self._box[0] + 1 : self._box[1]] if self._box is not None else ()
+
+    @property
+    def _above_box(self) -> Sequence[Row]:
+        return self.rows[: self._box[0]] if self._box is not None else ()
 
     def _at_cursor(self) -> Sequence[Row]:
         first = self.rows[0].number
@@ -165,25 +169,21 @@ class _Screen:
         """Which of the choices at *place* is selected, by their colours alone; None if that is not known."""
         return highlighted(self.styled, self._lines, place, labels) if self.styled is not None else None
 
-    def choices(self, what: str) -> Choices | None:
-        """What stands at the end, of these `CHOICES`."""
-        if what == "pointed":
-            return self.pointed
-        if what == "buttons":
-            return buttons(self.rows)
-        return self.numbered if what == "numbered" else self.listed
+    def choices(self, what: str, where: str) -> Choices | None:
+        """What stands at the end of the screen, of these `CHOICES`; for a rule above the box, at the end of that."""
+        rows = self._above_box if where == "above box" else self.rows
+        key = what, len(rows)
+        if key not in self._choices:
+            self._choices[key] = _READERS[what](rows)
+        return self._choices[key]
 
-    @functools.cached_property
-    def numbered(self) -> Choices | None:
-        return numbered_choices(self.rows)
 
-    @functools.cached_property
-    def listed(self) -> Choices | None:
-        return numbered_choices(self.rows, is_pointed=False)
-
-    @functools.cached_property
-    def pointed(self) -> Choices | None:
-        return pointed_choices(self.rows)
+_READERS: dict[str, Callable[[Sequence[Row]], Choices | None]] = {
+    "numbered": numbered_choices,
+    "listed": functools.partial(numbered_choices, is_pointed=False),
+    "pointed": pointed_choices,
+    "buttons": buttons,
+}
 
 
 def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
@@ -202,7 +202,7 @@ def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
             return None
     choices: Choices | None = None
     if rule.choices:
-        choices = screen.choices(rule.choices)
+        choices = screen.choices(rule.choices, rule.where)
         if choices is None:
             return None
     if rule.status is not Status.WAITING:

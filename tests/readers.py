@@ -23,7 +23,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.agents import agent, agent_files
 from tallylight.cli import emit, hook, log, read, status, why
 from tallylight.cli.output import Output
-from tallylight.config import settings
+from tallylight.config import reference, settings
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records import claude_status, claude_turns
 from tallylight.evidence.records.readers import READERS as READERS_OF_RECORDS
@@ -517,7 +517,10 @@ def read_recorded(document: bytes, _folder: Path) -> object:
 
 
 def read_config(document: bytes, _folder: Path) -> object:
-    found, problems = settings.load(document.decode("utf-8", "replace"), "config.toml")
+    text = document.decode("utf-8", "replace")
+    found, problems = settings.load(text, "config.toml")
+    # What is in force is listed from the text once more.
+    assert len(reference.in_force(found, text, problems)) == len(reference.settings())
     for problem in problems:
         str(problem).encode("utf-8", "replace")
     return found
@@ -907,7 +910,9 @@ READERS = {
     "recording: bytes": Reader(
         modules=("recordings.decoder",), example={"type": "raw", "base64": "YQ=="}, read=read_recorded
     ),
-    "configuration": Reader(modules=("config.settings",), example=CONFIG, read=read_config, form="toml"),
+    "configuration": Reader(
+        modules=("config.settings", "config.reference"), example=CONFIG, read=read_config, form="toml"
+    ),
     "agent file": Reader(
         modules=("agents.agent", "agents.hooks"),
         example=AGENT,

@@ -136,7 +136,8 @@ def test_the_documentation_shows_the_defaults() -> None:
     block = text.partition("```toml\n")[2].partition("```")[0]
 
     assert load(block, "configuration.md") == (Config(), [])
-    names = re.findall(r'^# (\w+) = "([^"]*)"', block, re.MULTILINE)
+    keys = block.partition("[keys]")[2].partition("\n[")[0]
+    names = re.findall(r'^# (\w+) = "([^"]*)"', keys, re.MULTILINE)
     assert names == [(action.name, action.keys[0].replace("kitty_mod", "ctrl+shift")) for action in ACTIONS]
 
 

@@ -30,7 +30,7 @@ _PATH = re.compile(r"(?:shared|docs|tests|benchmarks|kittens|wezterm|plugin)/[\w
 #: A module as ARCHITECTURE.md names it, from its room on.
 _MODULE = re.compile(r"[a-z_]+/[\w/]+\.py")
 #: `tally …` where a shell would run it, up to what ends a command.
-_TALLY = re.compile(r"(?:^|[|&;(] ?)\s*\$?\s*tally ((?:\"[^\"]*\"|'[^']*'|[^|&;)#\"'])*)", re.M)
+_TALLY = re.compile(r"(?:^|[|&;(] ?)\s*\$?\s*tally ((?:\"[^\"]*\"|'[^']*'|[^|&;<>)#\"'])*)", re.M)
 
 
 class Said(NamedTuple):

@@ -15,7 +15,7 @@ from tallylight.cli.parser import Parser
 from tests.command_line import is_understood
 
 #: A command of ours in an example, up to where a shell would end it.
-_TALLY = re.compile(r"tally (?:\"[^\"]*\"|'[^']*'|[^|<)\"'])*")
+_TALLY = re.compile(r"tally (?:\"[^\"]*\"|'[^']*'|[^|<>)\"'])*")
 
 
 def parsers(verb: str) -> Iterator[Parser]:

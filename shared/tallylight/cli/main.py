@@ -43,6 +43,7 @@ GROUPS = {
     "Set up": {
         "setup": "set up kitty and WezTerm; --undo reverts all of it",
         "doctor": "check that everything is set up and that a light arrives",
+        "config": "show, edit and check the settings",
         "demo": "show the lights on scripted agents in this terminal",
         "hooks": "install, remove or show the hooks of agents",
         "shell-init": "print shell code that runs the known agents through the relay",

@@ -30,6 +30,8 @@ NAMES: dict[str, RGB] = {
     "aqua": (0, 0xFF, 0xFF),
     "orange": (0xFF, 0xA5, 0),
 }
+#: What may be a colour, as a pattern that JSON Schema knows, too. Which names there are, it leaves open.
+FORM = "#[0-9A-Fa-f]{3}|#[0-9A-Fa-f]{6}|[A-Za-z]+"
 _HEX = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
 
 
@@ -39,3 +41,8 @@ def parse_colour(text: str) -> RGB | None:
         return NAMES.get(text.lower())
     digits = text[1:] if len(text) == 7 else "".join(2 * digit for digit in text[1:])
     return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
+
+
+def hexadecimal(colour: RGB) -> str:
+    """A colour as `#RRGGBB`."""
+    return "#{:02X}{:02X}{:02X}".format(*colour)

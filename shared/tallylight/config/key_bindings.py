@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tallylight.files.toml import Table
 
 #: Of a key as a person writes it: no blank, which would end it, and nothing that does not show.
-_KEY = re.compile(r"[^\s#'\"\\]{1,64}")
+KEY = r"[^\s#'\"\\]{1,64}"
 _MAP = re.compile(r"map (\S+) kitten (.+)")
 
 
@@ -96,8 +96,8 @@ def wanted(table: Table) -> dict[str, str]:
     for action in ACTIONS:
         if action.name in table:
             mistakes = len(table.errors)
-            key = table.text(action.name)
-            if key and not _KEY.fullmatch(key):
+            key = table.text(action.name, form=f"({KEY})?")
+            if key and not re.fullmatch(KEY, key):
                 table.complain(action.name, f'is {key!r:.60}; write a key as in kitty.conf: "ctrl+shift+y"')
             if len(table.errors) == mistakes:
                 found[action.name] = key

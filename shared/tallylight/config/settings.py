@@ -12,7 +12,7 @@ import re
 
 import attrs
 
-from tallylight.config.colour import NAMES, parse_colour
+from tallylight.config.colour import FORM, NAMES, hexadecimal, parse_colour
 from tallylight.config.fleet import Fleet, parse_fleet
 from tallylight.config.key_bindings import wanted
 from tallylight.files.toml import Table, did_you_mean, parse
@@ -29,7 +29,7 @@ SCRIPTING = ("own", "ask", "all")
 STYLES = ("stripe", "colour", "icon", "off")
 OS_WINDOW_TITLES = ("auto", "always", "off")
 EXPLICIT_LASTS = ("agent", "tab")
-_SPAN = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])")
+SPAN = "([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])"
 
 
 @attrs.frozen(kw_only=True)
@@ -89,6 +89,8 @@ class Config:
     fleet: Fleet = attrs.Factory(Fleet)
     #: A person's own keys by the names of `keys.ACTIONS`; `""` is none.
     keys: dict[str, str] = attrs.Factory(dict)
+    #: The palette that colours are from which are not given one by one.
+    palette: str = "default"
     #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
     colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
     #: Which panes a script may type into: one of `SCRIPTING`.
@@ -125,10 +127,15 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
         table = parse(text, path)
     except DataFileError as error:
         return Config(), [error]
+    return read(table), table.errors
+
+
+def read(table: Table) -> Config:
+    """The configuration in *table*, which keeps what is wrong with it."""
     default = Config()
     trust, kitty = table.table("trust"), table.table("kitty")
     history, scripting = table.table("history"), table.table("scripting")
-    colours, themed = _colours(table)
+    palette, colours, themed = _colours(table)
     config = Config(
         poll_ms=round(table.number("poll_ms", default.poll_ms, 100, 30_000)),
         silence_s=table.number("silence_s", default.silence_s, 0.1, 60),
@@ -155,20 +162,22 @@ def load(text: str, path: str) -> tuple[Config, list[DataFileError]]:
         scripting=scripting.text("allow", default.scripting, choices=SCRIPTING),
         keys=wanted(table.table("keys")),
         fleet=parse_fleet(table.table("fleet")),
+        palette=palette,
         colours=colours,
         themed=themed,
     )
     for part in (trust, kitty, history, scripting, table):
         part.close()
-    return config, table.errors
+    return config
 
 
 def _notify(table: Table) -> Notify:
     default = Notify()
+    when = tuple(status.value for status in STATUSES if status in default.when)
     settings = Notify(
-        when=_statuses(table, default.when),
+        when=frozenset(map(Status, table.words("when", when, choices=[status.value for status in STATUSES]))),
         min_turn_s=table.number("min_turn_s", default.min_turn_s, 0, 3600),
-        quiet=tuple(span for word in table.words("quiet") if (span := _span(table, word)) is not None),
+        quiet=tuple(span for word in table.words("quiet", form=SPAN) if (span := _span(table, word)) is not None),
         command=table.words("command"),
         snooze_min=table.number("snooze_min", default.snooze_min, 1, 1440),
         buttons=table.boolean("buttons", default.buttons),
@@ -186,22 +195,8 @@ def _sounds(table: Table) -> dict[Status, str]:
     return {status: sound for status, sound in found.items() if sound}
 
 
-def _statuses(table: Table, default: frozenset[Status]) -> frozenset[Status]:
-    if "when" not in table:
-        return default
-    allowed = {status.value: status for status in STATUSES}
-    mistakes = len(table.errors)
-    words = table.words("when")
-    if wrong := [word for word in words if word not in allowed]:
-        meant = did_you_mean(wrong[0], allowed)
-        table.complain("when", f"names {wrong[0]!r:.40}; it may name {', '.join(allowed)}{meant}")
-    found = frozenset(allowed[word] for word in words if word in allowed)
-    # An empty list is a wish; one without anything right in it is a mistake.
-    return default if len(table.errors) > mistakes and not found else found
-
-
 def _span(table: Table, word: str) -> tuple[int, int] | None:
-    found = _SPAN.fullmatch(word)
+    found = re.fullmatch(SPAN, word)
     if found is None:
         table.complain("quiet", f'has {word!r:.40}; write a time span as "22:00-07:00"')
         return None
@@ -209,26 +204,22 @@ def _span(table: Table, word: str) -> tuple[int, int] | None:
     return 60 * hours[0] + hours[1], 60 * hours[2] + hours[3]
 
 
-def _colours(top: Table) -> tuple[dict[Status, RGB], frozenset[Status]]:
-    """The colours of *top*, by name of a palette or one by one; and those that the theme has."""
+def _colours(top: Table) -> tuple[str, dict[Status, RGB], frozenset[Status]]:
+    """The name of the palette in *top*, its colours with those given one by one, and those that the theme has."""
     names = (*PALETTES, THEME)
-    table = None
-    if top.has_text("colours"):
-        name = top.text("colours", "default", choices=names)
-    else:
-        table = top.table("colours")
-        name = table.text("palette", "default", choices=names)
+    table = top.text_or_table("colours", "default", choices=names)
+    name = table if isinstance(table, str) else table.text("palette", "default", choices=names)
     palette = PALETTES.get(name, COLOURS)
-    if table is None:
-        return dict(palette), frozenset(palette) if name == THEME else frozenset()
+    if isinstance(table, str):
+        return name, dict(palette), frozenset(palette) if name == THEME else frozenset()
     own = {status for status in COLOURS if status in table}
     found = {status: _colour(table, status, palette[status]) for status in COLOURS}
     table.close()
-    return found, frozenset(COLOURS) - own if name == THEME else frozenset()
+    return name, found, frozenset(COLOURS) - own if name == THEME else frozenset()
 
 
 def _colour(table: Table, status: Status, default: RGB) -> RGB:
-    value = table.text(status.value, "#{:02X}{:02X}{:02X}".format(*default))
+    value = table.text(status.value, hexadecimal(default), form=FORM)
     colour = parse_colour(value)
     if colour is None:
         meant = did_you_mean(value, NAMES)

@@ -117,10 +117,6 @@ class Table:
     def __contains__(self, key: str) -> bool:
         return key in self._data
 
-    def has_text(self, key: str) -> bool:
-        """Whether a string stands at *key*, where something else may."""
-        return isinstance(self._data.get(key), str)
-
     def complain(self, key: str, problem: str) -> None:
         dotted = self._prefix + key
         line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_TOLD else None
@@ -130,7 +126,12 @@ class Table:
         self._taken.add(key)
         return self._data.get(key)
 
-    def text(self, key: str, default: str = "", *, choices: Iterable[str] = ()) -> str:
+    def text(self, key: str, default: str = "", *, choices: Iterable[str] = (), form: str = "") -> str:  # noqa: ARG002
+        """
+        A text, one of *choices* if there are any.
+
+        *form* is a regular expression that JSON Schema knows, too, for who describes the file; the caller checks it.
+        """
         value = self._take(key)
         if value is None:
             return default
@@ -168,18 +169,34 @@ class Table:
         self.complain(key, f"is {_shown(value)}; it must be {low:g} to {high:g}, so {nearest:g} is used")
         return nearest
 
-    def words(self, key: str) -> tuple[str, ...]:
-        """A list of texts that are not empty."""
+    def words(
+        self,
+        key: str,
+        default: tuple[str, ...] = (),
+        *,
+        choices: Iterable[str] = (),
+        form: str = "",  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """
+        A list of texts that are not empty, each one of *choices* if there are any; *form* as of `text`.
+
+        One that may not be there costs itself; a list of nothing else is a mistake, and an empty one a wish.
+        """
         value = self._take(key)
         if value is None:
-            return ()
+            return default
         if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
             self.complain(key, f"must be a list of strings, not {_shown(value)}")
-            return ()
+            return default
         if len(value) > MAX_ITEMS:
             self.complain(key, f"has {len(value)} entries; at most {MAX_ITEMS} are read")
-            return ()
-        return tuple(value)
+            return default
+        allowed = tuple(choices)
+        if not allowed or not (wrong := [word for word in value if word not in allowed]):
+            return tuple(value)
+        meant = did_you_mean(wrong[0], allowed)
+        self.complain(key, f"names {wrong[0]!r:.40}; it may name {', '.join(allowed)}{meant}")
+        return tuple(word for word in value if word in allowed) or default
 
     def table(self, key: str) -> Table:
         value = self._take(key)
@@ -187,6 +204,12 @@ class Table:
             self.complain(key, f"must be a table, not {_shown(value)}")
             value = None
         return Table(value or {}, self._text, self._path, f"{self._prefix}{key}.", self.errors, self._lines)
+
+    def text_or_table(self, key: str, default: str, *, choices: Iterable[str]) -> str | Table:
+        """What may be written as one of *choices*, or as a table."""
+        if isinstance(self._data.get(key), str):
+            return self.text(key, default, choices=choices)
+        return self.table(key)
 
     def tables(self, key: str) -> list[Table]:
         value = self._take(key)

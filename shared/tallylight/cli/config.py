@@ -1,0 +1,205 @@
+"""`tally config`: the settings in force and where each is from, and the file that they are from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tallylight.cli.output import Output, clean, pad
+from tallylight.cli.parser import Parser
+from tallylight.config import reference, settings
+from tallylight.config.documented import DEFAULTS
+from tallylight.files.directories import config_file
+from tallylight.files.read_write import atomic_write, read_text
+from tallylight.files.system import System
+from tallylight.model.errors import DataFileError, TallyError
+from tallylight.ui import colours
+
+JSON_VERSION = 1
+#: Cells before what is said of where a value is from.
+_ASIDE = 36
+#: What every Unix has, where a person has not said which editor is theirs.
+_EDITOR = "vi"
+
+
+def make_parser() -> Parser:
+    """What `tally config` takes."""
+    parser = Parser(
+        prog="tally config",
+        description="Show, edit and check the settings. docs/configuration.md describes each of them.",
+        examples={"tally config show": "every setting, and where it is from", "tally config edit": "in your editor"},
+    )
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    show = verbs.add_parser(
+        "show",
+        help="print every setting that is in force, and where it is from",
+        description="Print every setting that is in force, as TOML, with the line of the file that it is from.",
+        examples={
+            "tally config show": "all of them",
+            "tally config show notify kitty.style": "one table and one key",
+            "tally config show --json": "for programs",
+        },
+        codes={1: "something in the file is wrong; the rest is shown"},
+    )
+    show.add_argument(
+        "keys", nargs="*", metavar="KEY", help="only these keys and tables, such as notify or kitty.style"
+    )
+    show.add_argument("--json", action="store_true", help="print one JSON object")
+    show.add_color()
+    verbs.add_parser(
+        "edit",
+        help="open the file in $VISUAL or $EDITOR, then check it",
+        description="Open the file in $VISUAL, else $EDITOR, else vi, and check it when that ends. Where there is no "
+        "file yet, it begins as one with every key commented out.",
+        examples={"tally config edit": "in your editor", "EDITOR='code --wait' tally config edit": "in that one"},
+        codes={1: "failed, or something in the file is wrong"},
+    )
+    check = verbs.add_parser(
+        "check",
+        help="say what is wrong with the file",
+        description="Print every mistake in the file with its line.",
+        examples={"tally config check": "your own", "tally config check dotfiles/config.toml": "another one"},
+        codes={0: "nothing is wrong", 1: "something is"},
+    )
+    check.add_argument("file", nargs="?", metavar="FILE", help="the file; your own if there is none")
+    verbs.add_parser(
+        "default",
+        help="print the file with every key at its default",
+        description="Print a file with every key at its default, and what each means.",
+        examples={"tally config default | less": "to read"},
+        codes={1: ""},
+    )
+    verbs.add_parser(
+        "schema",
+        help="print the JSON Schema of the file, for editors",
+        description="Print the JSON Schema of the file. An editor that knows it completes keys, explains them and "
+        "marks mistakes; docs/configuration.md says how to name it in the file.",
+        examples={"tally config schema > ~/.config/tallylight/schema.json": "for taplo and VS Code"},
+        codes={1: ""},
+    )
+    return parser
+
+
+def main(argv: list[str], system: System | None = None) -> int:
+    """Do what the verb says."""
+    options = make_parser().parse_args(argv)
+    system = system or System()
+    path = config_file(system.env)
+    if options.verb == "show":
+        return _show(path, options, system.env)
+    if options.verb == "edit":
+        return _edit(path, system)
+    if options.verb == "check":
+        return _check(Path(options.file or path), must_exist=bool(options.file))
+    sys.stdout.write(DEFAULTS if options.verb == "default" else json.dumps(reference.schema(), indent=2) + "\n")
+    return 0
+
+
+def _read(path: Path) -> tuple[str, settings.Config, list[DataFileError]]:
+    """The text of the file, empty where there is none, and what it says."""
+    try:
+        text = read_text(path)
+    except FileNotFoundError:
+        text = ""
+    return text, *settings.load(text, str(path))
+
+
+def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    text, config, mistakes = _read(path)
+    every = reference.in_force(config, text, mistakes)
+    if unknown := [key for key in options.keys if not any(_is_in(one.key, key) for one in every)]:
+        raise TallyError(f"there is no setting {clean(unknown[0], 60)!r}; `tally config default` has all of them")
+    shown = [one for one in every if not options.keys or any(_is_in(one.key, key) for key in options.keys)]
+    if options.json:
+        document = {
+            "version": JSON_VERSION,
+            "file": str(path),
+            "settings": [{"key": one.key, "value": one.value, "line": one.line} for one in shown],
+            "mistakes": [str(mistake) for mistake in mistakes],
+        }
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+        return 1 if mistakes else 0
+    output = Output.to(sys.stdout, colours.chosen(environ, options.color))
+    output.line(f"# {clean(str(path))}{'' if path.exists() else ' is not there: these are the defaults'}")
+    table = ""
+    for one in shown:
+        above, _, name = one.key.rpartition(".")
+        if above != table:
+            table = above
+            output.line(f"\n[{table}]")
+        if not one.value:
+            chooser = "the theme" if above == "colours" else "`tally setup`"
+            output.line(pad(f"# {name}", _ASIDE) + f"# {chooser} chooses")
+            continue
+        said = pad(f"{name} = {clean(one.value)}", _ASIDE)
+        output.line(f"{said}# default" if one.line is None else f"{output.strong(said)}# line {one.line}")
+    return 1 if _complain(mistakes) else 0
+
+
+def _is_in(key: str, wanted: str) -> bool:
+    return key == wanted or key.startswith(f"{wanted}.")
+
+
+def _complain(mistakes: list[DataFileError]) -> bool:
+    """Say what is wrong, if anything is."""
+    for mistake in mistakes:
+        sys.stderr.write(f"tally config: {clean(str(mistake), 500)}\n")
+    return bool(mistakes)
+
+
+def _check(path: Path, *, must_exist: bool = False) -> int:
+    try:
+        _, mistakes = settings.load(read_text(path), str(path))
+    except FileNotFoundError:
+        if must_exist:
+            raise TallyError(f"{clean(str(path))}: there is no such file") from None
+        sys.stdout.write(f"{clean(str(path))} is not there: every setting has its default\n")
+        return 0
+    if _complain(mistakes):
+        return 1
+    sys.stdout.write(f"{clean(str(path))}: no mistakes\n")
+    return 0
+
+
+def _edit(path: Path, system: System) -> int:
+    command = _editor(system.env)
+    is_new = not path.exists()
+    begun = reference.template()
+    if is_new:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(path, begun.encode())
+    try:
+        while True:
+            sys.stdout.flush()
+            ended = subprocess.run([*command, str(path)], env=dict(system.env), check=False).returncode
+            if ended:
+                raise TallyError(f"{clean(command[0])} ended with exit code {ended}")
+            code = _check(path)
+            if not code or not system.ask("Edit it again?"):
+                return code
+    except OSError as error:
+        raise TallyError(f"{clean(command[0])}: cannot be run: {error.strerror}") from None
+    finally:
+        # A file that nobody wrote anything into would only be in the way.
+        if is_new and path.is_file() and read_text(path) == begun:
+            path.unlink()
+
+
+def _editor(environ: Mapping[str, str]) -> list[str]:
+    """The person's editor and its options, as git and crontab read the two variables."""
+    for name in ("VISUAL", "EDITOR"):
+        if said := environ.get(name, "").strip():
+            try:
+                return shlex.split(said)
+            except ValueError as error:
+                raise TallyError(f"{name} is {clean(said, 60)!r}, which is no command: {error}") from None
+    if shutil.which(_EDITOR, path=environ.get("PATH", os.defpath)) is None:
+        raise TallyError(f"set VISUAL or EDITOR to your editor: there is no `{_EDITOR}`")
+    return [_EDITOR]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Iterator
 
 import attrs
@@ -12,6 +14,9 @@ from starlette.websockets import WebSocketDisconnect
 
 from tallylight.model.status import Status
 from tallylight.serve.middleware import MAX_BODY
+from tallylight.snapshot import history_file
+from tallylight.snapshot.turns import Ending, Turn
+from tallylight.snapshot.waiting_time_file import today
 from tests.serve.serving import AUTH, JSON, PANES, PROCESS, TOKEN, Served
 from tests.tables import each
 
@@ -39,6 +44,30 @@ def test_waiting_counts_and_one(client: TestClient) -> None:
     assert (counts["counts"]["waiting"], counts["counts"]["idle"], counts["total"]) == (2, 0, 4)
     assert client.get("/api/v1/session", params={"address": "sessions-1:%3"}).json()["project"] == "<b>x</b>"
     assert client.get("/api/v1/session", params={"address": "sessions-1:%9"}).status_code == 404
+
+
+def test_history(client: TestClient) -> None:
+    """The sums of the last days, without titles and questions; a number of days that is none is refused."""
+    path = history_file.path(os.environ)
+    began = time.time()
+    turn = Turn(
+        id="a", agent="cla\x1bude", project="api", title="secret", asked=("secret",), began=began, ended=began,
+        worked_s=60.0, waited_s=5.0, questions=1, ending=Ending.ERROR,
+    )  # fmt: skip
+    history_file.append(path, [turn])
+    found = client.get("/api/v1/history").json()
+
+    assert (found["version"], len(found["days"])) == (1, 7)
+    assert found["sums"] == [
+        {"day": today(began), "agent": "claude", "project": "api", "turns": 1, "worked_s": 60.0, "waited_s": 5.0,
+         "questions": 1, "errors": 1}
+    ]  # fmt: skip
+    assert len(client.get("/api/v1/history?days=31").json()["days"]) == 31
+    for days in ("0", "32", "x", "1e9", "-1"):
+        assert client.get(f"/api/v1/history?days={days}").status_code == 422
+    path.parent.chmod(0o777)
+    answer = client.get("/api/v1/history")
+    assert (answer.status_code, "other users" in answer.json()["detail"]) == (503, True)
 
 
 #: Text that no screen can show and no terminal can be sent: halves of a pair, as JSON may spell them.
@@ -87,6 +116,7 @@ ROUTES = [
     ("GET", "/api/v1/sessions"),
     ("GET", "/api/v1/waiting"),
     ("GET", "/api/v1/counts"),
+    ("GET", "/api/v1/history"),
     ("GET", "/api/v1/session?address=sessions-1:%251"),
     ("GET", "/api/v1/buffer?address=sessions-1:%251"),
     ("GET", "/api/v1/question?address=sessions-1:%251"),

@@ -27,7 +27,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.panes import Panes
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
-from tallylight.serve import model
+from tallylight.serve import history, model
 from tallylight.serve.answering import Answering
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
@@ -52,7 +52,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         (421, "the host name is not accepted"),
         (422, "the request has a wrong or missing field"),
         (429, "too many requests or too much text"),
-        (503, "too many listeners or requests"),
+        (503, "too many listeners or requests, or the history cannot be read"),
     )
 }
 _LOG = logging.getLogger("uvicorn.error")
@@ -159,6 +159,7 @@ class _Server:
         app.get("/api/v1/sessions", response_model=model.Sessions, **guarded)(self.sessions)
         app.get("/api/v1/waiting", response_model=model.Sessions, **guarded)(self.waiting)
         app.get("/api/v1/counts", response_model=model.Counts, **guarded)(self.counts)
+        app.get("/api/v1/history", response_model=history.History, **guarded)(history.Past().history)
         app.get("/api/v1/session", response_model=model.Session, **one)(self.session)
         app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
         app.get("/api/v1/question", response_model=model.Question, **one)(self.question)

@@ -18,7 +18,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 def due(state: State) -> float:
     """When the next age, or the end of something, is drawn otherwise, in seconds since the epoch; infinite: never."""
-    if state.mode is Mode.TEXT:
+    if state.mode in (Mode.TEXT, Mode.WEEK):
         return math.inf
     times = (at for row in state.rows for at in _of(row.pane, state.now))
     return min((at for at in times if at > state.now), default=math.inf)

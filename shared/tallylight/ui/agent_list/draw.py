@@ -14,7 +14,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
-from tallylight.ui.agent_list import preview
+from tallylight.ui.agent_list import preview, week
 from tallylight.ui.agent_list.state import (
     ROOMY,
     Mode,
@@ -39,7 +39,9 @@ WIDEST = 110
 def draw(state: State) -> list[Line]:
     """All lines of the screen."""
     parts = areas(state)
-    if state.mode is Mode.TEXT:
+    if state.mode is Mode.WEEK:
+        lines = week.draw(state.week, state.columns, state.lines, state.scroll)
+    elif state.mode is Mode.TEXT:
         texts = state.text[state.scroll : state.scroll + parts.rows]
         lines = [_head_of_text(state)] + [(Span(clean(text, state.columns)),) for text in texts]
         lines += [()] * (parts.rows - len(texts))
@@ -253,6 +255,7 @@ _HINTS = {
         "Space preview",
         "s snooze",
         "w why",
+        "t week",
         "f fork",
         "r resume",
         "u unread",

@@ -68,5 +68,10 @@ class Answer:
     number: int
 
 
-Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer
+@attrs.frozen
+class LookBack:
+    """Read what the agents did in the last days: `looked_back` takes it."""
+
+
+Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer | LookBack
 Effects = tuple[Effect, ...]

@@ -21,6 +21,7 @@ from tallylight.ui.agent_list import clock, draw, effects, press, preview, state
 from tallylight.ui.agent_list.actions import Actions
 from tallylight.ui.agent_list.screens import Screens
 from tallylight.ui.agent_list.state import State
+from tallylight.ui.agent_list.week_reader import WeekReader
 from tallylight.ui.keys import Decoder
 from tallylight.ui.terminal import Terminal
 
@@ -77,6 +78,7 @@ class _List:
         self._is_open = True
         self._refreshed_at = float("-inf")
         self._screens = Screens(actions)
+        self._week = WeekReader()
         #: What was explained in the preview: which row, as of which refresh, in how many columns.
         self._explained: tuple[str, float, int] | None = None
         #: What stands on the screen.
@@ -97,6 +99,8 @@ class _List:
         """Have the preview show its agent as it is now."""
         if (found := self._screens.poll(state.watched(self.state), now)) is not None:
             self.state = state.pictured(self.state, *found)
+        if (week := self._week.poll()) is not None:
+            self.state = state.looked_back(self.state, week)
         shown = self.state.preview
         if shown is None or shown.page is not preview.Page.WHY:
             return
@@ -143,7 +147,7 @@ class _List:
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
         until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + LATE_S - time.time())
-        patience = min(until_look, until_age)
+        patience = min(until_look, until_age, self._week.patience)
         return None if math.isinf(patience) else max(0.0, patience)
 
     def _resize(self) -> None:
@@ -172,6 +176,8 @@ class _List:
                     self.state = state.asked(self.state, row, found)
                 else:
                     self._tell("it asks for text, not for a choice; press Enter to go there")
+            case effects.LookBack():
+                self._week.ask()
             case effects.Answer():
                 self._tell(self._actions.answer(effect))
             case effects.Why(row):

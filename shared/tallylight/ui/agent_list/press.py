@@ -15,7 +15,7 @@ import attrs
 from tallylight.snapshot.rows import Row
 from tallylight.ui.agent_list import preview
 from tallylight.ui.agent_list import question as asking
-from tallylight.ui.agent_list.effects import Answer, Ask, Effects, Fork, Go, Look, Quit, Resume, Why
+from tallylight.ui.agent_list.effects import Answer, Ask, Effects, Fork, Go, Look, LookBack, Quit, Resume, Why
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.state import (
     Mode,
@@ -28,6 +28,7 @@ from tallylight.ui.agent_list.state import (
     is_previewing,
     list_columns,
     listing,
+    looking_back,
     preview_columns,
     scrolled,
     select,
@@ -39,6 +40,8 @@ from tallylight.ui.keys import Event, Key, Mouse, Paste
 
 #: Lines that a turn of the wheel moves.
 WHEEL = 3
+#: More than any text over the list has.
+MAX_LINES = 100_000
 
 
 def press(state: State, event: Event) -> tuple[State, Effects]:
@@ -74,6 +77,8 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
         return attrs.evolve(state, mode=Mode.FILTER), ()
     if key.name == "?":
         return explained(state, "keys", HELP), ()
+    if key.name == "t":
+        return looking_back(state), (LookBack(),)
     command = _COMMANDS.get(key.name)
     if command is None:
         return state, ()
@@ -142,7 +147,7 @@ def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
 
 
 def _text_key(state: State, key: Key) -> tuple[State, Effects]:
-    step = _step(key.name, max(1, areas(state).rows - 1), len(state.text))
+    step = _step(key.name, max(1, areas(state).rows - 1), MAX_LINES)
     return (scrolled(state, step) if step is not None else listing(state)), ()
 
 
@@ -159,6 +164,7 @@ _KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
     Mode.FILTER: _filter_key,
     Mode.ANSWER: _answer_key,
     Mode.TEXT: _text_key,
+    Mode.WEEK: _text_key,
 }
 
 
@@ -206,6 +212,7 @@ HELP: tuple[str, ...] = (
     "s         snooze it, or end the snooze",
     "u         mark it unread",
     "w         show why it has this light",
+    "t         what the agents did this week",
     "up, down  or k, j; page up, page down, home, end",
     "q, Esc    leave",
 )
@@ -221,8 +228,8 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
             return attrs.evolve(state, asking=asking.scrolled(state.asking, step)), ()
         if _is_in_preview(state, event):
             return _preview_moved(state, step, 0), ()
-        return (scrolled(state, step) if state.mode is Mode.TEXT else wheeled(state, step)), ()
-    if state.mode is Mode.TEXT:
+        return (scrolled(state, step) if state.mode in (Mode.TEXT, Mode.WEEK) else wheeled(state, step)), ()
+    if state.mode in (Mode.TEXT, Mode.WEEK):
         return listing(state), ()
     if _is_in_preview(state, event):
         return state, ()

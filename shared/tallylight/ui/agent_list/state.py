@@ -20,8 +20,10 @@ from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
+from tallylight.ui.agent_list import week as weeks
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
+from tallylight.ui.agent_list.week import Week
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise
 
@@ -42,6 +44,8 @@ class Mode(enum.Enum):
     ANSWER = "answer"
     #: A text over the whole list: an explanation, or the help.
     TEXT = "text"
+    #: What the agents did in the last days, over the whole list.
+    WEEK = "week"
 
 
 @attrs.frozen(kw_only=True)
@@ -70,6 +74,8 @@ class State:
     known: tuple[Status, str] | None = None
     #: The agent that is shown beside the list, or below it; None while none is.
     preview: Preview | None = None
+    #: What mode WEEK shows, from the line *scroll* on.
+    week: Week = None
     #: What there is to tell the person; until the next key.
     message: str = ""
     now: float = 0.0
@@ -101,7 +107,7 @@ class Areas:
 def areas(state: State) -> Areas:
     """Part the lines: on a small screen there are fewer details, so that rows remain."""
     middle = max(0, state.lines - 2)
-    if state.mode is Mode.TEXT:
+    if state.mode in (Mode.TEXT, Mode.WEEK):
         return Areas(middle, 0)
     if state.mode is Mode.ANSWER and state.asking is not None:
         # A rule, what is asked, and the answers; the selected row stays if it can, to show whom it is about.
@@ -226,6 +232,16 @@ def explained(state: State, title: str, text: tuple[str, ...]) -> State:
     return attrs.evolve(state, mode=Mode.TEXT, title=title, text=text, scroll=0)
 
 
+def looking_back(state: State) -> State:
+    """Show the last days in place of the list, as soon as they are read."""
+    return attrs.evolve(state, mode=Mode.WEEK, week=None, scroll=0)
+
+
+def looked_back(state: State, week: Week) -> State:
+    """*week* was read."""
+    return attrs.evolve(state, week=week) if state.mode is Mode.WEEK else state
+
+
 def wheeled(state: State, step: int) -> State:
     """Move the view, and the selection only so far that it stays in it."""
     height = areas(state).rows
@@ -236,7 +252,8 @@ def wheeled(state: State, step: int) -> State:
 
 def scrolled(state: State, step: int) -> State:
     """Scroll the text that is shown by *step* lines."""
-    last = max(0, len(state.text) - areas(state).rows)
+    count = weeks.count(state.week) if state.mode is Mode.WEEK else len(state.text)
+    last = max(0, count - areas(state).rows)
     return attrs.evolve(state, scroll=max(0, min(state.scroll + step, last)))
 
 
@@ -245,7 +262,8 @@ def scrolled(state: State, step: int) -> State:
 
 def listing(state: State) -> State:
     """Back to the list."""
-    return _settled(attrs.evolve(state, mode=Mode.LIST, asking=None, asker="", known=None, title="", text=(), scroll=0))
+    closed = attrs.evolve(state, asking=None, asker="", known=None, title="", text=(), week=None, scroll=0)
+    return _settled(attrs.evolve(closed, mode=Mode.LIST))
 
 
 def typed(state: State, text: str) -> State:

@@ -1,0 +1,69 @@
+"""
+What the agents did in the last days, as the server says it: the sums of `tally log`, without titles and questions.
+
+Read on another thread, one at a time: a disk that does not answer holds up nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import Annotated, Literal
+
+import attrs
+from fastapi import HTTPException, Query
+from pydantic import BaseModel, Field
+
+from tallylight.model.errors import TallyError
+from tallylight.snapshot import history, history_file
+from tallylight.wire.text import sanitise
+
+VERSION: Literal[1] = 1
+#: How many days a file of turns goes back.
+MAX_DAYS = 31
+_TEXT_CELLS = 60
+
+
+class Sum(BaseModel):
+    """What the turns of one agent in one project came to on one day."""
+
+    day: str = Field(description="a local date of the server: `2026-11-22`")
+    agent: str
+    project: str
+    turns: int
+    worked_s: float = Field(description="seconds that it worked")
+    waited_s: float = Field(description="seconds that it waited for a person")
+    questions: int
+    errors: int = Field(description="turns that failed, or whose agent vanished")
+
+
+class History(BaseModel):
+    """The last days, the oldest first, and what was done in them."""
+
+    version: Literal[1] = VERSION
+    days: list[str]
+    sums: list[Sum]
+
+
+class Past:
+    """The route."""
+
+    def __init__(self) -> None:
+        self._reading = asyncio.Semaphore(1)
+
+    async def history(self, days: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 7) -> History:
+        """How long each agent worked and waited on each of the last *days* days, today among them."""
+        if self._reading.locked():
+            raise HTTPException(503, "too many requests at once")
+        async with self._reading:
+            try:
+                found = await asyncio.to_thread(history_file.recent, os.environ, time.time(), days)
+            except (OSError, TallyError) as error:
+                raise HTTPException(503, f"the history cannot be read: {error}") from None
+        return History(days=list(found.days), sums=[_sum(one) for one in found.sums])
+
+
+def _sum(one: history.Sum) -> Sum:
+    texts = {"agent": sanitise(one.agent, cells=_TEXT_CELLS), "project": sanitise(one.project, cells=_TEXT_CELLS)}
+    return Sum(**(attrs.asdict(one) | texts))

@@ -44,6 +44,10 @@ class Pairs:
             del self._known[next(iter(self._known))]
         self._known[caller, pane] = is_allowed
 
+    def panes(self) -> tuple[tuple[Being, Being], ...]:
+        """The pairs that are known, the oldest first."""
+        return tuple(self._known)
+
     def get(self, caller: Being, pane: Being) -> bool | None:
         """What is known of it; None if nothing."""
         return self._known.get((caller, pane))

@@ -103,6 +103,19 @@ def inspect(directory: str) -> Base | Refusal:
     return Refusal("worktree", f"there are already {MAX_FORKS} forks beside {top}")
 
 
+def named(base: Base, name: str) -> Base | Refusal:
+    """*base* with the branch *name*, and a directory of that name beside the repository's; refused if one is there."""
+    if name != _slug(name):
+        return Refusal("worktree", "a name has letters, digits, dots, dashes and underscores, at most 60 of them")
+    root = str(base.root)
+    if git.ask(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}"):
+        return Refusal("worktree", f"there is a branch {name} in {root} already")
+    path = base.root.parent / f"{_FORK.sub('', base.root.name)}-{name}"
+    if os.path.lexists(path):
+        return Refusal("worktree", f"{path} is there already")
+    return attrs.evolve(base, path=path, branch=name)
+
+
 def command(base: Base) -> list[str]:
     """What makes the worktree, as it would be typed: with all that keeps git from running what the repository names."""
     off = base.programs.off(keeps_own=True)

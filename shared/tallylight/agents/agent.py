@@ -139,6 +139,8 @@ class Agent:
     interrupt: str = INTERRUPTS["escape"]
     resume: Template = Template()
     fork: Template = Template()
+    #: What starts a conversation with a first prompt, `{prompt}` as its last word; nothing if that is not known.
+    start: tuple[str, ...] = ()
     #: Options a resumed or forked run may have only if the running one has them.
     dangerous: tuple[str, ...] = ()
     #: Other spellings of the options in `resume` and `fork`, each with the option: `("-r", "--resume")`.
@@ -211,6 +213,7 @@ def _read(table: Table) -> Agent:
         interrupt=INTERRUPTS.get(table.text("interrupt", "escape", choices=tuple(INTERRUPTS)), INTERRUPTS["escape"]),
         resume=_template(table.table("resume")),
         fork=_template(table.table("fork")),
+        start=_start(table.table("start")),
         dangerous=table.words("dangerous"),
         aliases=_aliases(table),
         ids=table.text("ids", "plain", choices=IDS),
@@ -263,6 +266,15 @@ def _template(table: Table) -> Template:
         table.complain("by_id", "has no {session} to put the id into")
     table.close()
     return template
+
+
+def _start(table: Table) -> tuple[str, ...]:
+    words = table.words("prompt")
+    is_one = len(words) > 1 and words[-1] == "{prompt}" and not any("{" in word for word in words[:-1])
+    if words and not is_one:
+        table.complain("prompt", "has to end with {prompt}, and to have no other placeholder")
+    table.close()
+    return words if is_one else ()
 
 
 class Agents:

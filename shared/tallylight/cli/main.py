@@ -57,6 +57,7 @@ GROUPS = {
         "read": "print what an agent asks, its last reply or its screen",
         "send": "type a text into an agent at its prompt, or answer its question",
         "interrupt": "interrupt an agent that works",
+        "start": "start an agent in a new pane of kitty, for scripts and other agents",
         "watch": "print one JSON line per change, for bars and prompts",
         "emit": "send a status to this terminal's tab",
         "hook": "report an event of an agent; its hooks call this",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import attrs
@@ -101,6 +101,11 @@ class Reach:
             told = self._at(found, lambda typist: self._give(typist, given))
         return told if isinstance(told, Done | Refusal) else _STRANGE
 
+    def start(self, host: str, agent: str, place: str, name: str, prompt: str) -> Done | Refusal:
+        """Have the terminal *host* start an agent in this process's directory; `Done.pane` is its new pane."""
+        told = self._request(host, ["start", agent, place, name, prompt], ASK_TIMEOUT_S)
+        return told if isinstance(told, Done | Refusal) else _STRANGE
+
     def _give(self, typist: Typist, given: Given) -> Done | Refusal:
         agents, table = agent_files.load_agents(self.environ)[0], process_table.table()
         caller = caller_of(os.getpid(), agents, table)
@@ -122,10 +127,12 @@ class Reach:
 
     def _ask(self, found: Found, verb: str, *words: str) -> Told:
         """Ask the terminal that holds the pane, and wait for its answer."""
-        timeout_s = ASK_TIMEOUT_S if words else TIMEOUT_S
+        return self._request(found.host, [verb, found.pane.id, *words], ASK_TIMEOUT_S if words else TIMEOUT_S)
+
+    def _request(self, host: str, words: Sequence[str], timeout_s: float) -> Told:
         try:
-            with sockets.connect(found.host, timeout_s, self.environ) as connection:
-                connection.sendall(encode([verb, found.pane.id, *words]))
+            with sockets.connect(host, timeout_s, self.environ) as connection:
+                connection.sendall(encode(words))
                 lines = Lines(MAX_MESSAGE)
                 while chunk := connection.recv(CHUNK):
                     if told := lines.feed(chunk):
@@ -134,7 +141,7 @@ class Reach:
             return Refusal("unreachable", str(error))
         except (OSError, TooLongError):
             pass
-        return Refusal("unreachable", f"{found.host} does not answer")
+        return Refusal("unreachable", f"{host} does not answer")
 
 
 def _is_asked(found: Found) -> bool:

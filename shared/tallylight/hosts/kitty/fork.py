@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
@@ -273,7 +273,17 @@ def _read(answer: object) -> _Asked | None:
     return _Asked(verb, tuple(argv), cwd, shown_cwd, place)
 
 
-def launch(boss: Any, window: Any, plan: Plan, cwd: str, place: Place) -> Any:
+class Launched(Protocol):
+    """What a plan to start something says."""
+
+    @property
+    def argv(self) -> tuple[str, ...]: ...
+
+    @property
+    def title(self) -> str: ...
+
+
+def launch(boss: Any, window: Any, plan: Launched, cwd: str, place: Place) -> Any:
     """Start *plan* next to *window*, with the surroundings of the program in it; the new window."""
     from kitty.launch import launch as kitty_launch
     from kitty.launch import parse_launch_args

@@ -33,6 +33,7 @@ from tallylight.hosts import scripting
 from tallylight.hosts.kitty import answering
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
+from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.hosts.script_messages import MAX_ASKED, Told, encode, given_of
 from tallylight.snapshot import sockets
@@ -93,8 +94,12 @@ class Scripts:
     _timer: int | None = None
     #: Who started which pane; what a person said to whom; and whom they are being asked about.
     own: Pairs = attrs.Factory(Pairs)
+    starts: Starts = attrs.field(init=False)
     _agreed: Pairs = attrs.Factory(Pairs)
     _asked: tuple[Being, Being] | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self.starts = Starts(self.host, self.own)
 
     def opened(self, result: object) -> None:
         """The socket is there, or what is wrong."""
@@ -130,6 +135,7 @@ class Scripts:
         for caller in list(self._callers):
             if not self._serve(caller, now):
                 self._callers.remove(caller)
+                self.starts.forget(caller.being)
                 with contextlib.suppress(OSError):
                     caller.connection.close()
         if not self._callers and self._timer is not None:
@@ -171,6 +177,8 @@ class Scripts:
     def act(self, words: Sequence[str], being: Being) -> Told | None:
         """Do what the process *being* asks: a verb, a window's id, what the verb needs. None: a person is asked."""
         verb, pane = [*words, "", ""][:2]
+        if verb == "start" and len(words) == 5:
+            return self._start(words, being)
         id_ = int(pane) if pane.isascii() and pane.isdigit() and len(pane) < 20 else 0
         window, shown = self.host.boss.window_id_map.get(id_), self.host.panes.get(id_)
         if window is None or shown is None:
@@ -198,9 +206,7 @@ class Scripts:
 
     def _permission(self, being: Being, window: Any, holder: Being) -> Verdict | Refusal:
         """Whether the process *being* may type into *window*, which *holder* has; a person is asked if that is so."""
-        caller = caller_of(being[0], self.host.reader.agents, self.table)
-        if caller is not None and being not in caller.lineage:
-            caller = None  # that one is gone, and another process has its number
+        caller = self._caller(being)
         pane = being_of(window.child.pid, self.table)
         if pane is None:
             return Refusal("gone", "that pane is gone")
@@ -208,14 +214,40 @@ class Scripts:
         agreed = self._agreed.get(caller.being, pane) if caller is not None else None
         verdict = check(self.host.config.scripting, caller, (holder, pane), is_own=is_own, agreed=agreed)
         if verdict is Verdict.ASK and caller is not None:
-            self._ask(caller, pane, window)
+            what = f"type into {kitty_windows.name(window)!r} (window {window.id})"
+            self._ask(caller, pane, window, what)
         return verdict
 
-    def _ask(self, caller: Caller, pane: Being, window: Any) -> None:
-        """Ask a person, unless they are being asked: one at a time."""
+    def _caller(self, being: Being) -> Caller | None:
+        """On whose behalf the process *being* asks."""
+        caller = caller_of(being[0], self.host.reader.agents, self.table)
+        # Else that process is gone, and another one has its number.
+        return caller if caller is not None and being in caller.lineage else None
+
+    def _start(self, words: Sequence[str], being: Being) -> Told | None:
+        """Start an agent beside the window of the caller; with `ask` a person agrees to it once for each caller."""
+        caller = self._caller(being)
+        if caller is None:
+            return Refusal("caller", "it cannot be told which program asks; nothing was started")
+        window = self._window_of(caller)
+        if window is None:
+            return Refusal("place", "the caller runs in no window of this kitty; nothing was started")
+        agreed = self._agreed.get(caller.being, caller.being) if self.host.config.scripting == "ask" else True
+        if agreed is False:
+            return Refusal("permission", "the person did not agree to it; nothing was started")
+
+        def is_agreed() -> bool:
+            if agreed is None:
+                self._ask(caller, caller.being, window, "start agents in new panes")
+            return agreed is True
+
+        return self.starts.start(words[1:], being, caller, window, is_agreed)
+
+    def _ask(self, caller: Caller, pane: Being, window: Any, what: str) -> None:
+        """Ask a person whether the caller may do *what*, unless they are being asked: one at a time."""
         if self._asked is not None:
             return
-        pair = self._asked = (caller.being, pane)
+        pair = (caller.being, pane)
 
         def answered(text: str) -> None:
             self._asked = None
@@ -225,11 +257,12 @@ class Scripts:
         who = caller.agent or "A script"
         where = f" in {kitty_windows.name(over)!r}" if over is not window else ""
         self.host.boss.get_line(
-            f"{who}{where} wants to type into {kitty_windows.name(window)!r} (window {window.id}).\n"
+            f"{who}{where} wants to {what}.\n"
             "It may from then on, as long as both run. Write yes to allow it, anything else to refuse.",
             answered,
             window=over,
         )
+        self._asked = pair
 
     def _window_of(self, caller: Caller) -> Any:
         """The window in which *caller* runs; None if it is in none of this kitty."""

@@ -1,0 +1,71 @@
+"""
+Starting an agent for a script: which argument list, where, and what forbids it.
+
+The list is the agent's name, or that of its data file for a first prompt, with the prompt as one word at its end. No
+script adds an option: what is started asks for its permissions as the agent does by itself. The prompt is never read as
+anything but that: `-` in front would be an option, `@` something of kitty's, and one word alone may be a command. The
+program is looked for by the agent's own name in absolute directories of a `PATH`: that of the agent that counts as the
+caller (`actions.caller`), whatever its script has put into its own environment; without an agent, that of the script.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+
+from tallylight.actions import fork
+from tallylight.actions.gate import Refusal, check_dangerous, check_program, is_denied
+from tallylight.actions.say import text_problem
+from tallylight.agents.agent import Agent
+from tallylight.wire.text import sanitise
+
+#: Cells of a pane's name.
+NAME_CELLS = 60
+
+
+@attrs.frozen(kw_only=True)
+class Start:
+    """What would run, and the *title* of its pane; `argv[0]` is the program's path."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    agent: str
+    title: str
+
+
+def words_of(agent: Agent, prompt: str) -> tuple[str, ...] | Refusal:
+    """The argument list that starts *agent*, with *prompt* if there is one."""
+    denied = next((name for name in (*agent.processes, *agent.generic) if is_denied(name)), "")
+    if denied:
+        return Refusal("deny-list", f"the data file names {denied}, which runs other programs")
+    program = next((words[0] for words in (agent.start, *agent.lists, agent.processes, agent.generic) if words), "")
+    if not program:
+        return Refusal("program", f"the data file of {agent.name} names no program of its own")
+    if not prompt:
+        return check_program(program, agent) or (program,)
+    if not agent.start:
+        how = "start it without one and use `tally send`"
+        return Refusal("prompt", f"{agent.display} is not known to take a prompt from the command line: {how}")
+    if (problem := text_problem(prompt)) is not None:
+        return Refusal(problem.rule, problem.text.replace("typed", "started"))
+    if prompt[0] in "-@":
+        return Refusal("prompt", f"a prompt that begins with {prompt[0]} would be taken for something else")
+    if not agent.start[-2].startswith("-") and len(prompt.split()) < 2:
+        return Refusal("prompt", f"{agent.display} may take a prompt of one word for a command: write a sentence")
+    words = agent.start[:-1]
+    return check_program(words[0], agent) or check_dangerous(words[1:], agent, ()) or (*words, prompt)
+
+
+def plan(agent: Agent, prompt: str, name: str, cwd: str, path: str) -> Start | Refusal:
+    """What starts *agent* in the directory *cwd*, its program found in *path*. It asks the disk."""
+    words = words_of(agent, prompt)
+    if isinstance(words, Refusal):
+        return words
+    if not Path(cwd).is_absolute() or not Path(cwd).is_dir():
+        return Refusal("directory", f"the directory {cwd!r} does not exist")
+    program = fork.find_program(words[0], path)
+    if not program:
+        return Refusal("program", f"there is no program {words[0]!r} in the PATH of the caller")
+    title = sanitise(name, cells=NAME_CELLS, graphemes=NAME_CELLS).strip() or agent.display
+    return Start(argv=(program, *words[1:]), cwd=cwd, agent=agent.name, title=title)

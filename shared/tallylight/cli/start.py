@@ -1,0 +1,132 @@
+"""
+`tally start`: start an agent in a new pane of the kitty around us, for scripts and for other agents.
+
+kitty starts it, by the agent's data file alone, and remembers who asked: into this pane the caller may type. The
+worktree is made here first, by the rules of `tally fork --worktree`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from tallylight.actions import start, worktrees
+from tallylight.actions.answer import Done
+from tallylight.actions.fork_page import command_line, sentence
+from tallylight.actions.gate import Refusal
+from tallylight.actions.worktrees import Base
+from tallylight.agents import agent_files
+from tallylight.cli.exit_codes import REFUSED
+from tallylight.cli.output import Output, clean
+from tallylight.cli.parser import Parser
+from tallylight.cli.status import JSON_VERSION
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.scripting import Reach
+from tallylight.snapshot.addresses import own_place, read_panes
+
+#: Seconds in which the new pane should be listed by its kitty.
+LISTED_S = 10.0
+_LOOK_S = 0.1
+
+
+def make_parser() -> Parser:
+    """What `tally start` takes."""
+    parser = Parser(
+        prog="tally start",
+        description="Start an agent in a new pane of the kitty in which this runs, in this directory. The caller may "
+        "then use `tally send` and `tally interrupt` on that pane.",
+        examples={
+            "tally start claude --prompt 'fix the tests' --json": "and print the address of its pane",
+            "tally start codex --worktree parser": "in a new git worktree, on a new branch `parser`",
+        },
+        codes={
+            0: "it runs",
+            1: "failed, and nothing was started",
+            REFUSED: "a rule refused it, and nothing was started; the message names the rule",
+        },
+    )
+    parser.add_argument("agent", metavar="AGENT", help="its name: claude, codex, ...")
+    parser.add_argument("--in", dest="place", choices=("split", "tab", "os-window"), default="tab", help="where; a tab")
+    parser.add_argument("--worktree", metavar="NAME", help="in a new git worktree of that name, on a new branch")
+    parser.add_argument("--prompt", metavar="TEXT", default="", help="what it is told first")
+    parser.add_argument("--name", metavar="NAME", default="", help="the title of the pane")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Start it, and return the exit code."""
+    options = make_parser().parse_args(argv)
+    host, _ = own_place(os.environ)
+    if not host.startswith("kitty-"):
+        return _refused(Refusal("place", "this is no window of a kitty; nothing was started"), as_json=options.json)
+    base: Base | None = None
+    agents, _ = agent_files.load_agents(os.environ)
+    known = agents.get(options.agent)
+    # kitty looks at all of this itself; here it is so that no worktree is made for nothing.
+    words = start.words_of(known, options.prompt) if known is not None else ()
+    if isinstance(words, Refusal):
+        return _refused(words, as_json=options.json)
+    if options.worktree is not None and known is not None:
+        made = _worktree(options.worktree)
+        if isinstance(made, Refusal):
+            return _refused(made, as_json=options.json)
+        base = made
+        os.chdir(base.cwd if Path(base.cwd).is_dir() else base.path)
+    told = Reach(Multiplexers(os.environ)).start(host, options.agent, options.place, options.name, options.prompt)
+    if isinstance(told, Refusal):
+        if base is not None:
+            sys.stderr.write(f"tally start: the worktree {clean(str(base.path))} was made, and is left\n")
+        return _refused(told, as_json=options.json)
+    _wait_for(f"{host}:{told.pane}")
+    if options.json:
+        sys.stdout.write(json.dumps(document(host, told, base)) + "\n")
+    else:
+        sys.stdout.write(f"{host}:{told.pane}\n")
+    return 0
+
+
+def _worktree(name: str) -> Base | Refusal:
+    """Make the worktree, and say so first."""
+    base = worktrees.inspect(str(Path.cwd()))
+    named = base if isinstance(base, Refusal) else worktrees.named(base, name)
+    if isinstance(named, Refusal):
+        return named
+    output = Output.to(sys.stderr, os.environ)
+    for note in named.notes:
+        output.line(f"tally start: {clean(note)}")
+    output.line(f"tally start: {command_line(worktrees.command(named))}")
+    made = worktrees.make(named)
+    return made if isinstance(made, Refusal) else named
+
+
+def _wait_for(address: str) -> None:
+    """Wait until the pane is listed, so that the next command finds it; it runs, listed or not."""
+    end = time.monotonic() + LISTED_S
+    while time.monotonic() < end and not any(found.address == address for found in read_panes(os.environ).panes):
+        time.sleep(_LOOK_S)
+
+
+def document(host: str, told: Done, base: Base | None) -> dict[str, object]:
+    """The JSON of `tally start`."""
+    return {
+        "version": JSON_VERSION,
+        "address": f"{host}:{told.pane}",
+        "program": clean(told.text),
+        "cwd": str(Path.cwd()),
+        "worktree": {"path": str(base.path), "branch": base.branch} if base is not None else None,
+        "refused": None,
+        "text": "",
+    }
+
+
+def _refused(refusal: Refusal, *, as_json: bool) -> int:
+    if as_json:
+        empty = dict.fromkeys(("address", "program", "cwd", "worktree"))
+        told = {"version": JSON_VERSION, **empty, "refused": refusal.rule, "text": clean(refusal.text)}
+        sys.stdout.write(json.dumps(told) + "\n")
+    sys.stderr.write(f"tally start: {refusal.rule}: {clean(sentence(refusal.text))}\n")
+    return REFUSED

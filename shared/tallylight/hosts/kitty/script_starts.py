@@ -1,0 +1,117 @@
+"""
+Starting agents for scripts: `tally start`, inside kitty.
+
+The new pane stands beside the window in which the caller runs, with the surroundings of the program there and in the
+directory of the script's process, as the process table has them. The disk is looked at by the host's worker; that all
+is still so is compared on the main thread, just before kitty's own launch starts the list, without a shell.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from tallylight.actions import start
+from tallylight.actions.answer import Done
+from tallylight.actions.caller import Being, Caller, being_of
+from tallylight.actions.fork_page import Place
+from tallylight.actions.gate import Refusal
+from tallylight.actions.permission import Pairs
+from tallylight.actions.start import Start
+from tallylight.agents import agent_files
+from tallylight.evidence import process_table
+from tallylight.hosts.kitty import fork
+from tallylight.hosts.kitty.host import KittyHost
+from tallylight.wire.text import sanitise
+
+#: Panes of one caller, and of all, that were started for scripts and live.
+MAX_OWN, MAX_ALL = 16, 64
+#: Starts that are looked up at a time.
+MAX_JOBS = 8
+_PLACES = {place.value: place for place in (Place.TAB, Place.OS_WINDOW)} | {"split": Place.VSPLIT}
+
+
+@attrs.define
+class Starts:
+    """What is being started in *host*; who has started what is kept in *own*."""
+
+    host: KittyHost
+    own: Pairs
+    #: What the worker has found for a process that asked, None while it looks.
+    _jobs: dict[tuple[Being, tuple[str, ...]], object] = attrs.Factory(dict)
+    _numbers: Any = attrs.field(factory=lambda: itertools.count(1))
+
+    def start(
+        self, words: Sequence[str], being: Being, caller: Caller, window: Any, is_agreed: Callable[[], bool]
+    ) -> Done | Refusal | None:
+        """
+        Start what *words* say for the process *being* of *caller*, in *window*: an agent, a place, a name, a prompt.
+
+        None while it is looked up, or while a person is asked, as *is_agreed* says: then it is to be called again.
+        """
+        key = (being, tuple(words))
+        if key in self._jobs:
+            if self._jobs[key] is None:
+                return None
+            return self._launch(self._jobs.pop(key), words, being, caller, window)
+        agent, place, name, prompt = words
+        if place not in _PLACES:
+            return Refusal("unknown", f"a pane cannot be put into {sanitise(place, cells=20)!r}")
+        table = process_table.table()
+        living = [one for one in self.own.panes() if being_of(one[1][0], table) == one[1]]
+        if len(living) >= MAX_ALL or sum(one[0] == caller.being for one in living) >= MAX_OWN:
+            return Refusal("too-many", f"{MAX_OWN} panes of one caller run at a time, and {MAX_ALL} of all")
+        if not is_agreed():
+            return None
+        if len(self._jobs) >= MAX_JOBS:
+            return Refusal("busy", "too many agents are being started at this moment")
+        # A shell has read its own settings since it began; an agent began with them.
+        path = table.environ(caller.being[0] if caller.agent else being[0]).get("PATH", "")
+        cwd = table.cwd(being[0])
+        self._jobs[key] = None
+        self.host.worker.submit(
+            "start",
+            lambda: _look(agent, prompt, name, cwd, path),
+            lambda found: self._found(key, found),
+            next(self._numbers),
+        )
+        self.host.worker.lend()
+        return None
+
+    def _found(self, key: tuple[Being, tuple[str, ...]], found: object) -> None:
+        if key in self._jobs:
+            self._jobs[key] = found
+
+    def forget(self, being: Being) -> None:
+        """The process that asked has gone."""
+        for key in [key for key in self._jobs if key[0] == being]:
+            del self._jobs[key]
+
+    def _launch(self, found: object, words: Sequence[str], being: Being, caller: Caller, window: Any) -> Done | Refusal:
+        table = process_table.table()
+        if isinstance(found, Refusal):
+            return found
+        if not isinstance(found, Start):
+            return Refusal("failed", f"the program was not found: {found}")
+        if table.cwd(being[0]) != found.cwd:
+            return Refusal("changed", "the caller is in another directory now; nothing was started")
+        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[words[1]])
+        pane = being_of(made.child.pid, table) if made is not None else None
+        if pane is None:
+            return Refusal("failed", "kitty did not open a pane")
+        self.own.put(caller.being, pane, is_allowed=True)
+        return Done(str(made.id), " ".join(found.argv[:1]))
+
+
+def _look(name: str, prompt: str, title: str, cwd: str, path: str) -> Start | Refusal:
+    """On the worker: the agents' files, the directory and the program are on a disk."""
+    agents, _ = agent_files.load_agents(os.environ)
+    agent = agents.get(name)
+    if agent is None:
+        known = ", ".join(sorted(one.name for one in agents))
+        return Refusal("agent", f"no agent is called {sanitise(name, cells=40)!r}; known are {known}")
+    return start.plan(agent, prompt, title, cwd, path)

@@ -1,0 +1,87 @@
+"""`tally start`: what is asked of kitty, what is printed, and what a worktree for it is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tallylight.actions.answer import Done
+from tallylight.actions.gate import Refusal
+from tallylight.cli.exit_codes import REFUSED
+from tallylight.cli.main import main
+from tallylight.hosts.scripting import Reach
+from tests.cli.panes import HOST, WAITING, publish
+
+
+@pytest.fixture
+def asked(runtime: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """What kitty is asked, and from which directory; it opens the pane that is published."""
+    found: list[tuple[str, ...]] = []
+    publish(runtime, [WAITING])
+    monkeypatch.setenv("KITTY_PID", HOST.removeprefix("kitty-"))
+
+    def start(_reach: Reach, *words: str) -> Done | Refusal:
+        found.append((str(Path.cwd()), *words))
+        return Done("3", "/usr/bin/claude") if words[1] == "claude" else Refusal("agent", "no agent is called that")
+
+    monkeypatch.setattr(Reach, "start", start)
+    monkeypatch.chdir(runtime)
+    return found
+
+
+def test_the_address_is_printed(asked: list[tuple[str, ...]], capsys: pytest.CaptureFixture[str]) -> None:
+    """In a tab, if nothing else is said; alone, so that a script takes it as it is, or as JSON."""
+    assert main(["start", "claude", "--prompt", "fix it now", "--name", "helper"]) == 0
+    assert capsys.readouterr().out == f"{HOST}:3\n"
+    assert main(["start", "claude", "--in", "split", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["address"], told["program"], told["worktree"], told["refused"]) == (
+        f"{HOST}:3", "/usr/bin/claude", None, None
+    )  # fmt: skip
+    here = str(Path.cwd())
+    assert asked == [(here, HOST, "claude", "tab", "helper", "fix it now"), (here, HOST, "claude", "split", "", "")]
+
+
+def test_what_is_refused(
+    asked: list[tuple[str, ...]], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By kitty; by the prompt, before kitty is asked; and where there is no kitty."""
+    assert main(["start", "other", "--json"]) == REFUSED
+    told = capsys.readouterr()
+    assert (json.loads(told.out)["refused"], json.loads(told.out)["address"]) == ("agent", None)
+    assert told.err.startswith("tally start: agent: ")
+    assert main(["start", "claude", "--prompt", "update", "--worktree", "x"]) == REFUSED
+    assert main(["start", "claude", "--prompt=--yolo now"]) == REFUSED
+    monkeypatch.delenv("KITTY_PID")
+    assert main(["start", "claude"]) == REFUSED
+    assert "place" in capsys.readouterr().err
+    assert [words[2] for words in asked] == ["other"]
+    assert main(["start"]) == main(["start", "claude", "--in", "overlay"]) == 2
+
+
+def test_a_worktree_of_its_own(
+    asked: list[tuple[str, ...]], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the repository, on a new branch; a name that is taken, or would be another one, makes none."""
+    repository = tmp_path / "app"
+    git = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    (repository / "below").mkdir()
+    (repository / "below/file").write_text("")
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "first"], check=True)
+    monkeypatch.chdir(repository / "below")
+
+    assert main(["start", "claude", "--worktree", "parser", "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["worktree"] == {"path": str(tmp_path / "app-parser"), "branch": "parser"}
+    assert "worktree add -b parser" in told.err
+    assert asked == [(str(tmp_path / "app-parser/below"), HOST, "claude", "tab", "", "")]
+    for name in ("parser", "../x", "a b", "-x", "", "x.lock", "x" * 61):
+        monkeypatch.chdir(repository)
+        assert main(["start", "claude", f"--worktree={name}"]) == REFUSED, name
+    assert len(asked) == 1
+    assert sorted(path.name for path in tmp_path.glob("app*")) == ["app", "app-parser"]

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from tallylight.cli import emit, hook, main
+from tallylight.cli import emit, hook, main, prompt
 from tallylight.relay import shell
 
 
@@ -30,8 +30,9 @@ def is_understood(argv: Sequence[str], monkeypatch: pytest.MonkeyPatch) -> bool:
         for name in ("parse_args", "parse_intermixed_args"):
             patch.setattr(argparse.ArgumentParser, name, and_leave(getattr(argparse.ArgumentParser, name)))
         patch.setattr(emit, "parse", and_leave(emit.parse))
-        # It ends this process, whatever it was given.
+        # The one ends this process, whatever it was given; the other parses only what should not be there.
         patch.setattr(hook, "main", lambda given: hook.make_parser().parse_args(given))
+        patch.setattr(prompt, "main", lambda given: prompt.make_parser().parse_args(given))
         patch.setattr(shell, "steps_aside", and_leave(bool))
         try:
             main.main(list(argv))

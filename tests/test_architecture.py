@@ -91,6 +91,7 @@ WORLDLY_CALLS = {"open", "print", "input", "exec", "eval", "breakpoint"}
 #: `tally emit` and `tally hook` start with these; nothing else may slip in.
 DIET = {
     "wire.pairs": {"__future__", "collections.abc", "tallylight.model.errors"},
+    "snapshot.lives": {"__future__", "os"},
     "wire.envelope": {"__future__", "binascii"},
     "model.tool_call": {"__future__", "collections.abc", "typing"},
     "model.prose": {"__future__"},

@@ -76,9 +76,16 @@ class World:
             check=False,
         )
 
+    def prompt(self, start: str, awaited: bytes) -> bytes:
+        """Start the shell with a prompt of its own, then *start* in its own file, and wait until *awaited* comes."""
+        return self._at_prompt(f"{_READY[self.shell]}\n{start}", None, awaited)
+
     def typed(self, start: str, keys: bytes, awaited: bytes) -> bytes:
         """Start the shell with *start* as its own file, type *keys* at its prompt and wait until *awaited* comes."""
-        script = self.script(f"{start}\n{_READY[self.shell]}\n")
+        return self._at_prompt(f"{start}\n{_READY[self.shell]}", keys, awaited)
+
+    def _at_prompt(self, start: str, keys: bytes | None, awaited: bytes) -> bytes:
+        script = self.script(f"{start}\n")
         (self.folder / ".zshrc").write_text(f"source {script}\n", "utf-8")
         command = {
             "bash": ["bash", "--noprofile", "--rcfile", str(script), "-i"],
@@ -87,8 +94,9 @@ class World:
         }[self.shell]
         with Terminal() as terminal:
             terminal.start(command, self.environment | {"TERM": "vt100", "fish_features": "no-query-term"})
-            terminal.wait_for(b"ready> ")
-            terminal.type(keys)
+            if keys is not None:
+                terminal.wait_for(b"ready> ")
+                terminal.type(keys)
             return terminal.wait_for(awaited)
 
 

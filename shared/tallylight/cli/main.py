@@ -59,6 +59,7 @@ GROUPS = {
         "interrupt": "interrupt an agent that works",
         "start": "start an agent in a new pane of kitty, for scripts and other agents",
         "watch": "print one JSON line per change, for bars and prompts",
+        "prompt": "print one short line for a shell's prompt, or nothing",
         "emit": "send a status to this terminal's tab",
         "hook": "report an event of an agent; its hooks call this",
     },

@@ -52,9 +52,9 @@ def _scanner() -> Callable[[str, int], tuple[Any, int]]:
     return made
 
 
-def members(data: bytes) -> dict[str, Any]:
-    """The members of the object in *data* that are whole."""
-    text = data[:LIMIT].decode("utf-8", "replace")
+def members(data: bytes, limit: int = LIMIT) -> dict[str, Any]:
+    """The members of the object in the first *limit* bytes of *data* that are whole."""
+    text = data[:limit].decode("utf-8", "replace")
     found: dict[str, Any] = {}
     scan = _scanner()
     at = _skip(text, 1 if text.startswith("\ufeff") else 0)

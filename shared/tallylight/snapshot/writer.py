@@ -21,6 +21,9 @@ import attrs
 
 from tallylight.files import read_write
 from tallylight.model.errors import DecodeError
+from tallylight.snapshot.lives import birth_of as birth_of
+from tallylight.snapshot.lives import is_alive as is_alive
+from tallylight.snapshot.lives import is_ours as is_ours
 from tallylight.snapshot.schema import VERSION, Pane
 from tallylight.snapshot.schema import Snapshot as Snapshot
 from tallylight.wire import values
@@ -67,36 +70,6 @@ def checked_directory(path: Path, *, create: bool = False) -> Path:
     if problem := read_write.foreign(found):
         raise SnapshotError(path, problem)
     return path
-
-
-def birth_of(pid: int) -> str:
-    """
-    Name the life of process *pid*: boot, pid namespace and start; `""` if it is gone or there is no `/proc`.
-
-    The start in seconds since the epoch will not do: it is counted from the time of boot, which moves whenever
-    the clock is set.
-    """
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        namespace = Path("/proc/self/ns/pid").readlink().name
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        return f"{boot}/{namespace}/{int(fields[19])}"
-    except (OSError, ValueError, IndexError):
-        return ""
-
-
-def is_alive(pid: int, birth: str) -> bool:
-    """Tell whether the writer that was *pid* and *birth* still runs."""
-    here = birth_of(os.getpid()).rpartition("/")[0]
-    there = birth.rpartition("/")[0]
-    if here and there and here != there:
-        # Another boot is over. From another pid namespace (a container that shares the directory) we cannot tell.
-        return here.partition("/")[0] == there.partition("/")[0]
-    now = birth_of(pid)
-    if birth and now:
-        return birth == now
-    # Alive or not, what is not ours has not written our files.
-    return bool(is_ours(pid))
 
 
 @attrs.define
@@ -314,14 +287,3 @@ def sweep(folder: Path) -> list[Path]:
         except (OSError, SnapshotError):
             continue
     return swept
-
-
-def is_ours(pid: int) -> bool | None:
-    """Whether *pid* is a process of this user; False if there is none, None if it is somebody else's."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return None
-    return True

@@ -1,0 +1,129 @@
+"""
+`tally prompt`: how many agents wait, have failed, are done or work, as one short line for a shell's prompt.
+
+A shell runs this before each prompt. So it takes about the time of an empty Python program, as `tally emit` does: the
+snapshots are read with the scanner that hooks use, and nothing is imported that would load `re`, `enum`, `attrs` or
+`json`. It never complains: a snapshot that cannot be read, or that somebody else may have written, is left out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+from tallylight.hooks import payload
+from tallylight.snapshot import lives
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from tallylight.cli.parser import Parser
+
+#: Each status that is told, most urgent first, and its mark. `model.lights` has them with an enum, which costs more to
+#: import than the rest of the command; a test compares them. An agent at its prompt is no news.
+MARKS = {"waiting": "!", "error": "✗", "down": "○", "done": "✓", "background": "◌", "working": "●"}
+#: As in `snapshot.schema` and `snapshot.writer`, which a test compares too.
+VERSION = 1
+MAX_BYTES = 4 * 1024 * 1024
+MAX_FILES = 256
+
+
+def make_parser() -> Parser:
+    """What `tally prompt` takes: nothing, so `main` needs it for the help and for mistakes alone."""
+    from tallylight.cli.parser import Parser
+
+    return Parser(
+        prog="tally prompt",
+        description="Print one short line for a shell's prompt, most urgent first: !2 wait for you, ✗1 has failed, ○1 "
+        "vanished, ✓1 is done, ◌1 has background tasks, ●3 work. Nothing where there is nothing to tell.",
+        examples={"tally prompt": "!2 ●3", "PS1='$(tally prompt) '$PS1": "in ~/.bashrc; docs/sessions.md has others"},
+        codes={0: "always", 1: ""},
+    )
+
+
+def main(argv: list[str]) -> int:
+    """Print the line, if there is one."""
+    if argv:
+        make_parser().parse_args(argv)
+    told = line(statuses(os.environ))
+    if told:
+        sys.stdout.write(f"{told}\n")
+    return 0
+
+
+def line(found: Mapping[str, int]) -> str:
+    """The counts *found* of each status as one line."""
+    return " ".join([f"{mark}{found[status]}" for status, mark in MARKS.items() if status in found])
+
+
+def statuses(environ: Mapping[str, str]) -> dict[str, int]:
+    """How many panes have each status, of all living hosts of this user."""
+    found: dict[str, int] = {}
+    for host in _snapshots(_directory(environ)):
+        panes = host.get("panes")
+        for pane in panes if isinstance(panes, list) else ():
+            status = pane.get("status") if isinstance(pane, dict) else None
+            if isinstance(status, str):
+                found[status] = found.get(status, 0) + 1
+    return found
+
+
+def _directory(environ: Mapping[str, str]) -> str:
+    """Where the snapshots are, as `snapshot.writer.directory` says."""
+    runtime = environ.get("XDG_RUNTIME_DIR", "")
+    if runtime.startswith("/") and os.path.isdir(runtime):  # noqa: PTH112 - see above
+        return f"{runtime}/tallylight"
+    for folder in (environ.get("TMPDIR"), environ.get("TEMP"), environ.get("TMP"), "/tmp"):  # noqa: S108 - where it is
+        if folder and os.access(folder, os.W_OK | os.X_OK):
+            return f"{folder}/tallylight-{os.getuid()}"
+    return ""
+
+
+def _snapshots(folder: str) -> Iterator[dict[str, Any]]:
+    """What the living hosts have written into *folder*."""
+    try:
+        parent = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        mode = _mode_of_own(parent)
+        names = sorted(name for name in os.listdir(parent) if _process(name)) if mode else []  # noqa: PTH208
+        for name in names[:MAX_FILES]:
+            found = payload.members(_read(parent, name, mode), MAX_BYTES)
+            pid, birth = _process(name), found.get("birth")
+            is_one = found.get("version") == VERSION and found.get("pid") == pid
+            if is_one and isinstance(birth, str) and lives.is_alive(pid, birth):
+                yield found
+    except OSError:
+        return
+    finally:
+        os.close(parent)
+
+
+def _process(name: str) -> int:
+    """The process of a snapshot by its *name*, `kitty-4711.json`; 0 for another file."""
+    host, dash, pid = name.removesuffix(".json").rpartition("-")
+    is_one = dash and name.endswith(".json") and host.isascii() and host.isalpha() and pid.isascii() and pid.isdigit()
+    return int(pid[:10]) if is_one else 0
+
+
+def _mode_of_own(fd: int) -> int:
+    """The mode of what is this user's and which nobody else can change; 0 for anything else."""
+    found = os.fstat(fd)
+    return found.st_mode if found.st_uid == os.getuid() and not found.st_mode & 0o022 else 0
+
+
+def _read(parent: int, name: str, mode: int) -> bytes:
+    """The bytes of one file in the directory *parent*, whose mode is *mode*; none if it may be somebody else's."""
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    except OSError:
+        return b""
+    with os.fdopen(fd, "rb") as file:
+        found = os.fstat(fd)
+        # Where others cannot enter they cannot write either.
+        is_own = found.st_uid == os.getuid() and not (found.st_mode & 0o022 and mode & 0o011)
+        return file.read(MAX_BYTES) if is_own and stat.S_ISREG(found.st_mode) else b""

@@ -150,7 +150,7 @@ def install(agent: Agent) -> Path:
     partial = Path(tempfile.mkdtemp(prefix=f".{agent.version}-", dir=final.parent))
     try:
         fetched = partial / program.relative_to(final)
-        {"pack": _npm_pack, "npm": _npm_install, "pip": _pip_install}[agent.how](agent, partial)
+        {"pack": npm_pack, "npm": _npm_install, "pip": _pip_install}[agent.how](agent, partial)
         if not fetched.is_file():
             raise InstallError(f"{agent.spec} holds no file {program.relative_to(final)}")
         _ask_version(agent, fetched)
@@ -238,7 +238,7 @@ def find_newest(agent: Agent) -> str:
     return found[1]
 
 
-def _npm_pack(agent: Agent, into: Path) -> None:
+def npm_pack(agent: Agent, into: Path) -> None:
     """Fetch a native program's package and unpack its files straight into the directory `into`."""
     argv = [_program("npm"), "pack", "--silent", "--pack-destination", str(into), agent.spec]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=into, env=_ENVIRONMENT, timeout=900)

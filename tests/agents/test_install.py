@@ -91,7 +91,7 @@ def test_move_scripts(tmp_path: Path) -> None:
 def test_wrong_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A download that is not the version asked for is not kept."""
     monkeypatch.setattr(install, "CACHE", tmp_path / "cache")
-    monkeypatch.setattr(install, "_npm_pack", lambda _agent, into: fake(into, "made", "made 2.0.0"))
+    monkeypatch.setattr(install, "npm_pack", lambda _agent, into: fake(into, "made", "made 2.0.0"))
     agent = Agent("made", "1.0.0", "made@{version}", "made")
 
     with pytest.raises(InstallError, match=r"made --version said 'made 2\.0\.0"):

@@ -24,7 +24,7 @@ from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
-from tallylight.wire.styled import PLAIN, Run, Style, plain
+from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
 from tests.list.test_loop import List
 
 pytestmark = pytest.mark.programs
@@ -272,9 +272,12 @@ def test_a_screen_of_tmux_has_its_colours(room: Room) -> None:
     drawn = r"\033[1;38;2;1;2;3mbold\nstill\033[m 世界\n\033(0lqk\033(B \033]8;;http://x\033\\link\033]8;;\033\\"
     command = ["tmux", "respawn-pane", "-k", "-t", "one", f"printf '{drawn}'; exec cat"]
     subprocess.run(command, env=room.environ, check=True)
-    until(lambda: any("link" in line for line in room.multiplexers.read("sessions-1", room.pane())), "nothing is drawn")
 
-    screen = room.multiplexers.screen("sessions-1", room.pane())
+    def screen_now() -> StyledScreen:
+        return room.multiplexers.screen("sessions-1", room.pane())
+
+    until(lambda: any("link" in plain(line) for line in screen_now().lines), "nothing is drawn")
+    screen = screen_now()
 
     bold = Style(foreground=(1, 2, 3), is_bold=True)
     assert screen.lines == ((Run("bold", bold),), (Run("still", bold), Run(" 世界")), (Run("┌─┐ link"),))

@@ -139,11 +139,13 @@ os.write(1, b"\\x1b[?2004l\\x1b[2J\\x1b[H")
 class Stage:
     """
     A tmux of its own with one session, `deploy`, in whose shell the fake agent `claude` asks what *screens* ask, as
-    they were recorded; `tally host sessions`, which follows it; and `tally serve`.
+    they were recorded, but in the colours that *paint* puts into their text; `tally host sessions`, which follows it;
+    and `tally serve`.
     """
 
     folder: Path
     screens: tuple[str, ...]
+    paint: Callable[[str], str] = str
     live: Live = attrs.field(init=False)
     _host: subprocess.Popen[bytes] | None = None
 
@@ -154,7 +156,7 @@ class Stage:
         for number, name in enumerate(self.screens):
             head, _, body = (SCREENS / f"{name}.txt").read_text("utf-8").partition("---\n")
             cursor = dict(line.split(": ", 1) for line in head.splitlines())["cursor"]
-            (self.folder / f"agent/screens/{number}").write_text(f"{cursor}\n{body.rstrip()}", "utf-8")
+            (self.folder / f"agent/screens/{number}").write_text(f"{cursor}\n{self.paint(body.rstrip())}", "utf-8")
         agent = self.folder / "bin/claude"
         agent.write_text(AGENT.format(python=sys.executable, folder=str(self.folder / "agent")))
         agent.chmod(0o755)

@@ -38,6 +38,9 @@ class FakePanes:
     """Sessions of the host `sessions` can be seen and typed into, each a `Desk`; `%2` has just vanished."""
 
     desks: dict[str, Desk] = attrs.field(factory=dict)
+    #: What a second look at any screen shows, with its sequences.
+    drawn: list[str] = attrs.field(factory=list)
+    columns: int = 80
 
     def can_type(self, host: str, pane: Pane) -> bool:
         return host.startswith("sessions-")
@@ -53,11 +56,8 @@ class FakePanes:
             return Refusal("gone", "that pane is gone; nothing was typed")
         return self.desks.get(pane.id) or self.desk(pane.id)
 
-    def read(self, host: str, pane: Pane) -> list[str]:
-        return ["$ claude", pane.question]
-
     def screen(self, host: str, pane: Pane) -> StyledScreen:
-        return read_screen(self.read(host, pane), 80)
+        return read_screen(self.drawn or ["$ claude", pane.question], self.columns)
 
     @property
     def typed(self) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.looks import Look
 from tallylight.model.status import Status
-from tallylight.serve.answering import MAX_CELLS, MAX_ROWS
+from tallylight.serve.answering import MAX_CELLS, MAX_ROWS, MAX_RUNS
 from tallylight.serve.guard import Bucket
 from tests.actions.desk import PID, START, holder, seen
 from tests.actions.hostile import HARMLESS, HOSTILE
@@ -36,6 +36,38 @@ def test_a_buffer_and_its_question(client: TestClient, served: Served) -> None:
     back = client.get("/api/v1/buffer", params={"address": ONE}).json()
     assert (back["lines"], back["why"]) == (["$ claude", "Run the migration?"], "somebody reads back in that pane")
     assert (back["question"], back["can_say"], back["can_interrupt"], back["pid"]) == (None, False, False, 0)
+
+
+def test_a_screen_in_colours(client: TestClient, served: Served) -> None:
+    """Colours are of a look just after, and only where a row still says the same; the text is that of the look."""
+    desk = served.panes.desk("%1")
+    screen = ["Run it?", "", "❯ 1. Yes  ", "2. No", "plain"]
+    desk.now = attrs.evolve(seen("claude/permission-bash-80"), look=Look(screen, 0, 0, 80))
+    # A fourth row has been drawn anew since, and a sixth one has come.
+    served.panes.drawn = [
+        "\x1b[1;31mRun\x1b[0m it?",
+        "",
+        "\x1b[38;2;1;2;255;48;5;9m❯ 1. Yes\x1b[0m",
+        "\x1b[32m3. Never\x1b[0m",
+        "plain",
+        "more",
+    ]
+    found = client.get("/api/v1/buffer", params={"address": ONE}).json()
+    none = {"foreground": None, "background": None, "style": []}
+    assert found["screen"] == [
+        [{**none, "text": "Run", "foreground": 1, "style": ["bold"]}, {**none, "text": " it?"}],
+        [],
+        [{**none, "text": "❯ 1. Yes", "foreground": "#0102ff", "background": 9}],
+        [{**none, "text": "2. No"}],
+        [{**none, "text": "plain"}],
+    ]
+    assert [row.rstrip() for row in found["lines"]] == [row.rstrip() for row in screen]
+    # Of a screen in more pieces than are shown, the rest is in no colour.
+    row = "".join(f"\x1b[3{number % 8}mx" for number in range(400))
+    desk.now = attrs.evolve(seen("claude/permission-bash-80"), look=Look(["x" * 400] * 60, 0, 0, 400))
+    served.panes.drawn, served.panes.columns = [row] * 60, 400
+    pieces = [len(line) for line in client.get("/api/v1/buffer", params={"address": ONE}).json()["screen"]]
+    assert pieces == [400] * (MAX_RUNS // 400) + [1] * (60 - MAX_RUNS // 400)
 
 
 def test_long_screens_are_cut_with_a_mark(client: TestClient, served: Served) -> None:

@@ -220,6 +220,6 @@ def test_the_page_may_load_nothing_from_elsewhere(client: TestClient) -> None:
     assert answer.status_code == 200
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
-    for name, kind in (("page.js", "javascript"), ("page.css", "css")):
+    for name, kind in (("page.js", "javascript"), ("page.css", "css"), ("theme.css", "css")):
         asset = client.get(f"/{name}", headers={"Authorization": ""})
         assert (asset.status_code, kind in asset.headers["content-type"]) == (200, True)

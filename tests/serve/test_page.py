@@ -3,95 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import pytest
-from selenium import webdriver
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
 
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane, ReasonEntry
+from tests.serve.browser import WIDTHS, Browser
 from tests.serve.live import Live, Stage, until
 
 pytestmark = pytest.mark.programs
 
-WIDTHS = (360, 1280)
 #: The name of every field and button that can be reached, as a screen reader says it.
 NAMES = """
-return [...document.querySelectorAll("button, input, progress, [tabindex], [role=group]")]
+return [...document.querySelectorAll("button, input, select, textarea, progress, [tabindex], [role=group]")]
   .filter((node) => node.checkVisibility())
   .map((node) => node.getAttribute("aria-label") || node.labels?.[0]?.textContent || node.textContent);
 """
 #: Whether anything that a screen reader watches holds something that ticks by itself.
 TICKS = """
 return [...document.querySelectorAll("[aria-live], [role=status], [role=alert], [role=log]")]
-  .filter((node) => node.querySelector(".age, .screen, li") || node.closest("#list li .screen")).length;
+  .filter((node) => node.querySelector(".age, .screen, .card") || node.closest("#list .screen")).length;
 """
-
-
-class Browser:
-    """A browser without a window, of a phone's width or another."""
-
-    def __init__(self) -> None:
-        options = webdriver.ChromeOptions()
-        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
-            options.add_argument(word)
-        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-
-    def width(self, width: int, height: int = 740) -> None:
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-    def open(self, live: Live) -> None:
-        self.driver.get(f"{live.url}/#{live.token}")
-
-    def texts(self, found: str) -> list[str]:
-        """What stands in the elements that can be seen, all of one moment."""
-        seen = "[...document.querySelectorAll(arguments[0])].filter((node) => node.checkVisibility())"
-        texts: list[str] = self.driver.execute_script(f"return {seen}.map((node) => node.innerText)", found)
-        return texts
-
-    def text(self, found: str) -> str:
-        return " ".join(self.texts(found))
-
-    def one(self, found: str, problem: str = "") -> WebElement:
-        """The first one that can be seen, once there is one."""
-        until(lambda: self.texts(found), problem or f"there is no {found}")
-        return next(node for node in self.driver.find_elements(By.CSS_SELECTOR, found) if node.is_displayed())
-
-    def press(self, found: str, result: str) -> None:
-        """Press it, again where the page says that it has just moved, until *result* has a text."""
-
-        def pressed() -> bool:
-            if not self.text(result):
-                self.one(found).click()
-            return bool(self.text(result)) and "just now" not in self.text(".problem")
-
-        until(pressed, f"{found} does nothing")
-
-    def problems(self) -> list[str]:
-        """What the browser has to complain about, refusals apart."""
-        log = self.driver.get_log("browser")
-        return [entry["message"] for entry in log if entry["level"] == "SEVERE" and "409" not in entry["message"]]
-
-
-@pytest.fixture(scope="module")
-def browsers() -> Iterator[Browser]:
-    made = Browser()
-    yield made
-    made.driver.quit()
-
-
-@pytest.fixture
-def browser(browsers: Browser) -> Iterator[Browser]:
-    browsers.width(WIDTHS[0])
-    browsers.driver.get("about:blank")
-    # What an earlier test has left.
-    browsers.problems()
-    yield browsers
-    browsers.driver.get("about:blank")
 
 
 def pane(number: int, status: Status = Status.WORKING, **more: object) -> Pane:
@@ -106,18 +39,18 @@ def test_the_list(live: Live, browser: Browser) -> None:
         pane(2, project="docs", progress="3/7", tasks=("a", "b", "c", "Ship it"), topic="The docs", mode="plan"),
     )
     browser.open(live)
-    until(lambda: len(browser.texts("li")) == 2, "there are not two sessions")
-    first = browser.one("li")
+    until(lambda: len(browser.texts(".card")) == 2, "there are not two sessions")
+    first = browser.one(".card")
     assert first.get_attribute("data-status") == "waiting"
     assert question in first.text and "1m" in first.text
     assert browser.texts(".topic") == ["The docs"] and browser.texts(".doing") == ["3/7 · Ship it · plan"]
     assert live.token not in browser.driver.current_url
-    # A pane of kitty is not answered from here; the token was given, so nobody is asked for it.
-    for unwanted in ("#enter", ".look", ".view", "pre", "#nothing"):
+    # The token was given, so nobody is asked for it.
+    for unwanted in ("#enter", ".view", "pre", "#nothing", "#lost", "dialog"):
         assert browser.texts(unwanted) == []
     assert browser.driver.execute_script(TICKS) == 0
     live.shows(pane(1, Status.DONE, host_title="deploy"), pane(2, project="docs", progress="4/7"))
-    until(lambda: browser.one("li").get_attribute("data-status") == "done", "the change is not shown")
+    until(lambda: browser.one(".card").get_attribute("data-status") == "done", "the change is not shown")
     until(lambda: browser.driver.title == "Tallylight", "the title still counts")
     # A change of status is told to those who cannot see it, once.
     assert (
@@ -136,9 +69,9 @@ def test_the_token_of_another_run(live: Live, browser: Browser) -> None:
     field = browser.one("#token", "the token is not asked for")
     assert "not, or no longer" in browser.text("#why")
     # Nobody can tell what runs.
-    assert browser.texts("#nothing, li") == []
+    assert browser.texts("#nothing, .card") == []
     field.send_keys(f"{live.url}/#{live.token}", Keys.ENTER)
-    browser.one("li", "the token is not taken")
+    browser.one(".card", "the token is not taken")
     assert browser.texts("#enter") == []
 
 
@@ -147,8 +80,8 @@ def test_two_queued_questions(stage: Stage, browser: Browser) -> None:
     # Another one of the same name: every field and button says all the same whose it is.
     stage.live.shows(pane(7, host_title="deploy", since=time.time()))
     browser.open(stage.live)
-    until(lambda: browser.text("li[data-status=waiting]"), "nobody waits")
-    browser.one("li[data-status=waiting] .look").send_keys(Keys.ENTER)
+    until(lambda: browser.text(".card[data-status=waiting]"), "nobody waits")
+    browser.one(".card[data-status=waiting] .look").send_keys(Keys.ENTER)
     browser.one(".choices button", "there are no choices")
     assert browser.texts(".choices button") == [
         "1. Yes",
@@ -215,8 +148,8 @@ def test_what_was_not_on_the_screen_cannot_be_agreed_to(stage: Stage, browser: B
     """Where the question is longer than the window, its choices wait until all of it was scrolled through."""
     browser.width(360, 260)
     browser.open(stage.live)
-    until(lambda: browser.text("li[data-status=waiting]"), "nobody waits")
-    browser.one("li[data-status=waiting] .look").send_keys(Keys.ENTER)
+    until(lambda: browser.text(".card[data-status=waiting]"), "nobody waits")
+    browser.one(".card[data-status=waiting] .look").send_keys(Keys.ENTER)
     browser.one(".choices button", "there are no choices")
     assert browser.texts(".choices button:enabled") == []
     assert "Scroll through all" in browser.text(".unread")

@@ -20,6 +20,7 @@ from tallylight.hosts.tmux.source import TmuxSource
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
+from tallylight.wire.styled import plain
 
 pytestmark = pytest.mark.programs
 
@@ -35,6 +36,11 @@ while True:
 """
 #: Everything a multiplexer's own command language could take for something else.
 HARD = "a'b\"c $HOME ^C \\x03 \\\\ `id` #{pid} ;kill-server; %1 -t ~ {x} grüße 日本 ❯"
+
+
+def rows(panes: Multiplexers, entry: Pane) -> list[str]:
+    """What stands on the screen of a pane."""
+    return [plain(line) for line in panes.screen(HOST, entry).lines]
 
 
 def until(condition: Callable[[], bool], problem: str) -> None:
@@ -79,7 +85,7 @@ def sights(request: pytest.FixtureRequest, environ: dict[str, str], tmp_path: Pa
         until(are_there, f"the sessions are not seen: {list(found)}")
         typist = Multiplexers(environ)
         for name, sight in found.items():
-            until(lambda sight=sight: "listening" in "".join(typist.read(HOST, pane(sight))), f"{name} does not listen")
+            until(lambda sight=sight: "listening" in "".join(rows(typist, pane(sight))), f"{name} does not listen")
         yield found
     finally:
         source.close()
@@ -117,7 +123,7 @@ def test_text_arrives_as_it_is(environ: dict[str, str], sights: dict[str, Source
 
 def test_a_screen_is_read(environ: dict[str, str], sights: dict[str, SourcePane], tmp_path: Path) -> None:
     """The rows of the right session come back, without the empty ones below."""
-    lines = Multiplexers(environ).read(HOST, pane(sights["AUTHX"]))
+    lines = rows(Multiplexers(environ), pane(sights["AUTHX"]))
     assert "".join(lines).replace(" ", "").endswith("/AUTHX")
 
 
@@ -127,7 +133,7 @@ def test_a_session_that_is_gone_says_so(environ: dict[str, str], sights: dict[st
     subprocess.run(["tmux", "kill-session", "-t", "=AUT"], env=environ, check=False, stderr=subprocess.DEVNULL)
     subprocess.run(["screen", "-S", "AUT", "-X", "quit"], env=environ, check=False, stdout=subprocess.DEVNULL)
     typist = Multiplexers(environ)
-    until(lambda: _fails(lambda: typist.read(HOST, gone)), "a session that is gone is read")
+    until(lambda: _fails(lambda: typist.screen(HOST, gone)), "a session that is gone is read")
     hand = reached(typist, sights["AUT"])
     seen = hand.see()
     assert isinstance(seen, Refusal) and seen.rule == "gone"

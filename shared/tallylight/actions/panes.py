@@ -19,8 +19,5 @@ class Panes(Protocol):
     def at(self, host: str, pane: Pane) -> Typist | Refusal:
         """What looks at *pane* and types into it."""
 
-    def read(self, host: str, pane: Pane) -> list[str]:
-        """The rows of its screen."""
-
     def screen(self, host: str, pane: Pane) -> StyledScreen:
         """Its screen as it is now, with its colours where its host tells them."""

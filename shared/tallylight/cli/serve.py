@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from tallylight.cli.parser import Parser
+from tallylight.config.config_file import load_config
 from tallylight.files import directories, extras, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
@@ -91,7 +92,10 @@ def main(argv: list[str]) -> int:
     names = [*options.allow_host, *_own_name(options.bind)]
     hosts = allowed_hosts(port, names)
     token = secrets.token_hex(TOKEN_BYTES)
-    app = make_app(Guard(token, hosts), read_all, Multiplexers(os.environ))
+    config, problems = load_config()
+    for problem in problems:
+        sys.stderr.write(f"{problem}\n")
+    app = make_app(Guard(token, hosts), read_all, Multiplexers(os.environ), config.colours)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     where = address(names[0] if names else "127.0.0.1", port, token)

@@ -85,13 +85,13 @@ def readable_on(background: RGB) -> RGB:
 
 
 @functools.lru_cache(maxsize=1024)
-def legible(colour: RGB, background: RGB) -> RGB:
-    """*colour*, as far towards black or white as it takes to read a sign in it on *background*."""
+def legible(colour: RGB, background: RGB, contrast: float = SIGN_CONTRAST) -> RGB:
+    """*colour*, as far towards black or white as it takes for this ratio of *contrast* with *background*: WCAG 2.2."""
     toward = readable_on(background)
     for step in range(11):
         found = blend(toward, colour, step / 10)
         dark, light = sorted((_luminance(found), _luminance(background)))
-        if (light + 0.05) / (dark + 0.05) >= SIGN_CONTRAST:
+        if (light + 0.05) / (dark + 0.05) >= contrast:
             break
     return found
 

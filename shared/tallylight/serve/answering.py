@@ -20,13 +20,17 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once, Still
 from tallylight.actions.panes import Panes
 from tallylight.actions.say import Interrupt, Say
+from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found
+from tallylight.wire.styled import Run, StyledLine, plain
 from tallylight.wire.text import sanitise
 
 #: Sessions that are remembered; beyond that, the ones that are gone are forgotten.
 MAX_SESSIONS = 1000
 #: Of a screen that is shown, in rows and in cells of a row. What is cut is marked with `…`.
 MAX_ROWS, MAX_CELLS = 1000, 4000
+#: Pieces of one colour that a screen is shown in; of one that has more, the rest is shown without colours.
+MAX_RUNS = 20_000
 #: Stands for a text, to find out whether one would be typed.
 _SAMPLE = "x"
 
@@ -35,10 +39,12 @@ _SAMPLE = "x"
 class View:
     """
     A session at one moment: the rows of its screen, the agent's process (0 and 0 where there is none), and what may be
-    done to it. *why* says why nothing may be, if a rule forbids even to ask.
+    done to it. *why* says why nothing may be, if a rule forbids even to ask. *screen* is the same rows with their
+    colours, where those are known.
     """
 
     rows: tuple[str, ...]
+    screen: tuple[StyledLine, ...]
     pid: int = 0
     start: int = 0
     question: Question | None = None
@@ -69,21 +75,36 @@ class Answering:
             return typist
         seen = self._once.look(typist)
         if isinstance(seen, Refusal):
-            return answers.reached(lambda: View(rows=_shown(self._panes.read(found.host, found.pane)), why=seen.text))
+            return answers.reached(lambda: self._mere_screen(found, seen.text))
         still = Still(seen)
         asked = answers.ask(still)
         question = asked if isinstance(asked, Question) else None
         process = seen.foreground.process if seen.foreground.agent is not None else None
         pid, start = (process.pid, process.start) if process is not None else (0, 0)
         sample = Say(seen.pane, pid, start, _SAMPLE, enter=False, fingerprint=question.fingerprint if question else "")
+        rows = _shown(seen.look.lines)
         return View(
-            rows=_shown(seen.look.lines),
+            rows=rows,
+            screen=_in_colours(rows, self._colours(found)),
             pid=pid,
             start=start,
             question=question,
             can_say=isinstance(says.say(still, sample), Done),
             can_interrupt=isinstance(says.interrupt(still, Interrupt(seen.pane, pid, start)), Done),
         )
+
+    def _mere_screen(self, found: Found, why: str) -> View:
+        """The screen of a session to which nothing can be done now."""
+        lines = self._panes.screen(found.host, found.pane).lines
+        rows = _shown([plain(line) for line in lines])
+        return View(rows=rows, screen=_in_colours(rows, lines), why=why)
+
+    def _colours(self, found: Found) -> tuple[StyledLine, ...]:
+        """The screen as it is an instant later, for its colours alone; nothing if its host cannot tell it."""
+        try:
+            return self._panes.screen(found.host, found.pane).lines
+        except (TallyError, OSError):
+            return ()
 
     def question(self, found: Found) -> Question | Refusal:
         """What it asks."""
@@ -118,6 +139,22 @@ def _shown(lines: Sequence[str]) -> tuple[str, ...]:
     while rows and not rows[-1].strip():
         rows.pop()
     return tuple(rows)
+
+
+def _in_colours(rows: Sequence[str], lines: Sequence[StyledLine]) -> tuple[StyledLine, ...]:
+    """
+    These *rows* in the colours of *lines*, row by row where both say the same.
+
+    What a person is shown is what was looked at, whatever has been drawn since: only the colours are of a later look.
+    """
+    found: list[StyledLine] = []
+    left = MAX_RUNS
+    for number, row in enumerate(rows):
+        line = lines[number] if number < len(lines) else ()
+        runs = line if len(line) <= left and plain(line).rstrip() == row.rstrip() else (Run(row),)
+        left -= len(runs)
+        found.append(runs)
+    return tuple(found)
 
 
 def _row(line: str) -> str:

@@ -27,7 +27,9 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.panes import Panes
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
-from tallylight.serve import history, model
+from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.status import Status
+from tallylight.serve import history, model, theme
 from tallylight.serve.answering import Answering
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
@@ -64,6 +66,8 @@ _NO_SESSION: dict[int | str, dict[str, Any]] = {
 PAGE = (
     ("/", "page.html", "text/html"),
     ("/page.js", "page.js", "text/javascript"),
+    ("/card.js", "card.js", "text/javascript"),
+    ("/screen.js", "screen.js", "text/javascript"),
     ("/page.css", "page.css", "text/css"),
     ("/icon.svg", "icon.svg", "image/svg+xml"),
 )
@@ -73,9 +77,9 @@ Address = Annotated[model.Address, Query(description="as in `sessions`: `session
 _T = TypeVar("_T")
 
 
-def make_app(guard: Guard, read_all: ReadAll, panes: Panes) -> ASGIApp:
+def make_app(guard: Guard, read_all: ReadAll, panes: Panes, colours: Mapping[Status, RGB] = COLOURS) -> ASGIApp:
     """
-    The application.
+    The application, whose page has lights in these *colours*.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
@@ -92,6 +96,9 @@ def make_app(guard: Guard, read_all: ReadAll, panes: Panes) -> ASGIApp:
     app.exception_handler(RequestValidationError)(unfit)
     app.exception_handler(RefusedError)(refused)
     server.add_routes(app)
+    for path, name, kind in PAGE:
+        app.get(path, include_in_schema=False)(_asset(_text(name), kind))
+    app.get("/theme.css", include_in_schema=False)(_asset(theme.stylesheet(colours), "text/css"))
     return AccessMiddleware(app, guard)
 
 
@@ -167,8 +174,6 @@ class _Server:
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
         app.websocket("/api/v1/changes")(self.changes)
-        for path, name, kind in PAGE:
-            app.get(path, include_in_schema=False)(_asset(name, kind))
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:
         """Every session with an agent, neediest first; those of one *status* if it is given."""
@@ -299,9 +304,11 @@ def _encode_change(address: str, value: object | None) -> str:
     return model.Event(type="gone", address=address).model_dump_json()
 
 
-def _asset(name: str, kind: str) -> Callable[[], Awaitable[HTMLResponse]]:
-    text = resources.files("tallylight.serve").joinpath("page", name).read_text("utf-8")
+def _text(name: str) -> str:
+    return resources.files("tallylight.serve").joinpath("page", name).read_text("utf-8")
 
+
+def _asset(text: str, kind: str) -> Callable[[], Awaitable[HTMLResponse]]:
     async def answer() -> HTMLResponse:
         return HTMLResponse(text, media_type=kind)
 

@@ -13,6 +13,7 @@ from tallylight.model.status import Kind, Status
 from tallylight.serve.answering import View
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.tasks import current
+from tallylight.wire import styled
 from tallylight.wire.text import sanitise
 
 VERSION: Literal[1] = 1
@@ -20,6 +21,8 @@ VERSION: Literal[1] = 1
 REPLY_CELLS = 500
 StatusWord = Literal["working", "waiting", "background", "done", "error", "down", "idle", "active"]
 Address = Annotated[str, StringConstraints(min_length=1, max_length=400)]
+StyleWord = Literal["bold", "dim", "italic", "underlined", "reverse", "struck"]
+Colour = Annotated[int, Field(ge=0, le=255)] | Annotated[str, StringConstraints(pattern="^#[0-9a-f]{6}$")]
 #: What JSON's readers keep exactly.
 _MAX_NUMBER = 2**53
 KindWord = Literal["permission", "question", "input", "auth", "limit"]
@@ -121,12 +124,22 @@ class Question(BaseModel):
     choices: list[Choice]
 
 
+class Run(BaseModel):
+    """Text of one style. A colour is a number of the terminal's palette, `#rrggbb`, or null: that of the theme."""
+
+    text: str
+    foreground: Colour | None = None
+    background: Colour | None = None
+    style: list[StyleWord] = []
+
+
 class Buffer(BaseModel):
     """What is on a session's screen at this moment, what it asks, and what may be done to it: all of one look."""
 
     version: Literal[1] = VERSION
     address: str
     lines: list[str]
+    screen: list[list[Run]] = Field(description="the same lines with their colours, where these are known")
     question: Question | None
     pid: int = Field(description="the agent's process; 0 if no agent is in the foreground")
     start: int
@@ -250,6 +263,7 @@ def buffer_of(address: str, view: View) -> Buffer:
     return Buffer(
         address=address,
         lines=list(view.rows),
+        screen=[[_run_of(run) for run in line] for line in view.screen],
         question=question_of(address, view.question) if view.question is not None else None,
         pid=view.pid,
         start=view.start,
@@ -259,6 +273,29 @@ def buffer_of(address: str, view: View) -> Buffer:
     )
 
 
+def _run_of(run: styled.Run) -> Run:
+    style = run.style
+    words: list[StyleWord] = [word for word, attribute in _STYLES.items() if getattr(style, attribute)]
+    return Run(
+        text=run.text,
+        foreground=_colour_of(style.foreground),
+        background=_colour_of(style.background),
+        style=words,
+    )
+
+
+def _colour_of(colour: styled.Colour | None) -> Colour | None:
+    return "#{:02x}{:02x}{:02x}".format(*colour) if isinstance(colour, tuple) else colour
+
+
+_STYLES: dict[StyleWord, str] = {
+    "bold": "is_bold",
+    "dim": "is_dim",
+    "italic": "is_italic",
+    "underlined": "is_underlined",
+    "reverse": "is_reverse",
+    "struck": "is_struck",
+}
 #: A status, as the server words it.
 STATUSES: dict[Status, StatusWord] = {
     Status.WORKING: "working",

@@ -28,7 +28,7 @@ from tallylight.hosts.wezterm.sidecar import HOST
 from tallylight.hosts.wezterm.typist import Gui, WezTermPane, gui_of
 from tallylight.model.errors import SessionError
 from tallylight.snapshot.schema import Pane
-from tallylight.wire.styled import StyledScreen, plain
+from tallylight.wire.styled import StyledScreen
 
 
 class Multiplexers:
@@ -68,10 +68,6 @@ class Multiplexers:
 
     def _wezterm(self, gui: Gui, pane: Pane) -> WezTermPane:
         return WezTermPane(pane, gui, self._holders.look, self._holders.table, self._environ)
-
-    def read(self, host: str, pane: Pane) -> list[str]:
-        """The rows of its screen, from the top, without the empty ones at the end."""
-        return [plain(line) for line in self.screen(host, pane).lines]
 
     def screen(self, host: str, pane: Pane) -> StyledScreen:
         """Its screen as it is now, with its colours, but for GNU Screen, whose hardcopies have none."""

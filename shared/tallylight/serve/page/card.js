@@ -1,0 +1,305 @@
+// One session: its row, and while it is open its question, its screen and what a person may do to it. What is answered
+// is what stands here: with every press goes the fingerprint of the screen that was shown, and the server looks again
+// before it types.
+"use strict";
+
+const MARKS = { waiting: "!", error: "✗", down: "○", done: "✓", background: "◌", working: "●", idle: "·" };
+// Milliseconds between two looks at an open screen; and how long a button must have stood where it is pressed.
+const LOOK_MS = 1000, STEADY_MS = 700;
+// When a card was last put to another place.
+let movedAt = 0;
+// The element with an id.
+const at = (id) => document.getElementById(id);
+
+function age(since) {
+  const seconds = Math.max(0, Date.now() / 1000 - since);
+  if (!since) return "";
+  if (seconds < 60) return `${Math.floor(seconds)}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  return `${Math.floor(seconds / 3600)}h`;
+}
+
+function clock(time) {
+  return new Date(time * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}
+
+// Written only if it differs: a screen reader reads out every change of a text.
+function put(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function element(name, text, kind = "") {
+  return Object.assign(document.createElement(name), { textContent: text, className: kind });
+}
+
+function name(session) {
+  return [session.host_title || session.project || session.title || session.name, session.agent].filter(Boolean).join(" · ");
+}
+
+function mark(session) {
+  if (session.status === "waiting" && session.kind !== "permission") return "?";
+  return (MARKS[session.status] ?? "") + (session.status === "done" && session.kind === "question" ? "?" : "");
+}
+
+class Card {
+  constructor(address) {
+    this.address = address;
+    this.item = at("session").content.firstElementChild.cloneNode(true);
+    this.item.dataset.address = address;
+    this.is_open = this.is_near = this.is_asking = this.is_busy = false;
+    this.seen = null;
+    // What was done last, until something else is asked.
+    this.done = "";
+    this.timer = 0;
+    // The pieces of the question that were not on the person's screen yet.
+    this.unread = new Set();
+    // When other choices were last put here.
+    this.changedAt = 0;
+    this.screen = new Screen(this.find(".screen"));
+    const view = this.find(".view");
+    view.id = `view-${encodeURIComponent(address)}`;
+    this.find(".look").setAttribute("aria-controls", view.id);
+    this.find(".look").onclick = () => this.open(!this.is_open);
+    this.find(".interrupt").onclick = () => this.do("interrupt", {});
+    this.find(".say").onsubmit = (event) => { event.preventDefault(); this.say(); };
+    this.find(".text").onkeydown = (event) => {
+      // A key that ends a word of an input method is not one of ours.
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); this.say(); }
+    };
+    near.observe(this.item);
+    grown.observe(this.item);
+  }
+
+  find(name) { return this.item.querySelector(name); }
+
+  // What stands in the row.
+  fill(session, who) {
+    const { item } = this;
+    this.session = session;
+    item.dataset.status = session.status;
+    put(this.find(".mark"), mark(session));
+    put(this.find(".name"), name(session));
+    put(this.find(".status"), session.kind ? `${session.status} (${session.kind})` : session.status);
+    put(this.find(".age"), age(session.since));
+    put(this.find(".what"), session.what);
+    put(this.find(".question"), session.question === session.what ? "" : session.question);
+    put(this.find(".message"), session.message === session.question ? "" : session.message);
+    put(this.find(".topic"), session.topic);
+    put(this.find(".doing"), [session.progress, session.doing, session.mode, session.worktree].filter(Boolean).join(" · "));
+    const full = session.context === null ? "" : `context ${session.context}%`;
+    put(this.find(".limit"), session.limited_until * 1000 > Date.now() ? `limited until ${clock(session.limited_until)}` : "");
+    put(this.find(".model"), session.model);
+    put(this.find(".full"), full);
+    this.find(".full").classList.toggle("nearly", session.context >= 80);
+    put(this.find(".children"), session.children.map((child) => `${child.name} ${child.status}`).join(", "));
+    this.plan(session);
+    const look = this.find(".look");
+    put(look, this.is_open ? "Close" : !session.can_type ? "Details …" : session.status === "waiting" ? "Answer …" : "Screen …");
+    if (who !== this.who) this.call(who);
+    look.setAttribute("aria-label", `${look.textContent.replace(" …", "")}: ${who}`);
+    // Of what cannot be looked at, nothing that was seen before stays.
+    if (!session.can_type && this.seen) { this.show(NOTHING); this.seen = null; }
+    this.find(".bare").hidden = session.can_type || session.tasks.length > 0 || Boolean(session.reply);
+  }
+
+  // How far it is, what there is to do, and what it said last.
+  plan(session) {
+    const [done, total] = session.progress.split("/").map(Number);
+    const bar = this.find("progress");
+    bar.hidden = !(total > 0);
+    if (total > 0) { bar.max = total; bar.value = done; }
+    const said = JSON.stringify([session.tasks, done]);
+    if (said !== this.planned) {
+      this.planned = said;
+      this.find(".tasks").hidden = session.tasks.length === 0;
+      this.find(".tasks ol").replaceChildren(...session.tasks.map((task, index) => {
+        const state = !(total > 0) || index > done ? "to do" : index < done ? "done" : "now";
+        const item = element("li", "");
+        item.dataset.state = state;
+        item.append(element("span", `${state}: `, "unseen"), task);
+        return item;
+      }));
+    }
+    put(this.find(".reply"), session.reply);
+    // Its beginning, for somebody who decides whether to open it at all.
+    put(this.find(".last"), session.status === "done" && !this.is_open ? session.reply : "");
+    this.find(".replied").hidden = !session.reply;
+  }
+
+  // Every field and button says whose it is.
+  call(who) {
+    this.who = who;
+    const names = {
+      progress: "Progress", ".screen": "Screen", ".context": "Question", ".choices": "Answers", ".text": "Text", ".press": "Press Enter after the text",
+      ".send": "Send the text", ".interrupt": "Interrupt",
+    };
+    for (const [found, what] of Object.entries(names)) this.find(found).setAttribute("aria-label", `${what}: ${who}`);
+    this.offer(this.seen?.question ?? null);
+  }
+
+  open(is_open) {
+    if (this.is_open === is_open) return;
+    this.is_open = is_open;
+    this.find(".view").hidden = !is_open;
+    this.find(".look").setAttribute("aria-expanded", is_open);
+    for (const name of [".said", ".problem"]) put(this.find(name), "");
+    if (this.session) this.fill(this.session, this.who);
+    this.look();
+  }
+
+  // Look at the screen now, and go on looking while a person can see it.
+  async look() {
+    clearTimeout(this.timer);
+    if (!this.is_open || !this.is_near || document.hidden || this.is_asking || !this.session.can_type) return;
+    this.is_asking = true;
+    try {
+      const seen = await ask(`buffer?address=${encodeURIComponent(this.address)}`);
+      if (this.is_open) this.show(seen);
+      if (this.is_lost) { this.is_lost = false; put(this.find(".problem"), ""); }
+    } catch (error) {
+      this.is_lost = true;
+      this.show(NOTHING);
+      put(this.find(".problem"), error.message);
+    } finally {
+      this.is_asking = false;
+      clearTimeout(this.timer);
+      if (this.is_open) this.timer = setTimeout(() => this.look(), LOOK_MS);
+    }
+  }
+
+  show(seen) {
+    const before = this.seen?.question?.fingerprint;
+    this.seen = seen;
+    this.screen.show(seen.screen);
+    this.find(".view").classList.toggle("wide", seen.screen.length > 0);
+    put(this.find(".why"), seen.why);
+    if (before !== seen.question?.fingerprint) {
+      this.changedAt = performance.now();
+      const is_here = this.find(".asked").contains(document.activeElement);
+      this.offer(seen.question);
+      if (seen.question && before !== undefined) put(this.find(".said"), [this.done, "The question has changed."].filter(Boolean).join(". "));
+      if (!seen.question) put(this.find(".said"), this.done);
+      this.done = "";
+      // The keyboard stays where it was, but on nothing that could be pressed unseen.
+      if (is_here) (seen.question ? this.find(".context") : this.find(".look")).focus({ preventScroll: true });
+    }
+    const form = this.find(".say");
+    const text = this.find(".text");
+    // What somebody is writing is not taken away.
+    form.hidden = !seen.can_say && !text.value;
+    this.find(".send").disabled = !seen.can_say;
+    text.placeholder = seen.can_say ? "Text for the agent" : "It takes no text now";
+    this.find(".interrupt").hidden = !seen.can_interrupt;
+  }
+
+  // The question as it stands on the screen, wrapped and whole, and a button for each choice. What was not on the
+  // person's screen cannot be agreed to: the buttons wait until all of it was.
+  offer(question) {
+    this.find(".asked").hidden = !question;
+    for (const part of this.unread) read.unobserve(part);
+    const parts = question ? question.context.slice(question.first).flatMap((row, number) => pieces(number ? `\n${row}` : row)) : [];
+    this.find(".context").replaceChildren(...parts);
+    this.unread = new Set(parts);
+    for (const part of parts) read.observe(part);
+    const buttons = (question?.choices ?? []).map((choice) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(element("span", `${choice.number}.`, "number"), ` ${choice.label}`);
+      button.dataset.keys = choice.keys;
+      button.dataset.number = choice.number;
+      button.setAttribute("aria-label", `Answer ${choice.number}. ${choice.label}: ${this.who}`);
+      button.onclick = () => this.do("answer", { fingerprint: question.fingerprint, choice: choice.number }, question);
+      return button;
+    });
+    this.find(".choices").replaceChildren(...buttons);
+    this.allow();
+  }
+
+  // A piece of the question was on the person's screen.
+  saw(part) {
+    read.unobserve(part);
+    this.unread.delete(part);
+    if (this.unread.size === 0) this.allow();
+  }
+
+  allow() {
+    put(this.find(".unread"), this.unread.size ? "Scroll through all of the question to answer it." : "");
+    for (const button of this.find(".choices").children) button.disabled = this.unread.size > 0 || !button.dataset.keys;
+  }
+
+  // Choose an answer by its key: the press of a button that is there, and no other way.
+  choose(number) {
+    if (this.is_open) this.find(`.choices button[data-number="${number}"]:enabled`)?.click();
+  }
+
+  say() {
+    const field = this.find(".text");
+    if (!field.value || this.find(".send").disabled) return;
+    const text = field.value;
+    const fingerprint = this.seen?.question?.fingerprint ?? "";
+    this.do("text", { text, enter: this.find(".press").checked, fingerprint }, this.seen, () => { if (field.value === text) field.value = ""; });
+  }
+
+  // Have something done, to the process that was shown; then look what has become of it.
+  async do(what, body, shown = this.seen, done = () => {}) {
+    if (this.is_busy || !shown) return;
+    const problem = this.find(".problem");
+    put(problem, "");
+    if (performance.now() - Math.max(this.changedAt, movedAt) < STEADY_MS) {
+      put(problem, "This has changed just now, and nothing was sent: look, and press again.");
+      return;
+    }
+    this.is_busy = true;
+    this.item.setAttribute("aria-busy", "true");
+    try {
+      const { pid, start } = shown;
+      const found = await act(what, { address: this.address, pid, start, ...body });
+      this.done = found.done;
+      put(this.find(".said"), found.done);
+      done();
+    } catch (error) {
+      this.done = "";
+      put(this.find(".said"), "");
+      put(problem, error.message);
+    } finally {
+      this.is_busy = false;
+      this.item.removeAttribute("aria-busy");
+      this.look();
+    }
+  }
+
+  remove() {
+    clearTimeout(this.timer);
+    this.is_open = false;
+    near.unobserve(this.item);
+    grown.unobserve(this.item);
+    this.item.remove();
+  }
+}
+
+// What is shown of a session that cannot be looked at.
+const NOTHING = { screen: [], question: null, can_say: false, can_interrupt: false, why: "" };
+
+// A row in pieces, none of which is taller than any screen.
+function pieces(row) {
+  return (row.match(/.{1,100}/gsu) ?? []).map((text) => element("span", text));
+}
+
+// Only what is on the person's screen is looked at.
+const near = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    const card = cards.get(target.dataset.address);
+    if (!card) continue;
+    card.is_near = isIntersecting;
+    card.look();
+  }
+});
+
+const read = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (isIntersecting) cards.get(target.closest(".card")?.dataset.address)?.saw(target);
+  }
+}, { threshold: 0.9 });
+
+// What is pressed while the page moves under the finger is not what was meant.
+const grown = new ResizeObserver(() => { movedAt = performance.now(); });

@@ -1,0 +1,186 @@
+"""
+The page in all its states, in a real browser at the width of a phone and of a desk, light and dark: axe finds nothing
+against it, and nothing reaches beyond its edge. With `TALLYLIGHT_PICTURES=FOLDER` each state is kept as a picture.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from tallylight.model.status import Kind, Status
+from tests.serve import axe
+from tests.serve.browser import WIDTHS, Browser
+from tests.serve.live import Live, Stage, until
+from tests.serve.test_page import pane
+
+pytestmark = pytest.mark.programs
+
+NOW = time.time()
+#: What a person with many agents has, every status of them.
+MANY = (
+    pane(11, Status.WAITING, kind=Kind.QUESTION, project="shop", what="Which database for the orders?",
+         question="Which database for the orders?", topic="Move the orders out of the cart", since=NOW - 340,
+         model="Opus 5.2", context=83, mode="plan"),
+    pane(12, Status.ERROR, project="search", message="API error: 529 overloaded", since=NOW - 65, model="Sonnet 5",
+         context=31, limited_until=NOW + 3600),
+    pane(13, Status.DONE, project="docs", topic="One page for every command", since=NOW - 610,
+         reply="All nine pages are written, and every example in them was run. Two links were dead; I have put in the "
+         "new ones.", model="Opus 5.2", context=47),
+    pane(14, Status.WORKING, project="shop", progress="3/7", topic="Faster tests", since=NOW - 1500, worktree="fast",
+         tasks=("Measure", "Share one database", "Run in parallel", "Drop the sleeps", "Cache the build", "Document",
+                "Measure again"), model="Opus 5.2", context=62, children=(("reviewer", "working"),)),
+    pane(15, Status.BACKGROUND, project="search", message="npm run build:watch", background=1, since=NOW - 4000),
+    pane(16, Status.DOWN, project="mail", message="claude ended: exit status 137", since=NOW - 9000),
+    pane(17, Status.IDLE, project="garden", since=NOW - 20000, context=4, model="Haiku 5"),
+)  # fmt: skip
+
+
+def is_right(browser: Browser, state: str) -> None:
+    """The page as it stands now has no fault, in each of its looks."""
+    found: dict[str, object] = {}
+    for width in WIDTHS:
+        browser.width(width, 900)
+        for scheme in ("light", "dark"):
+            browser.scheme(scheme)
+            name = f"page-{state}-{width}-{scheme}"
+            if faults := browser.violations(axe.script()):
+                found[name] = faults
+            if not browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth"):
+                found[f"{name}, its width"] = "something reaches beyond the edge"
+            browser.picture(name)
+    browser.scheme("light")
+    assert found == {}
+
+
+JUST_NOW = "This has changed just now, and nothing was sent: look, and press again."
+MINE = ".card[data-address^=sessions]"
+#: The colour of each piece of the open screen, as it is drawn, with its text.
+DRAWN = """
+return [...document.querySelectorAll(".screen span")]
+  .map((node) => [node.textContent.trim(), getComputedStyle(node).color]);
+"""
+
+
+def test_a_question_and_a_reply(stage: Stage, browser: Browser) -> None:
+    """By the keyboard alone: to the question, its answer, the next one, then a reply; and the server goes away."""
+    stage.live.shows(*MANY)
+    browser.open(stage.live)
+    until(lambda: len(browser.texts(".card")) == 1 + len(MANY), "not all agents are there")
+    until(lambda: "waiting" in browser.text(f"{MINE} .status"), "the detached one does not wait")
+    is_right(browser, "list")
+
+    browser.width(WIDTHS[1], 900)
+    # The newest question is the second one.
+    browser.keys("j", "j", Keys.ENTER)
+    until(lambda: browser.texts(f"{MINE} .choices button:enabled"), "the question is not shown")
+    until(
+        lambda: ["Do you want to proceed?", "rgb(213, 218, 224)"] in browser.driver.execute_script(DRAWN), "no screen"
+    )
+    drawn = dict(browser.driver.execute_script(DRAWN))
+    assert drawn["Bash command"] == drawn["❯ 1. Yes"] == "rgb(175, 215, 255)"
+    is_right(browser, "question")
+
+    browser.keys("?")
+    browser.one("dialog[open]")
+    is_right(browser, "help")
+    # Behind the help nothing is pressed.
+    browser.keys("1", Keys.ESCAPE)
+    until(lambda: not browser.texts("dialog[open]"), "the help stays")
+    assert stage.typed == []
+
+    answer_by_key(browser, lambda: len(stage.typed) == 1)
+    until(lambda: "new.txt" in browser.text(".context"), "the next question is not shown")
+    until(lambda: browser.texts(f"{MINE} .choices button:enabled"), "the next question is not shown whole")
+    answer_by_key(browser, lambda: len(stage.typed) == 2)
+    assert stage.typed == [(0, "1"), (1, "1")]
+
+    browser.one(".text", "it takes no text")
+    until(lambda: browser.texts(".send:enabled"), "nothing can be sent")
+    browser.keys("r")
+    # Digits and letters are text in here; a new line does not send.
+    browser.keys("1j?")
+    browser.one(".text").send_keys(Keys.SHIFT + Keys.ENTER)
+    browser.keys("and 2")
+    assert browser.one(".text").get_property("value") == "1j?\nand 2"
+    is_right(browser, "reply")
+    assert len(stage.typed) == 2
+    # An older tmux does not tell whether a new line would be a key: without one.
+    browser.keys(*[Keys.BACKSPACE] * len("\nand 2"))
+    sent = until_sent(browser, stage)
+    assert sent.replace("\x1b[200~", "").replace("\x1b[201~", "") == "1j?\r"
+
+    stage.live.stop()
+    browser.one("#lost", "it is not said that the server is gone")
+    is_right(browser, "lost")
+    # What the browser says of a server that is not there is no fault of the page.
+    browser.problems()
+
+
+def answer_by_key(browser: Browser, is_done: Callable[[], bool]) -> None:
+    """Press `1` in the open card, again until it counts: not while the page has just moved, and never twice."""
+
+    def pressed() -> bool:
+        browser.keys("1")
+        return is_done()
+
+    until(pressed, "the key does nothing")
+
+
+def until_sent(browser: Browser, stage: Stage) -> str:
+    """Press Enter in the reply until it is taken; what the agent was typed."""
+
+    def sent() -> bool:
+        if browser.one(".text").get_property("value"):
+            browser.keys(Keys.ENTER)
+        assert browser.text(".problem") in ("", JUST_NOW)
+        return len(stage.typed) == 3 and stage.typed[2][1].endswith("\r")
+
+    until(sent, "the reply has not arrived")
+    return stage.typed[2][1]
+
+
+def test_groups_and_what_is_known(live: Live, browser: Browser) -> None:
+    """Groups stand where their neediest member would, are kept, and open to tasks and the last reply."""
+    live.shows(*MANY)
+    browser.open(live)
+    until(lambda: len(browser.texts(".card")) == len(MANY), "not all agents are there")
+    assert browser.driver.execute_script("return document.querySelector('#list h2').textContent") == "Agents"
+    browser.keys("g")
+    until(lambda: browser.texts("#list h2") == ["shop", "search", "mail", "docs", "garden"], "there are no groups")
+    assert [text.split("\n")[1] for text in browser.texts("section:first-child .card")] == ["shop · claude"] * 2
+    browser.driver.refresh()
+    until(lambda: len(browser.texts("#list h2")) == 5, "the choice is not kept")
+    browser.keys("j", "j", Keys.ENTER)
+    assert browser.texts("section:first-child .tasks li")[2:4] == ["done:\nRun in parallel", "now:\nDrop the sleeps"]
+    browser.width(WIDTHS[1], 900)
+    is_right(browser, "groups")
+    # The keys can be switched off, for those whose words are taken for keys.
+    browser.driver.execute_script("document.getElementById('keys').click()")
+    browser.keys("g")
+    assert browser.driver.execute_script("return document.getElementById('group').value") == "project"
+    browser.driver.execute_script("localStorage.clear()")
+    assert browser.problems() == []
+
+
+def test_no_agent_and_no_token(live: Live, browser: Browser) -> None:
+    """The page of a machine without agents, and one that has no token."""
+    browser.open(live)
+    browser.one("#nothing")
+    is_right(browser, "empty")
+    browser.driver.get("about:blank")
+    browser.driver.get(f"{live.url}/#{'0' * 64}")
+    browser.one("#token")
+    is_right(browser, "locked")
+
+
+def test_a_fault_is_found(live: Live, browser: Browser) -> None:
+    """axe is at work: what a person cannot read is found."""
+    live.shows(pane(1))
+    browser.open(live)
+    browser.one(".card")
+    browser.driver.execute_script("document.querySelector('.name').style.color = '#eee'")
+    assert [list(fault) for fault in browser.violations(axe.script())] == [["color-contrast"]]

@@ -1,0 +1,69 @@
+"""The colours of the page: those of the configuration, and readable on what they stand on, whatever they are."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from tallylight.model.lights import COLOURS, RGB
+from tallylight.model.palettes import PALETTES
+from tallylight.model.status import Status
+from tallylight.serve.app import make_app
+from tallylight.serve.guard import Guard, allowed_hosts
+from tallylight.serve.theme import CARD, DRAWN, PAGE, READ, stylesheet
+from tests.colour_vision import contrast
+from tests.serve.serving import PORT, TOKEN, FakePanes
+
+ROW = re.compile(r"  --([a-z-]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);")
+#: Colours that somebody may have written who looks at other surfaces than these.
+ODD: dict[Status, RGB] = {
+    Status.WORKING: (255, 255, 255),
+    Status.WAITING: (0, 0, 0),
+    Status.BACKGROUND: (128, 128, 128),
+    Status.DONE: (255, 255, 0),
+    Status.ERROR: PAGE[1],
+    Status.DOWN: PAGE[0],
+    Status.IDLE: (0, 0, 255),
+}
+
+
+def properties(text: str) -> dict[str, tuple[RGB, RGB]]:
+    """The custom properties in *text*, each in a light and in a dark page. There is nothing else in it."""
+    lines = text.splitlines()
+    assert (lines[0], lines[-1]) == (":root {", "}")
+    rows = [ROW.fullmatch(line) for line in lines[1:-1]]
+    assert all(rows)
+    return {row[1]: (_rgb(row[2]), _rgb(row[3])) for row in rows if row}
+
+
+def _rgb(text: str) -> RGB:
+    red, green, blue = bytes.fromhex(text)
+    return red, green, blue
+
+
+@pytest.mark.parametrize("colours", [*PALETTES.values(), ODD], ids=[*PALETTES, "odd"])
+def test_every_light_can_be_seen_and_read(colours: dict[Status, RGB]) -> None:
+    """In a light and in a dark page, on the page and on a card, a light has the contrast of what is drawn and read."""
+    found = properties(stylesheet(colours))
+    assert (found["page"], found["card"]) == (PAGE, CARD)
+    for status in COLOURS:
+        for name, least in ((status.value, DRAWN), (f"{status.value}-ink", READ)):
+            for number in (0, 1):
+                for surface in (PAGE[number], CARD[number]):
+                    assert contrast(found[name][number], surface) >= least, (name, number)
+
+
+def test_a_colour_that_can_be_read_is_left_alone() -> None:
+    """The default colours are the tab bar's own, wherever they have the contrast."""
+    found = properties(stylesheet(COLOURS))
+    assert found["waiting-ink"][1] == COLOURS[Status.WAITING]
+    assert found["error"] == (COLOURS[Status.ERROR], COLOURS[Status.ERROR])
+
+
+def test_the_page_has_the_colours_of_the_configuration() -> None:
+    """The stylesheet of a server is that of its colours; those that are not given are the default ones."""
+    app = make_app(Guard(TOKEN, allowed_hosts(PORT)), lambda: None, FakePanes(), {Status.DONE: (1, 2, 255)})
+    with TestClient(app, base_url="http://127.0.0.1:8787") as client:
+        assert client.get("/theme.css").text == stylesheet({**COLOURS, Status.DONE: (1, 2, 255)})

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 from benchmarks import accuracy, unknown
 from benchmarks.accuracy import Recording
 
 from tallylight.agents.agent import Agents
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
-from tallylight.recordings.asciicast import Output
+from tallylight.model.lights import mark
+from tallylight.model.status import Status
+from tallylight.recordings.asciicast import Event, Output
+from tallylight.recordings.replay import Replay
+from tests.evidence.agents import AGENTS
 from tests.tables import each
 
 PATHS = {path.name.partition(".")[0]: path for path in sorted((Path(__file__).parent / "recordings").glob("*.cast.gz"))}
 #: Scripts of somebody's own, which no table can name.
 OWN = {"deploy", "build", "crontab"}
+#: For so long, in seconds of the recordings, all of them together are used; in the inner loop each about once.
+HOUR_S = 300.0 if os.environ.get("FAST") else 3600.0
 
 
 @functools.cache
@@ -43,13 +52,32 @@ def test_recorded(name: str) -> None:
     assert b"command not found" not in drawn
 
 
+def used(name: str) -> Iterator[Event]:
+    """The use of a program over and over, as long as it takes for all of them together to be used for an hour."""
+    found, begin = recording(name), 0.0
+    while begin <= HOUR_S / len(PATHS) + found.end:
+        yield from (attrs.evolve(event, time=event.time + begin) for event in found.events)
+        begin += found.end
+
+
 @each("name", PATHS)
 def test_never_a_candidate(name: str) -> None:
-    """Whatever its name, it does nothing that agents do and others do not."""
-    found = recording(name)
-    begins, program = unknown.since(found.header, found.events)
+    """Whatever its name, it does nothing in an hour of use that agents do and others do not."""
+    begins, program = unknown.since(recording(name).header, used(name))
 
     assert begins is None, program.signs
+
+
+@each("name", PATHS)
+def test_never_a_light(name: str) -> None:
+    """What it tells its terminal in an hour of use, titles, bars, marks and its screen, gives the pane no light."""
+    replay = Replay(recording(name).header, AGENTS)
+    shown = {
+        decision.status for event in used(name) if isinstance(event.what, Output) for decision in replay.play(event)
+    }
+
+    assert shown == {Status.ACTIVE} and mark(Status.ACTIVE) == " "
+    assert replay.now >= HOUR_S / len(PATHS)
 
 
 @each("name", sorted(set(PATHS) - OWN))

@@ -109,6 +109,14 @@ def test_of_two_the_other_has_to_stand_on_what_is_around() -> None:
     assert _read(both, "\x1b[41mGo \x1b[42mon?\x1b[0m") is None
 
 
+def test_what_kitty_writes_in_cells_of_its_own_count() -> None:
+    """Glyphs whose width a program names are text as any other, in both looks at a window."""
+    rows = ["\x1b[m\x1b]66;w=1;△\x07 Go on?", "\x1b[48:2:1:2:3m Yes \x1b[m All  No   \x1b]66;w=1;⇆\x07 select"]
+    lines = ["△ Go on?", " Yes  All  No   ⇆ select"]
+
+    assert highlighted(read_styled(rows, 60), lines, Place(0, 0, (1,), 2), ("Yes", "All", "No")) == 0
+
+
 def test_choices_in_rows_of_their_own() -> None:
     """Each label is looked for in its own row, and one that is not there, or was wrapped, makes all of it unsure."""
     rows = ["Which?", "1. 1", "   one", "\x1b[7m2. 22\x1b[0m", "3. 333"]

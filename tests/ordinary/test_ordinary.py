@@ -13,19 +13,24 @@ import attrs
 from benchmarks import accuracy, unknown
 from benchmarks.accuracy import Recording
 
-from tallylight.agents.agent import Agents
+from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.foreground import identify
 from tallylight.evidence.process import Process
+from tallylight.evidence.prompts import read_screen
 from tallylight.model.lights import mark
 from tallylight.model.status import Status
 from tallylight.recordings.asciicast import Event, Output
+from tallylight.recordings.grid import Grid
 from tallylight.recordings.replay import Replay
+from tallylight.wire.scanner import Scanner
 from tests.evidence.agents import AGENTS
 from tests.tables import each
 
 PATHS = {path.name.partition(".")[0]: path for path in sorted((Path(__file__).parent / "recordings").glob("*.cast.gz"))}
 #: Scripts of somebody's own, which no table can name.
 OWN = {"deploy", "build", "crontab"}
+#: An agent without rules of its own: what dialogs look like in any program.
+BEHIND = Agent(name="mine", display="Mine")
 #: For so long, in seconds of the recordings, all of them together are used; in the inner loop each about once.
 HOUR_S = 300.0 if os.environ.get("FAST") else 3600.0
 
@@ -66,6 +71,32 @@ def test_never_a_candidate(name: str) -> None:
     begins, program = unknown.since(recording(name).header, used(name))
 
     assert begins is None, program.signs
+
+
+#: What asks in a row of its own, in words of a program's own: it is what an agent that runs it waits for.
+ASKS = {
+    "bash": {"yes or no"},
+    "build": {"yes or no"},
+    "deploy": {"yes or no", "numbered choices"},
+    "python": {"yes or no"},
+    "ssh-keygen": {"password"},
+    "w3m": {"yes or no"},
+}
+
+
+@each("name", PATHS)
+def test_behind_an_agent(name: str) -> None:
+    """A pager, an editor, `fzf` or `git add -p` that an agent has started asks nobody; what does ask is seen."""
+    found = recording(name)
+    scanner, grid = Scanner(), Grid(found.header.columns, found.header.rows)
+    rules: set[str] = set()
+    for event in found.events:
+        if isinstance(event.what, Output):
+            grid.draw(scanner.feed(event.what.data))
+            read = read_screen(BEHIND, grid.lines, grid.cursor_row)
+            rules |= {read.rule} if read is not None and read.status is Status.WAITING else set()
+
+    assert rules == ASKS.get(name, set())
 
 
 @each("name", PATHS)

@@ -109,6 +109,17 @@ def test_only_so_many_parameters_are_read() -> None:
         ("a\x1b]8;;http://evil/\x07link\x1b]8;;\x07b", [("alinkb", PLAIN)]),
         ("a\x1b]52;c;cm0gLXJm\x07b", [("ab", PLAIN)]),
         ("a\x1b]0;title without an end", [("a", PLAIN)]),
+        # OSC 66, as kitty writes what was drawn by it: text, in cells of its own count.
+        ("\x1b[31ma\x1b]66;w=1;⇆\x07b", [("a⇆b", _RED)]),
+        ("a\x1b]66;w=2;x\x1b\\b", [("ax b", PLAIN)]),
+        ("a\x1b]66;s=2;xy\x07b", [("axy  b", PLAIN)]),
+        ("a\x1b]66;s=2:w=3:n=1:d=2;xy\x07b", [("axy    b", PLAIN)]),
+        ("a\x1b]66;w=1;世\x07b", [("a b", PLAIN)]),
+        ("a\x1b]66;;x\x07b\x1b]66;w=9;y\x07\x1b]66;w=x:s=-1;z\x07", [("axby      z", PLAIN)]),
+        ("a\x1b]66;w=1;\x07\x1b]66;x\x07b", [("a b", PLAIN)]),
+        ("x" * 39 + "\x1b]66;w=4;yyyy\x07z", [("x" * 39 + "y", PLAIN)]),
+        ("a\x1b]66;w=1;\x1b[31mb", [("a", PLAIN), ("b", _RED)]),
+        ("a\x1b[8m\x1b]66;w=4;word\x07", [("a", PLAIN)]),
         ("a\x1b]0;title\x1b[31mb", [("a", PLAIN), ("b", _RED)]),
         ("a\x1bPq#0;2;0;0;0~~\x1b\\b", [("ab", PLAIN)]),
         ("a\x1b_Gf=100;AAAA\x1b\\b", [("ab", PLAIN)]),
@@ -183,9 +194,8 @@ def test_a_screen_has_bounds() -> None:
 
 @given(
     st.lists(
-        st.sampled_from(
-            ["\x1b[31m", "\x1b[", "\x1b]8;;x", "\x1b\\", "\x07", "世", "e\u0301", "\t", "\u202e", "\x0e", "38;5;", "m"]
-        )
+        st.sampled_from(["\x1b[31m", "\x1b[", "\x1b]8;;x", "\x1b]66;w=7;", "\x1b\\", "\x07", "38;5;", "m"])
+        | st.sampled_from(["世", "e\u0301", "\t", "\u202e", "\x0e"])
         | st.text(max_size=5),
         max_size=40,
     ),
@@ -201,7 +211,22 @@ def test_whatever_stands_there_nothing_can_act(parts: list[str], columns: int) -
     assert all(one.style != other.style for one, other in itertools.pairwise(runs))
 
 
-@each("piece", ["\x1b[31mx", "\x1b[", "\x1b]", "\x1b[1;", "1", "\x0e\x0f", "e\u0301", "\t", "\x1b[38;5;1m"])
+@each(
+    "piece",
+    [
+        "\x1b[31mx",
+        "\x1b[",
+        "\x1b]",
+        "\x1b[1;",
+        "1",
+        "\x0e\x0f",
+        "e\u0301",
+        "\t",
+        "\x1b[38;5;1m",
+        "\x1b]66;",
+        "\x1b]66;;;",
+    ],
+)
 def test_reading_is_linear(piece: str) -> None:
     """No text makes it slow."""
     assert is_linear(lambda count: lambda: read_screen([piece * count] * 20, 200), 200)

@@ -3,7 +3,8 @@ Styled text: what stands on a screen, with its colours, out of text with SGR seq
 
 In: what a terminal says is on a screen of its own, as `kitty`, `tmux capture-pane -e` and `wezterm cli get-text
 --escapes` write it; nothing of it is believed. Out: lines of `Run`s, whose text is sanitised (`wire.text`) and whose
-style is a value. Of all sequences SGR alone is read; every other one, hyperlinks too, goes, whole. It never raises,
+style is a value. Of all sequences only SGR is read, and text in so many cells (OSC 66,
+https://sw.kovidgoyal.net/kitty/text-sizing-protocol/); every other one, hyperlinks too, goes, whole. It never raises,
 takes linear time, and no line has more than its cells.
 """
 
@@ -21,6 +22,8 @@ MAX_ROWS, MAX_COLUMNS, MAX_ROW = 500, 1000, 64 * 1024
 #: Parameters of one SGR sequence that are read.
 _MAX_PARAMETERS = 64
 _TAB = 8
+#: What is read of how large text is: characters, and the scale or the cells at most.
+_MAX_SIZES, _MAX_SIZE = 64, 7
 
 #: One of the 256 colours of the terminal's palette, by number (0 to 15 are the theme's); or red, green, blue, to 255.
 Colour = int | tuple[int, int, int]
@@ -71,6 +74,7 @@ class StyledScreen:
 _TOKEN = re.compile(
     r"\x1b\[(?P<sgr>[0-9:;]*)m"
     r"|\x1b\[[0-?]*[ -/]*[@-~]?"
+    r"|\x1b\]66;(?P<sizes>[^;\x07\x1b\x9c]*);(?P<sized>[^\x07\x1b\x9c]*)(?:\x07|\x9c|\x1b\\|\Z)"
     # OSC, DCS, SOS, PM, APC: to their end, or that of the line.
     r"|\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x9c|\x1b\\|\Z)?"
     r"|\x1b[ -/]*[0-~]?"
@@ -114,8 +118,10 @@ class Reader:
                 self._style = apply(self._style, sgr)
             elif token["shift"] is not None:
                 self._is_graphics = token["shift"] == "\x0e"
-            elif token["text"] is not None and column < self.columns:
-                drawn = self._drawn(token["text"], column)
+            elif (words := token["text"] or token["sized"]) is not None and column < self.columns:
+                drawn = self._drawn(words, column)
+                if token["sizes"] is not None:
+                    drawn = _sized(drawn, token["sizes"], self.columns - column)
                 if not drawn:
                     continue
                 column += width(drawn)
@@ -229,6 +235,18 @@ def _colour_of(numbers: list[int]) -> Colour | None:
         case [2, red, green, blue] | [2, _, red, green, blue, *_]:
             return red, green, blue
     return None
+
+
+def _sized(text: str, sizes: str, left: int) -> str:
+    """*text* in the cells that the *sizes* of OSC 66 give it, `w=1` or `s=2:w=2`, as far as *left* are left."""
+    numbers = {"s": 1, "w": 0}
+    for part in sizes[:_MAX_SIZES].split(":"):
+        name, _, value = part.partition("=")
+        if name in numbers and value.isascii() and value.isdigit():
+            numbers[name] = min(int(value[:2]), _MAX_SIZE)
+    cells = min(numbers["s"] * (numbers["w"] or width(text)), left)
+    shown = sanitise(text, cells=cells, graphemes=cells) if cells else ""
+    return shown + " " * (cells - width(shown))
 
 
 def _number(word: str) -> int:

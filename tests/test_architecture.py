@@ -69,6 +69,8 @@ ALSO_PURE = (
     "ui.agent_list.question", "ui.agent_list.channel", "ui.agent_list.pictures",
     "ui.agent_list.week", "ui.agent_list.preview",
     "serve.theme",
+    "ui.agent_list.editor",
+    "ui.agent_list.writing",
     "hosts.tmux.pane_list", "hosts.tmux.control_protocol", "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list",
     "hosts.wezterm.pane_list", "hosts.fleet.messages", "hosts.fleet.mirror", "hosts.fleet.outbox",
 )  # fmt: skip

@@ -214,6 +214,43 @@ def test_the_list_answers_one_of_them(room: Room, tmp_path: Path) -> None:
     assert room.typed == b"1"
 
 
+def test_the_list_writes_to_one_of_them(room: Room, tmp_path: Path) -> None:
+    """`e` while it asks is refused in words; at its prompt what is written is typed, with Enter, and once."""
+    shown = room.asked("echo one")
+    writer = SnapshotWriter.for_host("sessions", room.environ, time.time)
+
+    def publish(status: Status) -> None:
+        writer.publish((attrs.evolve(room.pane(status), project="shop"),), time.monotonic())
+        while not writer.path.exists() or writer.due(time.monotonic()) is not None:
+            writer.flush(time.monotonic())
+
+    publish(Status.WAITING)
+    names = ("TMUX_TMPDIR", "SCREENDIR", "LC_ALL", "PATH")
+    listed = List(tmp_path / "run", "agents", **{name: room.environ[name] for name in names})
+    with listed.terminal:
+        listed.wait("shop")
+        listed.terminal.type(b"e")
+        listed.wait("it asks something")
+        for question in (shown, None):
+            given = (question or room.asked("rm -rf build")).answer(1)
+            assert isinstance(answer.answer(room.typist(), given), Done)
+        publish(Status.DONE)
+        listed.wait("1 done")
+        until(lambda: not isinstance(say.taker(room.typist(Status.DONE)), Refusal), "it is not at its prompt")
+        listed.terminal.type(b"e")
+        listed.wait("to claude in shop")
+        listed.terminal.type("\x1b[200~grüße an alle\x1b[201~!\x1b\r\x7f".encode())
+        listed.wait("grüße an alle!")
+        listed.terminal.type(b"\r")
+        until(lambda: room.typed.endswith("grüße an alle!\r".encode()), "nothing was typed")
+        listed.wait("sent")
+        listed.terminal.type(b"e")
+        listed.wait("it is working")
+        listed.terminal.type(b"q")
+        assert listed.end() == 0
+    assert room.typed == "11grüße an alle!\r".encode()
+
+
 def test_the_list_previews_one_of_them(room: Room, tmp_path: Path) -> None:
     """Space shows its screen as it is, and as it becomes; when the session is gone the preview says so."""
     shown = room.asked("echo one")

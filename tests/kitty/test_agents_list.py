@@ -5,7 +5,10 @@ What it draws is a recorded prompt of the real one; it notes what is typed into 
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
+import re
 import statistics
 import subprocess
 import time
@@ -18,10 +21,12 @@ import pytest
 
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list.screens import PACE_S
 from tests.kitty.asking_claude import SCREEN, install_asking_claude
 from tests.kitty.desk import LIGHTS, Desk, send
 from tests.kitty.harness import Kitty
 from tests.kitty.remote import RemoteControl, RemoteError
+from tests.kitty.roots import CHECKOUT
 
 #: Where to put pictures, for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
@@ -33,6 +38,17 @@ map ctrl+g kitten {kittens}/agents.py
 """
 LIST = "ctrl+g"
 QUIET: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+
+
+CORPUS = CHECKOUT / "tests/corpus"
+
+#: For a preview beside the list.
+_SMALL = """
+font_size 10
+background #16181d
+foreground #c8ccd4
+color8 #6b7280
+"""
 
 
 class Board(Desk):
@@ -326,6 +342,138 @@ def test_snooze_unread_and_why(board: Board) -> None:
     board.press("x")
     board.press("question")
     board.kitty.wait_text(list_, "mark it unread")
+
+
+_PLAYS = r"""#!/usr/bin/python3
+import os, sys, tty
+with open(os.path.join(os.path.dirname(__file__), "played"), "rb") as file:
+    sys.stdout.buffer.write(file.read())
+sys.stdout.flush()
+tty.setraw(0)
+while typed := os.read(0, 100):
+    with open(os.environ["HOME"] + "/typed", "ab") as file:
+        file.write(typed)
+"""
+
+
+def play(board: Board, recording: str, until: str) -> int:
+    """A program called `claude` whose screen is that of a recorded one at the mark *until*; its window."""
+    (board.kitty.home / "typed").write_bytes(b"")
+    folder = board.kitty.home / "plays"
+    folder.mkdir(exist_ok=True)
+    lines = gzip.decompress((CORPUS / f"{recording}.cast.gz").read_bytes()).splitlines()[1:]
+    events = [json.loads(line) for line in lines]
+    end = next(number for number, (_, what, text) in enumerate(events) if what == "m" and until in text)
+    (folder / "played").write_text("".join(text for _, what, text in events[:end] if what == "o"))
+    program = folder / "claude"
+    program.write_text(_PLAYS)
+    program.chmod(0o755)
+    return board.kitty.launch(str(program), keep_focus=True)
+
+
+def preview_of(board: Board, list_: int) -> list[str]:
+    """The lines of the preview beside the list, without the titles of its pages."""
+    lines = board.kitty.get_text(list_).splitlines()
+    left = next((line.index("─ screen ─") for line in lines if "─ screen ─" in line), 0)
+    return [line[left:].rstrip() for line in lines[2:-1]]
+
+
+def test_the_preview_shows_the_screen_with_its_colours(board: Board) -> None:
+    """Space opens the screen of the selected agent beside the list, as its own window shows it; tab turns the pages."""
+    board.configure(_SMALL)
+    board.agent("api", "working;message=Rounding%20in%20the%20checkout;progress=3/7")
+    board.agent("docs", "done;message=Rewrote%20the%20tutorial")
+    window = play(board, "claude-permission", "waiting")
+    board.wait_status(window, "waiting")
+    list_ = board.open("Do you want to proceed?")
+    board.press("space")
+    board.kitty.wait_text(list_, "Esc to cancel")
+    board.kitty.screenshot(picture(board, "preview"))
+    beside = [line for line in preview_of(board, list_) if line]
+    own = [line.rstrip() for line in board.kitty.get_text(window).splitlines() if line.strip()]
+    assert len(beside) > 8 and [line[:40] for line in beside] == [line[:40] for line in own[-len(beside) :]]
+    both = [board.kitty.get_text(id_, ansi=True) for id_ in (list_, window)]
+    mine, theirs = (set(re.findall(r"38[:;]2[:;]+(\d+)[:;](\d+)[:;](\d+)", text)) for text in both)
+    assert theirs and mine >= theirs
+
+    for page, words in (
+        ("asked", "a shows all of it"),
+        ("reply", "touch"),
+        ("plan", "told no plan"),
+        ("why", "source"),
+    ):
+        board.press("Tab")
+        board.kitty.wait_text(list_, words)
+        board.kitty.screenshot(picture(board, f"preview-{page}"))
+    board.press("space")
+    board.kitty.wait_until(lambda: "─ why ─" not in board.kitty.get_text(list_), what="the list alone")
+
+
+def test_what_is_written_in_the_list_is_typed_into_the_agent(board: Board) -> None:
+    """`e` opens an editor; Shift+Enter begins a line, Enter sends, as one paste. Who asks is not written to."""
+    board.configure(_SMALL)
+    window = play(board, "claude-permission", "truth idle")
+    board.wait_status(window, "idle")
+    list_ = board.open("claude")
+    # The terminal has told the program what it asked.
+    board.kitty.wait_until(lambda: b"\x1bP>|kitty" in typed(board), what="an answer of kitty")
+    board.let_pass(0.3)
+    (board.kitty.home / "typed").write_bytes(b"")
+    board.press("space", "e")
+    board.kitty.wait_text(list_, "── to claude in")
+    board.press("H", "i", "exclam", "shift+Return", "q", "1", "ctrl+j", "o", "k")
+    board.kitty.wait_until(lambda: "\nq1 " in board.kitty.get_text(list_), what="the second line")
+    board.kitty.wait_text(list_, "ok")
+    board.kitty.screenshot(picture(board, "write"))
+    assert typed(board) == b""
+    board.press("Return")
+    board.kitty.wait_until(lambda: typed(board), what="the text in the agent")
+    board.kitty.wait_text(list_, "sent")
+    assert typed(board) == b"\x1b[200~Hi!\nq1\nok\x1b[201~\r"
+
+    board.kitty.close_window(window)
+    other = play(board, "claude-permission", "truth waiting")
+    board.wait_status(other, "waiting")
+    board.kitty.wait_text(list_, "Bash: touch made")
+    board.press("e")
+    board.kitty.wait_text(list_, "it asks something")
+    board.press("e", "x", "Return")
+    board.let_pass(0.3)
+    assert b"x\r" not in typed(board)
+
+
+_NOTE_PICTURES = """
+import time
+import tallylight.hosts.kitty.watcher as module
+from tallylight.ui.agent_list.pictures import Sender
+module.pictures, real = [], getattr(module, "real_picture", Sender.picture)
+module.real_picture = real
+def noting(*given):
+    module.pictures.append(time.monotonic())
+    return real(*given)
+Sender.picture = noting
+"""
+
+
+def test_a_program_that_floods_its_screen_is_looked_at_at_a_pace(board: Board) -> None:
+    """However much it draws, its screen is read four times a second at most; when it ends the preview says so."""
+    flood = "i=0; while :; do i=$((i+1)); printf '\\033[3%dm日本語 %d\\033[m\\n' $((i%8)) $i; done"
+    window = board.kitty.launch("sh", "-c", flood, keep_focus=True)
+    board.kitty.wait_text(window, "日本語")
+    board.send(window, "state=working;tool=scout;project=mill")
+    board.wait_status(window, "working")
+    list_ = board.open("mill")
+    board.kitty.eval(_NOTE_PICTURES)
+    board.press("space")
+    board.kitty.wait_text(list_, "日本語")
+    first = preview_of(board, list_)
+    board.kitty.wait_until(lambda: preview_of(board, list_) != first, what="another picture")
+    board.let_pass(2)
+    taken = board.kitty.eval("import tallylight.hosts.kitty.watcher as module; return module.pictures")
+    assert 3 <= len(taken) <= (taken[-1] - taken[0]) / PACE_S + 2
+
+    board.kitty.close_window(window)
+    board.kitty.wait_text(list_, "mill is no longer in the list")
 
 
 @pytest.fixture

@@ -14,6 +14,19 @@ VECTORS: dict[str, tuple[bytes, list[Event]]] = {
     "utf-8": ("é日🦊".encode(), [Key("é"), Key("日"), Key("🦊")]),
     "not utf-8": (b"\xffa", [Key("a")]),
     "enter": (b"\r", [Key("enter")]),
+    "line ends": (
+        b"\n\x1b\r\x1b[13;2u\x1b[13;3u",
+        [Key("ctrl+j"), *map(Key, ("alt+enter", "shift+enter", "alt+enter"))],
+    ),
+    "kitty's protocol": (
+        b"\x1b[27u\x1b[99;5u\x1b[106;5:1u\x1b[9;2u\x1b[57414u\x1b[57419;129u\x1b[127;1u",
+        [*map(Key, ("escape", "ctrl+c", "ctrl+j", "shift+tab", "enter", "up", "backspace"))],
+    ),
+    "kitty's protocol, no key of ours": (
+        b"\x1b[97;3u\x1b[27;5u\x1b[13;4u\x1b[99;x\x1b[u\x1b[99;5;5u\x1b[1114112;5u",
+        [],
+    ),
+    "num lock": (b"\x1b[1;129A\x1b[5;193~", [Key("up"), Key("page_up")]),
     "backspace": (b"\x7f\x08", [Key("backspace")] * 2),
     "control": (b"\x03\x15", [Key("ctrl+c"), Key("ctrl+u")]),
     "arrows": (b"\x1b[A\x1b[B\x1bOA\x1bOB", [Key("up"), Key("down")] * 2),
@@ -27,7 +40,7 @@ VECTORS: dict[str, tuple[bytes, list[Event]]] = {
     "wheel": (b"\x1b[<64;1;1M\x1b[<65;1;1M", [Mouse("wheel_up", 0, 0), Mouse("wheel_down", 0, 0)]),
     "mouse of old": (b"\x1b[M aa1", [Key("1")]),
     "paste": (b"\x1b[200~a1\r\x1b[A\x1b[201~b", [Paste("a1\r\x1b[A"), Key("b")]),
-    "unknown sequence": (b"\x1b[?1;2c\x1b[97;5ux", [Key("x")]),
+    "unknown sequence": (b"\x1b[?1;2c\x1b[97;6ux", [Key("x")]),
     "broken sequence": (b"\x1b[1\x01", []),
 }
 

@@ -199,10 +199,11 @@ def reached(call: Callable[[], _T]) -> _T | Refusal:
 
 def _holder(typist: Typist) -> Holder | Refusal:
     seen = typist.see()
-    return seen if isinstance(seen, Refusal) else _holder_of(seen)
+    return seen if isinstance(seen, Refusal) else holder_of(seen)
 
 
-def _holder_of(seen: Seen) -> Holder | Refusal:
+def holder_of(seen: Seen) -> Holder | Refusal:
+    """Who holds the foreground of the pane that was *seen*."""
     found = seen.foreground
     if found.is_remote:
         return Refusal("remote", "the program in the foreground leads to another machine; nothing was typed")
@@ -216,7 +217,7 @@ def _ask(typist: Typist) -> Question | Refusal:
     seen = look(typist)
     if isinstance(seen, Refusal):
         return seen
-    held = _holder_of(seen)
+    held = holder_of(seen)
     if isinstance(held, Refusal):
         return held
     dialog = dialog_of(seen)
@@ -287,7 +288,7 @@ def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None
     """Whether *seen* is the pane *pane*, with the process *pid* that began at *start* in the foreground, an agent."""
     if seen.pane != pane:
         return Refusal("gone", "that is another pane now; nothing was typed")
-    held = _holder_of(seen)
+    held = holder_of(seen)
     if isinstance(held, Refusal):
         return held
     if (held.pid, held.start) != (pid, start):

@@ -102,6 +102,11 @@ class Once:
         """Type the choice, if all is as it was shown, and it was not answered yet."""
         return self._act(typist, given, lambda: answers.answer(typist, given))
 
+    def taker(self, typist: Typist) -> Holder | Refusal:
+        """Who would take text at its prompt now."""
+        seen = self.look(typist)
+        return says.taker(Still(seen)) if isinstance(seen, Seen) else seen
+
     def say(self, typist: Typist, given: Say) -> Done | Refusal:
         """Type the text, if the agent takes text now; into a dialog that asks for it once."""
         asked = Answer(given.pane, given.pid, given.start, given.fingerprint, 0)

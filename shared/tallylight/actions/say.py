@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.answer import Done, Seen, Typist, reached, reading_of, see_again
+from tallylight.actions.answer import Done, Holder, Seen, Typist, holder_of, reached, reading_of, see_again
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.choices import ends_in_choices
 from tallylight.evidence.dialogs import is_left_by_key, read_dialog
@@ -60,6 +60,11 @@ class Interrupt:
     start: int
 
 
+def taker(typist: Typist) -> Holder | Refusal:
+    """The agent that would take text at its prompt now; else the rule by which nothing would be typed."""
+    return reached(lambda: _taker(typist))
+
+
 def say(typist: Typist, given: Say) -> Done | Refusal:
     """Look again, and type the text if the agent takes text now."""
     return reached(lambda: text_problem(given.text) or _say(typist, given))
@@ -68,6 +73,14 @@ def say(typist: Typist, given: Say) -> Done | Refusal:
 def interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
     """Look again, and press the agent's key to stop if it works."""
     return reached(lambda: _interrupt(typist, given))
+
+
+def _taker(typist: Typist) -> Holder | Refusal:
+    seen = typist.see()
+    if isinstance(seen, Refusal):
+        return seen
+    held = holder_of(seen)
+    return held if isinstance(held, Refusal) else _check_prompt(seen, "") or held
 
 
 def text_problem(text: str) -> Refusal | None:

@@ -3,7 +3,8 @@ Keys: what a terminal sends for keys, the mouse and a paste, as events.
 
 Bytes go in as they come, in any pieces; events come out. What is not known is dropped whole, and nothing is buffered
 without a bound. Sequences: ECMA-48, xterm's SGR mouse (1006) and bracketed paste (2004),
-https://invisible-island.net/xterm/ctlseqs/ctlseqs.html .
+https://invisible-island.net/xterm/ctlseqs/ctlseqs.html ; kitty's keyboard protocol, with which keys differ
+that were alike, such as Enter and Shift+Enter, https://sw.kovidgoyal.net/kitty/keyboard-protocol/ .
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import re
 
 import attrs
 
-#: What a terminal is asked for, and what takes it back: mouse buttons and wheel, in SGR form; bracketed paste.
-ENABLE = "\x1b[?1000h\x1b[?1006h\x1b[?2004h"
-DISABLE = "\x1b[?2004l\x1b[?1006l\x1b[?1000l"
-#: Of one paste, in bytes; what is over it is dropped.
-MAX_PASTE = 4096
+#: What a terminal is asked for, and what takes it back: mouse buttons and wheel, in SGR form; bracketed paste; kitty's
+#: protocol for keys.
+ENABLE = "\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[>1u"
+DISABLE = "\x1b[<u\x1b[?2004l\x1b[?1006l\x1b[?1000l"
+#: Of one paste, in bytes; what is over it is dropped. More than the longest text that is typed into an agent can have.
+MAX_PASTE = 16 * 1024 + 4
 #: Of one sequence. The longest that is known has some 20 bytes.
 MAX_SEQUENCE = 64
 
@@ -46,12 +48,21 @@ class Mouse:
 
 Event = Key | Paste | Mouse
 
-_CONTROL = {0x0D: "enter", 0x0A: "enter", 0x09: "tab", 0x7F: "backspace", 0x08: "backspace", 0x1B: "escape"}
+_CONTROL = {0x0D: "enter", 0x09: "tab", 0x7F: "backspace", 0x08: "backspace", 0x1B: "escape"}
 _LETTERS = {
     "A": "up", "B": "down", "C": "right", "D": "left", "H": "home", "F": "end", "Z": "shift+tab",
 }  # fmt: skip
 _TILDE = {"1": "home", "7": "home", "4": "end", "8": "end", "5": "page_up", "6": "page_down", "3": "delete"}
 _CSI = re.compile(rb"\x1b\[([0-?]*)[ -/]*([@-~])")
+#: The code points by which kitty's protocol names keys. Those of the keypad are the same keys to us.
+_CODES = {9: "tab", 13: "enter", 27: "escape", 127: "backspace", 57414: "enter", 57417: "left", 57418: "right",
+          57419: "up", 57420: "down", 57421: "page_up", 57422: "page_down", 57423: "home", 57424: "end",
+          57426: "delete"}  # fmt: skip
+_MODIFIERS = {1: "shift", 2: "alt", 4: "ctrl"}
+#: Caps lock and num lock, which change no key here.
+_LOCKS = 64 | 128
+#: Keys that mean something else with a modifier.
+_MODIFIED = ("shift+tab", "shift+enter", "alt+enter", "ctrl+enter")
 _SS3 = re.compile(rb"\x1bO(.)", re.DOTALL)
 _SGR_MOUSE = re.compile(r"<([0-9]{1,4});([0-9]{1,5});([0-9]{1,5})")
 _OLD_MOUSE = b"\x1b[M"
@@ -126,6 +137,9 @@ class Decoder:
             if name := _LETTERS.get(chr(found[1][0])):
                 events.append(Key(name))
             return found.end()
+        if data[1:2] == b"\r":
+            events.append(Key("alt+enter"))
+            return 2
         if data[1:2] != b"[":
             return 2  # alt and a key
         if data.startswith(_OLD_MOUSE):
@@ -144,8 +158,12 @@ class Decoder:
                 events.append(Mouse(what, line - 1, column - 1))
             return
         number, _, modifiers = parameters.partition(";")
-        name = _TILDE.get(number, "") if final == "~" else _LETTERS.get(final, "")
-        if name and modifiers in ("", "1"):
+        if final == "u":
+            name = _named(number, _modifier(modifiers))
+        else:
+            name = _TILDE.get(number, "") if final == "~" else _LETTERS.get(final, "")
+            name = "" if _modifier(modifiers) else name
+        if name:
             events.append(Key(name))
 
     def _pasted(self, events: list[Event]) -> int:
@@ -160,6 +178,25 @@ class Decoder:
         self._paste = None
         events.append(Paste(text))
         return end + len(_PASTE_END)
+
+
+def _modifier(parameter: str) -> str:
+    """The one modifier that *parameter* tells: nothing for none, `?` for several, or if it is not one."""
+    held = parameter.partition(":")[0]
+    if not (held.isascii() and held.isdigit() and len(held) < 4):
+        return "?" if parameter else ""
+    bits = (int(held) - 1) & ~_LOCKS if held != "0" else 0
+    return _MODIFIERS.get(bits, "?") if bits else ""
+
+
+def _named(code: str, modifier: str) -> str:
+    """The key of kitty's protocol with the code point *code*; nothing if it means nothing here."""
+    number = code.partition(":")[0]
+    found = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 0
+    if name := _CODES.get(found, ""):
+        name = f"{modifier}+{name}" if modifier else name
+        return name if not modifier or name in _MODIFIED else ""
+    return f"ctrl+{chr(found)}" if modifier == "ctrl" and ord("a") <= found <= ord("z") else ""
 
 
 def _is_broken(data: bytes) -> bool:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import attrs
 
 from tallylight.model.status import Status
-from tallylight.wire.styled import Style
+from tallylight.wire.styled import MAX_COLUMNS, Run, Style, StyledLine, cut
+from tallylight.wire.text import width
 
 
 @attrs.frozen
@@ -27,3 +28,18 @@ class Span:
 
 
 Line = tuple[Span, ...]
+
+
+def painted(line: StyledLine) -> Line:
+    """*line*, in its own style."""
+    return tuple(Span(run.text, style=run.style) for run in line)
+
+
+def with_cursor(line: StyledLine, column: int) -> StyledLine:
+    """*line* with the cell *column*, that of the cursor, in reverse."""
+    before = cut(line, column)
+    gap = column - sum(width(run.text) for run in before)
+    under = cut(line, 1, column) or cut(line, 2, column) or (Run(" "),)
+    lit = [attrs.evolve(run, style=attrs.evolve(run.style, is_reverse=not run.style.is_reverse)) for run in under]
+    after = cut(line, MAX_COLUMNS, column + sum(width(run.text) for run in under))
+    return (*before, *([Run(" " * gap)] if gap else []), *lit, *after)

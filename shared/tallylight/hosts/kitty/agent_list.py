@@ -31,7 +31,8 @@ from kitty.tabs import SpecialWindow
 from kitty.utils import log_error
 
 from tallylight.actions import fork
-from tallylight.actions.answer import Answer, Question
+from tallylight.actions.answer import Answer, Done, Holder, Question
+from tallylight.actions.say import Say
 from tallylight.hosts.kitty import actions, answering, screens
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
@@ -117,12 +118,12 @@ class _List:
         except OSError:  # nobody waits for it any more
             self.unsent = b""
 
-    def act(self, words: Sequence[str]) -> str | Question | Picture:
+    def act(self, words: Sequence[str]) -> str | Question | Holder | Picture:
         """
         Do what is asked: a verb, the id of a window, and what the verb needs.
 
-        Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person; or the
-        question or the screen that they asked to see.
+        Returns nothing when it is done, or will be as soon as the list is gone; else what to tell the person; or what
+        they asked to see: a question, a screen, the agent that takes text.
         """
         boss, (verb, *rest) = self.host.boss, [*words, "", ""]
         if verb == "attach":
@@ -147,6 +148,12 @@ class _List:
         if verb == "look":
             found = self.host.once.ask(typist)
             return found if isinstance(found, Question) else found.text
+        if verb == "taker":
+            taker = self.host.once.taker(typist)
+            return taker if isinstance(taker, Holder) else taker.text
+        if verb == "say" and len(words) == 5 and (text := _text_of(words)) is not None:
+            done = self.host.once.say(typist, text)
+            return "" if isinstance(done, Done) else done.text
         if verb == "answer" and len(words) == 6 and (given := _answer_of(words)) is not None:
             return answering.answer(typist, given).text
         return "a list cannot ask for that"
@@ -223,6 +230,14 @@ def _answer_of(words: Sequence[str]) -> Answer | None:
     if not all(word.isascii() and word.isdigit() and len(word) < 24 for word in (pid, start, number)):
         return None
     return Answer(pane, int(pid), int(start), fingerprint, int(number))
+
+
+def _text_of(words: Sequence[str]) -> Say | None:
+    """The text that *words* name: pane, process, its start, the text."""
+    _, pane, pid, start, text = words
+    if not all(word.isascii() and word.isdigit() and len(word) < 24 for word in (pid, start)):
+        return None
+    return Say(pane, int(pid), int(start), text, enter=True)
 
 
 def command(installed: str) -> list[str]:

@@ -13,7 +13,8 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from tallylight.actions.answer import Question
+from tallylight.actions import say
+from tallylight.actions.answer import Done, Holder, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
@@ -31,7 +32,7 @@ from tallylight.ui.agent_list.channel import (
     encode,
     read_answer,
 )
-from tallylight.ui.agent_list.effects import Answer
+from tallylight.ui.agent_list.effects import Answer, Say
 from tallylight.ui.agent_list.pictures import Receiver
 from tallylight.wire.styled import StyledScreen
 
@@ -52,6 +53,12 @@ class Actions(Protocol):
 
     def answer(self, answer: Answer) -> str:
         """Answer a question; what to tell the person, also when it is done."""
+
+    def taker(self, row: Row) -> Holder | str:
+        """The agent in the pane of *row*, if it takes text now."""
+
+    def say(self, given: Say) -> str:
+        """Type a text into an agent, and Enter."""
 
     def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
         """Put a request to the row's host."""
@@ -97,6 +104,21 @@ class Requests:
         if isinstance(typist, Refusal):
             return f"answers to {answer.row.name} go {_ELSEWHERE}"
         return self._once.answer(typist, answer.question.answer(answer.number)).text
+
+    def taker(self, row: Row) -> Holder | str:
+        typist = self._sessions.at(row.host, row.pane)
+        if isinstance(typist, Refusal):
+            return f"text for {row.name} goes {_ELSEWHERE}"
+        found = self._once.taker(typist)
+        return found if isinstance(found, Holder) else found.text
+
+    def say(self, given: Say) -> str:
+        typist = self._sessions.at(given.row.host, given.row.pane)
+        if isinstance(typist, Refusal):
+            return f"text for {given.row.name} goes {_ELSEWHERE}"
+        held = given.holder
+        done = self._once.say(typist, say.Say(held.pane, held.pid, held.start, given.text, enter=True))
+        return "" if isinstance(done, Done) else done.text
 
     def screen(self, row: Row) -> StyledScreen | str | None:
         if not self._sessions.can_type(row.host, row.pane):
@@ -163,6 +185,18 @@ class Private(Requests):
             return reply if isinstance(reply, str) else _SILENT
         return self._picture.take(row.pane.id, reply.message)
 
+    def taker(self, row: Row) -> Holder | str:
+        if not row.is_own:
+            return super().taker(row)
+        reply = self._call("taker", row.pane.id)
+        return reply if isinstance(reply, str | Holder) else _SILENT
+
+    def say(self, given: Say) -> str:
+        if not given.row.is_own:
+            return super().say(given)
+        held = given.holder
+        return self._said("say", held.pane, str(held.pid), str(held.start), given.text)
+
     def answer(self, answer: Answer) -> str:
         if not answer.row.is_own:
             return super().answer(answer)
@@ -173,7 +207,7 @@ class Private(Requests):
         reply = self._call(*words)
         return reply if isinstance(reply, str) else _SILENT
 
-    def _call(self, *words: str) -> str | Question | Picture | None:
+    def _call(self, *words: str) -> str | Question | Holder | Picture | None:
         """Have the terminal do it, and return its answer."""
         lines = Lines(MAX_MESSAGE)
         try:

@@ -2,9 +2,9 @@
 The private channel between a terminal and the list that it opened: lines of JSON over a pair of connected sockets.
 
 The list asks with a list of words; the terminal answers with an object: *said*, what to tell the person, nothing when
-all is done; *question*, what a look found; or *screen*, what `pictures` makes of one, null while nobody can see the
-list. Both sides read line by line, of any length up to `MAX_MESSAGE`; what is
-longer is refused in words, and never cut.
+all is done; *question*, what a look found; *holder*, the agent that takes text; or *screen*, what `pictures` makes of
+one, null while nobody can see the list. Both sides read line by line, of any length up to `MAX_MESSAGE`; what is longer
+is refused in words, and never cut.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.actions.answer import Choice, Question
+from tallylight.actions.answer import Choice, Holder, Question
 from tallylight.model.errors import DecodeError
 from tallylight.wire import values
 
@@ -23,8 +23,8 @@ from tallylight.wire import values
 CHANNEL, SELECTED, AS_OF = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED", "TALLYLIGHT_LIST_AS_OF"
 #: Of one message, in bytes. A screen of 500 rows by 1000 columns fits.
 MAX_MESSAGE = 4 * 1024 * 1024
-#: Of a message from the list, which holds a few words.
-MAX_WORDS = 16 * 1024
+#: Of a message from the list, which holds a few words, or a text for an agent.
+MAX_WORDS = 64 * 1024
 #: Of one read or write, in bytes.
 CHUNK = 64 * 1024
 TOO_LONG = "that screen is too large for the list; press Enter to go there"
@@ -82,17 +82,19 @@ class Picture:
     message: object
 
 
-def answer_to(said: str | Question | Picture) -> bytes:
+def answer_to(said: str | Question | Holder | Picture) -> bytes:
     """What the terminal answers; in words, where a question is too long."""
     if isinstance(said, str):
         return encode({"said": said})
+    if isinstance(said, Holder):
+        return encode({"holder": attrs.asdict(said)})
     try:
         return encode({"screen": said.message} if isinstance(said, Picture) else {"question": attrs.asdict(said)})
     except TooLongError:
         return encode({"said": TOO_LONG})
 
 
-def read_answer(line: bytes) -> str | Question | Picture | None:
+def read_answer(line: bytes) -> str | Question | Holder | Picture | None:
     """What `answer_to` made; None if it is something else."""
     try:
         value = values.load(line)
@@ -102,8 +104,18 @@ def read_answer(line: bytes) -> str | Question | Picture | None:
         return None
     if "screen" in value:
         return Picture(value["screen"])
+    if "holder" in value:
+        return _holder(value["holder"])
     said = value.get("said")
     return said if isinstance(said, str) else _question(value.get("question"))
+
+
+def _holder(value: object) -> Holder | None:
+    if not isinstance(value, dict):
+        return None
+    pane, agent = (values.exact(value.get(name), MAX_WORDS) for name in ("pane", "agent"))
+    pid, start = (values.integer(value.get(name), 1, 2**63) for name in ("pid", "start"))
+    return Holder(pane, agent, pid, start) if None not in (pane, agent, pid, start) else None  # type: ignore[arg-type]
 
 
 def _question(value: object) -> Question | None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import attrs
 
+from tallylight.actions.say import MAX_TEXT
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
 from tallylight.ui.agent_list import preview, week
+from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.state import (
     ROOMY,
     Mode,
@@ -26,7 +28,8 @@ from tallylight.ui.agent_list.state import (
     preview_columns,
 )
 from tallylight.ui.layout import GAP, age, clean, left, pad, status_words
-from tallylight.ui.spans import Line, Span
+from tallylight.ui.spans import Line, Span, painted, with_cursor
+from tallylight.wire.styled import Run
 from tallylight.wire.text import sanitise, width
 
 #: From this many columns on the agent's name has a column and there are bars; from that many the status is written out.
@@ -183,6 +186,8 @@ def _details(state: State, height: int) -> list[Line]:
         return []
     if row is None:
         return [()] * height
+    if state.writing is not None:
+        return _text(state, height)
     if state.asking is not None:
         return (_question(state, height) + [()] * height)[:height]
     lines: list[Line] = [(Span("─" * state.columns, is_dim=True),)] if height >= ROOMY else []
@@ -232,6 +237,25 @@ def _question(state: State, height: int) -> list[Line]:
     return lines
 
 
+def _text(state: State, height: int) -> list[Line]:
+    """The text that is written, below a line that says whom it is for; always with the line of the cursor."""
+    writing = state.writing
+    assert writing is not None
+    length = len(writing.editor.text)
+    many = f" {length} of {MAX_TEXT} characters " if length > MAX_TEXT // 2 else ""
+    to = clean(f"── to {writing.holder.agent} in {writing.name} ", max(1, state.columns - len(many)))
+    lines: list[Line] = [
+        (Span(to, is_bold=True), Span("─" * max(0, state.columns - width(to) - len(many)), is_dim=True), Span(many))
+    ]
+    rows, (row, column) = rows_of(writing.editor, state.columns)
+    room = max(0, height - 1)
+    top = max(0, min(row - room // 2, len(rows) - room))
+    for number, text in enumerate(rows[top : top + room], top):
+        line = (Run(text),) if text else ()
+        lines.append(painted(with_cursor(line, column) if number == row else line))
+    return lines + [()] * (height - len(lines))
+
+
 def _who(row: Row, now: float) -> str:
     pane = row.pane
     words = [status_words(pane.status, pane.kind), pane.agent, pane.project, row.name]
@@ -253,6 +277,7 @@ _HINTS = {
         "a answer",
         "/ filter",
         "Space preview",
+        "e write",
         "s snooze",
         "w why",
         "t week",
@@ -261,6 +286,7 @@ _HINTS = {
         "u unread",
         "q",
     ),
+    Mode.WRITE: ("Enter send", "Alt+Enter new line", "Esc leave, the draft is kept"),
     Mode.FILTER: ("type to filter", "Enter keep", "Esc all"),
 }
 

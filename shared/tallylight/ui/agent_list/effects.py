@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.answer import Question
+from tallylight.actions.answer import Holder, Question
 from tallylight.snapshot.rows import Row
 
 
@@ -73,5 +73,21 @@ class LookBack:
     """Read what the agents did in the last days: `looked_back` takes it."""
 
 
-Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer | LookBack
+@attrs.frozen
+class Reach:
+    """Find out whether the agent in the pane of *row* takes text now: `writing.begun` takes who it is."""
+
+    row: Row
+
+
+@attrs.frozen
+class Say:
+    """Type *text* and Enter into *holder*, in the pane of *row*."""
+
+    row: Row
+    holder: Holder
+    text: str
+
+
+Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer | LookBack | Reach | Say
 Effects = tuple[Effect, ...]

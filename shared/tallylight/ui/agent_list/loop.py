@@ -17,7 +17,7 @@ from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import clock, draw, effects, press, preview, state
+from tallylight.ui.agent_list import clock, draw, effects, press, preview, state, writing
 from tallylight.ui.agent_list.actions import Actions
 from tallylight.ui.agent_list.screens import Screens
 from tallylight.ui.agent_list.state import State
@@ -180,6 +180,17 @@ class _List:
                 self._week.ask()
             case effects.Answer():
                 self._tell(self._actions.answer(effect))
+            case effects.Reach(row):
+                holder = self._actions.taker(row)
+                if isinstance(holder, str):
+                    self._tell(holder)
+                else:
+                    self.state = writing.begun(self.state, row, holder)
+            case effects.Say():
+                if problem := self._actions.say(effect):
+                    self._tell(problem)
+                else:
+                    self.state = writing.sent(self.state, "sent")
             case effects.Why(row):
                 text = self._explain(row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))

@@ -12,10 +12,24 @@ from collections.abc import Callable
 
 import attrs
 
+from tallylight.actions.say import MAX_TEXT
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list import preview
+from tallylight.ui.agent_list import editor, preview, writing
 from tallylight.ui.agent_list import question as asking
-from tallylight.ui.agent_list.effects import Answer, Ask, Effects, Fork, Go, Look, LookBack, Quit, Resume, Why
+from tallylight.ui.agent_list.effects import (
+    Answer,
+    Ask,
+    Effects,
+    Fork,
+    Go,
+    Look,
+    LookBack,
+    Quit,
+    Reach,
+    Resume,
+    Say,
+    Why,
+)
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.state import (
     Mode,
@@ -54,11 +68,15 @@ def _pressed(state: State, event: Event) -> tuple[State, Effects]:
     if isinstance(event, Mouse):
         return _mouse(state, event)
     if isinstance(event, Paste):
+        if state.writing is not None:
+            return _pasted(state, event.text), ()
         # Never as commands: what is pasted was not pressed.
         return (typed(state, event.text) if state.mode is Mode.FILTER else state), ()
+    if state.mode is Mode.WRITE:
+        return _write_key(state, event.name)
     if event.name == "ctrl+c":
         return state, (Quit(),)
-    return _KEYS[state.mode](state, event)
+    return _KEYS[state.mode](state, Key("enter") if event.name == "ctrl+j" else event)
 
 
 # Keys ------------------------------------------------------------------------------------------------------------
@@ -151,6 +169,27 @@ def _text_key(state: State, key: Key) -> tuple[State, Effects]:
     return (scrolled(state, step) if step is not None else listing(state)), ()
 
 
+def _write_key(state: State, name: str) -> tuple[State, Effects]:
+    row, found = state.row, state.writing
+    if name in ("escape", "ctrl+c") or row is None or found is None:
+        return listing(state), ()
+    if name == "enter":
+        if not found.editor.text.strip():
+            return told(state, "there is nothing to send"), ()
+        return state, (Say(row, found.holder, found.editor.text),)
+    after = editor.pressed(found.editor, name)
+    return (state if after is None else writing.edited(state, after)), ()
+
+
+def _pasted(state: State, text: str) -> State:
+    assert state.writing is not None
+    before = state.writing.editor
+    state = writing.edited(state, editor.inserted(before, text))
+    if editor.has_room(before, text):
+        return state
+    return told(state, f"a text has at most {MAX_TEXT} characters; the rest of what you pasted is left out")
+
+
 def _step(name: str, page: int, all_: int) -> int | None:
     """By how many lines the key *name* scrolls a text of *all_* lines; None if it does not."""
     steps = {
@@ -194,6 +233,7 @@ def _snoozing(state: State, row: Row) -> tuple[State, Effects]:
 _COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, (Go(row),)),
     "a": _answering,
+    "e": lambda state, row: (state, (Reach(row),)),
     "f": lambda state, row: (state, (Fork(row),)),
     "r": lambda state, row: (state, (Resume(row),)),
     "s": _snoozing,
@@ -204,6 +244,7 @@ _COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
 HELP: tuple[str, ...] = (
     "Enter     go there; or click twice",
     "a         answer its question here",
+    "e         write to it, if it is at its prompt: Enter sends, Alt+Enter begins a line, Esc keeps the draft",
     "Space     preview: its screen as it is now; Tab, shift+Tab: what it asks, last reply, plan, why",
     "[ ] ← →   move the preview",
     "/         filter; Esc shows all again",
@@ -228,10 +269,12 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
             return attrs.evolve(state, asking=asking.scrolled(state.asking, step)), ()
         if _is_in_preview(state, event):
             return _preview_moved(state, step, 0), ()
+        if state.mode is Mode.WRITE:
+            return state, ()
         return (scrolled(state, step) if state.mode in (Mode.TEXT, Mode.WEEK) else wheeled(state, step)), ()
     if state.mode in (Mode.TEXT, Mode.WEEK):
         return listing(state), ()
-    if _is_in_preview(state, event):
+    if _is_in_preview(state, event) or state.mode is Mode.WRITE:
         return state, ()
     index = state.top + event.line - 1
     if not 1 <= event.line <= areas(state).rows or index >= len(state.shown):

@@ -21,10 +21,10 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
 from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.layout import UNBOUNDED, chop, status_words, wrap
-from tallylight.ui.spans import Line, Span
+from tallylight.ui.spans import Line, Span, painted, with_cursor
 from tallylight.wire.osc1338 import progress
-from tallylight.wire.styled import MAX_COLUMNS, PLAIN, Run, StyledLine, StyledScreen, cut, plain
-from tallylight.wire.text import sanitise, width
+from tallylight.wire.styled import StyledScreen, cut, plain
+from tallylight.wire.text import sanitise
 
 #: How far one key moves the view, in lines and in columns.
 LINES, COLUMNS = 5, 20
@@ -166,18 +166,8 @@ def _screen(preview: Preview, _pane: Pane, columns: int) -> list[Line]:
         rows.pop()
     if row >= 0:
         rows += [()] * (row + 1 - len(rows))
-        rows[row] = _with_cursor(rows[row], column)
-    return [tuple(Span(run.text, style=run.style) for run in cut(line, columns, preview.across)) for line in rows]
-
-
-def _with_cursor(line: StyledLine, column: int) -> StyledLine:
-    """*line* with the cell of the cursor in reverse."""
-    before = cut(line, column)
-    gap = column - sum(width(run.text) for run in before)
-    under = cut(line, 1, column) or cut(line, 2, column) or (Run(" "),)
-    lit = [attrs.evolve(run, style=attrs.evolve(run.style, is_reverse=not run.style.is_reverse)) for run in under]
-    after = cut(line, MAX_COLUMNS, column + sum(width(run.text) for run in under))
-    return (*before, *([Run(" " * gap, PLAIN)] if gap else []), *lit, *after)
+        rows[row] = with_cursor(rows[row], column)
+    return [painted(cut(line, columns, preview.across)) for line in rows]
 
 
 def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:

@@ -14,13 +14,14 @@ import enum
 
 import attrs
 
-from tallylight.actions.answer import Question
+from tallylight.actions.answer import Holder, Question
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import week as weeks
+from tallylight.ui.agent_list.editor import Editor, rows_of
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
 from tallylight.ui.agent_list.week import Week
@@ -34,6 +35,8 @@ ROOMY = 4
 #: From so many columns on the preview stands beside the list, else below; and the columns of what stands between them.
 BESIDE = 100
 BETWEEN = 3
+#: A text that is written has at least so many lines, if there is room.
+WRITTEN = 3
 
 
 class Mode(enum.Enum):
@@ -42,10 +45,21 @@ class Mode(enum.Enum):
     LIST = "list"
     FILTER = "filter"
     ANSWER = "answer"
+    WRITE = "write"
     #: A text over the whole list: an explanation, or the help.
     TEXT = "text"
     #: What the agents did in the last days, over the whole list.
     WEEK = "week"
+
+
+@attrs.frozen(kw_only=True)
+class Writing:
+    """The text that is being written for *holder*, in the pane at *address*, which a person calls *name*."""
+
+    address: str
+    name: str
+    holder: Holder
+    editor: Editor
 
 
 @attrs.frozen(kw_only=True)
@@ -72,6 +86,9 @@ class State:
     asking: Asking | None = None
     asker: str = ""
     known: tuple[Status, str] | None = None
+    #: The text that is being written; and what was written for each address and not sent.
+    writing: Writing | None = None
+    drafts: tuple[tuple[str, Editor], ...] = ()
     #: The agent that is shown beside the list, or below it; None while none is.
     preview: Preview | None = None
     #: What mode WEEK shows, from the line *scroll* on.
@@ -113,6 +130,10 @@ def areas(state: State) -> Areas:
         # A rule, what is asked, and the answers; the selected row stays if it can, to show whom it is about.
         wanted = min(1 + len(state.asking.lines), max(min(1, middle), middle - 1))
         return Areas(middle - wanted, wanted)
+    if state.writing is not None:
+        wanted = 1 + max(WRITTEN, len(rows_of(state.writing.editor, list_columns(state))[0]))
+        wanted = min(wanted, max(min(1, middle), middle - 1))
+        return Areas(middle - wanted, wanted, middle if is_beside(state) else 0)
     details = min(5, middle // 3)
     if not is_previewing(state):
         return Areas(middle - details, details)
@@ -123,7 +144,8 @@ def areas(state: State) -> Areas:
 
 def is_previewing(state: State) -> bool:
     """Whether the preview is drawn: what takes the whole screen for itself covers it."""
-    return state.preview is not None and state.mode in (Mode.LIST, Mode.FILTER)
+    modes = (Mode.LIST, Mode.FILTER, *((Mode.WRITE,) if state.columns >= BESIDE else ()))
+    return state.preview is not None and state.mode in modes
 
 
 def is_beside(state: State) -> bool:
@@ -157,7 +179,7 @@ def _sized(state: State) -> State:
 
 def resized(state: State, columns: int, lines: int) -> State:
     """The screen has this many cells."""
-    return _settled(_sized(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines))))
+    return settled(_sized(attrs.evolve(state, columns=max(1, columns), lines=max(1, lines))))
 
 
 def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
@@ -167,6 +189,8 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
         row = state.row
         if row is None or row.address != state.asker or not _still_asks(state, row.pane):
             state = told(listing(state), "that question is gone")
+    if state.writing is not None and (state.row is None or state.row.address != state.writing.address):
+        state = told(listing(state), f"{state.writing.name} is no longer in the list; the draft is kept")
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)
@@ -190,7 +214,7 @@ def asked(state: State, row: Row, question: Question) -> State:
     shown = asking.opened(question, state.columns)
     known = (row.pane.status, row.pane.prompt)
     state = attrs.evolve(state, mode=Mode.ANSWER, asking=shown, asker=row.address, known=known)
-    return _settled(_sized(state))
+    return settled(_sized(state))
 
 
 def followed(state: State) -> State:
@@ -263,7 +287,7 @@ def scrolled(state: State, step: int) -> State:
 def listing(state: State) -> State:
     """Back to the list."""
     closed = attrs.evolve(state, asking=None, asker="", known=None, title="", text=(), week=None, scroll=0)
-    return _settled(attrs.evolve(closed, mode=Mode.LIST))
+    return settled(attrs.evolve(closed, mode=Mode.LIST, writing=None))
 
 
 def typed(state: State, text: str) -> State:
@@ -276,7 +300,7 @@ def select(state: State, index: int) -> State:
     if not state.shown:
         return state
     index = max(0, min(index, len(state.shown) - 1))
-    return _settled(attrs.evolve(state, selected=state.shown[index].address))
+    return settled(attrs.evolve(state, selected=state.shown[index].address))
 
 
 def filtered(state: State) -> State:
@@ -286,10 +310,10 @@ def filtered(state: State) -> State:
     state = attrs.evolve(state, shown=shown)
     if shown and not any(row.address == state.selected for row in shown):
         state = attrs.evolve(state, selected=shown[min(before, len(shown) - 1)].address)
-    return _settled(state)
+    return settled(state)
 
 
-def _settled(state: State) -> State:
+def settled(state: State) -> State:
     """Keep the selected row in view, and no more empty lines below the last than need be."""
     height = areas(state).rows
     top = max(min(state.top, state.index, len(state.shown) - height), state.index - height + 1, 0)

@@ -1,0 +1,171 @@
+"""
+Editor: a text of one or more lines that a person writes in the list, and where its cursor is.
+
+    editor = pressed(editor, "left")            None for a key that is none of the editor's
+    editor = inserted(editor, "pasted\\ntext")   what is over `MAX_TEXT` characters is left out
+    rows, (row, column) = rows_of(editor, columns)
+
+What is typed into an agent is the text as it is; `actions.say` refuses characters that nobody could see.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import attrs
+
+from tallylight.actions.say import MAX_TEXT
+from tallylight.ui.layout import chop
+from tallylight.wire.text import sanitise, width
+
+#: The keys that begin a new line; Enter sends.
+NEW_LINE = ("alt+enter", "shift+enter", "ctrl+enter", "ctrl+j")
+_LINE_END = re.compile(r"\r\n?")
+#: What a terminal would not paste either, and what could not be encoded.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_MOST = MAX_TEXT * 2
+
+
+@attrs.frozen
+class Editor:
+    """*text*, and before which of its characters the cursor is."""
+
+    text: str = ""
+    cursor: int = 0
+
+    @property
+    def before(self) -> str:
+        """What is before the cursor."""
+        return self.text[: self.cursor]
+
+    @property
+    def after(self) -> str:
+        """What is behind it."""
+        return self.text[self.cursor :]
+
+
+def inserted(editor: Editor, text: str) -> Editor:
+    """*text* at the cursor, as far as there is room for it."""
+    clean = _CONTROLS.sub("", _LINE_END.sub("\n", text))[: MAX_TEXT - len(editor.text)]
+    return Editor(editor.before + clean + editor.after, editor.cursor + len(clean))
+
+
+def has_room(editor: Editor, text: str) -> bool:
+    """Whether all of *text* can be inserted."""
+    return len(editor.text) + len(_LINE_END.sub("\n", text)) <= MAX_TEXT
+
+
+def pressed(editor: Editor, name: str) -> Editor | None:
+    """The text after a key; None if the key does nothing to it."""
+    if name in NEW_LINE:
+        return inserted(editor, "\n")
+    if (change := _KEYS.get(name)) is not None:
+        return change(editor)
+    return inserted(editor, name) if len(name) == 1 else None
+
+
+def rows_of(editor: Editor, columns: int) -> tuple[list[str], tuple[int, int]]:
+    """The text in rows of at most *columns*, for display; and the row and the column of the cursor."""
+    rows: list[str] = []
+    place = (0, 0)
+    begin = 0
+    for line in editor.text.split("\n"):
+        if begin <= editor.cursor <= begin + len(line):
+            before = chop(_shown(line[: editor.cursor - begin]), columns)
+            place = (len(rows) + len(before) - 1, width(before[-1]))
+        rows += chop(_shown(line), columns)
+        begin += len(line) + 1
+    if place[1] >= columns:
+        place = (place[0] + 1, 0)
+        if place[0] == len(rows):
+            rows.append("")
+    return rows, place
+
+
+def _shown(line: str) -> str:
+    return sanitise(line.replace("\t", "    "), cells=_MOST * 4, graphemes=_MOST * 4)
+
+
+# Keys ------------------------------------------------------------------------------------------------------------
+
+
+def _left(editor: Editor) -> Editor:
+    """Over one character, with all that is drawn on top of it."""
+    cursor = editor.cursor - 1
+    while cursor > 0 and _is_mark(editor.text[cursor]):
+        cursor -= 1
+    return attrs.evolve(editor, cursor=max(0, cursor))
+
+
+def _right(editor: Editor) -> Editor:
+    cursor = editor.cursor + 1
+    while cursor < len(editor.text) and _is_mark(editor.text[cursor]):
+        cursor += 1
+    return attrs.evolve(editor, cursor=min(len(editor.text), cursor))
+
+
+def _is_mark(char: str) -> bool:
+    """Whether *char* stands on the one before it. Alone it would be dropped, so it is looked at with a base."""
+    return not char.isascii() and width(sanitise(f"x{char}")) < 2
+
+
+def _home(editor: Editor) -> Editor:
+    return attrs.evolve(editor, cursor=editor.before.rfind("\n") + 1)
+
+
+def _end(editor: Editor) -> Editor:
+    end = editor.text.find("\n", editor.cursor)
+    return attrs.evolve(editor, cursor=len(editor.text) if end < 0 else end)
+
+
+def _up(editor: Editor) -> Editor:
+    begin = editor.before.rfind("\n") + 1
+    if not begin:
+        return attrs.evolve(editor, cursor=0)
+    above = editor.text.rfind("\n", 0, begin - 1) + 1
+    return attrs.evolve(editor, cursor=min(above + editor.cursor - begin, begin - 1))
+
+
+def _down(editor: Editor) -> Editor:
+    begin, end = editor.before.rfind("\n") + 1, editor.text.find("\n", editor.cursor)
+    if end < 0:
+        return attrs.evolve(editor, cursor=len(editor.text))
+    below = editor.text.find("\n", end + 1)
+    last = len(editor.text) if below < 0 else below
+    return attrs.evolve(editor, cursor=min(end + 1 + editor.cursor - begin, last))
+
+
+def _without(editor: Editor, begin: int, end: int) -> Editor:
+    return Editor(editor.text[:begin] + editor.text[end:], begin)
+
+
+def _backspace(editor: Editor) -> Editor:
+    return _without(editor, _left(editor).cursor, editor.cursor)
+
+
+def _delete(editor: Editor) -> Editor:
+    return _without(editor, editor.cursor, _right(editor).cursor)
+
+
+def _delete_word(editor: Editor) -> Editor:
+    before = editor.before.rstrip()
+    return _without(editor, max(before.rfind(blank) for blank in " \n\t") + 1, editor.cursor)
+
+
+_KEYS: dict[str, Callable[[Editor], Editor]] = {
+    "left": _left,
+    "right": _right,
+    "up": _up,
+    "down": _down,
+    "home": _home,
+    "ctrl+a": _home,
+    "end": _end,
+    "ctrl+e": _end,
+    "backspace": _backspace,
+    "delete": _delete,
+    "ctrl+d": _delete,
+    "ctrl+w": _delete_word,
+    "ctrl+u": lambda editor: _without(editor, _home(editor).cursor, editor.cursor),
+    "ctrl+k": lambda editor: _without(editor, editor.cursor, _end(editor).cursor),
+}

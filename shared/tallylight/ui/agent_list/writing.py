@@ -1,0 +1,49 @@
+"""
+Writing: a text for the agent of the selected row, on its way from the first key to its being sent.
+
+    state = begun(state, row, holder)           that agent would take text now
+    state = edited(state, editor)               a key, or a paste
+    state = sent(state)                         it was typed into the agent
+
+What was written and not sent is kept as a draft, for the row that it was written for, as long as the list is open.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.actions.answer import Holder
+from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list import state as states
+from tallylight.ui.agent_list.editor import Editor
+from tallylight.ui.agent_list.state import Mode, State, Writing
+
+#: Drafts that are kept; beyond that the oldest goes.
+MAX_DRAFTS = 50
+
+
+def begun(state: State, row: Row, holder: Holder) -> State:
+    """Write to *holder*, who is in the pane of *row*, if that is still what is selected."""
+    if state.mode is not Mode.LIST or state.selected != row.address:
+        return state
+    editor = dict(state.drafts).get(row.address, Editor())
+    pane = row.pane
+    name = pane.project or pane.title or row.name
+    writing = Writing(address=row.address, name=name, holder=holder, editor=editor)
+    return states.settled(attrs.evolve(state, mode=Mode.WRITE, writing=writing))
+
+
+def edited(state: State, editor: Editor) -> State:
+    """The text is this now."""
+    assert state.writing is not None
+    address = state.writing.address
+    drafts = [(other, text) for other, text in state.drafts if other != address]
+    if editor.text:
+        drafts.append((address, editor))
+    writing = attrs.evolve(state.writing, editor=editor)
+    return states.settled(attrs.evolve(state, writing=writing, drafts=tuple(drafts[-MAX_DRAFTS:])))
+
+
+def sent(state: State, words: str) -> State:
+    """It was typed into the agent, as *words* say: there is no draft of it any more."""
+    return states.told(states.listing(edited(state, Editor())), words) if state.writing is not None else state

@@ -44,6 +44,7 @@ GROUPS = {
         "setup": "set up kitty and WezTerm; --undo reverts all of it",
         "doctor": "check that everything is set up and that a light arrives",
         "config": "show, edit and check the settings",
+        "completions": "print completions for bash, zsh or fish, or write the manual pages",
         "demo": "show the lights on scripted agents in this terminal",
         "hooks": "install, remove or show the hooks of agents",
         "shell-init": "print shell code that runs the known agents through the relay",

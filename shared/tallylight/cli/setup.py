@@ -65,7 +65,7 @@ def make_parser() -> Parser:
         action="append",
         default=[],
         choices=sorted(extras.EXTRAS),
-        help="install only what `tally serve`, or a fleet (`tally publish`, --broker), needs in addition",
+        help="install only what `tally serve`, a fleet (`tally publish`, --broker) or `tally completions` needs",
     )
     parser.add_color()
     return parser

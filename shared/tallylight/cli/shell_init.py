@@ -48,7 +48,7 @@ def make_parser() -> Parser:
             "tally shell-init fish | source": "in ~/.config/fish/config.fish",
         },
     )
-    parser.add_argument("shell", choices=TEMPLATES)
+    parser.add_argument("shell", choices=tuple(TEMPLATES))
     return parser
 
 

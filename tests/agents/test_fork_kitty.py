@@ -1,4 +1,4 @@
-"""Real Claude Code and real Codex, forked and answered in a real kitty by keys typed into its window.
+"""Real Claude Code, Codex and OpenCode, forked and answered in a real kitty by keys typed into its window.
 
 The scripted model tells what was asked: a forked conversation asks with all of the first one's words, and the first one
 stays as it was. `tests/kitty/test_fork.py` has everything else about forking, without an agent.
@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from tallylight.model.status import Status
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
 from tests.agents.desk import CODEX, Desk, Tab
@@ -68,8 +69,13 @@ def tab(keys: Desk, borrow: Callable[[str, str], Tab], request: pytest.FixtureRe
 
 def entry(tab: Tab) -> Pane:
     """What the host wrote of a tab's window for other programs."""
-    path = next((tab.kitty.runtime_dir / "tallylight").glob("kitty-*.json"))
-    return next(pane for pane in writer.read(path).panes if pane.id == str(tab.window))
+    return entry_of(tab.kitty, tab.window)
+
+
+def entry_of(kitty: Kitty, window: int) -> Pane:
+    """What the host wrote of a window."""
+    path = next((kitty.runtime_dir / "tallylight").glob("kitty-*.json"))
+    return next(pane for pane in writer.read(path).panes if pane.id == str(window))
 
 
 def fork(desk: Desk | Tab, page: str, key: str = "ctrl+alt+f") -> tuple[int, str]:
@@ -171,10 +177,7 @@ def test_a_permission_is_answered_from_the_list(tab: Tab, answers: list[str]) ->
     tab.submit(f"TOOL touch {(made := tab.new())} THEN fine")
     tab.wait("waiting/permission", since=tab.truth("waiting:permission"), timeout=20)
     tab.shows(tab.manner.permission)  # a status file may be earlier than the screen
-    kitty.xdotool("key", "ctrl+alt+g")
-    list_ = kitty.wait_until(lambda: next((w["id"] for w in kitty.windows() if w["title"] == "Agents"), None), 20)
-    kitty.wait_until(lambda: "permission" in selected(kitty, list_), 20, "the question in the list")
-    kitty.xdotool("key", "a")
+    list_ = asked_in_list(kitty)
     shown = kitty.wait_text(list_, "a number answers", 20)
     if folder := os.environ.get("TALLYLIGHT_PICTURES"):
         kitty.screenshot(Path(folder) / f"{kitty.version}-answer-{tab.agent}.png")
@@ -186,6 +189,20 @@ def test_a_permission_is_answered_from_the_list(tab: Tab, answers: list[str]) ->
     tab.truth("done")
 
     assert (tab.project / made).exists()
+    leave(kitty, list_)
+
+
+def asked_in_list(kitty: Kitty) -> int:
+    """The list over the window in front, once `a` was pressed in it on the permission that an agent asks for."""
+    kitty.xdotool("key", "ctrl+alt+g")
+    list_ = kitty.wait_until(lambda: next((w["id"] for w in kitty.windows() if w["title"] == "Agents"), None), 20)
+    kitty.wait_until(lambda: "permission" in selected(kitty, list_), 20, "the question in the list")
+    kitty.xdotool("key", "a")
+    return list_
+
+
+def leave(kitty: Kitty, list_: int) -> None:
+    """Close the list."""
     kitty.xdotool("key", "q")
     kitty.wait_until(lambda: all(w["id"] != list_ for w in kitty.windows()), what="the end of the list")
 
@@ -263,9 +280,13 @@ def opencode(keys: Desk) -> Iterator[int]:
 
 
 def test_opencode(keys: Desk, opencode: int) -> None:
-    """OpenCode's fork knows what was said, by the id that its own records tell, and is a session of its own."""
+    """
+    OpenCode is answered from the list, though only a colour tells which answer is selected. Its fork knows what was
+    said, by the id that its own records tell, and is a session of its own.
+    """
     kitty = keys.kitty
     answer(keys, opencode, "remember opencode")
+    answered_by_colour(keys, opencode)
     sessions = listed(keys)
     (session,) = sessions
     forked, page = fork(keys, "Fork OpenCode")
@@ -276,6 +297,46 @@ def test_opencode(keys: Desk, opencode: int) -> None:
     assert kitty.tab_of(forked) == kitty.tab_of(opencode)
     assert sessions < listed(keys)
     assert "zebra" not in kitty.get_text(opencode)
+
+
+def answered_by_colour(desk: Desk, window: int) -> None:
+    """The person there has moved the selection; the keys lead from where it stands now, and the agent goes on."""
+    kitty, made = desk.kitty, desk.kitty.home / "opencode-project/by-colour"
+    first = kitty.windows()[0]["id"]
+    kitty.send_text(window, "TOOL touch by-colour THEN fine")
+    kitty.wait_text(window, "TOOL touch by-colour")
+    time.sleep(CODEX.settles)
+    kitty.send_key(window, "enter")
+    kitty.wait_text(window, MANNERS["opencode"].permission, 60)
+    kitty.wait_until(lambda: entry_of(kitty, window).status is Status.WAITING, 20, "the light of the question")
+    time.sleep(CODEX.settles)
+
+    def drawn() -> str:
+        rows = kitty.eval(f"from tallylight.hosts.kitty import screens\nreturn screens.styled_rows({at})")
+        return next(row for row in rows if "Allow once" in row)
+
+    at = f"boss.window_id_map[{window}]"
+    before = drawn()
+    kitty.send_key(window, "right")
+    kitty.wait_until(lambda: drawn() != before, 10, "another answer selected")
+    kitty.focus_window(first)
+    list_ = asked_in_list(kitty)
+    # Its end is shown first, and all of it has to be.
+    texts = [kitty.wait_text(list_, "Reject", 20)]
+    while "a number answers" not in texts[-1]:
+        kitty.xdotool("key", "Prior")
+        texts.append(kitty.wait_until(lambda: text if (text := kitty.get_text(list_)) != texts[-1] else None, 20))
+    text = "\n".join(texts)
+    if folder := os.environ.get("TALLYLIGHT_PICTURES"):
+        kitty.screenshot(Path(folder) / f"{kitty.version}-answer-opencode.png")
+    assert "touch by-colour" in text
+    assert all(answer in text for answer in ("Allow once  types Left ⏎", "Allow always  types ⏎", "types Right ⏎"))
+    assert not made.exists()
+    kitty.xdotool("key", "1")
+    kitty.wait_text(list_, "answered 1. Allow once", 20)
+    kitty.wait_until(made.exists, 60, "what was allowed")
+    leave(kitty, list_)
+    kitty.focus_window(window)
 
 
 def listed(desk: Desk) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import time
@@ -78,10 +79,11 @@ class Room:
     environ: dict[str, str]
     sight: SourcePane
     multiplexers: Multiplexers
+    agent: str = "claude"
 
     def pane(self, status: Status = Status.WAITING) -> Pane:
         """What its host would say of it."""
-        return Pane(id=self.sight.id, status=status, agent="claude", attach=self.sight.attach)
+        return Pane(id=self.sight.id, status=status, agent=self.agent, attach=self.sight.attach)
 
     def typist(self, status: Status = Status.WAITING) -> Typist:
         found = self.multiplexers.at("sessions-1", self.pane(status))
@@ -110,6 +112,13 @@ class Room:
 @pytest.fixture(params=["tmux", "screen"])
 def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
     """The program in a session of 100 columns and 40 rows; or of 80 and 24, in Screen."""
+    with session(request.param, tmp_path, "claude", AGENT, SCREENS) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def session(multiplexer: str, tmp_path: Path, agent: str, text: str, screens: Path) -> Iterator[Room]:
+    """The program *text*, called *agent* and told where its *screens* are, in a session of tmux or GNU Screen."""
     for name in ("run", "tmux", "screen", "bin"):
         (tmp_path / name).mkdir(mode=0o700)
     kept = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE", "STY")}
@@ -117,11 +126,11 @@ def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
         **kept, "XDG_RUNTIME_DIR": str(tmp_path / "run"), "TMUX_TMPDIR": str(tmp_path / "tmux"), "HOME": str(tmp_path),
         "SCREENDIR": str(tmp_path / "screen"), "LC_ALL": "C.UTF-8",
     }  # fmt: skip
-    program = tmp_path / "bin/claude"
-    program.write_text(AGENT)
+    program = tmp_path / "bin" / agent
+    program.write_text(text)
     program.chmod(0o755)
-    command = ["sh", "-c", f"{program} {SCREENS}; exec cat"]
-    is_tmux = request.param == "tmux"
+    command = ["sh", "-c", f"{program} {screens}; exec cat"]
+    is_tmux = multiplexer == "tmux"
     how = (
         ["tmux", "new-session", "-d", "-x", "100", "-y", "40", "-s", "one"]
         if is_tmux
@@ -137,7 +146,7 @@ def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
 
     try:
         until(is_there, "the session is not seen")
-        yield Room(tmp_path / "bin", environ, found[0], Multiplexers(environ))
+        yield Room(tmp_path / "bin", environ, found[0], Multiplexers(environ), agent)
     finally:
         source.close()
         kill = ["tmux", "kill-server"] if is_tmux else ["screen", "-S", "one", "-X", "quit"]

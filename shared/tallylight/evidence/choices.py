@@ -201,7 +201,8 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
         labels: list[str] = []
         for part in _COLUMN.split(rows[at].text):
             # `Confirm` is a button, and `confirm the choice` a hint.
-            is_hint = _KEY.search(part) or not part[:1].isalnum() or (" " in part and _HINT.match(part))
+            is_word = part[:1].isascii() and part[:1].isalnum()
+            is_hint = _KEY.search(part) or not is_word or (" " in part and _HINT.match(part))
             if is_hint or len(part) > _BUTTON:
                 break
             labels.append(part)

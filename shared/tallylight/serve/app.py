@@ -12,12 +12,11 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from importlib import resources
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Body, FastAPI, HTTPException, Query, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse
+from fastapi.responses import Response
 from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
@@ -29,8 +28,9 @@ from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
-from tallylight.serve import history, model, theme
+from tallylight.serve import history, model
 from tallylight.serve.answering import Answering
+from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
 from tallylight.serve.middleware import AccessMiddleware, RefusedError, refused, unfit
@@ -62,15 +62,6 @@ _NO_SESSION: dict[int | str, dict[str, Any]] = {
     404: {"model": model.Problem, "description": "there is no such session"},
     409: {"model": model.Problem, "description": "a rule refused it, and nothing was typed"},
 }
-#: What a browser is given without the token: path, file, type.
-PAGE = (
-    ("/", "page.html", "text/html"),
-    ("/page.js", "page.js", "text/javascript"),
-    ("/card.js", "card.js", "text/javascript"),
-    ("/screen.js", "screen.js", "text/javascript"),
-    ("/page.css", "page.css", "text/css"),
-    ("/icon.svg", "icon.svg", "image/svg+xml"),
-)
 
 ReadAll = Callable[[], Sequence[Snapshot] | None]
 Address = Annotated[model.Address, Query(description="as in `sessions`: `sessions-4711:tmux/12/%3`")]
@@ -96,9 +87,8 @@ def make_app(guard: Guard, read_all: ReadAll, panes: Panes, colours: Mapping[Sta
     app.exception_handler(RequestValidationError)(unfit)
     app.exception_handler(RefusedError)(refused)
     server.add_routes(app)
-    for path, name, kind in PAGE:
-        app.get(path, include_in_schema=False)(_asset(_text(name), kind))
-    app.get("/theme.css", include_in_schema=False)(_asset(theme.stylesheet(colours), "text/css"))
+    for path, asset in all_assets(colours).items():
+        app.get(f"/{path}", include_in_schema=False)(_given(asset))
     return AccessMiddleware(app, guard)
 
 
@@ -304,12 +294,8 @@ def _encode_change(address: str, value: object | None) -> str:
     return model.Event(type="gone", address=address).model_dump_json()
 
 
-def _text(name: str) -> str:
-    return resources.files("tallylight.serve").joinpath("page", name).read_text("utf-8")
-
-
-def _asset(text: str, kind: str) -> Callable[[], Awaitable[HTMLResponse]]:
-    async def answer() -> HTMLResponse:
-        return HTMLResponse(text, media_type=kind)
+def _given(asset: Asset) -> Callable[[], Awaitable[Response]]:
+    async def answer() -> Response:
+        return Response(asset.content, media_type=asset.kind)
 
     return answer

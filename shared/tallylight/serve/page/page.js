@@ -11,7 +11,7 @@ const sessions = new Map();
 const cards = new Map();
 // The sections of the list, by the name of the group.
 const groups = new Map();
-let token = tokenIn(location.hash) || sessionStorage.getItem("tally.token") || "";
+let token = tokenIn(location.hash) || sessionStorage.getItem("tally.token") || setting("token", "");
 let wait = 1;
 // When the server was last heard, in words; until then, nothing.
 let heard = "";
@@ -30,6 +30,25 @@ function setting(key, otherwise) {
 
 function keep(key, value) {
   try { localStorage.setItem(`tally.${key}`, value); } catch { /* it holds until the page is closed */ }
+}
+
+// The token is kept for as long as this window is open; on the device only where a person has said so.
+function remember() {
+  sessionStorage.setItem("tally.token", token);
+  if (at("remember").checked) keep("token", token);
+}
+
+// Each run of the server has a token of its own: one that it refuses is of no more use.
+function forget() {
+  token = "";
+  sessionStorage.removeItem("tally.token");
+  try { localStorage.removeItem("tally.token"); } catch { /* nothing is kept there */ }
+  at("remember").checked = false;
+  sessions.clear();
+  draw();
+  at("nothing").hidden = true;
+  at("week").hidden = true;
+  at("week").open = false;
 }
 
 async function ask(path, options) {
@@ -129,7 +148,7 @@ function connect() {
   if (!token) { at("enter").hidden = false; put(at("summary"), "locked"); put(at("lost"), ""); return; }
   const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${location.pathname}api/v1/changes`,
     ["tally.v1", `tally.token.${token}`]);
-  socket.onopen = () => { wait = 1; at("enter").hidden = true; put(at("lost"), ""); sessionStorage.setItem("tally.token", token); };
+  socket.onopen = () => { wait = 1; at("enter").hidden = true; put(at("lost"), ""); at("week").hidden = false; remember(); };
   socket.onmessage = (message) => {
     const event = JSON.parse(message.data);
     heard = clock(Date.now() / 1000);
@@ -147,13 +166,8 @@ function connect() {
     put(at("lost"), `The server cannot be reached; the page tries again by itself.${heard && sessions.size ? ` What stands here is of ${heard}.` : ""}`);
     const answer = await fetch("api/v1/counts", { headers: { Authorization: `Bearer ${token}` } }).catch(() => null);
     if (answer && answer.status === 401) {
-      // Each run of the server has a token of its own.
       put(at("why"), "The one that you had is not, or no longer, the token of this server.");
-      token = "";
-      sessionStorage.removeItem("tally.token");
-      sessions.clear();
-      draw();
-      at("nothing").hidden = true;
+      forget();
       connect();
       return;
     }
@@ -206,6 +220,8 @@ document.onkeydown = (event) => {
   if (act) { event.preventDefault(); act(); }
 };
 
+// Lock: what was kept is forgotten, and what was shown is gone with the page.
+at("forget").onclick = () => { forget(); location.reload(); };
 at("help-open").onclick = () => at("help").showModal();
 at("keys").checked = setting("keys", "on") === "on";
 at("keys").onchange = () => keep("keys", at("keys").checked ? "on" : "off");
@@ -221,4 +237,8 @@ for (const [status, sign] of Object.entries(MARKS)) {
 
 at("enter").onsubmit = (event) => { event.preventDefault(); token = tokenIn(at("token").value); at("token").value = ""; connect(); };
 setInterval(() => { for (const card of cards.values()) put(card.find(".age"), age(card.session.since)); }, 1000);
+// The shell is kept by an app that somebody has installed, and by no other window: a browser that merely looks in keeps nothing.
+const keepShell = () => navigator.serviceWorker?.register("sw.js").catch(() => {});
+if (matchMedia("(display-mode: standalone)").matches) keepShell();
+addEventListener("appinstalled", keepShell);
 connect();

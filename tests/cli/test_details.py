@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import time
+from pathlib import Path
 
 import attrs
 import pytest
@@ -13,11 +15,11 @@ from tallylight.cli.output import UNBOUNDED, Output
 from tallylight.model.finding import Health
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.addresses import Found
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.ui import details
 from tallylight.ui.agent_list.draw import draw
 from tallylight.wire.text import width
-from tests.cli.panes import HOST, NOW
+from tests.cli.panes import HOST, NOW, publish
 from tests.cli.test_doctor import FakeWire
 from tests.list.panes import listed, pane
 from tests.tables import each
@@ -40,7 +42,7 @@ TOLD = Pane(
 def wide(told: Pane, columns: int = UNBOUNDED, *, is_coloured: bool = False) -> list[str]:
     stream = io.StringIO()
     output = Output(stream, columns, colour=True) if is_coloured else Output(stream, columns)
-    status.draw(output, [Found(HOST, told)], NOW, wide=True)
+    status.draw(output, [Found(HOST, told)], NOW, {})
     return stream.getvalue().splitlines()
 
 
@@ -53,6 +55,25 @@ def test_wide_has_a_second_line() -> None:
     told = ["opus", "context 82%", "$0.26", "Explore working, Review done"]
     assert [word for word in second.split("  ") if word] == [*told, TOLD.reply]
     assert len(wide(attrs.evolve(TOLD, model="", context=None, tasks=(), children=(), reply="", cost=None))) == 1
+
+
+def test_wide_has_the_branch(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The branch of the directory that the host has seen stands first; JSON has all that was read."""
+    root = runtime / "api"
+    (root / ".git").mkdir(parents=True)
+    (root / ".git/HEAD").write_text("ref: refs/heads/trunk\n")
+    works = attrs.evolve(TOLD, agent_pid=5, conversation=ConversationEntry(agent="claude", cwd=str(root)))
+    publish(runtime, [works, attrs.evolve(TOLD, id="4", cwd=str(root))])
+
+    assert status.main(["-o", "wide"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[1] for line in lines if "opus" in line] == ["trunk", "opus"]
+    assert status.main(["-o", "wide", "--json"]) == 0
+    panes = json.loads(capsys.readouterr().out)["panes"]
+    assert [found["beside"]["branch"] for found in panes] == ["trunk", ""]
+    assert panes[0]["beside"]["changes"] is None, "git finds no repository in there"
+    assert status.main(["--json"]) == 0
+    assert "beside" not in json.loads(capsys.readouterr().out)["panes"][0]
 
 
 @each("columns", [20, 40, 80, 120, 200])

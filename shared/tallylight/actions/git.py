@@ -1,9 +1,9 @@
 """
 git, asked and used so that it runs no program that a repository names. https://git-scm.com/docs/git-config
 
-Every git of ours goes through `run`. A repository may be anybody's: a clone can hold a bare repository with settings of
-its own below any directory, and an archive can hold a whole `.git`. What such settings could have git run, and how each
-is kept from it while we read (`rev-parse`, `status`) and make a worktree:
+Every git of ours goes through `run` or `bounded`. A repository may be anybody's: a clone can hold a bare repository
+with settings of its own below any directory, and an archive can hold a whole `.git`. What such settings could have git
+run, and how each is kept from it while we read (`rev-parse`, `status`, `diff`) and make a worktree:
 
 * a bare repository that was not asked for, whatever is in it: `safe.bareRepository`, for which git must be 2.38; that a
   work tree has its repository as its own `.git` is checked here as well, by `top`;
@@ -18,8 +18,9 @@ is kept from it while we read (`rev-parse`, `status`) and make a worktree:
   `status` gives) nor checked out (`submodule.recurse`);
 * the surroundings, with other settings or another repository in `GIT_*`: none of these variables is passed on.
 
-An alias cannot take the name of a command of git's own, and editors, merge drivers, `diff.external`, textconv and
-`gpg.program` are not run by these commands.
+An alias cannot take the name of a command of git's own, and editors, merge drivers and `gpg.program` are not run by
+these commands; neither are `diff.external`, `diff.*.command` and textconv: the caller of `diff` gives
+`--no-ext-diff --no-textconv`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
+
+from tallylight.files import program
 
 #: Seconds for a question.
 ASK_S = 10.0
@@ -85,14 +88,9 @@ def run(
 
     `FileNotFoundError` if there is no git in an absolute directory of `PATH`; `subprocess.TimeoutExpired`.
     """
-    path = os.pathsep.join(part for part in os.environ.get("PATH", "").split(os.pathsep) if part.startswith("/"))
-    git = shutil.which("git", path=path)
-    if git is None:
-        raise FileNotFoundError("git was not found")
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return subprocess.run(
-        [git, *GUARDS, *options, "-C", directory, *words],
-        env=environ | _ENVIRON,
+        _command(directory, words, options),
+        env=_environ(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
@@ -102,19 +100,44 @@ def run(
     )
 
 
-def ask(directory: str, *words: str, options: Sequence[str] = ()) -> str | None:
+def bounded(directory: str, *words: str, options: Sequence[str] = (), seconds: float, limit: int) -> str | None:
+    """
+    What git answers, of which it may write *limit* bytes; None if it fails or is not there.
+
+    `StuckError` after *seconds*, or more than that: it was killed.
+    """
+    try:
+        done = program.run(_command(directory, words, options), _environ(), patience=seconds, limit=limit)
+    except FileNotFoundError:
+        return None
+    return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
+
+
+def _command(directory: str, words: Sequence[str], options: Sequence[str]) -> list[str]:
+    path = os.pathsep.join(part for part in os.environ.get("PATH", "").split(os.pathsep) if part.startswith("/"))
+    git = shutil.which("git", path=path)
+    if git is None:
+        raise FileNotFoundError("git was not found")
+    return [git, *GUARDS, *options, "-C", directory, *words]
+
+
+def _environ() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRON
+
+
+def ask(directory: str, *words: str, options: Sequence[str] = (), seconds: float = ASK_S) -> str | None:
     """What git answers, without the line's end; None if it fails, takes too long or is not there."""
     try:
-        done = run(directory, *words, options=options)
+        done = run(directory, *words, options=options, seconds=seconds)
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout.removesuffix("\n") if done.returncode == 0 else None
 
 
-def top(directory: str) -> str | None:
+def top(directory: str, seconds: float = ASK_S) -> str | None:
     """The work tree around *directory*, if the repository that git finds there is its own `.git`; else None."""
-    found = ask(directory, "rev-parse", "--show-toplevel")
-    folder = ask(directory, "rev-parse", "--absolute-git-dir") if found else None
+    found = ask(directory, "rev-parse", "--show-toplevel", seconds=seconds)
+    folder = ask(directory, "rev-parse", "--absolute-git-dir", seconds=seconds) if found else None
     if not found or not folder:
         return None
     own = Path(found, ".git")
@@ -127,7 +150,7 @@ def top(directory: str) -> str | None:
         return None
 
 
-def programs(directory: str) -> Programs | None:
+def programs(directory: str, seconds: float = ASK_S) -> Programs | None:
     """
     The filters and hooks that settings name.
 
@@ -135,7 +158,8 @@ def programs(directory: str) -> Programs | None:
     settings that count on some branches or in some directories alone, and so in the new worktree.
     """
     try:
-        done = run(directory, "config", "--null", "--show-scope", "--get-regexp", r"^(filter|hook|includeif)\.")
+        words = ("config", "--null", "--show-scope", "--get-regexp", r"^(filter|hook|includeif)\.")
+        done = run(directory, *words, seconds=seconds)
     except (OSError, subprocess.SubprocessError):
         return None
     if done.returncode not in (0, 1):  # 1: there are none

@@ -6,10 +6,12 @@ import io
 import math
 import os
 import sys
+from collections.abc import Callable, Mapping
 
 from tallylight.actions.panes import Panes
 from tallylight.cli.fleet import Elsewhere, FleetFeed
 from tallylight.cli.parser import Parser
+from tallylight.config import config_file
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.rows import Row
@@ -19,6 +21,10 @@ from tallylight.ui.agent_list import loop
 from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
 from tallylight.ui.terminal import Terminal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tallylight.actions.beside import Watch
 
 
 class NoTerminalError(TallyError):
@@ -69,8 +75,23 @@ def main(argv: list[str]) -> int:
         selected=environ.get(SELECTED, ""),
         as_of=_seconds(environ.get(AS_OF, "")),
         depth=colours.depth(colours.chosen(environ, options.color)),
+        beside=None if options.broker else _beside(environ),
     )
     return 0
+
+
+def _beside(environ: Mapping[str, str]) -> Callable[[], Watch] | None:
+    """What reads the repositories of agents of this machine; None if a person wants none of that."""
+    config, _ = config_file.load_config(environ)
+    if not config.listed.branches:
+        return None
+
+    def watch() -> Watch:
+        from tallylight.actions.beside import Watch  # not needed for the first picture
+
+        return Watch(environ.get("HOME", ""))
+
+    return watch
 
 
 def _seconds(value: str) -> float:

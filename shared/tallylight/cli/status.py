@@ -6,18 +6,22 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 
+from tallylight.actions import beside as beside_status
 from tallylight.cli.exit_codes import WAITS
 from tallylight.cli.fleet import read_fleet
 from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
 from tallylight.cli.parser import Parser
+from tallylight.config import config_file
 from tallylight.model import lights
+from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, Panes, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
-from tallylight.ui import colours, details, tasks
+from tallylight.ui import beside, colours, details, tasks
 from tallylight.ui.layout import duration
 
 #: Of the JSON. A key that goes or changes its meaning makes it 2; a new key does not.
@@ -28,6 +32,8 @@ NARROW = 72
 LEAST_NAME = 8
 #: Cells that a reply gets at least, or it is left out.
 _LEAST = 16
+#: Seconds that `-o wide` has for the repositories of all panes.
+BESIDE_S = 3.0
 _NOTHING = "no agent runs in any tab"
 _NO_HOST = "no terminal with Tallylight is running: start kitty or WezTerm; `tally doctor` tells what is missing"
 
@@ -55,7 +61,8 @@ def make_parser() -> Parser:
         "-o",
         "--output",
         choices=("wide",),
-        help="wide: a second line with model, context, cost, subagents and reply",
+        help="wide: a second line with branch, changes, model, context, cost, subagents and reply; "
+        "in JSON the key `beside`",
     )
     parser.add_argument("--all", action="store_true", help="also shells and plain commands")
     parser.add_argument(
@@ -71,9 +78,11 @@ def main(argv: list[str]) -> int:
     panes = read_fleet() if options.broker else read_panes(os.environ)
     shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
     code = _code(panes, shown) if options.waiting else 0
+    is_wide = options.output == "wide"
+    besides = _read_beside(shown) if is_wide and not options.broker else {}
     if options.json:
         waited = {} if options.broker else {"waited_s": round(waited_today(os.environ, time.time()), 1)}
-        sys.stdout.write(json.dumps(to_json(panes, shown) | waited, indent=2) + "\n")
+        sys.stdout.write(json.dumps(to_json(panes, shown, besides if is_wide else None) | waited, indent=2) + "\n")
         return code
     for problem in panes.problems:
         sys.stderr.write(f"tally status: {clean(str(problem))}\n")
@@ -83,7 +92,7 @@ def main(argv: list[str]) -> int:
     left_out = repeated((found.host, found.pane) for found in panes.panes)
     lit = [f for f in shown if options.all or (f.is_lit and (f.host, f.pane.id) not in left_out)]
     if lit:
-        draw(output, lit, time.time(), wide=options.output == "wide")
+        draw(output, lit, time.time(), besides if is_wide else None)
     else:
         output.line("nothing waits for you" if options.waiting and panes.hosts else nothing(panes))
     if not options.waiting and not options.broker and (waited_s := waited_today(os.environ, time.time())) >= 1:
@@ -103,8 +112,20 @@ def nothing(panes: Panes) -> str:
     return _NOTHING if panes.hosts or panes.machines else _NO_HOST
 
 
-def draw(output: Output, panes: list[Found], now: float, *, wide: bool = False) -> None:
-    """Draw a line for each of *panes*; *wide*: and one with what its own record tells."""
+def _read_beside(panes: list[Found]) -> Mapping[str, Beside]:
+    """What stands beside *panes*, by `Pane.works_in`, as far as it is told in time; nothing if a person wants none."""
+    config, _ = config_file.load_config(os.environ)
+    if not config.listed.branches:
+        return {}
+    return beside_status.read_all((found.pane for found in panes), os.environ.get("HOME", ""), BESIDE_S)
+
+
+def draw(output: Output, panes: list[Found], now: float, besides: Mapping[str, Beside] | None = None) -> None:
+    """
+    Draw a line for each of *panes*.
+
+    *besides*: and one with what stands beside it, by `Pane.works_in`, and what its own record tells.
+    """
     narrow = output.columns < NARROW
     rows = [_row(found, now, narrow=narrow) for found in panes]
     if any(row[6] for row in rows):
@@ -116,14 +137,21 @@ def draw(output: Output, panes: list[Found], now: float, *, wide: bool = False) 
         status = found.pane.status
         painted = [output.lit(status, cell) if index in (0, 2) else cell for index, cell in enumerate(cells) if cell]
         output.line(GAP.join(painted).rstrip())
-        if wide:
-            _draw_details(output, found.pane, now)
+        if besides is not None:
+            _draw_details(output, found.pane, besides.get(found.pane.works_in, NOTHING), now)
 
 
-def _draw_details(output: Output, pane: Pane, now: float) -> None:
-    """Draw what the agent's own record tells of a pane, where it tells anything."""
+def _draw_details(output: Output, pane: Pane, found: Beside, now: float) -> None:
+    """Draw what stands beside a pane, and what the agent's own record tells of it, where anything is known."""
     full = f"context {details.context(pane)}" if pane.context is not None else ""
-    facts = [details.limit(pane, now), pane.model, full, details.cost(pane), details.children(pane)]
+    facts = [
+        beside.text(found, min(60, output.columns - len(GAP))),
+        details.limit(pane, now),
+        pane.model,
+        full,
+        details.cost(pane),
+        details.children(pane),
+    ]
     cells = [clean(fact, 60) for fact in facts]
     room = output.columns - len(GAP) - sum(len(cell) + len(GAP) for cell in cells if cell)
     if pane.reply and room >= _LEAST:
@@ -159,12 +187,23 @@ def _says(pane: Pane, name: str) -> str:
     return GAP.join(part for part in (doing, said) if part)
 
 
-def to_json(panes: Panes, shown: list[Found]) -> dict[str, object]:
-    """Make the JSON object: every text is as the program in the tab wrote it, so the reader must sanitise it."""
+def to_json(panes: Panes, shown: list[Found], besides: Mapping[str, Beside] | None = None) -> dict[str, object]:
+    """
+    Make the JSON object: every text is as the program in the tab wrote it, so the reader must sanitise it.
+
+    *besides*, by `Pane.works_in`, is told of each pane, if it is given.
+    """
+
+    def told(pane: Pane) -> dict[str, object]:
+        return {} if besides is None else {"beside": besides.get(pane.works_in, NOTHING).to_json()}
+
     return {
         "version": JSON_VERSION,
         "hosts": list(panes.hosts),
         **({"machines": dict(panes.machines)} if panes.machines else {}),
-        "panes": [{"address": found.address, "host": found.host, **found.pane.to_json()} for found in shown],
+        "panes": [
+            {"address": found.address, "host": found.host, **found.pane.to_json(), **told(found.pane)}
+            for found in shown
+        ],
         "problems": [str(problem) for problem in panes.problems],
     }

@@ -39,6 +39,9 @@ delay_s = 0           # tell only what is still so after this many seconds; 0 to
 mute = []             # names of projects that you are never told of: ["notes"]
 sounds = {}           # of a status: a sound of the desktop's theme, a file or "silent": {done = "silent", error = "~/x.oga"}
 
+[list]                  # see list.md
+branches = true       # read the branch and the changes of each agent's repository; false: read none
+
 [history]               # see notifications.md
 keep = true           # write down what agents did, for `tally log`; false: write nothing
 

@@ -71,6 +71,13 @@ class History:
 
 
 @attrs.frozen(kw_only=True)
+class Listed:
+    """What lists show of an agent beside its light: whether the branch and the changes of its repository."""
+
+    branches: bool = True
+
+
+@attrs.frozen(kw_only=True)
 class Config:
     """Every setting. Times end in their unit."""
 
@@ -85,6 +92,7 @@ class Config:
     trust: Trust = Trust()
     kitty: Kitty = Kitty()
     history: History = History()
+    listed: Listed = Listed()
     notify: Notify = attrs.Factory(Notify)
     fleet: Fleet = attrs.Factory(Fleet)
     #: A person's own keys by the names of `keys.ACTIONS`; `""` is none.
@@ -134,7 +142,7 @@ def read(table: Table) -> Config:
     """The configuration in *table*, which keeps what is wrong with it."""
     default = Config()
     trust, kitty = table.table("trust"), table.table("kitty")
-    history, scripting = table.table("history"), table.table("scripting")
+    history, scripting, listed = table.table("history"), table.table("scripting"), table.table("list")
     palette, colours, themed = _colours(table)
     config = Config(
         poll_ms=round(table.number("poll_ms", default.poll_ms, 100, 30_000)),
@@ -158,6 +166,7 @@ def read(table: Table) -> Config:
             os_window_title=kitty.text("os_window_title", default.kitty.os_window_title, choices=OS_WINDOW_TITLES),
         ),
         history=History(keep=history.boolean("keep", default.history.keep)),
+        listed=Listed(branches=listed.boolean("branches", default.listed.branches)),
         notify=_notify(table.table("notify")),
         scripting=scripting.text("allow", default.scripting, choices=SCRIPTING),
         keys=wanted(table.table("keys")),
@@ -166,7 +175,7 @@ def read(table: Table) -> Config:
         colours=colours,
         themed=themed,
     )
-    for part in (trust, kitty, history, scripting, table):
+    for part in (trust, kitty, history, scripting, listed, table):
         part.close()
     return config
 

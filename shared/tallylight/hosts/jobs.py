@@ -2,21 +2,20 @@
 Jobs: what a host does away from its loop, on a few threads, bounded in number and in time.
 
 One job a key at a time: one that hangs keeps its thread, which cannot be ended, and another thread takes the place of
-that one, so that the others go on. `run` is the only way to another program from there.
+that one, so that the others go on. `files.program.run` is the only way to another program from there.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
 import queue
-import select
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable
 
-import attrs
+from tallylight.files.program import PATIENCE_S as PATIENCE_S
+from tallylight.files.program import Ran as Ran
+from tallylight.files.program import StuckError as StuckError
+from tallylight.files.program import run as run
 
 #: Threads, those that may be lost to jobs that hang, and jobs that wait for one.
 MAX_THREADS = 4
@@ -24,82 +23,8 @@ MAX_HUNG = 15
 MAX_WAITING = 2048
 #: A job that takes longer, in seconds, hangs: on a disk or a network that does not answer.
 HANGS_S = 6.0
-#: A command is given so long, in seconds, and so many bytes of output.
-PATIENCE_S = 3.0
-#: What a pipe holds, so that giving it never waits. https://man7.org/linux/man-pages/man7/pipe.7.html
-MAX_GIVEN = 16 * 1024
-MAX_OUTPUT = 4 * 1024 * 1024
 #: What has failed is left alone for so long, in seconds, doubled each time up to the last.
 RETRY_S, RETRY_MAX_S = 1.0, 60.0
-
-
-class StuckError(Exception):
-    """A program that did not end in its time, or wrote more than it may. It was killed."""
-
-
-@attrs.frozen
-class Ran:
-    """How a program ended, and what it wrote on standard output."""
-
-    code: int
-    output: bytes
-
-
-def run(
-    argv: Sequence[str],
-    env: Mapping[str, str],
-    *,
-    given: bytes | None = None,
-    patience: float = PATIENCE_S,
-    limit: int = MAX_OUTPUT,
-) -> Ran | None:
-    """
-    Run a program to its end; None if there is no such program. What it says on standard error goes nowhere.
-
-    *given* is what it reads on standard input, at most `MAX_GIVEN` bytes. `StuckError` after *patience* seconds, or
-    *limit* bytes.
-    """
-    assert given is None or len(given) <= MAX_GIVEN
-    try:
-        child = subprocess.Popen(
-            list(argv),
-            stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=dict(env),
-            # Python opens none that a child would inherit, and a host may hold hundreds of files open.
-            close_fds=False,
-        )
-    except (OSError, ValueError):
-        return None
-    assert child.stdout is not None
-    if child.stdin is not None:
-        # It fits into the pipe, and a program that does not read it is told by its code.
-        with contextlib.suppress(OSError):
-            os.write(child.stdin.fileno(), given or b"")
-        child.stdin.close()
-    end = time.monotonic() + patience
-    output = bytearray()
-    try:
-        poller = select.poll()
-        poller.register(child.stdout, select.POLLIN | select.POLLHUP)
-        while True:
-            left = end - time.monotonic()
-            if left <= 0 or not poller.poll(left * 1000):
-                raise StuckError(argv[0])
-            chunk = os.read(child.stdout.fileno(), 65_536)
-            if not chunk:
-                break
-            output += chunk
-            if len(output) > limit:
-                raise StuckError(argv[0])
-        return Ran(child.wait(max(0.01, end - time.monotonic())), bytes(output))
-    except (StuckError, subprocess.TimeoutExpired):
-        child.kill()
-        child.wait()
-        raise StuckError(argv[0]) from None
-    finally:
-        child.stdout.close()
 
 
 class Jobs:

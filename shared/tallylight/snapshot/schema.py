@@ -111,6 +111,11 @@ class Pane:
     terminal: str = ""
 
     @property
+    def works_in(self) -> str:
+        """The directory of its agent, as the host has seen it itself; nothing if no agent runs there."""
+        return self.conversation.cwd if self.agent_pid is not None else ""
+
+    @property
     def asks(self) -> str:
         """What it waits for, in the words that tell most: what it is about, else the question; nothing if unknown."""
         return (self.what or self.question) if self.status is Status.WAITING else ""

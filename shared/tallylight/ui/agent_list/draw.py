@@ -11,10 +11,11 @@ import attrs
 
 from tallylight.actions.say import MAX_TEXT
 from tallylight.model import lights
+from tallylight.model.beside import NOTHING
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
-from tallylight.ui import details, tasks
+from tallylight.ui import beside, details, tasks
 from tallylight.ui.agent_list import preview, week
 from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.state import (
@@ -37,6 +38,8 @@ MIDDLING = 56
 WIDE = 80
 #: From so many on the model and how full the context is have columns of their own.
 WIDEST = 110
+#: Cells of what stands beside a status, in a row.
+_BESIDE = 28
 
 
 def draw(state: State) -> list[Line]:
@@ -158,6 +161,7 @@ def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
         f"{age(state.now - pane.since) if pane.since else '':>3}",
         clean(pane.model, 16) if state.columns >= WIDEST else "",
         f"{details.context(pane):>4}" if pane.context is not None and state.columns >= WIDEST else "",
+        beside.text(state.beside.get(pane.works_in, NOTHING), _BESIDE) if state.columns >= WIDEST else "",
     ]
 
 
@@ -197,7 +201,7 @@ def _details(state: State, height: int) -> list[Line]:
     doing = tasks.doing(pane.progress, pane.tasks, pane.detail)
     for facts, more in (
         ((pane.asks, asked, pane.message, _who(row, state.now), doing), _own_record(pane, state)),
-        ((pane.topic, _where(pane), pane.title, pane.cwd), []),
+        ((pane.topic, _where(pane, state), pane.title, pane.cwd), []),
     ):
         for fact in facts:
             if fact not in seen:
@@ -207,10 +211,14 @@ def _details(state: State, height: int) -> list[Line]:
     return (lines + [()] * height)[:height]
 
 
-def _where(pane: Pane) -> str:
-    """In what mode and worktree it works."""
+def _where(pane: Pane, state: State) -> str:
+    """On what branch, in what mode and in what worktree it works, and what has changed there."""
+    found = state.beside.get(pane.works_in, NOTHING)
+    if pane.worktree:
+        found = attrs.evolve(found, worktree="")
     told = (("mode", pane.mode), ("worktree", pane.worktree))
-    return ", ".join(f"{name} {value}" for name, value in told if value)
+    words = [f"{name} {value}" for name, value in told if value]
+    return ", ".join(part for part in (beside.text(found, state.columns), *words) if part)
 
 
 def _own_record(pane: Pane, state: State) -> list[Line]:

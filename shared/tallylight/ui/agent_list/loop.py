@@ -25,6 +25,10 @@ from tallylight.ui.agent_list.week_reader import WeekReader
 from tallylight.ui.keys import Decoder
 from tallylight.ui.terminal import Terminal
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tallylight.actions.beside import Watch
+
 POLL_S = 0.05
 #: How long, in seconds, a lone ESC may wait for the rest of a sequence.
 ESCAPE_S = 0.05
@@ -50,14 +54,16 @@ def run(
     selected: str = "",
     as_of: float = 0.0,
     depth: ansi.Depth = ansi.Depth.FULL,
+    beside: Callable[[], Watch] | None = None,
 ) -> None:
     """
     Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
 
     *selected* is the address of the row that is selected in a picture that is there already. That picture may be newer
     than the host's file: it stays, and keys wait, until the file is as of *as_of*, or for `PATIENCE_S`.
+    *beside* makes what reads the repositories of agents, once the first picture stands; None: they are not read.
     """
-    shown = _List(terminal, feed, actions, explain, own, depth)
+    shown = _List(terminal, feed, actions, explain, own, depth, beside)
     shown.state = State(selected=selected)
     end = time.monotonic() + PATIENCE_S
     while shown.is_before(as_of) and time.monotonic() < end:
@@ -68,7 +74,14 @@ def run(
 
 class _List:
     def __init__(
-        self, terminal: Terminal, feed: Hosts, actions: Actions, explain: Explain, own: str, depth: ansi.Depth
+        self,
+        terminal: Terminal,
+        feed: Hosts,
+        actions: Actions,
+        explain: Explain,
+        own: str,
+        depth: ansi.Depth,
+        beside: Callable[[], Watch] | None,
     ) -> None:
         self.state = State()
         self._terminal, self._feed, self._actions, self._explain = terminal, feed, actions, explain
@@ -79,6 +92,8 @@ class _List:
         self._refreshed_at = float("-inf")
         self._screens = Screens(actions)
         self._week = WeekReader()
+        self._make_beside = beside
+        self._beside: Watch | None = None
         #: What was explained in the preview: which row, as of which refresh, in how many columns.
         self._explained: tuple[str, float, int] | None = None
         #: What stands on the screen.
@@ -101,6 +116,7 @@ class _List:
             self.state = state.pictured(self.state, *found)
         if (week := self._week.poll()) is not None:
             self.state = state.looked_back(self.state, week)
+        self._look_beside(now)
         shown = self.state.preview
         if shown is None or shown.page is not preview.Page.WHY:
             return
@@ -111,6 +127,15 @@ class _List:
             self._explained = wanted
             text = tuple(self._explain(row, columns, time.time()))
             self.state = attrs.evolve(self.state, preview=preview.explained(shown, row.address, text))
+
+    def _look_beside(self, now: float) -> None:
+        """Have the repositories read of the agents that can be seen."""
+        if self._make_beside is None or self._drawn is None:
+            return
+        if self._beside is None:
+            self._beside = self._make_beside()
+        if self._beside.poll((row.pane for row in state.visible(self.state)), now):
+            self.state = attrs.evolve(self.state, beside=self._beside.known)
 
     def _draw(self) -> None:
         if self.state is self._drawn:
@@ -147,8 +172,15 @@ class _List:
         now = time.monotonic()
         until_look = self._screens.due(state.watched(self.state)) - now
         until_age = max(self._refreshed_at + CLOCK_S - now, clock.due(self.state) + LATE_S - time.time())
-        patience = min(until_look, until_age, self._week.patience)
+        until_beside = self._until_beside(now)
+        patience = min(until_look, until_age, self._week.patience, until_beside)
         return None if math.isinf(patience) else max(0.0, patience)
+
+    def _until_beside(self, now: float) -> float:
+        if self._make_beside is None:
+            return math.inf
+        # At once, when the first picture stands.
+        return self._beside.due() - now if self._beside is not None else 0.0
 
     def _resize(self) -> None:
         size = self._terminal.size()

@@ -11,10 +11,12 @@ Times are seconds since the epoch.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
 import attrs
 
 from tallylight.actions.answer import Holder, Question
+from tallylight.model.beside import Beside
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
@@ -93,6 +95,8 @@ class State:
     preview: Preview | None = None
     #: What mode WEEK shows, from the line *scroll* on.
     week: Week = None
+    #: What stands beside the status of agents, by `Pane.works_in`.
+    beside: Mapping[str, Beside] = attrs.field(factory=dict)
     #: What there is to tell the person; until the next key.
     message: str = ""
     now: float = 0.0
@@ -254,6 +258,13 @@ def told(state: State, message: str) -> State:
 def explained(state: State, title: str, text: tuple[str, ...]) -> State:
     """Show *text* in place of the list."""
     return attrs.evolve(state, mode=Mode.TEXT, title=title, text=text, scroll=0)
+
+
+def visible(state: State) -> tuple[Row, ...]:
+    """The rows that a person can see."""
+    if state.mode in (Mode.TEXT, Mode.WEEK):
+        return ()
+    return state.shown[state.top : state.top + areas(state).rows]
 
 
 def looking_back(state: State) -> State:

@@ -1,0 +1,47 @@
+"""
+What stands beside an agent's status: the branch it works on, what has changed there, and ports that its programs serve.
+
+Only for display: nothing is decided by it.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class Changes:
+    """
+    A work tree against its last commit, and that against the branch it follows.
+
+    *added* and *removed* are lines of files that git knows, *new* the files and directories that it does not; *ahead*
+    and *behind* are commits, 0 where it follows no branch.
+    """
+
+    added: int = 0
+    removed: int = 0
+    new: int = 0
+    ahead: int = 0
+    behind: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Beside:
+    """
+    Of one agent. *branch* is the short commit where *is_detached*; *worktree* the name of one that git has linked.
+
+    *changes* None: not known. *ports* are those of TCP on which its processes listen, in order.
+    """
+
+    branch: str = ""
+    is_detached: bool = False
+    worktree: str = ""
+    changes: Changes | None = None
+    ports: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """All of it; what is not known is null or empty."""
+        return attrs.asdict(self) | {"ports": list(self.ports)}
+
+
+NOTHING = Beside()

@@ -1,0 +1,60 @@
+"""
+What stands beside a status, as text: `main +12 −3 2 new ↑1 ↓2 :5173`, as much of it as there is room for.
+"""
+
+from __future__ import annotations
+
+from tallylight.model.beside import Beside
+from tallylight.ui.layout import clean
+from tallylight.wire.text import width
+
+#: Of a branch at least, before it is left out; and of ports at most.
+_LEAST, MAX_PORTS = 6, 3
+_BRANCH_CELLS = 40
+
+
+def text(beside: Beside, cells: int) -> str:
+    """
+    All that fits into *cells*: the branch, what has changed, commits ahead and behind, the worktree, the ports.
+
+    What is worth least goes first, whole; the branch is cut at last. Nothing, if not even that has room.
+    """
+    parts = _parts(beside)
+    # By their places in the line, the least first.
+    for least in (4, 2, 5, 3, 1):
+        if width(_joined(parts)) <= cells:
+            break
+        parts[least] = ""
+    said = _joined(parts)
+    if width(said) <= cells:
+        return said
+    return clean(said, cells) if cells >= _LEAST else ""
+
+
+def _parts(beside: Beside) -> list[str]:
+    """The parts of the line, in its order; "" for one that says nothing."""
+    changes = beside.changes
+    branch = clean(beside.branch, _BRANCH_CELLS)
+    worktree = clean(beside.worktree, _BRANCH_CELLS)
+    ports = [f":{port}" for port in beside.ports[:MAX_PORTS]] + ["…"] * (len(beside.ports) > MAX_PORTS)
+    lines = ahead = new = ""
+    if changes is not None:
+        lines = " ".join(_signed((("+", changes.added), ("−", changes.removed))))
+        new = f"{changes.new} new" if changes.new else ""
+        ahead = " ".join(_signed((("↑", changes.ahead), ("↓", changes.behind))))
+    return [
+        f"({branch})" if beside.is_detached and branch else branch,
+        lines,
+        new,
+        ahead,
+        f"worktree {worktree}" if worktree and worktree != branch else "",
+        " ".join(ports),
+    ]
+
+
+def _signed(numbers: tuple[tuple[str, int], ...]) -> list[str]:
+    return [f"{sign}{number}" for sign, number in numbers if number]
+
+
+def _joined(parts: list[str]) -> str:
+    return " ".join(part for part in parts if part)

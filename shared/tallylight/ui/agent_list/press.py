@@ -106,7 +106,9 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
 def _preview_key(state: State, name: str) -> State | None:
     """The state after a key that opens, closes, turns or moves the preview; None for any other."""
     if name == " ":
-        return attrs.evolve(state, preview=None if state.preview is not None else Preview())
+        turned = attrs.evolve(state, preview=None if state.preview is not None else Preview())
+        # There are fewer rows, and the selected one is still to be seen.
+        return select(turned, turned.index)
     if state.preview is None:
         return None
     if name == "escape":

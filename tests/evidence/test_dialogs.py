@@ -121,6 +121,24 @@ READ: dict[str, tuple[list[str], str]] = {
         ["Which?", "Search…", "❯ Red", "  Green", HINT],
         f"pointed choices/question: Which? | Red=\r | Green={DOWN}\r",
     ),
+    "a filter with text in it": (
+        ["Which?", "⌕ gre", "❯ Green", "  Grey", HINT],
+        f"pointed choices/question: Which? | Green=\r | Grey={DOWN}\r",
+    ),
+    "a filter in a box": (
+        ["Which model?", "╭──────────╮", "│ > Filter │", "╰──────────╯", "  Red", "❯ Green", HINT],
+        f"pointed choices/question: Which model? | Red={UP}\r | Green=\r",
+    ),
+    "a filter away from what is asked": (
+        ["Which?", "", "", "Type to filter: g", "", "❯ Red", "  Green", HINT],
+        f"pointed choices/question: Which? | Red=\r | Green={DOWN}\r",
+    ),
+    "a filter above numbers": (
+        ["Which?", "Search: a", "❯ 1. Red", "  2. Green"],
+        "numbered choices/question: Which? | Red=1 | Green=2",
+    ),
+    "a filter too far from what is asked": (["Which?", "", "", "", "Search…", "❯ Red", "  Green", HINT], ""),
+    "a filter at the top of the screen": (["Search…", "❯ Red", "  Green", HINT], ""),
     "a filter of nothing that is asked": (["Models", "Search…", "❯ Red", "  Green", HINT], ""),
     "in one row": (
         ["Which?", "  1. Red   ❯ 2. Green   3. Blue"],

@@ -44,7 +44,10 @@ _PERMISSION = re.compile(
     r"grant|approval|consent|accept|untrusted|deny)\b",
     re.IGNORECASE,
 )
-_FILTER = re.compile(r"(?:[>⌕🔍/] ?)?(?:type to )?(?:search|filter)\b", re.IGNORECASE)
+#: A field that filters the choices below it, with what was typed into it.
+_FILTER = re.compile(r"[⌕🔍🔎]|(?:[>❯›/] ?)?(?:type to )?(?:search|filter)\b", re.IGNORECASE)
+#: Rows above the choices, or above such a field, at the most: the nearest one with text counts.
+_NEAR = 3
 #: How to leave a dialog that is not to be answered.
 _LEAVE = re.compile(r"\besc(?:ape)?\b.*\b(?:cancel|reject|exit|quit|back|close|skip|leave)\b", re.IGNORECASE)
 #: The same of what shows a text.
@@ -76,11 +79,23 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
 
 
 def _is_asked(rows: Sequence[Row], found: Choices) -> bool:
-    """Whether a question stands right above *found*, or a field that filters it and then the question."""
-    above = [rows[i] for i in range(max(0, found.first - 3), found.first) if rows[i].text and not rows[i].is_edge]
-    if above and _FILTER.match(above[-1].text):
-        del above[-1]
-    return bool(above) and above[-1].text.endswith(("?", ":"))
+    """Whether a question stands right above *found*, or above a field that filters it."""
+    above = _near_above(rows, _below_question(rows, found.first))
+    return above is not None and rows[above].text.endswith(("?", ":"))
+
+
+def _below_question(rows: Sequence[Row], first: int) -> int:
+    """What the question stands above: the choices at *first*, or the field that filters them, with its box."""
+    at = _near_above(rows, first)
+    if at is None or not _FILTER.match(rows[at].text):
+        return first
+    return at - 1 if at > 0 and rows[at - 1].is_edge else at
+
+
+def _near_above(rows: Sequence[Row], first: int) -> int | None:
+    """The nearest row with text above row *first*, edges apart."""
+    near = range(first - 1, max(-1, first - 1 - _NEAR), -1)
+    return next((at for at in near if rows[at].text and not rows[at].is_edge), None)
 
 
 def _wants_consent(rows: Sequence[Row], found: Choices) -> bool:
@@ -152,8 +167,9 @@ def kind_of(text: str) -> Kind:
 
 
 def _with_choices(rows: Sequence[Row], found: Choices, rule: str) -> Dialog | None:
-    top, asking = question_above(rows, found.first)
-    if asking == found.first:
+    below = _below_question(rows, found.first)
+    top, asking = question_above(rows, below)
+    if asking == below:
         return None
     text = _whole_question(rows, top, asking)
     kind = kind_of(text)

@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 
+from tallylight.actions import worktrees
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent, agent_files
@@ -432,6 +433,12 @@ def read_script_answer(document: bytes, _folder: Path) -> object:
     return found
 
 
+def read_mark(document: bytes, folder: Path) -> object:
+    (folder / "tallylight.json").write_bytes(document)
+    found = worktrees.read_mark(folder / "tallylight.json")
+    return None if found is None else (os.fsencode(found.root), os.fsencode(found.branch))
+
+
 def read_list_words(document: bytes, _folder: Path) -> object:
     words = channel.read_words(document)
     [os.fsencode(word) for word in words]
@@ -838,6 +845,9 @@ READERS = {
         read=read_reply,
     ),
     "words of the list": Reader(modules=("ui.agent_list.channel",), example=["answer", "3"], read=read_list_words),
+    "mark of a worktree": Reader(
+        modules=("actions.worktrees",), example={"root": "/a", "branch": "main"}, read=read_mark
+    ),
     "answer to a script": Reader(modules=("hosts.script_messages",), example={"rows": ["a"]}, read=read_script_answer),
     "question told to a script": Reader(
         modules=("hosts.script_messages",),

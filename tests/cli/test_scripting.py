@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tallylight.cli import exit_codes
 from tallylight.cli.exit_codes import MEANINGS
+from tallylight.cli.main import main
 from tallylight.cli.read import document, question_document
 from tallylight.snapshot.addresses import Found
 from tests.actions.desk import Desk, seen
 from tests.cli.panes import HOST, WAITING
 from tests.host.test_script_typing import EVERY, OWN
+from tests.test_docs import faults
 
 PAGE = (Path(__file__).parents[2] / "docs/scripting.md").read_text("utf-8")
 
@@ -45,3 +49,15 @@ def test_the_rules_are_those_of_the_page() -> None:
     named = {rule for cell in rows("| rule | means |") for rule in re.findall(r"`([\w-]+)`", cell)}
     used = {rule for table in (EVERY, *OWN.values()) for _, rule_words in table.values() for rule in rule_words.split()}
     assert used - named == set()
+
+
+def test_the_skill_says_what_is_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every command in it is understood; it has the head of a skill, and no code that is not documented."""
+    assert main(["skill"]) == 0
+    text = capsys.readouterr().out
+    head, body = re.fullmatch(r"---\n(.*?)\n---\n(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
+    assert [line.partition(":")[0] for line in head.splitlines()] == ["name", "description"]
+    assert faults(body, monkeypatch, capsys) == []
+    assert {"start", "wait", "read", "send", "interrupt"} <= set(re.findall(r"tally (\w+)", body))
+    codes = body.partition("## Exit codes")[2].partition(" With")[0]
+    assert {int(code) for code in re.findall(r"\b\d+\b", codes)} == set(MEANINGS)

@@ -12,6 +12,8 @@ revert, bisect, conflicts). Changes that are not committed are no obstacle; they
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
 import subprocess
@@ -22,6 +24,9 @@ import attrs
 
 from tallylight.actions import git
 from tallylight.actions.gate import Refusal
+from tallylight.files import read_write
+from tallylight.model.errors import TallyError
+from tallylight.wire import values
 
 #: Seconds for making a worktree of a large repository.
 MAKE_S = 300.0
@@ -36,6 +41,8 @@ _HALF_DONE = {
     "REVERT_HEAD": "a revert",
     "BISECT_LOG": "a bisect",
 }
+#: The file with a worktree's `Mark`, and the most bytes that it has.
+_MARK, _MAX_MARK = "tallylight.json", 16 * 1024
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _FORK = re.compile(r"-fork-\d{1,3}$")
 _STATUS = ("status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty", "-z")
@@ -78,10 +85,8 @@ def inspect(directory: str) -> Base | Refusal:
     commit = git.ask(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if not commit:
         return Refusal("worktree", "the repository has no commit yet")
-    folder = git.ask(top, "rev-parse", "--absolute-git-dir")
-    half_done = next((what for name, what in _HALF_DONE.items() if folder and Path(folder, name).exists()), "")
-    if half_done:
-        return Refusal("worktree", f"{half_done} is not finished in {top}")
+    if unfinished := half_done(top):
+        return Refusal("worktree", f"{unfinished} is not finished in {top}")
     programs = git.programs(top)
     if programs is None:
         return Refusal("worktree", f"cannot find out which programs the git settings of {top} run")
@@ -134,8 +139,53 @@ def make(base: Base) -> str | Refusal:
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         return Refusal("worktree", f"git worktree: {lines[-1] if lines else f'exit code {done.returncode}'}")
+    _put_mark(base)
     # A directory that is not in the commit is not in the worktree either.
     return base.cwd if Path(base.cwd).is_dir() else str(base.path)
+
+
+def half_done(directory: str) -> str:
+    """What is not finished in the work tree at *directory*: `a merge`; nothing if nothing is."""
+    folder = git.ask(directory, "rev-parse", "--absolute-git-dir")
+    return next((what for name, what in _HALF_DONE.items() if folder and Path(folder, name).exists()), "")
+
+
+@attrs.frozen
+class Mark:
+    """Where a worktree of ours came from: the work tree *root*, and the *branch* there; nothing for none."""
+
+    root: str
+    branch: str
+
+
+def mark_of(directory: str) -> Mark | None:
+    """The mark of the worktree at *directory*; None if we did not make it."""
+    folder = git.ask(directory, "rev-parse", "--absolute-git-dir")
+    return read_mark(Path(folder, _MARK)) if folder else None
+
+
+def read_mark(path: Path) -> Mark | None:
+    """The mark in the file *path*; None if it is none."""
+    try:
+        found = values.load(read_write.read_limited(path, _MAX_MARK))
+    except (OSError, TallyError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    root, branch = values.exact(found.get("root"), _MAX_MARK), values.exact(found.get("branch"), _MAX_MARK)
+    return Mark(root, branch) if root and root.startswith("/") and branch is not None else None
+
+
+def _put_mark(base: Base) -> None:
+    """Note in the worktree's own part of the repository that it is ours; git removes that with the worktree."""
+    folder = git.ask(str(base.path), "rev-parse", "--absolute-git-dir")
+    branch = git.ask(str(base.root), "symbolic-ref", "--quiet", "--short", "HEAD") or ""
+    if folder:
+        # Without it the worktree is one that only the person finishes.
+        with contextlib.suppress(OSError):
+            read_write.atomic_write(
+                Path(folder, _MARK), json.dumps({"root": str(base.root), "branch": branch}).encode()
+            )
 
 
 def _slug(branch: str) -> str:

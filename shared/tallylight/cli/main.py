@@ -59,6 +59,8 @@ GROUPS = {
         "send": "type a text into an agent at its prompt, or answer its question",
         "interrupt": "interrupt an agent that works",
         "start": "start an agent in a new pane of kitty, for scripts and other agents",
+        "finish": "finish a git worktree of `start` or `fork`: merge, keep or drop its commits",
+        "skill": "print a skill file, from which an agent learns to use these",
         "watch": "print one JSON line per change, for bars and prompts",
         "prompt": "print one short line for a shell's prompt, or nothing",
         "emit": "send a status to this terminal's tab",

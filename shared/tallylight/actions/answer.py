@@ -145,7 +145,7 @@ class Typist(Protocol):
     """
 
     def see(self) -> Seen | Refusal:
-        """Look at the screen and at the process in the foreground, both anew."""
+        """Look at the screen and at the process in the foreground, both again."""
 
     def screen(self) -> StyledScreen:
         """Look at the screen with its colours; one whose colours are not told is plain."""

@@ -55,7 +55,7 @@ class Act(enum.Enum):
 
 
 class Worktree(Protocol):
-    """What a page tells of a worktree that would be made."""
+    """What a page tells about a worktree that would be made."""
 
     @property
     def cwd(self) -> str:

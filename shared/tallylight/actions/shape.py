@@ -74,7 +74,7 @@ def is_option(word: str) -> bool:
 
 
 def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    """*words* in runs: each begins at an option, but for the first, which begins where they do."""
+    """*words* in runs: each begins at an option, except for the first, which begins where they do."""
     runs: list[list[str]] = []
     for word in words:
         if is_option(word) or not runs:

@@ -2,7 +2,7 @@
 A page in a window: what of it is on the screen, and whether all of it has been. Pure: lines out, keys in.
 
 A page that is longer than its window is scrolled. Enter counts only once every row has been on the screen, as it is
-now: another width or height, or other words on the page, begin anew. What could not be shown is not agreed to.
+now: another width or height, or other words on the page, begin again. What could not be shown is not agreed to.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class View:
     _says_not_yet: bool = False
 
     def draw(self, columns: int, rows: int) -> tuple[list[Line], bool]:
-        """The lines for a window of this size, never more than it has rows; and whether they begin anew."""
+        """The lines for a window of this size, never more than it has rows; and whether they begin again."""
         body = self.offer.body(max(2, columns))
         is_new = (body, (columns, rows)) != (self._body, self._size)
         if is_new:

@@ -1,7 +1,7 @@
 """
 `tally doctor`: is everything wired, and does a light sent from here arrive.
 
-One line a finding, with its remedy. Nothing is written, but for one report to this terminal and its withdrawal: a
+One line a finding, with its remedy. Nothing is written, except for one report to this terminal and its withdrawal: a
 child record of this pane, so that what the pane's own agent said stands. The tab turns amber for a moment.
 """
 

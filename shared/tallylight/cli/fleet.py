@@ -105,7 +105,7 @@ class FleetFeed:
         return self._snapshots != before
 
     def descriptors(self) -> None:
-        """The broker's client tells of nothing by itself."""
+        """The broker's client reports nothing by itself."""
 
 
 class Elsewhere:

@@ -86,7 +86,7 @@ def _carry_out(verb: str, options: argparse.Namespace, seconds: str) -> int:
         request = Request("mute", found.pane.id, (TAB, "", seconds))
 
         def is_done(new: Found) -> bool:
-            # What has no light is not told anew to anybody before it has one.
+            # What has no light is not told again to anybody before it has one.
             return bool(new.pane.muted_until) == (verb == "mute") or not new.is_lit
 
         return ask(found, request, is_done, lambda _: f"and its tab: {_told(seconds)}")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tallylight.relay.core import RelayCore
 
 USAGE = 2
-#: Inside WezTerm, how often to tell again what is known: its variables are lost when it is attached to a mux anew.
+#: Inside WezTerm, how often to tell again what is known: its variables are lost when it is attached to a mux again.
 HEARTBEAT_S = 8.0
 
 

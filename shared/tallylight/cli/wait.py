@@ -28,7 +28,7 @@ from tallylight.snapshot.writer import directory
 
 #: Seconds between two looks.
 POLL_S = 0.1
-#: Seconds for which a pane must be missing before it counts as gone: a host may be writing its file anew.
+#: Seconds for which a pane must be missing before it counts as gone: a host may be writing its file again.
 GONE_S = 1.0
 #: The word for a pane that was closed, or whose agent has ended.
 GONE = "gone"

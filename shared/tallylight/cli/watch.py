@@ -93,7 +93,7 @@ def _is_read(stream: TextIO, seconds: float) -> bool:
 
 @attrs.define
 class BrokerWatch:
-    """What was last told of a fleet: whether its broker is there, and which machines are."""
+    """What was last reported of a fleet: whether its broker is there, and which machines are."""
 
     _problem: str | None = None
     _machines: dict[str, bool] = attrs.Factory(dict)

@@ -118,7 +118,7 @@ def _apart(grounds: Sequence[_Ground], around: set[_Ground]) -> int | None:
 
 
 def _around(texts: Mapping[int, str], styles: Mapping[int, Sequence[Style]], spans: Sequence[_Span]) -> set[_Ground]:
-    """The grounds in the dialog, but for the labels and the blanks beside them."""
+    """The grounds in the dialog, except for the labels and the blanks beside them."""
     taken = {(span.row, column) for span in spans for column in _padded(texts[span.row], span)}
     return {
         _ground(style)

@@ -24,7 +24,7 @@ class Process:
     """
     One process at one moment. What could not be read is empty.
 
-    *start* is opaque but for equality: the same *pid* with another *start* is another process. Read from `/proc`
+    *start* is opaque except for equality: the same *pid* with another *start* is another process. Read from `/proc`
     it is field 22 of `stat`, the number that Claude Code writes into its status file.
     """
 

@@ -13,7 +13,7 @@ compared, look by look (four a second). What a person types is not output, and n
    a screen that comes back for the third time within a short while: something blinks.
 3. **Unless it does not stop.** Minor changes in at least `LIVELY` of the last `WINDOW` looks are output after all.
    Agents that wait for an approval move 0.9 to 1.6 times a second, agents that work 7 times and more.
-4. **A new size is not output**, nor is what is drawn anew in the `SETTLING` looks after it.
+4. **A new size is not output**, nor is what is drawn again in the `SETTLING` looks after it.
 5. **A screen without text is not output.** A program that starts clears it first, and may then load for a long time.
 
 Any other change is output. Kept are the text of one screen (`MAX_ROWS` by `MAX_COLUMNS` at most) and a few hashes.
@@ -82,7 +82,7 @@ class ScreenWatch:
         cursor_visible: bool = True,
     ) -> Change:
         """
-        What changed since the last look; the first one, and one at a screen of a new size, start anew.
+        What changed since the last look; the first one, and one at a screen of a new size, start again.
 
         *lines* are the visible rows from the top, one string each; rows and columns count from 0.
         """
@@ -151,7 +151,7 @@ class ScreenWatch:
         Whether a few characters were added or taken at the cursor of a paragraph that is wrapped between words.
 
         Such an input has no border and its rows are not full, so only its text tells: it is the same up to the
-        cursor but for what was typed.
+        cursor except for what was typed.
         """
         new, row = self._rows, self._cursor[0]
         if not new[row] or abs(row - old_cursor[0]) > 1:

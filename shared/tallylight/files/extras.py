@@ -40,5 +40,5 @@ def enable(name: str) -> None:
 
 
 def missing(name: str) -> TallyError:
-    """What to say where they are not to be had."""
+    """What to say where they are not available."""
     return TallyError(f"this needs {', '.join(EXTRAS[name])}: run `tally setup --with {name}`")

@@ -238,7 +238,7 @@ class Table:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Word the one of *known* that *word* is most like, as the end of a message; nothing if it is like none."""
-    import difflib  # dear, and needed only where something is wrong
+    import difflib  # slow, and needed only where something is wrong
 
     near = difflib.get_close_matches(word[:MAX_WORD], sorted(known), n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

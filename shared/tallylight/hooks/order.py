@@ -12,7 +12,7 @@ follows from all of them, whatever came first:
 * when the agent itself takes its leave, its subagents' earlier reports go with it.
 
 In: the payload of the carrier and the report that it was decoded to. Out: the reports for the tracker. A payload
-without `at` is not of a hook, stands for itself and starts anew.
+without `at` is not of a hook, stands for itself and starts again.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class Order:
         if line.is_known(entry):
             return []
         line.add(entry)
-        # The tracker withdraws a record with those below it. A subagent that came later is told anew.
+        # The tracker withdraws a record with those below it. A subagent that came later is told again.
         line.shown = None
         return self._settle(line, entry)
 

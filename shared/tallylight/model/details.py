@@ -1,5 +1,5 @@
 """
-Details: what an agent's own record tells of it beside its status.
+Details: what an agent's own record says about it beside its status.
 
 For display alone: nothing in here decides anything. Every text is untrusted and already sanitised, every list bounded.
 """

@@ -36,7 +36,7 @@ class Kind(enum.StrEnum):
     QUESTION = "question"
     INPUT = "input"
     AUTH = "auth"
-    #: Nothing more is to be had until a limit ends: no question, and nothing that a person could answer.
+    #: Nothing more is available until a limit ends: no question, and nothing that a person could answer.
     LIMIT = "limit"
 
 

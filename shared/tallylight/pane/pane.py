@@ -161,7 +161,7 @@ class Pane(OwnFiles):
             self._changed_to(found, now)
 
     def holder(self) -> Identity:
-        """Who holds the foreground, of the group that was last told of; read anew, for what a person has typed."""
+        """Who holds the foreground, of the group that was last reported; read again, for what a person has typed."""
         return self._reader.anew(self._pgid).with_title(self._title)
 
     @property

@@ -134,7 +134,7 @@ def _read(reader: Reader, found: Found, now: Stamp) -> Found:
     else:
         before = found.stamp
         if before is not None and (before[0] != now[0] or now[1] < offset):
-            state, offset = None, 0  # another file, or one that was begun anew
+            state, offset = None, 0  # another file, or one that was begun again
         data, offset = added(place.path, offset, now[1])
     reading = reader.read(data, state)
     age = max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
@@ -234,7 +234,7 @@ class Record:
             message=turn.message if turn is not None and status is not None else "",
             background=len(reading.background) if reading is not None and status is Status.BACKGROUND else 0,
         )
-        # The same end again is no news, but for one of another turn.
+        # The same end again is no news, except for one of another turn.
         key = attrs.evolve(report, title=str(turn.at) if turn is not None and status is not None else "")
         if key == self._said or (self._said is None and status is None):
             return None

@@ -282,5 +282,5 @@ def write(found: Draft, name: str, processes: Iterable[str], source: str = "") -
 
 
 def _toml(value: object) -> str:
-    """A string or a list of them, as TOML has it: that of JSON, but for what is no ASCII."""
+    """A string or a list of them, as TOML has it: that of JSON, except for what is no ASCII."""
     return json.dumps(value, ensure_ascii=False)

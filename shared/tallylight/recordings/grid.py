@@ -6,7 +6,7 @@ wants them. Text, cursor movement, erasing, inserting, scrolling, margins, tabs,
 are carried out; colours and everything else that leaves the text alone are not. Rows are at most `MAX_ROWS`, columns
 `MAX_COLUMNS`, and numbers are cut to those, so that no sequence costs more than a screen.
 
-Where it departs from a terminal: nothing is wrapped anew at a new size; a character and the marks on it are one cell
+Where it departs from a terminal: nothing is wrapped again at a new size; a character and the marks on it are one cell
 without the marks; an emoji of several characters takes the cells of all of them.
 """
 

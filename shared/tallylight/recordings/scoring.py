@@ -147,7 +147,7 @@ def exact_total(scores: Iterable[Exact]) -> Exact:
 
 def exact(truth: Track, light: Track, end: float, *, grace: float = GRACE_S) -> Exact:
     """
-    What was shown in the time of each truth of `EXACT`, but for the `grace` after it began.
+    What was shown in the time of each truth of `EXACT`, except for the `grace` after it began.
 
     Of a rest the last `TYPING_S` before work or the end are not counted either.
     """

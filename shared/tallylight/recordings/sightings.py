@@ -188,7 +188,7 @@ def _corrected(looks: list[Sighting], said: Iterable[tuple[float, str]]) -> list
 
 
 def _like(look: Sighting) -> tuple[str, ...]:
-    """What is the same in looks at one dialog: its last rows, but for numbers and spinners."""
+    """What is the same in looks at one dialog: its last rows, except for numbers and spinners."""
     return tuple(_CHANGING.sub("", row) for row in look.rows[-6:])
 
 

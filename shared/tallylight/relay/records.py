@@ -65,7 +65,7 @@ class Records:
         self._agent = agent
         self._limit = limit
         self._records: OrderedDict[str, _Record] = OrderedDict()
-        #: What the host knows of a record: what was told last (None for one to be told anew), and when.
+        #: What the host knows of a record: what was told last (None for one to be told again), and when.
         self._told: dict[str, tuple[Report | None, float]] = {}
         #: Those of them whose record is gone, the longest gone first.
         self._gone: dict[str, None] = {}

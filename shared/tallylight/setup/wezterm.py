@@ -270,7 +270,7 @@ def _made(note: Path) -> Sequence[str]:
 
 
 def lines(system: System, here: WezTerm) -> Iterator[str]:
-    """What `tally setup` tells of WezTerm."""
+    """What `tally setup` tells about WezTerm."""
     if not here.is_here:
         return
     if here.is_foreign:

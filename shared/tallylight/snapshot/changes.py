@@ -1,7 +1,7 @@
 """
 Changes: descriptors that become readable when a host writes its snapshot or ends, so that nobody has to keep looking.
 
-Linux alone tells of both, by inotify(7) and pidfd_open(2). Python has no inotify of its own; it is called in the C
+Only Linux reports both, by inotify(7) and pidfd_open(2). Python has no inotify of its own; it is called in the C
 library. Where either is missing there are no descriptors, and a reader looks every now and then, as it did before.
 """
 
@@ -88,7 +88,7 @@ class Changes:
 
 
 def _watched(folder: Path) -> int | None:
-    """A descriptor that tells of *folder*; None where there is no such folder or no inotify."""
+    """A descriptor that tells about *folder*; None where there is no such folder or no inotify."""
     try:
         import ctypes  # not every Python has it
 

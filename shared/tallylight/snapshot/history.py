@@ -106,7 +106,7 @@ def without_repeated(turns: Sequence[Turn]) -> list[Turn]:
     """
     *turns* without those that another host knows better.
 
-    A terminal tells of an agent in the tmux that it shows, and the host of sessions sees its process: of two turns of
+    A terminal reports an agent in the tmux that it shows, and the host of sessions sees its process: of two turns of
     the same agent at the same time, and of the same session as far as both know it, the one with a process counts.
     """
     local: dict[str, list[Turn]] = {}

@@ -3,7 +3,7 @@ Jump: to the next pane that needs a person, and after the last one back to where
 
 A journey begins where the person is at the first jump. Each jump goes to the neediest pane it has not been to; when
 there is none left it ends where it began. Going elsewhere by other means ends it too. A visit changes nothing about a
-pane: what waits still waits, and a pane that needs somebody anew is visited anew.
+pane: what waits still waits, and a pane that needs somebody again is visited again.
 """
 
 from __future__ import annotations

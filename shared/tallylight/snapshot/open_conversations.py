@@ -69,7 +69,7 @@ def _kept(pane: Pane) -> Pane:
 
 
 def _place(pane: Pane) -> tuple[object, ...]:
-    """What of a pane is written anew as soon as it changes. The rest changes at every turn."""
+    """What of a pane is written again as soon as it changes. The rest changes at every turn."""
     return pane.id, pane.conversation, pane.tab, pane.os_window
 
 

@@ -112,7 +112,7 @@ class Spool:
     The directory of requests to the host *host* with *pid*; making it removes those of hosts that are gone.
 
     Without a directory of this user alone, or when the disk fails, there are no requests and *error* says why: from
-    then on nothing is taken. The directories are looked at anew each time, and so is every file.
+    then on nothing is taken. The directories are looked at again each time, and so is every file.
     """
 
     def __init__(self, host: str, pid: int | None = None, environ: Mapping[str, str] = os.environ) -> None:

@@ -114,7 +114,7 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float) -> tuple[Row, ...
         for host, pane in places
         if is_lit(pane)
         and (host, pane.id) not in left_out
-        # The pane of a terminal that shows tmux tells of an agent in there once more.
+        # The pane of a terminal that shows tmux tells about an agent in there once more.
         and pane.agent not in inside.get(pane.terminal, ())
     ]
     return tuple(sorted(rows, key=lambda row: (*need(row.pane, now), row.address)))

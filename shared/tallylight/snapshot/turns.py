@@ -320,7 +320,7 @@ def _written(going: _Going, now: float, clock: float) -> Turn:
 
 
 def _own_status(pane: Pane) -> Status:
-    """What *pane* shows, but for a finished turn that a person has asked to be shown as one that waits."""
+    """What *pane* shows, except for a finished turn that a person has asked to be shown as one that waits."""
     if pane.status is Status.WAITING and pane.kind is Kind.INPUT:
         if any(record.id and record.status is Status.WAITING for record in pane.records):
             return pane.status
@@ -338,7 +338,7 @@ def _is_brief(before: tuple[Status, float] | None, status: Status) -> bool:
 
 
 def _described(turn: Turn, pane: Pane) -> Turn:
-    """*turn* with what *pane* tells of it now, where it tells anything."""
+    """*turn* with what *pane* says about it now, where it tells anything."""
     return attrs.evolve(
         turn,
         project=sanitise(pane.project, cells=_NAME_CELLS) or turn.project,

@@ -223,7 +223,7 @@ def read_snapshots(folder: Path) -> tuple[list[Snapshot], list[SnapshotError]]:
 
 def stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
     """
-    The names of the snapshots in *folder*, each with what changes when it is written anew. No folder: none.
+    The names of the snapshots in *folder*, each with what changes when it is written again. No folder: none.
 
     At most `MAX_FILES`. SnapshotError if the directory cannot be read or is not this user's alone.
     """

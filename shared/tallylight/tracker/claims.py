@@ -83,7 +83,7 @@ def expires(claim: Claim, timing: Timing, last_output: float | None) -> float | 
     return max(claim.at, last_output if last_output is not None else claim.at) + allowance
 
 
-#: What an agent tells of itself beside a protocol.
+#: What an agent says about itself beside a protocol.
 _OWN = (Source.REGISTRY, Source.RECORD, Source.TITLE)
 #: What was seen of it, and is no guess.
 _SEEN = (Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN)

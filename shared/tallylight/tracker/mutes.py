@@ -17,7 +17,7 @@ TAB, PROJECT, ALL = "tab", "project", "all"
 SCOPES = (TAB, PROJECT, ALL)
 #: Mutes that a host keeps; the oldest is forgotten for a new one.
 MAX_MUTES = 256
-#: The longest in seconds, but for those without an end: a week.
+#: The longest in seconds, except for those without an end: a week.
 MAX_S = 7 * 86_400.0
 #: As seconds of a mute: until it is taken back.
 FOREVER = math.inf

@@ -31,7 +31,7 @@ AGAIN_S = 1.5
 #: is still so.
 GAP_S = 5.0
 GUESS_GAP_S = 60.0
-#: A notification of the agent's own tells of what began up to so many seconds after it.
+#: A notification of the agent's own tells about what began up to so many seconds after it.
 OWN_S = 2.0
 TITLE_CELLS = 80
 BODY_CELLS = 240
@@ -287,12 +287,12 @@ def _time_turn(pane: _Pane, decision: Decision) -> None:
 
 
 def _question(decision: Decision) -> str:
-    """What tells one question from another: its text, but for the numbers that may count in it."""
+    """What tells one question from another: its text, except for the numbers that may count in it."""
     return _DIGITS.sub("0", decision.report.message)
 
 
 def _restate(need: _Need, view: View, now: float) -> None:
-    """An agent that asks another question right after the first is not answered yet, and asks anew."""
+    """An agent that asks another question right after the first is not answered yet, and asks again."""
     question = _question(view.decision)
     if question and question != need.question:
         if need.question and need.decision.status is Status.WAITING and not view.seen:

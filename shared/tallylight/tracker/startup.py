@@ -37,7 +37,7 @@ class Startup:
 
     @property
     def ends(self) -> float:
-        """Until when it may yet speak, if it does and draws nothing more."""
+        """Until when it may still report, if it does and draws nothing more."""
         if not self.speaks or self._busy_s > BUSY_S:
             return 0.0
         if self.drew is None:

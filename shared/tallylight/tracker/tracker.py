@@ -271,7 +271,7 @@ class Tracker:
             self._guess(Status.WORKING, None, "its dialog is gone", now)
 
     def _agent_started(self, now: float) -> None:
-        """A new agent came to the foreground: what was said before is not about it, but for its own first words."""
+        """A new agent came to the foreground: what was said before is not about it, except for its own first words."""
         own = self._records.own.get(Source.PROTOCOL)
         self._forget()
         if own is not None and now - own.at <= ADOPT_S:
@@ -295,7 +295,7 @@ class Tracker:
         self._settle(now)
 
     def _is_starting(self, now: float) -> bool:
-        """Whether the agent in the foreground may yet speak for itself."""
+        """Whether the agent in the foreground may still report its own status."""
         return self._start is not None and now < self._start.ends
 
     def _agent_ended(self, now: float, *, is_gone: bool) -> None:

@@ -1,5 +1,5 @@
 """
-What an agent's own record tells of a pane, in words, for every surface that has room for it.
+What an agent's own record says about a pane, in words, for every surface that has room for it.
 """
 
 from __future__ import annotations

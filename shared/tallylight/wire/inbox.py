@@ -8,7 +8,7 @@ is left out.
 
 What waits is bounded, in number and in bytes. Beyond that what was heard of least recently goes first, as it would from
 the records; what concerns the pane itself, of which there is a handful of keys, goes last. Every method takes a
-constant time, but for the withdrawal of a record with others below it: that looks at all that wait.
+constant time, except for the withdrawal of a record with others below it: that looks at all that wait.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Inbox:
         return calls
 
     def forget_but(self, kept: Hashable) -> None:
-        """All that waits is void, but for what has this name."""
+        """All that waits is void, except for what has this name."""
         for name in [name for name in self._items if name != kept]:
             self._drop(name)
 

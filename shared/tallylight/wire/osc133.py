@@ -2,7 +2,7 @@
 Marks of a shell, OSC 133:
 https://gitlab.freedesktop.org/Per_Bothner/specifications/blob/master/proposals/semantic-prompts.md
 
-In: one sequence. Out: `Mark`, or DecodeError. Options after the letter are ignored, but for the exit code of
+In: one sequence. Out: `Mark`, or DecodeError. Options after the letter are ignored, except for the exit code of
 `D`. kitty's `133;k` and letters of other dialects are not ours.
 """
 

@@ -7,7 +7,7 @@ them: a bad one kills the frame.
 
 Extensions, which vibeflow's own parser ignores: the states `idle`, `error`, `background`, and `clear`, which
 withdraws; the keys `id kind session title cwd worktree mode message what detail progress tasks background resume
-fork via`. A bad value of those is dropped alone, but for `id`: without it the report would be about another record.
+fork via`. A bad value of those is dropped alone, except for `id`: without it the report would be about another record.
 `what` is kept of `waiting` alone. `resume` and `fork` are argument lists, the program first, a word a line (`%0A`);
 `tasks` is what there is to do, one a line; `via` names the protocol in which a relay heard what it tells. Numbers other
 programs put under 1338 fail the rule that `state` must be known.

@@ -38,7 +38,7 @@ _BACKSLASH = 0x5C
 
 
 class SequenceKind(enum.Enum):
-    """What introduced a sequence. The value is the byte after ESC, but for ESC itself, which has none."""
+    """What introduced a sequence. The value is the byte after ESC, except for ESC itself, which has none."""
 
     OSC = "]"
     DCS = "P"

@@ -202,7 +202,7 @@ def write(fd: int, data: bytes, *, timeout: float = 1.0) -> None:
             left = end - monotonic()
             if left <= 0:
                 raise TerminalStuckError(sent, len(data)) from None
-            # Not select(2), whose module is dear to load: this is the rare case.
+            # Not select(2), whose module is slow to load: this is the rare case.
             sleep(min(0.005, left))
 
 

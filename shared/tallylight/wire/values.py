@@ -63,8 +63,8 @@ def exact(value: object, most: int) -> str | None:
     """
     Return *value* if it is a text of at most *most* characters that the system takes as it is, else None.
 
-    For what would be another one if it were cut or mended: a path, an argument. A byte of a file name that is no UTF-8
-    is in there as Python has it, `\\udc80` to `\\udcff`.
+    For what would be another one if it were cut or repaired: a path, an argument. A byte of a file name that is no
+    UTF-8 is in there as Python has it, `\\udc80` to `\\udcff`.
     """
     if not isinstance(value, str) or len(value) > most or "\0" in value:
         return None

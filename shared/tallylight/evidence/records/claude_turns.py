@@ -35,7 +35,7 @@ _KINDS = {
     "goal proposal": Kind.PERMISSION,
     "input needed": Kind.QUESTION,
 }
-#: A menu that the person has opened, such as `/help`: it waits, but for nobody who does not know.
+#: A menu that the person has opened, such as `/help`: it waits, but for somebody who knows.
 _OWN_MENU = "dialog open"
 
 

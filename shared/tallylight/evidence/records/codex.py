@@ -154,7 +154,7 @@ _TRY = re.compile(r"try again at (?:([A-Z][a-z]{2} \d{1,2}(?:st|nd|rd|th), \d{4}
 
 
 def _limits(found: Reading, limits: dict[str, Any]) -> None:
-    """Until when nothing more is to be had: of the windows that are used up, the last to open again."""
+    """Until when nothing more is available: of the windows that are used up, the last to open again."""
     resets = 0.0
     for name in ("primary", "secondary"):
         window = table(limits, name)

@@ -76,7 +76,7 @@ def tail(rows: Sequence[tuple[object, ...]]) -> bytes:
 
 
 def read(tail: bytes, state: Reading | None) -> Reading:
-    """What the rows say. They tell everything anew, but for a reply that is longer ago than they go back."""
+    """What the rows say. They tell everything again, except for a reply that is longer ago than they go back."""
     found = Reading(reply=state.reply if state is not None else "")
     rows: dict[str, list[dict[str, Any]]] = {"message": [], "part": [], "todo": [], "child": []}
     for entry in entries(tail, (b'"row"',)):

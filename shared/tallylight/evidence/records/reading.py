@@ -152,7 +152,7 @@ class Reading:
         self.children[key] = Child(called, status)
 
     def began(self, at: float | None) -> None:
-        """A turn began: what was left of the one before is over, but for subagents that still work."""
+        """A turn began: what was left of the one before is over, except for subagents that still work."""
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
         self.limited_until = 0.0

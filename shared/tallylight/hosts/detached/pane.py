@@ -1,7 +1,7 @@
 """
 A pane of a detached session, of tmux or GNU Screen, as `actions.answer` and `actions.say` look at it and type into it.
 
-Both look at the process table anew: the leader of the pane, the group in the foreground of its terminal, who that is.
+Both look at the process table again: the leader of the pane, the group in the foreground of its terminal, who that is.
 Then they type at once. What remains between the look and the keys is the time that the multiplexer takes for one
 command, some milliseconds; a program that draws another question just then gets the keys that were meant for this one.
 tmux and Screen have no command that compares and types in one.
@@ -53,7 +53,7 @@ _T = TypeVar("_T")
 
 @attrs.define
 class Holders:
-    """Who holds the foreground of a terminal, read anew at each call."""
+    """Who holds the foreground of a terminal, read again at each call."""
 
     agents: Agents
     table: process_table.Table = attrs.Factory(process_table.table)
@@ -247,7 +247,7 @@ def screen_target(attach: Sequence[str]) -> tuple[str, str] | None:
 
 
 def read_screen(screens: ScreenSource, id_: str) -> tuple[SourcePane | None, Look | None]:
-    """The window of the id *id_* and its screen, read anew; None for one that is gone."""
+    """The window of the id *id_* and its screen, read again; None for one that is gone."""
     source_panes = unstuck(screens.look)
     source_pane = next((source_pane for source_pane in source_panes or () if source_pane.id == id_), None)
     return source_pane, unstuck(source_pane.read) if source_pane is not None and source_pane.read is not None else None

@@ -70,7 +70,7 @@ class Multiplexers:
         return WezTermPane(pane, gui, self._holders.look, self._holders.table, self._environ)
 
     def screen(self, host: str, pane: Pane) -> StyledScreen:
-        """Its screen as it is now, with its colours, but for GNU Screen, whose hardcopies have none."""
+        """Its screen as it is now, with its colours, except for GNU Screen, whose hardcopies have none."""
         typist = self.at(host, pane)
         if isinstance(typist, Refusal):
             raise SessionError(typist.text)

@@ -2,7 +2,7 @@
 A link to the MQTT broker of a fleet, on Eclipse Paho.
 
 One thread, no loop of its own: `step` does what there is to do and waits for at most as long as it is told. A link that
-breaks is made anew, after 1 s at first and 30 s at last; `state` says in words how it stands.
+breaks is made again, after 1 s at first and 30 s at last; `state` says in words how it stands.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Link:
         return self._client is None and self._retry_at > 0
 
     def step(self, now: float, timeout: float) -> None:
-        """Take and send what there is; return after *timeout* seconds at most, but for an attempt to connect."""
+        """Take and send what there is; return after *timeout* seconds at most, except for an attempt to connect."""
         if self._client is None:
             if now < self._retry_at:
                 return

@@ -112,7 +112,7 @@ class TabRollup:
         return str(title)
 
     def redraw(self) -> None:
-        """Have every tab bar drawn anew, and start the pulse if a light waits."""
+        """Have every tab bar drawn again, and start the pulse if a light waits."""
         self.refresh()
         for manager in self.boss.all_tab_managers:
             manager.mark_tab_bar_dirty()

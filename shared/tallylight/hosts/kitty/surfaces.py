@@ -86,7 +86,7 @@ class Surfaces:
         return changed
 
     def redraw(self) -> None:
-        """A light has changed, or may have: have all of it drawn anew."""
+        """A light has changed, or may have: have all of it drawn again."""
         self.rollup.redraw()
         self._guarded(_BARS, self.bars.refresh)()
         self.follow()

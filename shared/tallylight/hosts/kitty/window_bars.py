@@ -67,7 +67,7 @@ class WindowBars:
         self._is_installed = True
 
     def refresh(self) -> None:
-        """Have the bars that there are drawn anew."""
+        """Have the bars that there are drawn again."""
         if not self._is_installed:
             return
         for manager in self.boss.all_tab_managers:

@@ -35,7 +35,7 @@ class PolledPane:
     #: What was last read, and until when it may stand for another reading.
     look: Look | None = None
     good_until: float = 0.0
-    #: What was last told of it, and the entry that was.
+    #: What was last reported of it, and the entry that was.
     told: tuple[object, ...] | None = None
     entry: PaneEntry | None = None
 

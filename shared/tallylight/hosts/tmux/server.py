@@ -19,7 +19,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker import rollup
 
-#: Seconds between two looks at a server without, and with, a client that tells of changes.
+#: Seconds between two looks at a server without, and with, a client that reports changes.
 EVERY_S, TOLD_EVERY_S = 0.5, 10.0
 #: From so many panes on the first is stretched: a list costs the server 20 to 50 µs a pane.
 MANY = 100

@@ -3,7 +3,7 @@ tmux as a source of panes: those of every server of this user. https://man.openb
 
 Servers are the sockets in `$TMUX_TMPDIR/tmux-<uid>` (what `-L` makes lies there too, and so does a tmux inside a
 tmux), the one of `$TMUX`, and those named with *sockets*. A server nobody is attached to is asked for its panes once a
-look, by one short command. Where a person is attached, a control client tells of changes instead.
+look, by one short command. Where a person is attached, a control client reports changes instead.
 
 The screen of a pane is captured only while it would be evidence. The light goes into the options `@tally` (the status),
 `@tally_mark` and `@tally_colour` of the window, for the person's own `window-status-format`; nothing a program wrote is
@@ -207,7 +207,7 @@ class TmuxSource:
 
         Without `-J`, which would join what was wrapped: the cursor's row counts rows as they are. Not through the
         control client: a screen can hold what looks like the end of a reply. No screen can hold what separates it
-        from the next, for that is made anew each time.
+        from the next, for that is made again each time.
         """
         server = self._servers.get(socket)
         if server is None:

@@ -4,7 +4,7 @@ WezTerm's mux server as a source of panes, where the agents of an ssh or unix do
 The GUI knows no process of such a pane, so its sidecar cannot judge it; here, on the server's side, everything is known
 but who looks. What is found out goes back as a user variable of the pane, `tally_mux`, which the server hands on to the
 GUI: a status and a kind, one of `WORDS`, nothing of a program's. It is written as `terminals` writes, and repeated,
-for a GUI that is attached anew has lost it. Where an agent speaks for itself (`tally`), the Lua does not look at it.
+for a GUI that is attached again has lost it. Where an agent speaks for itself (`tally`), the Lua does not look at it.
 
 One a server, in the foreground; it ends with the server.
 """

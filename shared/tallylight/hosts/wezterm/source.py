@@ -305,7 +305,7 @@ class WezTermSource:
         life = self._feed.life
         heard = self._heard.get(id_)
         if heard is not None and heard.life != life:
-            # A reload counts anew, from what the variable holds: that was heard before.
+            # A reload counts again, from what the variable holds: that was heard before.
             first = said[0][1] if said else heard.value
             heard.life, heard.n = life, said[0][0] if said and first == heard.value else 0
         words = []

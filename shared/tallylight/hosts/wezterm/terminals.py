@@ -200,7 +200,7 @@ def _write(terminal: Terminal, table: process_table.Table, word: bytes) -> bool:
     if fd is None:
         return False
     try:
-        # All of it or nothing, but for a terminal that is nearly full: then the rest follows as soon as it fits.
+        # All of it or nothing, except for a terminal that is nearly full: then the rest follows as soon as it fits.
         written = os.write(fd, word)
         if written < len(word):
             tty.write(fd, word[written:])

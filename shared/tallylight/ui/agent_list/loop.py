@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 POLL_S = 0.05
 #: How long, in seconds, a lone ESC may wait for the rest of a sequence.
 ESCAPE_S = 0.05
-#: How often ages are drawn anew, at most.
+#: How often ages are drawn again, at most.
 CLOCK_S = 1.0
 #: How long after its time an age is drawn: sooner, the clock might say that it has not come.
 LATE_S = 0.01

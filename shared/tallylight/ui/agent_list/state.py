@@ -204,7 +204,7 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
 
 
 def _still_asks(state: State, pane: Pane) -> bool:
-    """Whether all that the host tells of *pane* can be about the prompt that is being answered, or from before it."""
+    """Whether all that the host reports of *pane* can be about the prompt that is being answered, or from before it."""
     assert state.asking is not None
     if (pane.status, pane.prompt) == state.known:
         return True

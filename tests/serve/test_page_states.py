@@ -5,8 +5,10 @@ against it, and nothing reaches beyond its edge. With `TALLYLIGHT_PICTURES=FOLDE
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.keys import Keys
@@ -14,8 +16,10 @@ from selenium.webdriver.common.keys import Keys
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import history_file
 from tallylight.snapshot.turns import Ending, Turn
+from tests.colour_vision import contrast
 from tests.serve import axe
 from tests.serve.browser import WIDTHS, Browser
+from tests.serve.conftest import SCREENS, painted
 from tests.serve.live import Live, Stage, until
 from tests.serve.test_page import pane
 
@@ -24,8 +28,8 @@ pytestmark = pytest.mark.programs
 NOW = time.time()
 #: What a person with many agents has, every status of them.
 MANY = (
-    pane(11, Status.WAITING, kind=Kind.QUESTION, project="shop", what="Which database for the orders?",
-         question="Which database for the orders?", topic="Move the orders out of the cart", since=NOW - 340,
+    pane(11, Status.WAITING, kind=Kind.QUESTION, project="shop", question="Which database for the orders?",
+         topic="Move the orders out of the cart", since=NOW - 340,
          model="Opus 5.2", context=83, mode="plan"),
     pane(12, Status.ERROR, project="search", message="API error: 529 overloaded", since=NOW - 65, model="Sonnet 5",
          context=31, limited_until=NOW + 3600),
@@ -59,6 +63,36 @@ def is_right(browser: Browser, state: str) -> None:
 
 
 JUST_NOW = "This has changed just now, and nothing was sent: look, and press again."
+#: In the place of what the scripted model was asked and has said: the pictures are for people.
+STORY = {
+    "HOLD a": "why are the totals in the cart wrong?",
+    "The scripted model answers in a few plain words, one after the other.": "They are rounded twice: once for each "
+    "line, and once more in the sum.",
+    "Here is a short answer.": "I would round the sum alone, and test it with odd prices.",
+    "TOOL touch made1": "do that",
+    "A command of the script": "Run the tests of the cart",
+    "touch made1": "npm test -- cart",
+    # Few fonts have it.
+    "⎿": "└",
+}
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Iterator[Stage]:
+    """A stage whose first question is that of `STORY`."""
+
+    def paint(text: str) -> str:
+        for said, better in STORY.items():
+            text = text.replace(said, better)
+        return painted(text)
+
+    made = Stage(tmp_path, SCREENS, paint)
+    try:
+        yield made.start()
+    finally:
+        made.close()
+
+
 MINE = ".card[data-address^=sessions]"
 #: The colour of each piece of the open screen, as it is drawn, with its text.
 DRAWN = """
@@ -67,10 +101,10 @@ return [...document.querySelectorAll(".screen span")]
 """
 
 
-def test_a_question_and_a_reply(stage: Stage, browser: Browser) -> None:
+def test_a_question_and_a_reply(told: Stage, browser: Browser) -> None:
     """By the keyboard alone: to the question, its answer, the next one, then a reply; and the server goes away."""
-    stage.live.shows(*MANY)
-    browser.open(stage.live)
+    told.live.shows(*MANY)
+    browser.open(told.live)
     until(lambda: len(browser.texts(".card")) == 1 + len(MANY), "not all agents are there")
     until(lambda: "waiting" in browser.text(f"{MINE} .status"), "the detached one does not wait")
     is_right(browser, "list")
@@ -92,13 +126,13 @@ def test_a_question_and_a_reply(stage: Stage, browser: Browser) -> None:
     # Behind the help nothing is pressed.
     browser.keys("1", Keys.ESCAPE)
     until(lambda: not browser.texts("dialog[open]"), "the help stays")
-    assert stage.typed == []
+    assert told.typed == []
 
-    answer_by_key(browser, lambda: len(stage.typed) == 1)
+    answer_by_key(browser, lambda: len(told.typed) == 1)
     until(lambda: "new.txt" in browser.text(".context"), "the next question is not shown")
     until(lambda: browser.texts(f"{MINE} .choices button:enabled"), "the next question is not shown whole")
-    answer_by_key(browser, lambda: len(stage.typed) == 2)
-    assert stage.typed == [(0, "1"), (1, "1")]
+    answer_by_key(browser, lambda: len(told.typed) == 2)
+    assert told.typed == [(0, "1"), (1, "1")]
 
     browser.one(".text", "it takes no text")
     until(lambda: browser.texts(".send:enabled"), "nothing can be sent")
@@ -109,13 +143,13 @@ def test_a_question_and_a_reply(stage: Stage, browser: Browser) -> None:
     browser.keys("and 2")
     assert browser.one(".text").get_property("value") == "1j?\nand 2"
     is_right(browser, "reply")
-    assert len(stage.typed) == 2
+    assert len(told.typed) == 2
     # An older tmux does not tell whether a new line would be a key: without one.
     browser.keys(*[Keys.BACKSPACE] * len("\nand 2"))
-    sent = until_sent(browser, stage)
+    sent = until_sent(browser, told)
     assert sent.replace("\x1b[200~", "").replace("\x1b[201~", "") == "1j?\r"
 
-    stage.live.stop()
+    told.live.stop()
     browser.one("#lost", "it is not said that the server is gone")
     is_right(browser, "lost")
     # What the browser says of a server that is not there is no fault of the page.
@@ -205,6 +239,75 @@ def test_the_week(live: Live, browser: Browser) -> None:
     assert sum(int(row[3]) for row in days) == len(turns)
     is_right(browser, "week")
     assert browser.problems() == []
+
+
+def test_a_hundred_agents(live: Live, browser: Browser) -> None:
+    """All are listed within the edges, in titles of any script; what changes is drawn without making the rest anew."""
+    titles = ("端末の色を直す、長い長い題名", "an-unbroken-name-" * 12, "Ünï çødé", "مشروع الاختبار", "plain")
+    many = [pane(n, project=titles[n % 5], topic=titles[(n + 1) % 5], since=NOW - n) for n in range(100)]
+    live.shows(*many)
+    browser.open(live)
+    until(lambda: len(browser.texts(".card")) == 100, "not all agents are there")
+    for width in WIDTHS:
+        browser.width(width)
+        assert browser.driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+    browser.driver.execute_script("window.before = [...document.querySelectorAll('.card')]")
+    browser.keys(*"jjj", Keys.ENTER)
+    kept = browser.driver.execute_script("return document.activeElement.closest('.card').dataset.address")
+    live.shows(*many[:99], pane(99, Status.WAITING, kind=Kind.QUESTION, question="Which one?", since=NOW))
+    until(lambda: "Which one?" in browser.texts(".card")[0], "what waits is not at the top")
+    assert browser.driver.execute_script("return window.before.every((node) => node.isConnected)")
+    assert browser.driver.execute_script("return document.activeElement.closest('.card').dataset.address") == kept
+    assert browser.problems() == []
+
+
+#: Draws a screen twice, whose last row alone is another one; what of it was made anew, and what it looks like.
+TWICE = """
+const node = document.createElement("pre");
+document.body.append(node);
+const screen = new Screen(node);
+const run = (text, more) => ({ text, foreground: null, background: null, style: [], ...more });
+const rows = [[run("<img src=x onerror=document.title='owned'>", { foreground: 4 })], [], arguments[0], [run("old")]];
+screen.show(rows);
+const before = [...node.children].map((row) => row.firstChild);
+screen.show([...rows.slice(0, 3), [run("new")]]);
+const kept = before.map((made, at) => made === node.children[at].firstChild);
+const looks = [...node.children[2].children].map((one) => [one.style.color, one.style.backgroundColor, one.className]);
+const text = node.innerText;
+node.remove();
+return { kept, looks, text, images: node.querySelectorAll("img").length };
+"""
+ODD_RUNS: list[dict[str, object]] = [
+    {"foreground": 0},
+    {"foreground": "#000001", "background": "#000000"},
+    {"foreground": 16, "style": ["bold", "dim"]},
+    {"foreground": 231, "background": 255, "style": ["underlined"]},
+    {"style": ["reverse"]},
+    {"foreground": "#7f7f7f", "background": "#808080", "style": ["reverse", "struck"]},
+]
+
+
+def test_a_screen_is_drawn(live: Live, browser: Browser) -> None:
+    """Of a new picture the rows that changed are made anew; text is text; every colour can be read on its ground."""
+    live.shows(pane(1))
+    browser.open(live)
+    browser.one(".card")
+    plain = {"foreground": None, "background": None, "style": []}
+    runs = [{**plain, "text": f"run {number} ", **odd} for number, odd in enumerate(ODD_RUNS)]
+    found = browser.driver.execute_script(TWICE, runs)
+    # An empty row has nothing to be made.
+    assert found["kept"] == [True, True, True, False]
+    assert found["text"].startswith("<img src=x") and found["text"].rstrip().endswith("new")
+    assert found["images"] == 0
+    assert [look[2] for look in found["looks"]] == ["", "", "bold", "underlined", "", "struck"]
+    for color, ground, _ in found["looks"]:
+        assert contrast(_channels(color), _channels(ground or "rgb(18, 22, 27)")) >= 4.5
+    assert browser.driver.title != "owned"
+
+
+def _channels(text: str) -> tuple[int, int, int]:
+    red, green, blue = map(int, re.findall("[0-9]+", text))
+    return red, green, blue
 
 
 def test_no_agent_and_no_token(live: Live, browser: Browser) -> None:

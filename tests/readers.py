@@ -49,7 +49,7 @@ from tallylight.recordings.decoder import decode as decode_recording
 from tallylight.recordings.replay import Replay
 from tallylight.serve import model
 from tallylight.setup import agents as setup_agents
-from tallylight.setup import dependencies, environment, free_keys, wezterm
+from tallylight.setup import dependencies, environment, free_keys, online, wezterm
 from tallylight.snapshot import addresses, feed, history_file, open_conversations, rows, waiting_time_file, writer
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.requests import Request, Spool
@@ -533,6 +533,10 @@ def read_config(document: bytes, _folder: Path) -> object:
     return found
 
 
+def read_index(document: bytes, _folder: Path) -> object:
+    return online.compare(document, "0.1.0")
+
+
 def read_agent_file(document: bytes, _folder: Path) -> object:
     return agent.parse_agent(document.decode("utf-8", "replace"), "a.toml")
 
@@ -922,6 +926,9 @@ READERS = {
     ),
     "configuration": Reader(
         modules=("config.settings", "config.reference"), example=CONFIG, read=read_config, form="toml"
+    ),
+    "package index": Reader(
+        modules=("setup.online",), example={"info": {"version": "0.2.0"}}, read=read_index
     ),
     "agent file": Reader(
         modules=("agents.agent", "agents.hooks"),

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import tallylight
-from tallylight import __version__
 from tallylight.cli import emit
 from tallylight.cli.main import VERBS, main
+from tallylight.files import build
 from tallylight.model.errors import TallyError
 from tests.tables import each
 from tests.terminal import bare_environment, launcher
@@ -36,9 +36,9 @@ def test_every_verb_has_its_module() -> None:
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    """--version is one line with the version of the package."""
+    """--version is one line with the version of the package, its build and its Python."""
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"tally {__version__}\n"
+    assert capsys.readouterr().out == f"tally {build.name()}\n"
 
 
 def test_no_verb_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,7 +119,7 @@ def test_launcher_as_installed(tmp_path: Path) -> None:
         capture_output=True,
     )
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"tally {__version__}\n".encode(), b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"tally {build.name()}\n".encode(), b"")
 
 
 @pytest.mark.parametrize("words", [["--version"], ["status", "--help"], ["doctor"], ["watch", "--once"]])

@@ -8,6 +8,7 @@ child record of this pane, so that what the pane's own agent said stands. The ta
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import sys
@@ -19,7 +20,8 @@ import tallylight
 from tallylight.cli import emit, hooks
 from tallylight.cli.output import Output, clean
 from tallylight.cli.parser import Parser
-from tallylight.config import config_file
+from tallylight.config import config_file, settings
+from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.files import directories, install_paths, read_write, receipt
 from tallylight.files.system import System
@@ -27,7 +29,7 @@ from tallylight.hooks import state
 from tallylight.hosts.wezterm import pane_list
 from tallylight.model.errors import TallyError
 from tallylight.model.finding import Finding, Health
-from tallylight.setup import checks, sessions, wezterm
+from tallylight.setup import checks, online, report, sessions, wezterm
 from tallylight.snapshot import history_file, writer
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui.layout import wrap
@@ -89,8 +91,16 @@ def make_parser() -> Parser:
         examples={
             "tally doctor": "check everything",
             "tally doctor --json": "the same for programs",
+            "tally doctor --report": "to paste into an issue",
+            "tally doctor --online": "also whether there is a newer release",
         },
         codes={0: "no problems", 1: "at least one problem"},
+    )
+    parser.add_argument(
+        "--report", action="store_true", help="print a report to paste into an issue; nothing private is in it"
+    )
+    parser.add_argument(
+        "--online", action="store_true", help="also ask the Python Package Index whether there is a newer release"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
@@ -103,18 +113,30 @@ def main(argv: Sequence[str], system: System | None = None, wire: Wire | None = 
     wire = wire or RealWire(system.env)
     columns = Output.to(sys.stdout, system.env).columns
     found = []
-    for finding in examine(system, wire):
+    more = online.findings(tallylight.__version__) if options.online else ()
+    for finding in itertools.chain(examine(system, wire), more):
         found.append(finding)
-        if not options.json:
+        if not (options.json or options.report):
             system.say(_line(finding, columns))
     faults = sum(finding.is_fault for finding in found)
-    if options.json:
+    if options.report:
+        system.say(report.report(found, wire.snapshots()[0], _config(system), system.env))
+    elif options.json:
         rows = [finding._asdict() for finding in found]
         system.say(json.dumps({"version": VERSION, "ok": not faults, "findings": rows}, indent=2))
     else:
         none = "No problems found." if wire.snapshots()[0] else f"No problems found, but {_NOTHING}."
         system.say(f"\n{faults} problem{'' if faults == 1 else 's'} found." if faults else f"\n{none}")
     return 1 if faults else 0
+
+
+def _config(system: System) -> tuple[Config, str]:
+    """The configuration, and its text."""
+    try:
+        text = read_write.read_text(directories.config_file(system.env))
+    except (OSError, TallyError):
+        text = ""
+    return settings.load(text, "")[0], text
 
 
 def _line(finding: Finding, columns: int) -> str:

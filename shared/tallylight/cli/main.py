@@ -133,9 +133,9 @@ def _dispatch(argv: list[str]) -> int:
         sys.stdout.write(usage())
         return DONE
     if verb in ("-V", "--version"):
-        from tallylight import __version__
+        from tallylight.files import build
 
-        sys.stdout.write(f"tally {__version__}\n")
+        sys.stdout.write(f"tally {build.name()}\n")
         return DONE
     _complain(f"unknown verb `{_printable(verb)}`{_hint(verb)}; see `tally --help`")
     return USAGE

@@ -1,0 +1,52 @@
+"""
+Which build this is: its version, its commit where that is known, and the Python that runs it.
+
+A published package has the commit in a file, `COMMIT`; a checkout has it in its `.git`, which is read without git; what
+`tally setup` has installed is called after its contents.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from pathlib import Path
+
+import tallylight
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+#: Of a file of git's that is read.
+_LIMIT = 1 << 20
+
+
+def name() -> str:
+    """The build in one line: `0.2.0 (commit 0123456789ab, Python 3.13.1)`."""
+    package = Path(tallylight.__file__).resolve().parent
+    found = commit(package)
+    release = package.parent.parent if package.parent.parent.parent.name == "releases" else None
+    which = f"commit {found[:12]}, " if found else f"build {release.name}, " if release is not None else ""
+    return f"{tallylight.__version__} ({which}Python {platform.python_version()})"
+
+
+def commit(package: Path) -> str:
+    """The commit that *package* was built from, 40 hexadecimal digits; nothing if that is not known."""
+    told = _read(package / "COMMIT").strip()
+    if _COMMIT.fullmatch(told):
+        return told
+    git = package.parent.parent / ".git"
+    if git.is_file():  # a worktree
+        git = (git.parent / _read(git).removeprefix("gitdir: ").strip()).resolve()
+    head = _read(git / "HEAD").strip()
+    if head.startswith("ref: "):
+        ref = head.removeprefix("ref: ")
+        shared = (git / (_read(git / "commondir").strip() or ".")).resolve()
+        packed = re.search(rf"^([0-9a-f]{{40}}) {re.escape(ref)}$", _read(shared / "packed-refs"), re.MULTILINE)
+        head = _read(git / ref).strip() or _read(shared / ref).strip() or (packed[1] if packed else "")
+    return head if _COMMIT.fullmatch(head) else ""
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LIMIT).decode("utf-8", "replace")
+    except OSError:
+        return ""

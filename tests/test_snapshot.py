@@ -102,6 +102,8 @@ def test_what_is_published_is_read(folder: Path) -> None:
         context=82,
         children=(("Explore", "working"),),
         reply="All is well.",
+        queued="Go on",
+        unsent="its agent has ended",
         limited_until=120.0,
         cost=0.25,
         strange_record=True,
@@ -160,6 +162,7 @@ def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
         ),
         *("said_per_s", "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal"),
         *("model", "context", "children", "reply", "limited_until", "cost", "strange_record"),
+        *("queued", "unsent"),
         *("unknown", "signs"),
     }
     assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600

@@ -28,7 +28,7 @@ class ScriptedHost(Host):
     panes: dict[int, Any] = attrs.field(factory=dict)
     once: Once = attrs.field(factory=lambda: Once(settle_s=0.0))
     worker: Worker = attrs.field(factory=Worker)
-    scripts: Callable[[], None] = lambda: None
+    each_tick: list[Callable[[], None]] = attrs.Factory(list)
     config: Any = None
     reader: Any = None
 
@@ -80,7 +80,8 @@ class ScriptDesk:
         deadline = time.monotonic() + 30
         while thread.is_alive():
             assert time.monotonic() < deadline, "it is not answered"
-            self.host.scripts()
+            for call in self.host.each_tick:
+                call()
             self.kitty.run_repeats()
             thread.join(0.01)
         if isinstance(result[0], BaseException):

@@ -351,20 +351,31 @@ with open(os.path.join(os.path.dirname(__file__), "played"), "rb") as file:
 sys.stdout.flush()
 tty.setraw(0)
 while typed := os.read(0, 100):
+    if typed == b"\x02":
+        with open(os.path.join(os.path.dirname(__file__), "later"), "rb") as file:
+            sys.stdout.buffer.write(file.read())
+        sys.stdout.flush()
+        continue
     with open(os.environ["HOME"] + "/typed", "ab") as file:
         file.write(typed)
 """
 
 
-def play(board: Board, recording: str, until: str) -> int:
-    """A program called `claude` whose screen is that of a recorded one at the mark *until*; its window."""
+def play(board: Board, recording: str, until: str, later: str = "") -> int:
+    """
+    A program called `claude` whose screen is that of a recorded one at the mark *until*; its window.
+
+    Where there is a mark *later*, it is that of a second after the marks, and of *later* when it is typed a ctrl+b.
+    """
     (board.kitty.home / "typed").write_bytes(b"")
     folder = board.kitty.home / "plays"
     folder.mkdir(exist_ok=True)
     lines = gzip.decompress((CORPUS / f"{recording}.cast.gz").read_bytes()).splitlines()[1:]
     events = [json.loads(line) for line in lines]
-    end = next(number for number, (_, what, text) in enumerate(events) if what == "m" and until in text)
-    (folder / "played").write_text("".join(text for _, what, text in events[:end] if what == "o"))
+    marks = {text: at for at, what, text in reversed(events) if what == "m"}
+    ends = (marks[until] + bool(later), marks[later] + 1 if later else 0.0)
+    for name, begin, end in (("played", -1.0, ends[0]), ("later", *ends)):
+        (folder / name).write_text("".join(text for at, what, text in events if what == "o" and begin < at <= end))
     program = folder / "claude"
     program.write_text(_PLAYS)
     program.chmod(0o755)
@@ -383,7 +394,7 @@ def test_the_preview_shows_the_screen_with_its_colours(board: Board) -> None:
     board.configure(_SMALL)
     board.agent("api", "working;message=Rounding%20in%20the%20checkout;progress=3/7")
     board.agent("docs", "done;message=Rewrote%20the%20tutorial")
-    window = play(board, "claude-permission", "waiting")
+    window = play(board, "claude-permission", "truth waiting:permission")
     board.wait_status(window, "waiting")
     list_ = board.open("Do you want to proceed?")
     board.press("space")
@@ -432,7 +443,7 @@ def test_what_is_written_in_the_list_is_typed_into_the_agent(board: Board) -> No
     assert typed(board) == b"\x1b[200~Hi!\nq1\nok\x1b[201~\r"
 
     board.kitty.close_window(window)
-    other = play(board, "claude-permission", "truth waiting")
+    other = play(board, "claude-permission", "truth waiting:permission")
     board.wait_status(other, "waiting")
     board.kitty.wait_text(list_, "Bash: touch made")
     board.press("e")
@@ -440,6 +451,36 @@ def test_what_is_written_in_the_list_is_typed_into_the_agent(board: Board) -> No
     board.press("e", "x", "Return")
     board.let_pass(0.3)
     assert b"x\r" not in typed(board)
+
+
+def test_a_text_is_queued_until_the_turn_ends(board: Board) -> None:
+    """For an agent that works, what is written waits, is shown, can be taken back, and is typed when its turn ends."""
+    board.configure(_SMALL)
+    window = play(board, "claude-text", "truth working", "truth done")
+    board.wait_status(window, "working")
+    list_ = board.open("claude")
+    board.kitty.wait_until(lambda: b"\x1bP>|kitty" in typed(board), what="an answer of kitty")
+    board.let_pass(0.3)
+    (board.kitty.home / "typed").write_bytes(b"")
+    board.press("space", "e")
+    board.kitty.wait_text(list_, "queued until its turn ends")
+    board.press("n", "o", "Return")
+    board.kitty.wait_until(lambda: "queued: no" in board.selected(list_), what="what is queued")
+    board.press("E")
+    board.kitty.wait_until(lambda: "queued" not in board.selected(list_), what="nothing queued")
+    board.press("e")
+    board.kitty.wait_text(list_, "queued until its turn ends")
+    board.press("t", "h", "e", "n", "shift+Return", "o", "n", "Return")
+    board.kitty.wait_until(lambda: "queued: then on" in board.selected(list_), what="what is queued")
+    board.kitty.screenshot(picture(board, "queued"))
+    board.let_pass(1.5)
+    assert typed(board) == b""
+
+    board.kitty.send_text(window, "\x02")
+    board.kitty.wait_until(lambda: typed(board), what="the text in the agent")
+    board.kitty.wait_until(lambda: "queued" not in board.selected(list_), what="nothing queued")
+    board.let_pass(1.5)
+    assert typed(board) == b"\x1b[200~then\non\x1b[201~\r"
 
 
 _NOTE_PICTURES = """

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import socket
 
+import attrs
 import pytest
 
 from tallylight.actions.answer import Holder
+from tallylight.actions.say import Busy
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
+from tallylight.snapshot.schema import ReasonEntry
 from tallylight.ui.agent_list import state, writing
 from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import CHANNEL, answer_to, read_answer
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.effects import Effects, Quit, Reach, Say
+from tallylight.ui.agent_list.effects import Effects, Queue, Quit, Reach, Say, Unqueue
 from tallylight.ui.agent_list.state import Mode, State
 from tallylight.ui.keys import Event, Mouse, Paste
 from tests.actions.desk import Desk, seen
@@ -133,6 +136,37 @@ def test_the_preview_stays_where_there_is_room(columns: int, is_there: bool) -> 
     assert (state.watched(now) is not None) is is_there
 
 
+# The queue -------------------------------------------------------------------------------------------------------
+
+
+def test_for_a_busy_agent_a_text_is_queued() -> None:
+    """The line above it says that it is for the end of the turn, and Enter queues it; `E` takes it back."""
+    works = pane(1, project="shop")
+    start, effects = pressed(listed(works), "e")
+    assert isinstance(effects[-1], Reach)
+    now = writing.begun(start, effects[-1].row, HOLDER, "it is working, and takes no text; nothing was typed")
+    lines = "\n".join(texts(now))
+    assert "── to claude in shop, queued until its turn ends ─" in lines and "it is working, and takes no text" in lines
+    assert texts(pressed(now, "x", "backspace")[0])[-1].startswith("Enter queue")
+    now, effects = pressed(now, *"Go on", "enter")
+    assert effects == (Queue(rows_of(works)[0], HOLDER, "Go on"),)
+
+    row = attrs.evolve(works, queued="Go on")
+    assert "queued: Go on" in texts(listed(row))[1]
+    assert pressed(listed(row), "E")[1] == (Unqueue(rows_of(row)[0]),)
+    none, effects = pressed(listed(works), "E")
+    assert effects == () and none.message == "nothing is queued for it; e writes to it"
+
+
+def test_what_was_not_sent_is_told() -> None:
+    """In the row of its pane, which stays in the list for that, whatever runs in it by then."""
+    shell = attrs.evolve(SHOP, status=Status.IDLE, reason=ReasonEntry(source="shell"))
+    assert listed(shell).shown == ()
+    given_up = attrs.evolve(shell, queued="Go on", unsent="its agent has ended")
+
+    assert "not sent, its agent has ended: Go on" in texts(listed(given_up, columns=120))[1]
+
+
 # The ways to the agent -------------------------------------------------------------------------------------------
 
 
@@ -169,23 +203,25 @@ def test_text_reaches_an_agent_at_its_prompt() -> None:
 
 
 @each(
-    ("name", "status", "words"),
+    ("name", "status", "words", "is_busy"),
     [
-        ("claude/working-80", Status.WORKING, "it is working"),
-        ("claude/permission-bash-80", Status.WAITING, "it asks something"),
-        ("claude/menu-model-80", Status.IDLE, "nothing was typed"),
+        ("claude/working-80", Status.WORKING, "it is working", True),
+        ("claude/permission-bash-80", Status.WAITING, "it asks something", True),
+        ("claude/menu-model-80", Status.IDLE, "nothing was typed", False),
     ],
 )
-def test_who_takes_none_is_refused_in_words(name: str, status: Status, words: str) -> None:
-    """Before anything can be written, and again when it is sent."""
+def test_who_takes_none_is_refused_in_words(name: str, status: Status, words: str, is_busy: bool) -> None:
+    """When it is sent; and before anything is written for it, but for one whose turn will end."""
     desk = Desk(seen("claude/idle-after-turn-80", Status.DONE))
     actions, row = reached(desk)
     holder = actions.taker(row)
     assert isinstance(holder, Holder)
     desk.now = seen(name, status)
 
-    for said in (actions.taker(row), actions.say(Say(row, holder, "Go on"))):
-        assert isinstance(said, str) and words in said
+    assert words in actions.say(Say(row, holder, "Go on"))
+    taker = actions.taker(row)
+    assert taker == Busy(holder, taker.why) if isinstance(taker, Busy) else not is_busy
+    assert words in (taker.why if isinstance(taker, Busy) else str(taker))
     assert desk.typed == []
 
 
@@ -219,6 +255,14 @@ def test_the_channel_carries_the_text_and_whom_it_is_for() -> None:
     assert json.loads(data) == ["say", "1", "70", "700", text]
     near.close()
     assert private.say(Say(row, HOLDER, text)) == "the terminal does not answer"
+
+
+def test_the_channel_carries_who_is_busy() -> None:
+    """With why; without that, or without who it is, it is no answer."""
+    busy = Busy(HOLDER, "it is working")
+    assert read_answer(answer_to(busy)) == busy
+    for value in ({"busy": None, "why": "x"}, {"busy": attrs.asdict(HOLDER)}, {"busy": attrs.asdict(HOLDER), "why": 1}):
+        assert read_answer(json.dumps(value).encode()) is None
 
 
 @each("changes", [{"pane": 1}, {"agent": None}, {"pid": 0}, {"pid": "7"}, {"start": True}, {"start": -1}])

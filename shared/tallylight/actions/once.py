@@ -20,7 +20,7 @@ from tallylight.actions import answer as answers
 from tallylight.actions import say as says
 from tallylight.actions.answer import Answer, Done, Holder, Question, Seen, Typist, dialog_of, holder, reached
 from tallylight.actions.gate import Refusal
-from tallylight.actions.say import Interrupt, Say
+from tallylight.actions.say import Busy, Interrupt, Say
 from tallylight.evidence.fingerprint import fingerprint
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.styled import read_screen as read_styled
@@ -102,8 +102,8 @@ class Once:
         """Type the choice, if all is as it was shown, and it was not answered yet."""
         return self._act(typist, given, lambda: answers.answer(typist, given))
 
-    def taker(self, typist: Typist) -> Holder | Refusal:
-        """Who would take text at its prompt now."""
+    def taker(self, typist: Typist) -> Holder | Busy | Refusal:
+        """Who would take text at its prompt now, or is busy."""
         seen = self.look(typist)
         return says.taker(Still(seen)) if isinstance(seen, Seen) else seen
 

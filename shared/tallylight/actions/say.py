@@ -52,6 +52,14 @@ class Say:
 
 
 @attrs.frozen
+class Busy:
+    """*holder* takes no text now, and *why*; it may when its turn has ended (`actions.queue`)."""
+
+    holder: Holder
+    why: str
+
+
+@attrs.frozen
 class Interrupt:
     """Stop what the agent does whose process is *pid*, begun at *start*."""
 
@@ -60,8 +68,8 @@ class Interrupt:
     start: int
 
 
-def taker(typist: Typist) -> Holder | Refusal:
-    """The agent that would take text at its prompt now; else the rule by which nothing would be typed."""
+def taker(typist: Typist) -> Holder | Busy | Refusal:
+    """The agent that would take text at its prompt now, or is busy; else the rule by which nothing would be typed."""
     return reached(lambda: _taker(typist))
 
 
@@ -75,12 +83,14 @@ def interrupt(typist: Typist, given: Interrupt) -> Done | Refusal:
     return reached(lambda: _interrupt(typist, given))
 
 
-def _taker(typist: Typist) -> Holder | Refusal:
+def _taker(typist: Typist) -> Holder | Busy | Refusal:
     seen = typist.see()
     if isinstance(seen, Refusal):
         return seen
     held = holder_of(seen)
-    return held if isinstance(held, Refusal) else _check_prompt(seen, "") or held
+    if isinstance(held, Refusal) or (refused := _check_prompt(seen, "")) is None:
+        return held
+    return Busy(held, refused.text) if refused.rule in ("working", "asking") else refused
 
 
 def text_problem(text: str) -> Refusal | None:
@@ -96,6 +106,13 @@ def text_problem(text: str) -> Refusal | None:
     return None
 
 
+def lines_problem(seen: Seen, text: str) -> Refusal | None:
+    """Why *text* is not typed into the program that was *seen*, though it takes text: its lines would be keys."""
+    if not seen.takes_paste and any(c in text for c in _LINES):
+        return Refusal("lines", "tabs and line ends would act as keys, because it does not accept bracketed paste")
+    return None
+
+
 def _say(typist: Typist, given: Say) -> Done | Refusal:
     seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
@@ -103,8 +120,8 @@ def _say(typist: Typist, given: Say) -> Done | Refusal:
     refused = _check_prompt(seen, given.fingerprint)
     if refused is not None:
         return refused
-    if not seen.takes_paste and any(c in given.text for c in _LINES):
-        return Refusal("lines", "tabs and line ends would act as keys, because it does not accept bracketed paste")
+    if (refused := lines_problem(seen, given.text)) is not None:
+        return refused
     typist.paste(given.text, enter=given.enter)
     return Done(seen.pane, "sent, and Enter pressed" if given.enter else "typed, and Enter not pressed")
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tallylight.hosts.fleet.broker import Subscriber
     from tallylight.hosts.fleet.mirror import Mirror
     from tallylight.snapshot.rows import Row
-    from tallylight.ui.agent_list.effects import Answer, Say
+    from tallylight.ui.agent_list.effects import Answer, Queue, Say
 
 #: How long, in seconds, a command that answers once waits for the broker.
 PATIENCE_S = 6.0
@@ -127,6 +127,12 @@ class Elsewhere:
 
     def say(self, given: Say) -> str:
         return self._words(given.row)
+
+    def queue(self, given: Queue) -> str:
+        return self._words(given.row)
+
+    def unqueue(self, row: Row) -> str:
+        return self._words(row)
 
     def answer(self, answer: Answer) -> str:
         return self._words(answer.row)

@@ -103,6 +103,7 @@ def draw(output: Output, found: Found, now: float, advice: str = "") -> None:
         "record": details.summary(pane, now),
         "children": details.children(pane),
         "reply": pane.reply,
+        "queued": f"not sent, {pane.unsent}: {pane.queued}" if pane.unsent else pane.queued,
         "asks": pane.question if pane.question != pane.message else "",
         "what": pane.what,
         "answers": _answers(pane.choices),

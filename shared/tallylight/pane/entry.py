@@ -45,6 +45,8 @@ def pane_entry(
         seen=attention.seen,
         pid=pane.pid,
         cwd=report.cwd,
+        queued=pane.queued.text if pane.queued is not None else "",
+        unsent=pane.queued.problem if pane.queued is not None else "",
         progress=f"{progress.done}/{progress.total}" if progress is not None else "",
         tasks=report.tasks or (details.tasks if report.progress is None else ()),
         topic=report.title if report.title != title else "",

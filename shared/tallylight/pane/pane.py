@@ -23,6 +23,7 @@ from tallylight.evidence.unknown import UnknownWatch
 from tallylight.hooks.order import Order
 from tallylight.model.decision import Decision
 from tallylight.model.dialog import Dialog
+from tallylight.model.queued import Queued
 from tallylight.model.report import Report
 from tallylight.pane.conversation import Conversation
 from tallylight.pane.faults import Faults, kept
@@ -78,6 +79,8 @@ class Pane(OwnFiles):
         #: The title in words, without glyphs and spinners.
         self.clean_title = ""
         self._title_at: float | None = None
+        #: The text that waits for the end of its agent's turn.
+        self.queued: Queued | None = None
         #: What was last said of the pane itself.
         self._said: Report | None = None
 
@@ -122,6 +125,11 @@ class Pane(OwnFiles):
     def name_project(self, name: str) -> None:
         """What was looked up."""
         self.conversation.name_project(name)
+        self.tracker.touch()
+
+    def queue(self, queued: Queued | None) -> None:
+        """Have *queued* wait in it, in place of what did; None for nothing."""
+        self.queued = queued
         self.tracker.touch()
 
     @property

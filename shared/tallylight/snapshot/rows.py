@@ -21,7 +21,13 @@ NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
 
 
 def is_lit(pane: Pane) -> bool:
-    """Whether there is anything to say of *pane*: not for a plain command, nor for a shell at its prompt."""
+    """
+    Whether there is anything to say of *pane*: not for a plain command, nor for a shell at its prompt.
+
+    But a text that was written for it and could not be sent is told, whatever runs there now.
+    """
+    if pane.unsent:
+        return True
     if pane.status is Status.ACTIVE:
         return False
     return pane.status is not Status.IDLE or pane.reason.source != Source.SHELL.word

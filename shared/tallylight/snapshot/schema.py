@@ -75,6 +75,9 @@ class Pane:
     what: str = ""
     choices: tuple[tuple[str, str], ...] = ()
     prompt: str = ""
+    #: The text that a person has queued for the end of its turn, in one line; and why it will not be sent, if so.
+    queued: str = ""
+    unsent: str = ""
     #: Argument lists as the agent said them, to be filled in and checked at the gate.
     resume: tuple[str, ...] = ()
     fork: tuple[str, ...] = ()
@@ -179,8 +182,9 @@ class Pane:
 
 _SAID = ("agent", "project", "session", "message", "progress", "question", "what", "prompt", "model", "reply")
 _UNKNOWN = ("unknown", "signs")
+_QUEUED = ("queued", "unsent")
 _DOING = ("topic", "mode", "worktree", "detail")
-_TEXTS = ("tab", "os_window", "title", "host_title", "terminal", *_SAID, *_DOING, *_UNKNOWN)
+_TEXTS = ("tab", "os_window", "title", "host_title", "terminal", *_SAID, *_DOING, *_UNKNOWN, *_QUEUED)
 _NUMBERS = ("since", "snoozed_until", "muted_until", "waited_s", "limited_until")
 _COUNTS = ("background", "said_per_s", "read_per_s")
 _FLAGS = ("seen", "unread", "answered", "notified", "visible", "strange_record")

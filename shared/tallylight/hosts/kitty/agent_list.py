@@ -32,8 +32,8 @@ from kitty.utils import log_error
 
 from tallylight.actions import fork
 from tallylight.actions.answer import Answer, Done, Holder, Question
-from tallylight.actions.say import Say
-from tallylight.hosts.kitty import actions, answering, screens
+from tallylight.actions.say import Busy, Say
+from tallylight.hosts.kitty import actions, answering, queue, screens
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
@@ -118,7 +118,7 @@ class _List:
         except OSError:  # nobody waits for it any more
             self.unsent = b""
 
-    def act(self, words: Sequence[str]) -> str | Question | Holder | Picture:
+    def act(self, words: Sequence[str]) -> str | Question | Holder | Busy | Picture:
         """
         Do what is asked: a verb, the id of a window, and what the verb needs.
 
@@ -150,7 +150,12 @@ class _List:
             return found if isinstance(found, Question) else found.text
         if verb == "taker":
             taker = self.host.once.taker(typist)
-            return taker if isinstance(taker, Holder) else taker.text
+            return taker if isinstance(taker, Holder | Busy) else taker.text
+        if verb == "queue" and len(words) == 5 and (text := _text_of(words)) is not None:
+            return queue.put(typist, text)
+        if verb == "unqueue":
+            pane.queue(None)
+            return ""
         if verb == "say" and len(words) == 5 and (text := _text_of(words)) is not None:
             done = self.host.once.say(typist, text)
             return "" if isinstance(done, Done) else done.text

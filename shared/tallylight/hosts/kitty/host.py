@@ -65,8 +65,8 @@ class KittyHost:
         #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
         self.command = ""
         self.worker = Worker(_log)
-        #: Called at each tick, to look whether a script asks something.
-        self.scripts: Callable[[], None] = lambda: None
+        #: Called at each tick: whether a script asks something, whether a text that waits can be typed.
+        self.each_tick: list[Callable[[], None]] = []
         #: What was answered in the panes; on this thread nothing waits for the program to go on.
         self.once = Once(settle_s=0.0)
         self._table = process_table.table()
@@ -270,7 +270,8 @@ class KittyHost:
         self.guarded("settings", self._settings.look)(now)
         self.guarded("attached sessions", self._attached.look)(now, windows)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
-        self.scripts()
+        for call in self.each_tick:
+            call()
         self.guarded("notifications", self._notify)(now)
         self.guarded("ledger", self._store.keep)([pane.attention for pane in self._panes.values()], now)
         self._after(now)

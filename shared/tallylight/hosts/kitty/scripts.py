@@ -273,5 +273,5 @@ class Scripts:
 def serve(host: KittyHost) -> None:
     """Let scripts ask *host* from now on."""
     scripts = Scripts(host)
-    host.scripts = host.guarded("scripts", scripts.look)
+    host.each_tick.append(host.guarded("scripts", scripts.look))
     host.worker.submit("scripts", lambda: sockets.listen("kitty"), scripts.opened)

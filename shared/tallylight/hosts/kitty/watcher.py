@@ -7,6 +7,7 @@ the feature it is in, with one line in kitty's log.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,7 @@ def on_load(boss: Any, _data: dict[str, Any]) -> None:
         return
     _host.guarded("keys", _import_keys)()
     _host.guarded("scripts", _serve_scripts)(_host)
+    _host.guarded("queue", _serve_queue)(_host)
     _host.guarded("open windows", _adopt)(boss, _host)
 
 
@@ -71,6 +73,12 @@ def _serve_scripts(host: KittyHost) -> None:
     from tallylight.hosts.kitty import scripts
 
     scripts.serve(host)
+
+
+def _serve_queue(host: KittyHost) -> None:
+    from tallylight.hosts.kitty import queue
+
+    host.each_tick.append(host.guarded("queue", functools.partial(queue.look, host)))
 
 
 def _entered(feature: str, call: Callable[[KittyHost], None]) -> None:

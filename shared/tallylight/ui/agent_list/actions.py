@@ -18,6 +18,7 @@ from tallylight.actions.answer import Done, Holder, Question
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
+from tallylight.actions.say import Busy
 from tallylight.model.errors import SessionError
 from tallylight.snapshot import requests
 from tallylight.snapshot.requests import Request, RequestError
@@ -32,7 +33,7 @@ from tallylight.ui.agent_list.channel import (
     encode,
     read_answer,
 )
-from tallylight.ui.agent_list.effects import Answer, Say
+from tallylight.ui.agent_list.effects import Answer, Queue, Say
 from tallylight.ui.agent_list.pictures import Receiver
 from tallylight.wire.styled import StyledScreen
 
@@ -54,11 +55,17 @@ class Actions(Protocol):
     def answer(self, answer: Answer) -> str:
         """Answer a question; what to tell the person, also when it is done."""
 
-    def taker(self, row: Row) -> Holder | str:
-        """The agent in the pane of *row*, if it takes text now."""
+    def taker(self, row: Row) -> Holder | Busy | str:
+        """The agent in the pane of *row*, if it takes text now, or when its turn has ended."""
 
     def say(self, given: Say) -> str:
         """Type a text into an agent, and Enter."""
+
+    def queue(self, given: Queue) -> str:
+        """Have a text wait for the end of an agent's turn, in place of what waits for that."""
+
+    def unqueue(self, row: Row) -> str:
+        """Forget what is queued in the pane of *row*."""
 
     def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
         """Put a request to the row's host."""
@@ -105,12 +112,12 @@ class Requests:
             return f"answers to {answer.row.name} go {_ELSEWHERE}"
         return self._once.answer(typist, answer.question.answer(answer.number)).text
 
-    def taker(self, row: Row) -> Holder | str:
+    def taker(self, row: Row) -> Holder | Busy | str:
         typist = self._sessions.at(row.host, row.pane)
         if isinstance(typist, Refusal):
             return f"text for {row.name} goes {_ELSEWHERE}"
         found = self._once.taker(typist)
-        return found if isinstance(found, Holder) else found.text
+        return found if isinstance(found, Holder | Busy) else found.text
 
     def say(self, given: Say) -> str:
         typist = self._sessions.at(given.row.host, given.row.pane)
@@ -119,6 +126,12 @@ class Requests:
         held = given.holder
         done = self._once.say(typist, say.Say(held.pane, held.pid, held.start, given.text, enter=True))
         return "" if isinstance(done, Done) else done.text
+
+    def queue(self, given: Queue) -> str:
+        return f"a text for {given.row.name} is queued {_ELSEWHERE}"
+
+    def unqueue(self, row: Row) -> str:
+        return f"what is queued for {row.name} is cancelled {_ELSEWHERE}"
 
     def screen(self, row: Row) -> StyledScreen | str | None:
         if not self._sessions.can_type(row.host, row.pane):
@@ -185,17 +198,26 @@ class Private(Requests):
             return reply if isinstance(reply, str) else _SILENT
         return self._picture.take(row.pane.id, reply.message)
 
-    def taker(self, row: Row) -> Holder | str:
+    def taker(self, row: Row) -> Holder | Busy | str:
         if not row.is_own:
             return super().taker(row)
         reply = self._call("taker", row.pane.id)
-        return reply if isinstance(reply, str | Holder) else _SILENT
+        return reply if isinstance(reply, str | Holder | Busy) else _SILENT
 
     def say(self, given: Say) -> str:
         if not given.row.is_own:
             return super().say(given)
         held = given.holder
         return self._said("say", held.pane, str(held.pid), str(held.start), given.text)
+
+    def queue(self, given: Queue) -> str:
+        if not given.row.is_own:
+            return super().queue(given)
+        held = given.holder
+        return self._said("queue", held.pane, str(held.pid), str(held.start), given.text)
+
+    def unqueue(self, row: Row) -> str:
+        return self._said("unqueue", row.pane.id) if row.is_own else super().unqueue(row)
 
     def answer(self, answer: Answer) -> str:
         if not answer.row.is_own:
@@ -207,7 +229,7 @@ class Private(Requests):
         reply = self._call(*words)
         return reply if isinstance(reply, str) else _SILENT
 
-    def _call(self, *words: str) -> str | Question | Holder | Picture | None:
+    def _call(self, *words: str) -> str | Question | Holder | Busy | Picture | None:
         """Have the terminal do it, and return its answer."""
         lines = Lines(MAX_MESSAGE)
         try:

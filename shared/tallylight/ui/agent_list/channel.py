@@ -2,9 +2,9 @@
 The private channel between a terminal and the list that it opened: lines of JSON over a pair of connected sockets.
 
 The list asks with a list of words; the terminal answers with an object: *said*, what to tell the person, nothing when
-all is done; *question*, what a look found; *holder*, the agent that takes text; or *screen*, what `pictures` makes of
-one, null while nobody can see the list. Both sides read line by line, of any length up to `MAX_MESSAGE`; what is longer
-is refused in words, and never cut.
+all is done; *question*, what a look found; *holder*, the agent that takes text, or *busy* with *why* it does not yet;
+or *screen*, what `pictures` makes of one, null while nobody can see the list. Both sides read line by line, of any
+length up to `MAX_MESSAGE`; what is longer is refused in words, and never cut.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import attrs
 
 from tallylight.actions.answer import Choice, Holder, Question
+from tallylight.actions.say import Busy
 from tallylight.model.errors import DecodeError
 from tallylight.wire import values
 
@@ -82,19 +83,21 @@ class Picture:
     message: object
 
 
-def answer_to(said: str | Question | Holder | Picture) -> bytes:
+def answer_to(said: str | Question | Holder | Busy | Picture) -> bytes:
     """What the terminal answers; in words, where a question is too long."""
     if isinstance(said, str):
         return encode({"said": said})
     if isinstance(said, Holder):
         return encode({"holder": attrs.asdict(said)})
+    if isinstance(said, Busy):
+        return encode({"busy": attrs.asdict(said.holder), "why": said.why})
     try:
         return encode({"screen": said.message} if isinstance(said, Picture) else {"question": attrs.asdict(said)})
     except TooLongError:
         return encode({"said": TOO_LONG})
 
 
-def read_answer(line: bytes) -> str | Question | Holder | Picture | None:
+def read_answer(line: bytes) -> str | Question | Holder | Busy | Picture | None:
     """What `answer_to` made; None if it is something else."""
     try:
         value = values.load(line)
@@ -106,6 +109,9 @@ def read_answer(line: bytes) -> str | Question | Holder | Picture | None:
         return Picture(value["screen"])
     if "holder" in value:
         return _holder(value["holder"])
+    if "busy" in value:
+        held, why = _holder(value["busy"]), values.text(value.get("why"), MAX_WORDS)
+        return Busy(held, why) if held is not None and why else None
     said = value.get("said")
     return said if isinstance(said, str) else _question(value.get("question"))
 

@@ -169,7 +169,8 @@ def _says(pane: Pane, state: State) -> str:
     """The one line that tells most: what is asked, else the last message, else the title."""
     title = pane.title if pane.title != pane.project else ""
     said = clean(pane.asks or pane.message or pane.topic or title)
-    before = [limit] if (limit := details.limit(pane, state.now)) else []
+    before = [queued] if (queued := _queued(pane)) else []
+    before += [limit] if (limit := details.limit(pane, state.now)) else []
     if is_snoozed(pane, state.now):
         before.append(f"snoozed {left(pane.snoozed_until - state.now)}")
     if pane.background and pane.status is Status.BACKGROUND:
@@ -200,7 +201,7 @@ def _details(state: State, height: int) -> list[Line]:
     asked = pane.question if pane.status is Status.WAITING else ""
     doing = tasks.doing(pane.progress, pane.tasks, pane.detail)
     for facts, more in (
-        ((pane.asks, asked, pane.message, _who(row, state.now), doing), _own_record(pane, state)),
+        ((_queued(pane), pane.asks, asked, pane.message, _who(row, state.now), doing), _own_record(pane, state)),
         ((pane.topic, _where(pane, state), pane.title, pane.cwd), []),
     ):
         for fact in facts:
@@ -245,13 +246,21 @@ def _question(state: State, height: int) -> list[Line]:
     return lines
 
 
+def _queued(pane: Pane) -> str:
+    """What a person has queued for it, and whether it will be sent; nothing for nothing."""
+    if not pane.queued:
+        return ""
+    return f"not sent, {pane.unsent}: {pane.queued}" if pane.unsent else f"queued: {pane.queued}"
+
+
 def _text(state: State, height: int) -> list[Line]:
     """The text that is written, below a line that says whom it is for; always with the line of the cursor."""
     writing = state.writing
     assert writing is not None
     length = len(writing.editor.text)
     many = f" {length} of {MAX_TEXT} characters " if length > MAX_TEXT // 2 else ""
-    to = clean(f"── to {writing.holder.agent} in {writing.name} ", max(1, state.columns - len(many)))
+    when = ", queued until its turn ends" if writing.why else ""
+    to = clean(f"── to {writing.holder.agent} in {writing.name}{when} ", max(1, state.columns - len(many)))
     lines: list[Line] = [
         (Span(to, is_bold=True), Span("─" * max(0, state.columns - width(to) - len(many)), is_dim=True), Span(many))
     ]
@@ -315,6 +324,8 @@ def _hints(state: State) -> tuple[str, ...]:
     if is_previewing(state) and state.mode is Mode.LIST:
         first, *more = _HINTS[Mode.LIST]
         return (first, "Tab page", "[ ] ← → move", "Space close", *(hint for hint in more if "Space" not in hint))
+    if state.writing is not None and state.writing.why:
+        return ("Enter queue", *_HINTS[Mode.WRITE][1:])
     return _HINTS.get(state.mode) or _answering(state)
 
 

@@ -89,5 +89,21 @@ class Say:
     text: str
 
 
-Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer | LookBack | Reach | Say
+@attrs.frozen
+class Queue:
+    """Have *text* typed into *holder*, in the pane of *row*, when its turn ends."""
+
+    row: Row
+    holder: Holder
+    text: str
+
+
+@attrs.frozen
+class Unqueue:
+    """Forget what is queued in the pane of *row*."""
+
+    row: Row
+
+
+Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer | LookBack | Reach | Say | Queue | Unqueue
 Effects = tuple[Effect, ...]

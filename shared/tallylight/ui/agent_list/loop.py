@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import attrs
 
+from tallylight.actions.say import Busy
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
 from tallylight.snapshot.rows import Row
@@ -213,16 +214,25 @@ class _List:
             case effects.Answer():
                 self._tell(self._actions.answer(effect))
             case effects.Reach(row):
-                holder = self._actions.taker(row)
-                if isinstance(holder, str):
-                    self._tell(holder)
+                taker = self._actions.taker(row)
+                if isinstance(taker, str):
+                    self._tell(taker)
+                elif isinstance(taker, Busy):
+                    self.state = writing.begun(self.state, row, taker.holder, taker.why)
                 else:
-                    self.state = writing.begun(self.state, row, holder)
+                    self.state = writing.begun(self.state, row, taker)
             case effects.Say():
                 if problem := self._actions.say(effect):
                     self._tell(problem)
                 else:
                     self.state = writing.sent(self.state, "sent")
+            case effects.Queue():
+                if problem := self._actions.queue(effect):
+                    self._tell(problem)
+                else:
+                    self.state = writing.sent(self.state, "queued until its turn ends; E cancels it")
+            case effects.Unqueue(row):
+                self._tell(self._actions.unqueue(row) or "nothing is queued for it any more")
             case effects.Why(row):
                 text = self._explain(row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))

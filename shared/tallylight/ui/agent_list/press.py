@@ -24,10 +24,12 @@ from tallylight.ui.agent_list.effects import (
     Go,
     Look,
     LookBack,
+    Queue,
     Quit,
     Reach,
     Resume,
     Say,
+    Unqueue,
     Why,
 )
 from tallylight.ui.agent_list.preview import Preview
@@ -178,7 +180,8 @@ def _write_key(state: State, name: str) -> tuple[State, Effects]:
     if name == "enter":
         if not found.editor.text.strip():
             return told(state, "there is nothing to send"), ()
-        return state, (Say(row, found.holder, found.editor.text),)
+        effect = Queue if found.why else Say
+        return state, (effect(row, found.holder, found.editor.text),)
     after = editor.pressed(found.editor, name)
     return (state if after is None else writing.edited(state, after)), ()
 
@@ -227,6 +230,12 @@ def _answering(state: State, row: Row) -> tuple[State, Effects]:
     return state, (Look(row),)
 
 
+def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
+    if not row.pane.queued:
+        return told(state, "nothing is queued for it; e writes to it"), ()
+    return state, (Unqueue(row),)
+
+
 def _snoozing(state: State, row: Row) -> tuple[State, Effects]:
     # A second time takes it back.
     return state, (Ask(row, "snooze", ("0",) if row.pane.snoozed_until > state.now else ()),)
@@ -235,6 +244,7 @@ def _snoozing(state: State, row: Row) -> tuple[State, Effects]:
 _COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, (Go(row),)),
     "a": _answering,
+    "E": _unqueueing,
     "e": lambda state, row: (state, (Reach(row),)),
     "f": lambda state, row: (state, (Fork(row),)),
     "r": lambda state, row: (state, (Resume(row),)),
@@ -246,7 +256,8 @@ _COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
 HELP: tuple[str, ...] = (
     "Enter     go there; or click twice",
     "a         answer its question here",
-    "e         write to it, if it is at its prompt: Enter sends, Alt+Enter begins a line, Esc keeps the draft",
+    "e         write to it, or queue a text until its turn ends: Enter sends, Alt+Enter begins a line",
+    "E         cancel what is queued for it",
     "Space     preview: its screen as it is now; Tab, shift+Tab: what it asks, last reply, plan, why",
     "[ ] ← →   move the preview",
     "/         filter; Esc shows all again",

@@ -62,6 +62,8 @@ class Writing:
     name: str
     holder: Holder
     editor: Editor
+    #: Why the agent takes no text now: it is queued. Nothing if it does.
+    why: str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -1,9 +1,9 @@
 """
 Writing: a text for the agent of the selected row, on its way from the first key to its being sent.
 
-    state = begun(state, row, holder)           that agent would take text now
+    state = begun(state, row, holder, why)      that agent would take text now, or why it would not
     state = edited(state, editor)               a key, or a paste
-    state = sent(state)                         it was typed into the agent
+    state = sent(state, words)                  it was typed into the agent, or queued for it
 
 What was written and not sent is kept as a draft, for the row that it was written for, as long as the list is open.
 """
@@ -22,14 +22,19 @@ from tallylight.ui.agent_list.state import Mode, State, Writing
 MAX_DRAFTS = 50
 
 
-def begun(state: State, row: Row, holder: Holder) -> State:
-    """Write to *holder*, who is in the pane of *row*, if that is still what is selected."""
+def begun(state: State, row: Row, holder: Holder, why: str = "") -> State:
+    """
+    Write to *holder*, who is in the pane of *row*, if that is still what is selected.
+
+    *why* says why it takes no text now: then what is written is for the end of its turn.
+    """
     if state.mode is not Mode.LIST or state.selected != row.address:
         return state
     editor = dict(state.drafts).get(row.address, Editor())
     pane = row.pane
     name = pane.project or pane.title or row.name
-    writing = Writing(address=row.address, name=name, holder=holder, editor=editor)
+    writing = Writing(address=row.address, name=name, holder=holder, editor=editor, why=why)
+    state = states.told(state, f"{why.partition(';')[0]}: what you write is queued") if why else state
     return states.settled(attrs.evolve(state, mode=Mode.WRITE, writing=writing))
 
 
@@ -45,5 +50,5 @@ def edited(state: State, editor: Editor) -> State:
 
 
 def sent(state: State, words: str) -> State:
-    """It was typed into the agent, as *words* say: there is no draft of it any more."""
+    """It was typed into the agent, or queued, as *words* say: there is no draft of it any more."""
     return states.told(states.listing(edited(state, Editor())), words) if state.writing is not None else state

@@ -1,0 +1,101 @@
+"""
+The queue: a text for an agent that works or asks, typed when its turn has ended.
+
+One text waits in a pane, for one process. `put` checks it; then, again and again, `step` looks at the pane, and types
+the text, by `actions.say` and its rules, once the agent has been at its prompt for `READY_S`. A dialog is no prompt,
+and neither is a menu: nothing is typed there, the text waits. It is given up, and the pane says why, when
+
+* the agent's process has ended, or another one runs in its place;
+* a person has typed something at its prompt, which the text would follow;
+* it can never be typed: it has several lines, and the program takes no bracketed paste.
+
+It does no input or output: a host's `Typist` looks and types. Times are monotonic seconds.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from tallylight.actions.answer import Done, Holder, Seen, Typist, holder_of, reached
+from tallylight.actions.gate import Refusal
+from tallylight.actions.once import Once, Still
+from tallylight.actions.say import Say, lines_problem, taker, text_problem
+from tallylight.evidence.looks import Look
+from tallylight.model.queued import Queued
+from tallylight.wire.text import sanitise
+
+#: How long, in seconds, an agent must have been at its prompt: between two parts of a turn it may seem to be.
+READY_S = 1.0
+#: Refusals of `say` that pass: the text waits. Every other one is for good.
+_PASSING = ("working", "asking", "prompt", "changed", "mode", "synchronized", "remote", "unreachable", "process")
+#: What stands in front of what is typed: the side of a box, a prompt. `diff> ` of aider has a word in it.
+_PROMPT = re.compile(r"[\s│┃║▌▎|]*(?:[\w-]{0,16}[❯›>»▸▶])?\s*")
+
+ENDED = "its agent has ended"
+TYPED = "something else was typed at its prompt"
+
+
+def put(typist: Typist, holder: Holder, text: str) -> Queued | Refusal:
+    """Have *text* wait for the end of the turn of *holder*, if that still is who holds the pane."""
+    refused = text_problem(text)
+    return reached(lambda: _put(typist, holder, text)) if refused is None else refused
+
+
+def _put(typist: Typist, holder: Holder, text: str) -> Queued | Refusal:
+    seen = typist.see()
+    if isinstance(seen, Refusal):
+        return seen
+    held = holder_of(seen)
+    if isinstance(held, Refusal):
+        return held
+    if (held.pane, held.pid, held.start) != (holder.pane, holder.pid, holder.start):
+        return Refusal("process", "another process is in the foreground of that pane now; nothing is queued")
+    refused = lines_problem(seen, text)
+    return Queued(pid=held.pid, start=held.start, text=text) if refused is None else refused
+
+
+def step(typist: Typist, once: Once, queued: Queued, now: float, *, is_alive: bool) -> Queued | None:
+    """
+    Look at the pane, and type the text if it is time; None when that was done.
+
+    *is_alive*: whether the process it is for still runs. What a person's editor or pager takes the foreground for, ends
+    again.
+    """
+    if queued.problem:
+        return queued
+    if not is_alive:
+        return attrs.evolve(queued, problem=ENDED)
+    seen = once.look(typist)
+    waits = attrs.evolve(queued, ready_at=None) if queued.ready_at is not None else queued
+    if isinstance(seen, Refusal) or not _is_at_prompt(seen, queued):
+        return waits
+    if written(seen.look):
+        return attrs.evolve(waits, problem=TYPED)
+    if queued.ready_at is None:
+        return attrs.evolve(queued, ready_at=now)
+    if now - queued.ready_at < READY_S:
+        return queued
+    done = once.say(typist, Say(seen.pane, queued.pid, queued.start, queued.text, enter=True))
+    if isinstance(done, Done):
+        return None
+    return waits if done.rule in _PASSING else attrs.evolve(waits, problem=done.text)
+
+
+def _is_at_prompt(seen: Seen, queued: Queued) -> bool:
+    held = taker(Still(seen))
+    return isinstance(held, Holder) and (held.pid, held.start) == (queued.pid, queued.start)
+
+
+def written(look: Look) -> str:
+    """
+    What stands between an agent's prompt and the cursor: what a person has typed there.
+
+    What an agent shows in an empty box stands behind the cursor.
+    """
+    if not 0 <= look.cursor_row < len(look.lines):
+        return ""
+    column = look.cursor_column
+    before = sanitise(look.lines[look.cursor_row], cells=column, graphemes=column) if column > 0 else ""
+    return _PROMPT.sub("", before, count=1).strip()

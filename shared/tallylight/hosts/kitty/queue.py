@@ -1,0 +1,42 @@
+"""
+Texts that wait in kitty's windows for the end of a turn: each tick looks at those windows alone, by `actions.queue`.
+
+Only the list that kitty opened puts any, in the name of the person who wrote them.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from tallylight.actions import queue
+from tallylight.actions.answer import Holder
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Say
+from tallylight.evidence import process_table
+from tallylight.hosts.kitty.typist import WindowTypist
+
+if TYPE_CHECKING:
+    from tallylight.hosts.kitty.host import KittyHost
+
+
+def put(typist: WindowTypist, text: Say) -> str:
+    """Have *text* wait in the window of *typist*; why not, or nothing if it does."""
+    found = queue.put(typist, Holder(text.pane, "", text.pid, text.start), text.text)
+    if isinstance(found, Refusal):
+        return found.text
+    typist.pane.queue(found)
+    return ""
+
+
+def look(host: KittyHost) -> None:
+    """See to all that waits."""
+    now = time.monotonic()
+    for id_, pane in host.panes.items():
+        waits, window = pane.queued, host.boss.window_id_map.get(id_)
+        if waits is None or waits.problem or window is None:
+            continue
+        is_alive = process_table.table().start(waits.pid) == waits.start
+        found = queue.step(WindowTypist(host, window, pane), host.once, waits, now, is_alive=is_alive)
+        if found != waits:
+            pane.queue(found)

@@ -1,0 +1,23 @@
+"""
+A text that waits in a pane for the end of its agent's turn. What becomes of it, `actions.queue` decides.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+
+@attrs.frozen(kw_only=True)
+class Queued:
+    """
+    *text* for the agent whose process is *pid*, begun at *start*, and for no other.
+
+    *ready_at*: since when that agent is at its prompt, in monotonic seconds; None while it is not. *problem*: why the
+    text will not be typed any more; nothing while it may be.
+    """
+
+    pid: int
+    start: int
+    text: str
+    ready_at: float | None = None
+    problem: str = ""

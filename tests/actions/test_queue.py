@@ -1,0 +1,153 @@
+"""A text that waits for the end of a turn: when it is typed, when it waits, and when it is given up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from tallylight.actions.answer import Holder, Seen
+from tallylight.actions.gate import Refusal
+from tallylight.actions.once import Once
+from tallylight.actions.queue import ENDED, READY_S, TYPED, put, step, written
+from tallylight.evidence.looks import Look
+from tallylight.model.queued import Queued
+from tallylight.model.status import Kind, Status
+from tests.actions.desk import PANE, PID, START, Desk, holder, seen
+from tests.tables import each
+
+HOLDER = Holder(PANE, "claude", PID, START)
+WAITS = Queued(pid=PID, start=START, text="Go on")
+
+
+def at_prompt(status: Status = Status.DONE, **more: Any) -> Seen:
+    """Claude at its prompt, with the cursor in its box."""
+    found = seen("claude/idle-after-turn-80", status, **more)
+    return attrs.evolve(found, look=attrs.evolve(found.look, cursor_column=2))
+
+
+WORKING = seen("claude/working-80", Status.WORKING)
+ASKING = seen("claude/permission-bash-80", Status.WAITING, kind=Kind.PERMISSION)
+
+
+def after(desk: Desk, *happened: tuple[float, Seen | Refusal], queued: Queued = WAITS) -> Queued | None:
+    """What has become of it when at each of these times that was seen."""
+    once = Once(settle_s=0.0)
+    found: Queued | None = queued
+    for now, there in happened:
+        assert found is not None
+        desk.now = there
+        found = step(desk, once, found, now, is_alive=True)
+    return found
+
+
+def test_it_is_typed_once_the_agent_has_been_at_its_prompt() -> None:
+    """With Enter, after so long; not a moment sooner, and once."""
+    desk = Desk(WORKING)
+    waits = after(desk, (0, WORKING), (1, ASKING), (2, at_prompt()), (2 + READY_S - 0.01, at_prompt()))
+    assert waits == attrs.evolve(WAITS, ready_at=2) and desk.typed == []
+
+    assert after(desk, (2 + READY_S, at_prompt()), queued=waits) is None
+    assert desk.typed == ["Go on\r"]
+
+
+def test_a_prompt_that_goes_again_was_not_the_end() -> None:
+    """Between two parts of a turn the screen may look like its end: the time begins anew."""
+    desk = Desk(WORKING)
+    waits = after(desk, (0, at_prompt()), (0.9, WORKING), (1.1, at_prompt()), (2.0, at_prompt()))
+
+    assert waits == attrs.evolve(WAITS, ready_at=1.1) and desk.typed == []
+
+
+@each(
+    "there",
+    [
+        WORKING, ASKING, at_prompt(Status.WORKING), at_prompt(Status.WAITING, kind=Kind.QUESTION),
+        seen("claude/menu-model-80", Status.IDLE), seen("claude/plan-approval-80", Status.WAITING),
+        seen("claude/question-80", Status.WAITING), seen("claude/trust-80", Status.WAITING),
+        Refusal("mode", ""), Refusal("synchronized", ""), Refusal("unreachable", ""), Refusal("gone", ""),
+        at_prompt(foreground=holder("")), at_prompt(foreground=holder("claude", pid=1)),
+        at_prompt(foreground=attrs.evolve(holder("claude"), is_remote=True)),
+    ],
+)  # fmt: skip
+def test_it_waits(there: Seen | Refusal) -> None:
+    """Whatever else is there, for however long, nothing is typed: no dialog, no menu, no other program gets it."""
+    desk = Desk(there)
+
+    assert after(desk, *[(float(second), there) for second in range(60)]) == WAITS
+    assert desk.typed == []
+
+
+def test_a_dialog_that_comes_at_the_last_moment_gets_nothing() -> None:
+    """Between the look that found the prompt and the typing it is looked once more."""
+
+    class Quick(Desk):
+        looks = 0
+
+        def see(self) -> Seen | Refusal:
+            self.looks += 1
+            return ASKING if self.looks > 2 else at_prompt()
+
+    desk = Quick(WORKING)
+    found = step(desk, Once(settle_s=0.0), attrs.evolve(WAITS, ready_at=0), READY_S, is_alive=True)
+
+    assert found == WAITS and desk.looks > 2 and desk.typed == []
+
+
+def test_it_is_given_up_when_its_agent_has_ended() -> None:
+    """Another one in its place is another one; and what was given up stays so."""
+    desk = Desk(at_prompt())
+    given_up = step(desk, Once(settle_s=0.0), WAITS, 0, is_alive=False)
+
+    assert given_up == attrs.evolve(WAITS, problem=ENDED)
+    assert step(desk, Once(settle_s=0.0), given_up, 99, is_alive=True) == given_up
+    assert desk.typed == []
+
+
+def test_it_is_given_up_when_somebody_typed() -> None:
+    """What stands at the prompt would be sent with it."""
+    typed = seen("claude/idle-typed-80", Status.IDLE)
+    typed = attrs.evolve(typed, look=attrs.evolve(typed.look, cursor_column=8))
+    desk = Desk(typed)
+
+    assert after(desk, (0, typed)) == attrs.evolve(WAITS, problem=TYPED)
+    # Also while it waits to be sure that the turn has ended.
+    assert after(desk, (0, at_prompt()), (0.5, typed)) == attrs.evolve(WAITS, problem=TYPED)
+    assert desk.typed == []
+
+
+def test_what_can_never_be_typed_is_told_at_once() -> None:
+    """Nothing, too much, controls, lines for a program that takes no paste; and another process than it was for."""
+    rules = {"": "text", "x" * 5000: "too-long", "\x1b[A": "text", "a\u202eb": "text", "one\ntwo": "lines"}
+    for text, rule in rules.items():
+        found = put(Desk(WORKING), HOLDER, text)
+        assert isinstance(found, Refusal) and found.rule == rule
+    pasted = put(Desk(seen("claude/working-80", takes_paste=True)), HOLDER, "one\ntwo")
+    assert pasted == attrs.evolve(WAITS, text="one\ntwo")
+    for other in (attrs.evolve(HOLDER, pid=1), attrs.evolve(HOLDER, start=1), attrs.evolve(HOLDER, pane="9")):
+        found = put(Desk(WORKING), other, "Go on")
+        assert isinstance(found, Refusal) and found.rule == "process"
+    assert put(Desk(WORKING), HOLDER, "Go on") == WAITS == put(Desk(ASKING), HOLDER, "Go on")
+
+
+def test_a_program_that_takes_no_paste_any_more_is_told() -> None:
+    """Several lines would be keys."""
+    lines = attrs.evolve(WAITS, text="one\ntwo", ready_at=0)
+    found = after(Desk(at_prompt()), (READY_S, at_prompt(takes_paste=False)), queued=lines)
+
+    assert found is not None and "bracketed paste" in found.problem
+
+
+@each(
+    ("row", "column", "text"),
+    [
+        ("❯\u00a0", 2, ""), ("❯ fix it", 8, "fix it"), ("› Ask Codex to do anything", 2, ""), ("› hello", 7, "hello"),
+        ("│ > Type your message │", 4, ""), (" > hello", 8, "hello"), ("diff> ", 6, ""), ("diff> add", 9, "add"),
+        ("  ┃  ", 5, ""), ("  ┃  hello", 10, "hello"), ("", 0, ""), ("  more", 6, "more"),
+        ("❯ 日本", 6, "日本"), ("> ", 99, ""),
+    ],
+)  # fmt: skip
+def test_what_was_typed_stands_before_the_cursor(row: str, column: int, text: str) -> None:
+    """An empty box has something in it, too, in many agents: that stands behind the cursor."""
+    assert written(Look(["above", row], 1, column, 80)) == text
+    assert written(Look([], 3, column, 80)) == ""

@@ -6,6 +6,7 @@ import functools
 import os
 import resource
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -44,6 +45,14 @@ def include_of(home: Path) -> str:
 def setup(system: FakeSystem, *argv: str) -> int:
     system.said.clear()
     return main(argv, system)
+
+
+def test_it_starts_before_there_is_any_package(conf: Path) -> None:
+    """On a fresh machine the Python that is found has neither attrs nor psutil: setup is what brings them."""
+    code = f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.cli.main import main; sys.exit(main("
+    for words in (["setup", "--dry-run"], ["setup", "--help"], ["setup", "--undo", "--yes"]):
+        done = subprocess.run([sys.executable, "-IS", "-c", f"{code}{words}))"], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])

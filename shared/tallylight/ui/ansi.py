@@ -8,24 +8,16 @@ the colours that those programs chose.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 
 from tallylight.model import lights
 from tallylight.model.status import Status
+from tallylight.ui.colours import Depth as Depth
 from tallylight.ui.spans import Line, Span
 from tallylight.wire.styled import Colour, Style
 
 #: Synchronised output: the terminal shows nothing of what comes between the two until all of it is there.
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
-
-
-class Depth(enum.Enum):
-    """How many colours there are."""
-
-    NONE = 0
-    CUBE = 8
-    FULL = 24
 
 
 def sgr(line: Line, depth: Depth) -> str:

@@ -3,16 +3,25 @@ Whether to colour, and how deep: what the person said on the command line, then 
 
 NO_COLOR (https://no-color.org) wins over FORCE_COLOR (https://force-color.org), as in Python's own tools. Each counts
 when it is not empty; `FORCE_COLOR=0` forces nothing, as in programs for Node.js.
+
+Standard library only: the parser of every verb needs it, and `tally setup` runs before there is anything else.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
-
-from tallylight.ui.ansi import Depth
 
 #: What `--color` takes; the first is the default.
 CHOICES = ("auto", "always", "never")
+
+
+class Depth(enum.Enum):
+    """How many colours there are."""
+
+    NONE = 0
+    CUBE = 8
+    FULL = 24
 
 
 def chosen(environ: Mapping[str, str], choice: str) -> Mapping[str, str]:

@@ -54,12 +54,16 @@ def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
     """
     Listen as the host *host* in this process; a socket that never blocks. What hosts that are gone left is removed.
 
-    `SocketError` or `OSError` if the directory is not this user's alone, or the system does not say who connects.
+    `SnapshotError` if the directory cannot be used or is not this user's alone, `SocketError` if nobody says who
+    connects, `OSError` for all else.
     """
     if not hasattr(socket, "SO_PEERCRED"):
         raise SocketError("this system does not say who connects to a socket, so nothing is taken from scripts")
     path = path_of(f"{host}-{os.getpid()}", environ)
-    _sweep(checked_directory(path.parent, create=True))
+    try:
+        _sweep(checked_directory(path.parent, create=True))
+    except OSError as error:
+        raise SnapshotError(path.parent, error.strerror or str(error)) from None
     path.unlink(missing_ok=True)
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:

@@ -37,6 +37,7 @@ from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
 from tallylight.hosts.script_messages import MAX_ASKED, Told, encode, given_of
 from tallylight.snapshot import sockets
+from tallylight.snapshot.writer import SnapshotError
 from tallylight.ui.agent_list.channel import CHUNK, Lines, TooLongError, read_words
 
 #: Scripts that are heard at a time; others wait until one has gone.
@@ -105,7 +106,7 @@ class Scripts:
         """The socket is there, or what is wrong."""
         if isinstance(result, socket.socket):
             self._listener = result
-        else:
+        elif not isinstance(result, SnapshotError):  # of the directory the snapshot tells, which lies in it, too
             log_error(f"tallylight: scripts: {result}; nothing can be asked of this kitty")
 
     def look(self) -> None:

@@ -125,7 +125,7 @@ class Desk:
 
     def __init__(self, version: str, folder: Path, *, claude: Path | None = None, codex: Path | None = None) -> None:
         self.kitty = Kitty(version)
-        self.kitty.kitty_conf.write_text(watcher_line(install(self.kitty.home)))
+        self.kitty.kitty_conf.write_text(watcher_line(install(self.kitty.home, version)))
         local = self.kitty.home / ".local/bin"
         self.kitty.start()
         self.kitty.eval(_NOTE)

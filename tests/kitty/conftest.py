@@ -72,7 +72,7 @@ def make_kitty(kitty_version: str, request: pytest.FixtureRequest) -> Iterator[M
         kitty = Kitty(kitty_version, config, **options)
         made.append(kitty)
         if installed:
-            data = install(kitty.home)
+            data = install(kitty.home, kitty_version)
             kitty.kitty_conf.write_text(config + watcher_line(data))
         return kitty.start() if start else kitty
 

@@ -20,7 +20,7 @@ from tallylight.snapshot import writer as snapshot
 from tallylight.snapshot.schema import Snapshot
 from tests.kitty.harness import Kitty
 from tests.kitty.install import install, watcher_line
-from tests.kitty.pixels import SPANS, Box, Colour
+from tests.kitty.pixels import SPANS, Box, Colour, counted
 from tests.kitty.remote import RemoteControl
 
 #: The five that a person meets, by name.
@@ -93,7 +93,7 @@ class Desk:
 
     def __init__(self, version: str, settings: str = "", config: str = "", **options: Any) -> None:
         self.kitty = Kitty(version, **options)
-        self._watcher = watcher_line(install(self.kitty.home))
+        self._watcher = watcher_line(install(self.kitty.home, version))
         self.kitty.kitty_conf.write_text(settings + self._watcher)
         self.config_toml = self.kitty.home / ".config/tallylight/config.toml"
         self.config_toml.parent.mkdir(parents=True)
@@ -230,9 +230,3 @@ def _own(tab: str, spans: dict[str, Box]) -> Box:
         if other != tab and start == left and top < row < bottom:
             bottom = row
     return left, top, right, bottom
-
-
-def counted(image: Image.Image) -> Counter[Colour]:
-    """How many pixels of each colour there are."""
-    pixels = image.convert("RGB").tobytes()
-    return Counter(zip(pixels[0::3], pixels[1::3], pixels[2::3], strict=True))

@@ -14,7 +14,8 @@ Focus: no window manager is needed, as tried with both versions. A new OS window
 
 from __future__ import annotations
 
-import io
+import atexit
+import functools
 import json
 import shutil
 import subprocess
@@ -27,7 +28,7 @@ from typing import Any, Self, TypeVar
 
 from PIL import Image
 
-from tests.kitty.pixels import SPANS, Box, Colour, saturated_colours
+from tests.kitty.pixels import SPANS, Box, Colour, read_screen, saturated_colours
 from tests.kitty.remote import RemoteControl, RemoteError
 from tests.kitty.roots import Network, Room, open_room, read_line
 
@@ -48,6 +49,14 @@ font_family DejaVu Sans Mono
 font_size 11
 tab_bar_min_tabs 1
 """
+
+
+@functools.cache
+def _shaders() -> Path:
+    """What all kittys of this process keep their compiled shaders in; each would take a third of a second for them."""
+    folder = Path(tempfile.mkdtemp(prefix="tallylight-shaders-", dir="/tmp"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 class Kitty(RemoteControl):
@@ -81,6 +90,7 @@ class Kitty(RemoteControl):
             "LANG": "C.UTF-8",
             "XDG_RUNTIME_DIR": str(self.runtime_dir),
             "LIBGL_ALWAYS_SOFTWARE": "1",
+            "MESA_SHADER_CACHE_DIR": str(_shaders()),
             **(env or {}),
         }
         self._network: Network = network
@@ -110,6 +120,8 @@ class Kitty(RemoteControl):
     def _start_x(self) -> None:
         width, height = self.size
         command = ["Xvfb", "-displayfd", "1", "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp", "-noreset"]
+        # What is on the screen is a file that `screenshot` reads; a pointer would be drawn into it.
+        command += ["-fbdir", str(self.directory), "-nocursor"]
         with (self.directory / "xvfb.log").open("wb") as log:
             server = self.popen(command, stdout=subprocess.PIPE, stderr=log)
         assert server.stdout is not None
@@ -186,10 +198,10 @@ class Kitty(RemoteControl):
 
     def screenshot(self, path: Path | None = None) -> Image.Image:
         """The whole X screen as it is now, kept as a PNG too if there is a `path`."""
-        png = self.run(["import", "-silent", "-window", "root", "png:-"]).stdout
+        image = read_screen(self.directory / "Xvfb_screen0")
         if path is not None:
-            path.write_bytes(png)
-        return Image.open(io.BytesIO(png)).convert("RGB")
+            image.save(path)
+        return image
 
     def tab_colours(self, image: Image.Image | None = None, os_window: int | None = None) -> dict[int, list[Colour]]:
         """For every tab id of one OS window (the first, if not said), the saturated colours drawn in that tab."""

@@ -6,7 +6,10 @@ what is there. Title text and backgrounds of kitty's default colours are grey, s
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
@@ -34,12 +37,38 @@ return {{
 """
 
 
+def read_screen(path: Path) -> Image.Image:
+    """
+    The picture in a file that Xvfb keeps what it shows in, as in an XWD file: https://www.x.org/releases/X11R7.7/doc/xorg-docs
+
+    It is read until it was the same twice, for the server may be drawing at that moment; what never rests is read as
+    it is.
+    """
+    before = path.read_bytes()
+    for _ in range(5):
+        if (data := path.read_bytes()) == before:
+            break
+        before = data
+    # Numbers of 32 bits: the header's length, four others, the height, and so on; a colour of its table has 12 bytes.
+    header = struct.unpack(">25I", data[:100])
+    width, height, bits, line, colours = header[4], header[5], header[11], header[12], header[19]
+    assert bits == 32, f"{path} has {bits} bits a pixel"
+    pixels = data[header[0] + 12 * colours :]
+    return Image.frombuffer("RGB", (width, height), pixels, "raw", "BGRX", line, 1)
+
+
+def counted(image: Image.Image) -> Counter[Colour]:
+    """How many pixels of each colour there are."""
+    found: Any = image.convert("RGB").getcolors(image.width * image.height)
+    return Counter({colour: count for count, colour in found})
+
+
 def saturated_colours(image: Image.Image, box: Box, *, least: int = 8) -> list[Colour]:
     """The saturated colours inside `box`, most pixels first. Fewer than `least` pixels are the edge of a glyph."""
-    pixels = image.crop(box).convert("RGB").tobytes()
-    counts = Counter(zip(pixels[0::3], pixels[1::3], pixels[2::3], strict=True))
     return [
-        colour for colour, count in counts.most_common() if count >= least and max(colour) - min(colour) >= SATURATED
+        colour
+        for colour, count in counted(image.crop(box)).most_common()
+        if count >= least and max(colour) - min(colour) >= SATURATED
     ]
 
 

@@ -37,7 +37,7 @@ class Home:
         self.kitty.runtime_dir.mkdir(mode=0o700)
         self.agents.mkdir(parents=True)
         (self.config / "config.toml").write_text("[kitty]\npulse = false\n")
-        install(self.kitty.home)
+        install(self.kitty.home, self.kitty.version)
         self.kitty.kitty_conf.write_text("tab_bar_style separator\n" + watcher_line(self.data))
         (self.kitty.directory / "kitty.log").unlink(missing_ok=True)
 
@@ -59,7 +59,7 @@ class Home:
 def _home(kitty_version: str) -> Iterator[Home]:
     kitty = Kitty(kitty_version, size=(600, 200))
     home = Home(kitty)
-    install(kitty.home)
+    install(kitty.home, kitty_version)
     kitty.start()
     yield home
     kitty.close()

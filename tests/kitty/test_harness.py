@@ -191,7 +191,7 @@ def test_the_root_cannot_be_changed(kept: Kitty) -> None:
 
 def test_our_package_imports_inside_kitty(kept: Kitty) -> None:
     """Inside kitty's own Python, tallylight, attrs and psutil's compiled part import from the installed folder."""
-    lib = install(kept.home) / "lib"
+    lib = install(kept.home, kept.version) / "lib"
     body = f"import sys; sys.path.insert(0, {str(lib)!r})\nimport attrs, psutil, tallylight\n"
     body += "return [attrs.__file__, tallylight.__file__, psutil.Process().name()]"
     *files, name = kept.eval(body)

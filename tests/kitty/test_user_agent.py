@@ -60,7 +60,7 @@ class Savanna(Desk):
 
     def __init__(self, version: str) -> None:
         self.kitty = Kitty(version, size=(1000, 400))
-        self._watcher = watcher_line(install(self.kitty.home))
+        self._watcher = watcher_line(install(self.kitty.home, version))
         self.kitty.kitty_conf.write_text("shell bash\n" + self._watcher)
         home = self.kitty.home
         folder = home / ".config/tallylight/agents"

@@ -338,7 +338,7 @@ def test_a_person_is_asked_once(make: Callable[[str], Room]) -> None:
         assert room.ask() is None
         assert room.ask() is None
         ((question, answered, over),) = asked
-        assert "Codex in 'two' wants to type into 'three' (window 3)" in question
+        assert "Codex in 'two' (window 2) wants to type into 'three' (window 3)" in question
         assert over is room.desk.host.boss.window_id_map[2]
         assert room.desk.window.written == []
 

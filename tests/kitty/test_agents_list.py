@@ -696,3 +696,46 @@ def test_it_looks_right(board: Board, theme: str) -> None:
     else:
         wanted = {"waiting", "working", "done", "error"}
         board.kitty.wait_until(lambda: {k for k, n in colours().items() if n > 200} == wanted, what="the lights")
+
+
+def test_a_person_is_asked_whether_a_script_may_answer(board: Board) -> None:
+    """Over the pane of the script, in kitty's own way: nothing is typed before `yes`, and it is asked once."""
+    kitty = board.kitty
+    home, settings = kitty.home, board.config_toml.read_text()
+    (home / "typed").write_bytes(b"")
+    Desk.configure(board, f'{settings}\n[scripting]\nallow = "ask"\n')
+    agent = kitty.launch("claude", keep_focus=True)
+    board.wait_status(agent, "waiting")
+    host = next((kitty.runtime_dir / "tallylight").glob("kitty-*.json")).stem
+    shell = board.in_front()
+    (home / "answer").write_text(
+        f"tally read {host}:{agent} --question > ~/question\n"
+        f"tally send {host}:{agent} --answer 2 --to $(tail -n 1 ~/question | cut -c 4-) > ~/$1 2>&1\n"
+        "echo $? > ~/$1.code\n"
+    )
+
+    def asked() -> int | None:
+        texts = ((window["id"], kitty.get_text(window["id"])) for window in kitty.windows())
+        return next((id_ for id_, text in texts if "wants to type into" in text), None)
+
+    try:
+        kitty.send_text(shell, "sh ~/answer first\r")
+        overlay = kitty.wait_until(asked, what="the question")
+        assert f"wants to type into 'claude' (window {agent})." in kitty.get_text(overlay)
+        assert overlay == board.in_front()
+        if path := picture(board, "script-asks"):
+            kitty.screenshot(path)
+        assert typed(board) == b""
+        kitty.xdotool("type", "yes")
+        board.press("Return")
+        kitty.wait_until(lambda: (home / "first.code").exists(), what="the end of the script")
+        assert (home / "first").read_text().startswith("answered 2. ")
+        assert typed(board) == b"2"
+        kitty.wait_text(agent, "rm -rf build")
+        kitty.send_text(shell, "sh ~/answer second\r")
+        kitty.wait_until(lambda: (home / "second.code").exists(), what="the end of the second script")
+        assert (home / "second.code").read_text() == "0\n"
+        assert typed(board) == b"22"
+        assert asked() is None
+    finally:
+        Desk.configure(board, settings)

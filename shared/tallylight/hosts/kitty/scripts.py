@@ -39,11 +39,14 @@ from tallylight.hosts.script_messages import MAX_ASKED, Told, encode, given_of
 from tallylight.snapshot import sockets
 from tallylight.snapshot.writer import SnapshotError
 from tallylight.ui.agent_list.channel import CHUNK, Lines, TooLongError, read_words
+from tallylight.wire.text import sanitise
 
 #: Scripts that are heard at a time; others wait until one has gone.
 MAX_CALLERS = 16
 #: How often, in seconds, a script that is there is listened to, and how long one may stay that says nothing.
 LISTEN_S, IDLE_S = 0.03, 10.0
+#: Of a window's title in a question, in cells.
+TITLE_CELLS = 40
 #: How long, in seconds, a script waits for a person who is asked.
 ASK_S = 300.0
 _UNKNOWN = Refusal("unknown", "this kitty does not know what was asked; is it of the same version?")
@@ -215,7 +218,7 @@ class Scripts:
         agreed = self._agreed.get(caller.being, pane) if caller is not None else None
         verdict = check(self.host.config.scripting, caller, (holder, pane), is_own=is_own, agreed=agreed)
         if verdict is Verdict.ASK and caller is not None:
-            what = f"type into {kitty_windows.name(window)!r} (window {window.id})"
+            what = f"type into {_named(window)} (window {window.id})"
             self._ask(caller, pane, window, what)
         return verdict
 
@@ -256,7 +259,7 @@ class Scripts:
 
         over = self._window_of(caller) or window
         who = caller.agent or "A script"
-        where = f" in {kitty_windows.name(over)!r}" if over is not window else ""
+        where = f" in {_named(over)} (window {over.id})" if over is not window else ""
         self.host.boss.get_line(
             f"{who}{where} wants to {what}.\n"
             "It may from then on, as long as both run. Write yes to allow it, anything else to refuse.",
@@ -269,6 +272,11 @@ class Scripts:
         """The window in which *caller* runs; None if it is in none of this kitty."""
         windows = self.host.boss.window_id_map.values()
         return next((one for one in windows if being_of(one.child.pid, self.table) in caller.lineage), None)
+
+
+def _named(window: Any) -> str:
+    """What *window* is called, between quotes: a program may have chosen the words."""
+    return repr(sanitise(kitty_windows.name(window), cells=TITLE_CELLS))
 
 
 def serve(host: KittyHost) -> None:

@@ -164,6 +164,17 @@ READ: dict[str, tuple[list[str], str]] = {
     ),
     "lettered, and no answers": (["The keys are", "[a] left [b] right"], ""),
     "lettered, with text below": (["Run it?", "[y] Yes  [n] No", "and so on"], ""),
+    "buttons": (
+        ["Permission required", "$ npm test", "", "  Allow   Deny      ←/→ move  enter confirm"],
+        "buttons/permission: Permission required | Allow= | Deny=",
+    ),
+    "buttons, and hints below them": (
+        ["Delete it?", "", "Yes   No", "", "Tab to move · Enter to select"],
+        "buttons/permission: Delete it? | Yes= | No=",
+    ),
+    "buttons without a word of keys": (["Delete it?", "", "Yes   No"], ""),
+    "buttons that ask nothing": (["Yes   No", HINT], ""),
+    "a table of yes and no": (["Is it so?", "Yes   No", "12    30", HINT], ""),
     "a wrapped question": (
         ["How do you want to log in for", "this project?", "❯ 1. a", "  2. b"],
         "numbered choices/auth: How do you want to log in for this project? | a=1 | b=2",

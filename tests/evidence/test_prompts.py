@@ -122,6 +122,13 @@ NEGATIVES: dict[str, list[str]] = {
     "an answer that quotes one in a box": [
         "╭──────────╮", "│ Allow it? │", "│ ● 1. Yes  │", "│   2. No   │", "╰──────────╯", "", "> ", "",
     ],
+    "an answer that quotes buttons": [
+        "It asks:", "Allow it?", "", "Allow   Deny   enter confirm", "", "─" * 60, "❯ ", "─" * 60,
+    ],
+    "an answer that quotes buttons above a box with words in it": [
+        "Allow it?", "Allow   Deny", "⇆ select  enter confirm", "╭" + "─" * 58 + "╮",
+        "│ > Type your message" + " " * 39 + "│", "╰" + "─" * 58 + "╯", "~/project   main   model",
+    ],
     "less": ["Do you want to proceed?", "❯ 1. Yes", "  2. No", "and so on", ":"],
     "the end of less": ["Which?", "❯ Red", "  Green", "Enter to select", "(END)"],
     "fzf": ["  src/a.py", "▌ src/b.py", "  2/10", "> b"],

@@ -211,6 +211,11 @@ def buttons(rows: Sequence[Row]) -> Choices | None:
     return None
 
 
+def names_keys(rows: Sequence[Row]) -> bool:
+    """Whether one of *rows* names the keys by which a choice is selected and taken."""
+    return any(map(_KEYS_HINT.match, (row.text for row in rows)))
+
+
 def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int) -> Choices:
     """Choices of which it is not told row by row where they stand."""
     shown = tuple(map(_label, labels))

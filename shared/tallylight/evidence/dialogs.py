@@ -19,7 +19,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tallylight.evidence.choices import Choices, choices_in_columns, lettered_choices, numbered_choices, pointed_choices
+from tallylight.evidence.choices import (
+    Choices,
+    buttons,
+    choices_in_columns,
+    lettered_choices,
+    names_keys,
+    numbered_choices,
+    pointed_choices,
+)
 from tallylight.evidence.tail import Row, clean_lines
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind
@@ -75,6 +83,9 @@ def read_dialog(rows: Sequence[Row], cursor_row: int) -> Dialog | None:
     found = lettered_choices(rows)
     if found is not None:
         return _with_choices(rows, found, "lettered choices")
+    found = buttons(rows)
+    if found is not None and names_keys(rows[found.first :]):
+        return _with_choices(rows, found, "buttons")
     return _asked_in_a_row(rows, cursor_row)
 
 

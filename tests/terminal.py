@@ -65,7 +65,9 @@ class Terminal:
     def name(self) -> str:
         return os.ttyname(self.slave)
 
-    def start(self, command: list[str], environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    def start(
+        self, command: list[str], environment: Mapping[str, str] | None = None, pass_fds: tuple[int, ...] = ()
+    ) -> subprocess.Popen[bytes]:
         """Start *command* with this terminal as its controlling terminal and on all three descriptors."""
         process = subprocess.Popen(
             [*_ON_TERMINAL, *command],
@@ -73,6 +75,7 @@ class Terminal:
             stdout=self.slave,
             stderr=self.slave,
             env=dict(environment or bare_environment()),
+            pass_fds=pass_fds,
         )
         self.processes.append(process)
         return process

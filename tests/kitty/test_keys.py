@@ -69,6 +69,7 @@ def test_what_is_free_is_kittys_to_say(desk: Desk) -> None:
         "jump": "kitty_mod+y",
         "jump_previous": "kitty_mod+a>k",
         "agents": "kitty_mod+i",
+        "panel": "kitty_mod+a>p",
         "fork": "kitty_mod+a>f",
         "resume": "kitty_mod+a>r",
         "snooze": "kitty_mod+a>s",

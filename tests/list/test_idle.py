@@ -77,7 +77,7 @@ def test_while_nothing_changes_nothing_is_done(host: Host, shown: List) -> None:
 
     host.publish(pane(1, "idle", project="forge", since=0.0))
     shown.wait("forge")
-    assert woken(shown) > before
+    until(lambda: woken(shown) > before)
 
 
 def test_it_is_asleep_again_after_a_change_and_a_key(host: Host, shown: List) -> None:

@@ -52,12 +52,12 @@ class Host:
 class List:
     """The list on a terminal."""
 
-    def __init__(self, folder: Path, *command: str, **environ: str) -> None:
+    def __init__(self, folder: Path, *command: str, pass_fds: tuple[int, ...] = (), **environ: str) -> None:
         self.terminal = Terminal(LINES, COLUMNS)
         environ = bare_environment(XDG_RUNTIME_DIR=str(folder), **environ)
         # The interpreter of the tests, for the launcher's own has no attrs.
         start = [launcher(folder)[0], launcher(folder)[-1]]
-        self.process = self.terminal.start([*start, *(command or ("agents",))], environ)
+        self.process = self.terminal.start([*start, *(command or ("agents",))], environ, pass_fds)
 
     def screen(self) -> list[str]:
         """What is on the screen now."""

@@ -20,6 +20,7 @@ from tallylight.ui import colours
 from tallylight.ui.agent_list import loop
 from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
+from tallylight.ui.ansi import Depth
 from tallylight.ui.terminal import Terminal
 
 TYPE_CHECKING = False
@@ -55,6 +56,12 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Show the list until the person leaves it."""
     options = make_parser().parse_args(argv)
+    show(colours.depth(colours.chosen(os.environ, options.color)), is_fleet=options.broker)
+    return 0
+
+
+def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> None:
+    """Show the list, of the fleet or of this machine, until the person leaves it; as a panel it stays and is marked."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise NoTerminalError
     environ = dict(os.environ)
@@ -67,17 +74,17 @@ def main(argv: list[str]) -> int:
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(
-        Terminal(sys.stdin.fileno(), sys.stdout.fileno()),
-        FleetFeed() if options.broker else Feed(directory(environ)),
-        Elsewhere() if options.broker else Private.of(environ, detached) or Requests(environ, detached),
+        Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
+        FleetFeed() if is_fleet else Feed(directory(environ)),
+        Elsewhere() if is_fleet else Private.of(environ, detached) or Requests(environ, detached),
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),
         as_of=_seconds(environ.get(AS_OF, "")),
-        depth=colours.depth(colours.chosen(environ, options.color)),
-        beside=None if options.broker else _beside(environ),
+        depth=depth,
+        beside=None if is_fleet or is_panel else _beside(environ),
+        is_panel=is_panel,
     )
-    return 0
 
 
 def _beside(environ: Mapping[str, str]) -> Callable[[], Watch] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -112,6 +113,14 @@ class Elsewhere:
     """What the list can do to panes of other machines: show them. See `ui.agent_list.actions.Actions`."""
 
     has_channel = False
+    descriptors: Sequence[int] = ()
+    is_seen = True
+
+    def back(self) -> None:
+        """There is no pane beside it that is known of."""
+
+    def listen(self) -> None:
+        """Nobody says anything."""
 
     def start(self, verb: str, row: Row) -> str:  # noqa: ARG002 - the protocol has it
         return self._words(row)

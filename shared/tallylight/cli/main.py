@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 GROUPS = {
     "See": {
         "agents": "live list of all agents: go there, answer, snooze, show why",
+        "panel": "the same list, narrow, to stay beside your work",
         "status": "list the agents of every tab, most urgent first",
         "why": "explain a pane's light: the source, the rule, what would change it",
         "log": "what the agents did today and this week: work, waiting for you, questions",

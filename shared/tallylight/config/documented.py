@@ -28,6 +28,10 @@ pulse = true          # waiting lights pulse
 splits = true         # each of several windows in a tab has its own light
 os_window_title = "auto"    # the mark in the OS window's title: "auto" where no tab bar is seen, "always" or "off"
 
+[panel]                # see list.md
+width = 32            # columns of the panel; 24 to 40
+per = "window"        # one in view in every tab of an OS window, or only where you opened it: "tab"
+
 [notify]                # see notifications.md
 when = ["waiting", "error", "done"]   # what you are told of: of these and "down"; [] is nothing
 min_turn_s = 30       # the end of a shorter turn is not told; 0 to 3600
@@ -52,6 +56,7 @@ allow = "own"         # into which panes a script or an agent may type: "own" (t
 # jump = "ctrl+shift+y"
 # jump_previous = "ctrl+shift+a>k"
 # agents = "ctrl+shift+i"
+# panel = "ctrl+shift+a>p"
 # fork = "ctrl+shift+a>f"
 # resume = "ctrl+shift+a>r"
 # snooze = "ctrl+shift+a>s"

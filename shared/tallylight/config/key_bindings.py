@@ -43,7 +43,7 @@ ACTIONS = (
         "jump.py",
         ("--previous",),
         "go to the previous agent",
-        ("kitty_mod+a>k", "kitty_mod+alt+k", "kitty_mod+a>p"),
+        ("kitty_mod+a>k", "kitty_mod+alt+k", "kitty_mod+a>b"),
     ),
     Action(
         "agents",
@@ -51,6 +51,13 @@ ACTIONS = (
         (),
         "list all agents; answer, fork, resume from there",
         ("kitty_mod+i", "kitty_mod+a>a", "kitty_mod+alt+a"),
+    ),
+    Action(
+        "panel",
+        "panel.py",
+        (),
+        "open or close the list as a panel that stays",
+        ("kitty_mod+a>p", "kitty_mod+alt+p", "kitty_mod+a>l"),
     ),
     Action(
         "fork",

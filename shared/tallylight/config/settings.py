@@ -28,6 +28,7 @@ from tallylight.tracker.notify import Settings as Notify
 SCRIPTING = ("own", "ask", "all")
 STYLES = ("stripe", "colour", "icon", "off")
 OS_WINDOW_TITLES = ("auto", "always", "off")
+PANELS_PER = ("window", "tab")
 EXPLICIT_LASTS = ("agent", "tab")
 SPAN = "([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])"
 
@@ -78,6 +79,14 @@ class Listed:
 
 
 @attrs.frozen(kw_only=True)
+class Panel:
+    """The list as a panel: its *width* in columns, and whether there is one *per* tab or for all of an OS window."""
+
+    width: int = 32
+    per: str = "window"
+
+
+@attrs.frozen(kw_only=True)
 class Config:
     """Every setting. Times end in their unit."""
 
@@ -93,6 +102,7 @@ class Config:
     kitty: Kitty = Kitty()
     history: History = History()
     listed: Listed = Listed()
+    panel: Panel = Panel()
     notify: Notify = attrs.Factory(Notify)
     fleet: Fleet = attrs.Factory(Fleet)
     #: A person's own keys by the names of `keys.ACTIONS`; `""` is none.
@@ -142,6 +152,7 @@ def read(table: Table) -> Config:
     """The configuration in *table*, which keeps what is wrong with it."""
     default = Config()
     trust, kitty = table.table("trust"), table.table("kitty")
+    panel = table.table("panel")
     history, scripting, listed = table.table("history"), table.table("scripting"), table.table("list")
     palette, colours, themed = _colours(table)
     config = Config(
@@ -167,6 +178,10 @@ def read(table: Table) -> Config:
         ),
         history=History(keep=history.boolean("keep", default.history.keep)),
         listed=Listed(branches=listed.boolean("branches", default.listed.branches)),
+        panel=Panel(
+            width=round(panel.number("width", default.panel.width, 24, 40)),
+            per=panel.text("per", default.panel.per, choices=PANELS_PER),
+        ),
         notify=_notify(table.table("notify")),
         scripting=scripting.text("allow", default.scripting, choices=SCRIPTING),
         keys=wanted(table.table("keys")),
@@ -175,7 +190,7 @@ def read(table: Table) -> Config:
         colours=colours,
         themed=themed,
     )
-    for part in (trust, kitty, history, scripting, listed, table):
+    for part in (trust, kitty, history, panel, scripting, listed, table):
         part.close()
     return config
 

@@ -17,6 +17,8 @@ import attrs
 #: protocol for keys.
 ENABLE = "\x1b[?1000h\x1b[?1006h\x1b[?2004h\x1b[>1u"
 DISABLE = "\x1b[<u\x1b[?2004l\x1b[?1006l\x1b[?1000l"
+#: The same for the keyboard's coming and going (1004).
+ENABLE_FOCUS, DISABLE_FOCUS = "\x1b[?1004h", "\x1b[?1004l"
 #: Of one paste, in bytes; what is over it is dropped. More than the longest text that is typed into an agent can have.
 MAX_PASTE = 16 * 1024 + 4
 #: Of one sequence. The longest that is known has some 20 bytes.
@@ -46,7 +48,14 @@ class Mouse:
     column: int
 
 
-Event = Key | Paste | Mouse
+@attrs.frozen
+class Focus:
+    """Whether the terminal has the keyboard from now on; told where it was asked for with `ENABLE_FOCUS`."""
+
+    is_in: bool
+
+
+Event = Key | Paste | Mouse | Focus
 
 _CONTROL = {0x0D: "enter", 0x09: "tab", 0x7F: "backspace", 0x08: "backspace", 0x1B: "escape"}
 _LETTERS = {
@@ -156,6 +165,9 @@ class Decoder:
             what = _WHEEL.get(button) or ("press" if button == 0 else "")
             if final == "M" and what and line and column:
                 events.append(Mouse(what, line - 1, column - 1))
+            return
+        if not parameters and final in "IO":
+            events.append(Focus(final == "I"))
             return
         number, _, modifiers = parameters.partition(";")
         if final == "u":

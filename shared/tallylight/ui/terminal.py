@@ -14,7 +14,8 @@ import termios
 import tty
 from collections.abc import Iterator, Sequence
 
-from tallylight.ui.keys import DISABLE, ENABLE
+from tallylight.ui.agent_list.channel import MARK, UNMARK
+from tallylight.ui.keys import DISABLE, DISABLE_FOCUS, ENABLE, ENABLE_FOCUS
 
 _ENTER = f"\x1b[?1049h\x1b[?25l{ENABLE}"
 _LEAVE = f"{DISABLE}\x1b[?25h\x1b[?1049l"
@@ -23,10 +24,17 @@ _CHUNK = 4096
 
 
 class Terminal:
-    """A terminal that is read from *fd_in* and written to at *fd_out*, while `opened`."""
+    """
+    A terminal that is read from *fd_in* and written to at *fd_out*, while `opened`.
 
-    def __init__(self, fd_in: int, fd_out: int) -> None:
+    One that *stays* beside other programs is told when it has the keyboard, and is marked as no place of an agent.
+    """
+
+    def __init__(self, fd_in: int, fd_out: int, *, stays: bool = False) -> None:
         self._in, self._out = fd_in, fd_out
+        self._enter, self._leave = _ENTER, _LEAVE
+        if stays:
+            self._enter, self._leave = f"{MARK}{_ENTER}{ENABLE_FOCUS}", f"{DISABLE_FOCUS}{_LEAVE}{UNMARK}"
         self._woken, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else _pipe()
 
     @contextlib.contextmanager
@@ -37,13 +45,13 @@ class Terminal:
         old_wake = signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         try:
             tty.setraw(self._in, termios.TCSADRAIN)
-            self.write(_ENTER)
+            self.write(self._enter)
             yield
         finally:
             signal.set_wakeup_fd(old_wake)
             signal.signal(signal.SIGWINCH, old_handler)
             with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
-                self.write(_LEAVE)
+                self.write(self._leave)
                 termios.tcsetattr(self._in, termios.TCSADRAIN, before)
 
     def size(self) -> tuple[int, int]:

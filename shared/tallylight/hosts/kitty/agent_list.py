@@ -3,11 +3,12 @@ The list of agents in kitty: an overlay window, and what its keys do to other wi
 
 kitty's own kittens take a while to start, for each is a kitty of its own. So the list is a program of ours, `tally
 agents`, and its first picture is drawn into the window here and now, from what this process knows; the program draws
-the same a moment later and goes on from there.
+the same a moment later and goes on from there. A panel (`panels`) is the same program in a window of its own.
 
 The program has a channel to this process that nobody else has. Through it a pane can be answered, forked, resumed or
 shown, in the name of the person who pressed a key in the list, and nothing else can. (It is not kitty's remote control
-over a descriptor: while such a one is open, kitty 0.41 answers nobody else.)
+over a descriptor: while such a one is open, kitty 0.41 answers nobody else.) The program rings when it has asked, by a
+user variable, so that nothing has to look for it.
 """
 
 from __future__ import annotations
@@ -46,12 +47,15 @@ from tallylight.ui.agent_list.channel import (
     CHANNEL,
     CHUNK,
     MAX_WORDS,
+    PANEL,
     SELECTED,
     Lines,
     Picture,
+    Seen,
     TooLongError,
     answer_to,
     read_words,
+    word_of,
 )
 from tallylight.ui.agent_list.pictures import Sender
 
@@ -60,9 +64,9 @@ ATTACHERS = ("screen", "tmux")
 #: Where our own package lies, found out before any disk could hang.
 _LIBRARY = str(Path(__file__).resolve().parents[3])
 #: Whether the command is still there is looked at by the new program itself: that is a disk.
-_EITHER = 'installed=$1; shift; test -x "$installed" && exec "$installed" agents; exec "$@"'
-#: How often, in seconds, an open list is listened to.
-LISTEN_S = 0.03
+_EITHER = 'installed=$1 verb=$2; shift 2; test -x "$installed" && exec "$installed" "$verb"; exec "$@"'
+#: How often, in seconds, the rest of an answer is sent that a list has not had room for.
+REST_S = 0.03
 
 
 @attrs.define
@@ -73,6 +77,9 @@ class _List:
     #: The folder of our kittens.
     kittens: Path
     channel: socket.socket
+    is_panel: bool = False
+    #: Whether its program has been told that it can be seen.
+    is_seen: bool = True
     timer: int | None = None
     #: What was asked so far, and what of the answers is not sent yet.
     heard: Lines = attrs.Factory(lambda: Lines(MAX_WORDS))
@@ -83,20 +90,14 @@ class _List:
     window_id: int = 0
     pictures: Sender = attrs.Factory(Sender)
 
-    def listen(self, _timer: int | None) -> None:
+    def listen(self) -> None:
         """Do what was asked since the last time, and answer; never wait for the other side."""
-        if self.unsent:
-            self._send()
-            return
         try:
             lines = self.heard.feed(self.channel.recv(CHUNK))
         except BlockingIOError:
             return  # nothing was asked
         except (OSError, TooLongError):
-            self.channel.close()  # it has gone, and its window will; or it is no list
-            if self.timer is not None:
-                remove_timer(self.timer)
-                self.timer = None
+            self.close()  # it has gone, and its window will; or it is no list
             return
         for line in lines:
             self.unsent += self._answer(line)
@@ -109,14 +110,39 @@ class _List:
             log_error(f"tallylight: list of agents: {type(error).__name__}: {error}")
             return answer_to(f"it failed: {type(error).__name__}; see kitty's log")
 
-    def _send(self) -> None:
-        """As much as the socket takes; the rest at the next look."""
+    def tell_seen(self, is_seen: bool) -> None:
+        """Tell its program whether it can be seen."""
+        if is_seen != self.is_seen:
+            self.is_seen = is_seen
+            self.unsent += word_of(Seen(is_seen))
+            self._send()
+
+    def _send(self, timer: int | None = None) -> None:
+        """As much as the socket takes; the rest in a moment."""
         try:
             self.unsent = self.unsent[self.channel.send(self.unsent) :]
         except BlockingIOError:
             pass
         except OSError:  # nobody waits for it any more
             self.unsent = b""
+        if self.unsent and self.timer is None:
+            self.timer = add_timer(self.host.guarded("list of agents", self._send), REST_S, True)
+        elif not self.unsent and timer is not None:
+            remove_timer(timer)
+            self.timer = None
+
+    def close(self) -> None:
+        """Hear and say nothing any more."""
+        self.channel.close()
+        self.unsent = b""
+
+    def _do(self, what: Callable[[], object]) -> str:
+        """Have it done: a list goes first, a panel stays."""
+        if self.is_panel:
+            add_timer(self.host.guarded("list of agents", lambda _: _call(what)), 0, False)
+        else:
+            self.then = what
+        return ""
 
     def act(self, words: Sequence[str]) -> str | Question | Holder | Busy | Picture:
         """
@@ -129,19 +155,20 @@ class _List:
         if verb == "attach":
             if len(words) < 2 or words[1].rpartition("/")[2] not in ATTACHERS:
                 return "that host does not say how to attach"
-            self.then = functools.partial(boss._new_tab, SpecialWindow(list(words[1:])))
-            return ""
+            return self._do(functools.partial(boss._new_tab, SpecialWindow(list(words[1:]))))
+        if verb == "back":
+            own = boss.window_id_map.get(self.window_id)
+            tab = own.tabref() if own is not None else None
+            return self._do(functools.partial(tab.nth_window, -1)) if tab is not None else ""
         id_ = int(rest[0]) if rest[0].isascii() and rest[0].isdigit() and len(rest[0]) < 20 else 0
         window, pane = boss.window_id_map.get(id_), self.host.panes.get(id_)
         if window is None or pane is None:
             return "that pane is gone"
         if verb == "go":
-            self.then = functools.partial(actions.focus, boss, id_)
-            return ""
+            return self._do(functools.partial(actions.focus, boss, id_))
         if verb in ("fork", "resume"):
             options = ["--resume"] if verb == "resume" else []
-            self.then = functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options)
-            return ""
+            return self._do(functools.partial(_run_kitten, boss, id_, self.kittens / "fork.py", options))
         if verb == "screen":
             return self._picture(window, rest[1])
         typist = WindowTypist(self.host, window, pane)
@@ -173,9 +200,7 @@ class _List:
 
     def removed(self, _window: Any) -> None:
         """Its window is gone."""
-        if self.timer is not None:
-            remove_timer(self.timer)
-        self.channel.close()
+        self.close()
         if self.then is not None:
             self.then()
 
@@ -187,13 +212,27 @@ _lists: dict[int, _List] = {}
 def show(host: KittyHost, window_id: int, kittens: Path) -> None:
     """Open the list over window *window_id*, or close the list that it is. *kittens* is the folder of our kittens."""
     boss = host.boss
-    if window_id in _lists:
+    if window_id in _lists and not _lists[window_id].is_panel:
         boss.mark_window_for_close(window_id)
         return
     window = boss.window_id_map.get(window_id)
     tab = window.tabref() if window is not None else None
     if window is None or tab is None:
         return
+
+    def make(command: list[str], env: dict[str, str], fd: int) -> Any:
+        special = SpecialWindow(command, override_title="Agents", env=env, cwd="/", overlay_for=window_id)
+        return tab.new_special_window(special, copy_colors_from=window, pass_fds=(fd,))
+
+    open_list(host, kittens, make)
+
+
+#: Makes the window of a list: its command, its variables, and the descriptor that it inherits.
+Make = Callable[[list[str], dict[str, str], int], Any]
+
+
+def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = False) -> Any:
+    """Open a list in the window that *make* makes; that window."""
     now, (panes, as_of) = time.time(), host.newest(time.monotonic())
     own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=panes)
     shown = rows.build([own], own.name, now)
@@ -202,26 +241,46 @@ def show(host: KittyHost, window_id: int, kittens: Path) -> None:
     far.set_inheritable(True)
     told = {CHANNEL: str(far.fileno()), SELECTED: shown[0].address if shown else "", AS_OF: repr(as_of)}
     try:
-        overlay = tab.new_special_window(
-            SpecialWindow(command(host.command), override_title="Agents", env=told, cwd="/", overlay_for=window_id),
-            copy_colors_from=window,
-            pass_fds=(far.fileno(),),
-        )
+        window = make(command(host.command, "panel" if is_panel else "agents"), told, far.fileno())
     except BaseException:
         near.close()
         raise
     finally:
         far.close()
-    opened = _lists[overlay.id] = _List(host, kittens, near, window_id=overlay.id)
-    opened.timer = add_timer(host.guarded("list of agents", opened.listen), LISTEN_S, True)
-    overlay.actions_on_removal.append(_removed)
+    _lists[window.id] = _List(host, kittens, near, is_panel=is_panel, window_id=window.id)
+    window.actions_on_removal.append(_removed)
+    if is_panel:
+        window.set_user_var(PANEL, "1")
     # For the next one: it may have been installed elsewhere since.
     host.worker.submit("list of agents", fork.own_command, functools.partial(_know_command, host))
-    _draw(overlay, shown, now, {**default_env(), "TERM": "xterm-kitty"})
+    first = state.State(is_panel=is_panel, has_focus=not is_panel)
+    _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})
+    return window
+
+
+def heard(window: Any) -> None:
+    """A program in *window* has rung: if it is a list, it has asked for something."""
+    if (found := _lists.get(window.id)) is not None:
+        found.listen()
+
+
+def tell_seen(window_id: int, is_seen: bool) -> None:
+    """Tell the list in window *window_id* whether it can be seen."""
+    if (found := _lists.get(window_id)) is not None:
+        found.tell_seen(is_seen)
+
+
+def is_open(window_id: int) -> bool:
+    """Whether there is a list in window *window_id*."""
+    return window_id in _lists
 
 
 def _removed(window: Any) -> None:
     _lists.pop(window.id).removed(window)
+
+
+def _call(what: Callable[[], object]) -> None:
+    what()
 
 
 def _know_command(host: KittyHost, found: object) -> None:
@@ -245,14 +304,14 @@ def _text_of(words: Sequence[str]) -> Say | None:
     return Say(pane, int(pid), int(start), text, enter=True)
 
 
-def command(installed: str) -> list[str]:
-    """The list as a program: by the *installed* command, else, or if that has gone since, by the Python in kitty."""
-    run = f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.cli.main import main; sys.exit(main(['agents']))"
+def command(installed: str, verb: str) -> list[str]:
+    """A *verb* as a program: by the *installed* command, else, or if that has gone since, by the Python in kitty."""
+    run = f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.cli.main import main; sys.exit(main([{verb!r}]))"
     fallback = [kitty_exe(), "+runpy", run]
-    return ["/bin/sh", "-c", _EITHER, "tally", installed, *fallback] if installed else fallback
+    return ["/bin/sh", "-c", _EITHER, "tally", installed, verb, *fallback] if installed else fallback
 
 
-def _draw(window: Any, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:
+def _draw(window: Any, empty: state.State, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:
     """The first picture."""
     with contextlib.suppress(termios.error, OSError):
         # What is typed from now on waits for the program, and is not echoed into the picture.
@@ -260,7 +319,7 @@ def _draw(window: Any, shown: tuple[rows.Row, ...], now: float, environ: Mapping
         settings[3] &= ~(termios.ECHO | termios.ICANON)
         termios.tcsetattr(window.child.child_fd, termios.TCSANOW, settings)
     screen = window.screen
-    first = state.refreshed(state.resized(state.State(), screen.columns, screen.lines), shown, now)
+    first = state.refreshed(state.resized(empty, screen.columns, screen.lines), shown, now)
     for number, line in enumerate(draw.draw(first)):
         screen.cursor.x, screen.cursor.y = 0, number
         draw_attributed_string(ansi.sgr(line, colours.depth(environ)), screen)

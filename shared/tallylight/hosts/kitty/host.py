@@ -83,9 +83,9 @@ class KittyHost:
         self._soon_timer: int | None = None
         self._timer: int | None = None
         self._ticks, self._timer_s = 0, 0.0
-        self._surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
-        self._rollup, self._tabs = self._surfaces.rollup, self._surfaces.tabs
-        self._attached = Attached(self.worker, self.guarded("attached sessions", self._surfaces.redraw))
+        self.surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
+        self._rollup, self._tabs = self.surfaces.rollup, self.surfaces.tabs
+        self._attached = Attached(self.worker, self.guarded("attached sessions", self.surfaces.redraw))
         self._rollup.attached = self._attached.decisions
         self._mutes = Mutes()
         self._notices: Notices | None = None
@@ -125,7 +125,7 @@ class KittyHost:
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
         self.config = config
-        self._surfaces.apply(config)
+        self.surfaces.apply(config)
         for pane in self._panes.values():
             pane.tracker.timing = config.timing
         if self._timer is None or config.poll_s != self._timer_s:
@@ -225,7 +225,7 @@ class KittyHost:
     def on_focus_change(self) -> None:
         """Another window has the focus."""
         self._look_at_visible(time.monotonic())
-        self._surfaces.follow()
+        self.surfaces.follow()
 
     def on_close(self, window: Any) -> None:
         """The window is gone."""
@@ -247,7 +247,7 @@ class KittyHost:
         now = time.monotonic()
         late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
         self._last_tick = now
-        windows = self.boss.window_id_map
+        windows = kitty_windows.watched(self.boss)
         for id_ in [id_ for id_ in self._panes if id_ not in windows]:
             self._drop(id_)
         self._ticks += 1
@@ -266,7 +266,7 @@ class KittyHost:
         self._projects.tell(self._panes.values())
         self._look_at_visible(now)
         if self._ticks % 2:
-            self._surfaces.follow()
+            self.surfaces.follow()
         self.guarded("settings", self._settings.look)(now)
         self.guarded("attached sessions", self._attached.look)(now, windows)
         self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
@@ -358,7 +358,7 @@ class KittyHost:
         self._is_unsaved = self._is_unsaved or bool(changed)
         if changed or self._is_redrawn:
             self._is_redrawn = False
-            self._surfaces.redraw()
+            self.surfaces.redraw()
         if self._is_unsaved:
             self._is_unsaved = not self._store.publish(lambda: self._entries_to_keep(now), now)
         self._store.flush(now)

@@ -1,5 +1,5 @@
 """
-The keys of kitty that have a kitten without a window: what `jump.py`, `agents.py` and `snooze.py` of `kittens/` do.
+The keys of kitty that have a kitten without a window: what `jump.py`, `agents.py`, `panel.py` and `snooze.py` do.
 
 Nothing in here is believed to go well: a fault is told to the person and to kitty's log.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import actions, agent_list, watcher
+from tallylight.hosts.kitty import actions, agent_list, panels, watcher
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.snapshot.requests import Request
 
@@ -28,6 +28,16 @@ def jump(boss: Any, options: Sequence[str]) -> None:
 def agents(boss: Any, window_id: int, kittens: Path) -> None:
     """Open the list over window *window_id*. *kittens* is the folder of our kittens."""
     _guarded(boss, lambda host: agent_list.show(host, window_id, kittens))
+
+
+def panel(boss: Any, window_id: int, kittens: Path) -> None:
+    """Open or close the panel beside window *window_id*. *kittens* is the folder of our kittens."""
+
+    def turn(host: KittyHost) -> None:
+        if problem := panels.toggle(host, window_id, kittens):
+            boss.show_error("Tallylight", problem)
+
+    _guarded(boss, turn)
 
 
 def snooze(boss: Any, window_id: int, args: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ _THEME = "colours of the theme"
 
 class Surfaces:
     """
-    All of one kitty: tab bars, titles of OS windows, splits. *panes* are the host's, by window id.
+    All of one kitty: tab bars, panels, titles of OS windows, splits. *panes* are the host's, by window id.
 
     *guarded* makes a call whose faults switch off the feature that it names; *failed* says that one is off.
     """
@@ -56,6 +56,8 @@ class Surfaces:
         self.titles = OsWindowTitles(boss, self.rollup, panes)
         guarded(_TITLES, self.titles.install)()
         self.splits = SplitLights(boss, panes, self.rollup.decision, self.tabs.colours)
+        #: Keeps the panels where they are to be, once there is one.
+        self.panels: Callable[[], None] = lambda: None
         self.bars = WindowBars(boss, panes, self.tabs, failed)
         guarded(_BARS, self.bars.install)()
 
@@ -95,5 +97,6 @@ class Surfaces:
         """Windows may have moved, another one may be in front, and the theme may be another."""
         if self._config.themed:
             self._guarded(_THEME, self._follow_theme)()
+        self.panels()
         self._guarded(_TITLES, self.titles.refresh)()
         self._guarded(_SPLITS, self.splits.refresh)()

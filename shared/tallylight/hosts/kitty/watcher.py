@@ -13,7 +13,10 @@ from typing import Any
 
 from kitty.utils import log_error
 
+from tallylight.hosts.kitty import agent_list
 from tallylight.hosts.kitty.host import KittyHost
+from tallylight.hosts.kitty.windows import is_watched
+from tallylight.ui.agent_list.channel import BELL
 from tallylight.wire.envelope import CARRIER
 
 _host: KittyHost | None = None
@@ -56,6 +59,8 @@ def _adopt(boss: Any, host: KittyHost) -> None:
             calls = getattr(window.watchers, name)
             if call not in calls:
                 calls.append(call)
+        if not is_watched(window):
+            continue
         if window.child_title:
             host.on_title_change(window, window.child_title, True)
         if (value := window.user_vars.get(CARRIER)) is not None:
@@ -86,16 +91,25 @@ def _entered(feature: str, call: Callable[[KittyHost], None]) -> None:
         _host.guarded(feature, call)(_host)
 
 
+def _told(feature: str, window: Any, call: Callable[[KittyHost], None]) -> None:
+    """A program in *window* says something; a panel of ours is none that has a light."""
+    if is_watched(window):
+        _entered(feature, call)
+
+
 def on_set_user_var(_boss: Any, window: Any, data: dict[str, Any]) -> None:
-    _entered("user variables", lambda host: host.on_set_user_var(window, data["key"], data["value"]))
+    if data["key"] == BELL:
+        _entered("list of agents", lambda _: agent_list.heard(window))
+    else:
+        _told("user variables", window, lambda host: host.on_set_user_var(window, data["key"], data["value"]))
 
 
 def on_title_change(_boss: Any, window: Any, data: dict[str, Any]) -> None:
-    _entered("titles", lambda host: host.on_title_change(window, data["title"], data["from_child"]))
+    _told("titles", window, lambda host: host.on_title_change(window, data["title"], data["from_child"]))
 
 
 def on_cmd_startstop(_boss: Any, window: Any, data: dict[str, Any]) -> None:
-    _entered("shell marks", lambda host: host.on_cmd_startstop(window, data["is_start"], data.get("exit_status")))
+    _told("shell marks", window, lambda host: host.on_cmd_startstop(window, data["is_start"], data.get("exit_status")))
 
 
 def on_focus_change(_boss: Any, _window: Any, _data: dict[str, Any]) -> None:

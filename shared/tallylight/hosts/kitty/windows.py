@@ -17,6 +17,7 @@ from tallylight.evidence.titles import clean_title
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
+from tallylight.ui.agent_list.channel import PANEL
 
 
 def foreground(boss: Any, window: Any) -> int | None:
@@ -28,6 +29,16 @@ def foreground(boss: Any, window: Any) -> int | None:
         return os.tcgetpgrp(window.child.child_fd)
     except OSError:
         return 0
+
+
+def is_watched(window: Any) -> bool:
+    """Whether *window* may show an agent: it is no panel of ours, which shows the questions of all others."""
+    return not window.user_vars.get(PANEL)
+
+
+def watched(boss: Any) -> dict[int, Any]:
+    """The windows of *boss* that may show an agent, by their ids."""
+    return {id_: window for id_, window in boss.window_id_map.items() if is_watched(window)}
 
 
 def visible(boss: Any) -> set[int]:

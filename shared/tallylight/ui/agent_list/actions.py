@@ -8,9 +8,12 @@ the terminal that opened the list, too: there a pane of that very terminal can b
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
+import select
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from tallylight.actions import say
@@ -27,8 +30,10 @@ from tallylight.ui.agent_list.channel import (
     CHANNEL,
     CHUNK,
     MAX_MESSAGE,
+    RING,
     Lines,
     Picture,
+    Seen,
     TooLongError,
     encode,
     read_answer,
@@ -48,6 +53,20 @@ class Actions(Protocol):
 
     def start(self, verb: str, row: Row) -> str:
         """`go` to a pane, `fork` or `resume` its conversation: when that is done the list ends."""
+
+    def back(self) -> None:
+        """Give the keyboard back to the pane beside a panel, where that is possible."""
+
+    def listen(self) -> None:
+        """Take what the terminal has said unasked; at most `descriptors` tell of it."""
+
+    @property
+    def descriptors(self) -> Sequence[int]:
+        """What can be read when the terminal has said something."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether somebody could see the list."""
 
     def look(self, row: Row) -> Question | str:
         """Read a question off the screen of its pane."""
@@ -86,6 +105,8 @@ class Requests:
     """The way that every host knows: a request in its spool. *detached* makes what reaches detached sessions."""
 
     has_channel = False
+    descriptors: Sequence[int] = ()
+    is_seen = True
 
     def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes]) -> None:
         self._environ = environ
@@ -94,6 +115,12 @@ class Requests:
 
     def start(self, verb: str, row: Row) -> str:
         return self.ask(row, "focus", ()) if verb == "go" else f"{verb} {_ELSEWHERE}"
+
+    def back(self) -> None:
+        """Which pane was in front before, only its terminal knows."""
+
+    def listen(self) -> None:
+        """Nobody says anything."""
 
     @functools.cached_property
     def _sessions(self) -> Panes:
@@ -161,7 +188,9 @@ class Private(Requests):
     def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes], channel: socket.socket) -> None:
         super().__init__(environ, detached)
         self._channel = channel
+        self._lines = Lines(MAX_MESSAGE)
         self._picture = Receiver()
+        self.descriptors = (channel.fileno(),)
 
     @classmethod
     def of(cls, environ: Mapping[str, str], detached: Callable[[], Panes]) -> Private | None:
@@ -183,6 +212,17 @@ class Private(Requests):
         if verb == "go" and row.pane.attach:
             return self._said("attach", *row.pane.attach)
         return super().start(verb, row)
+
+    def back(self) -> None:
+        self._call("back")
+
+    def listen(self) -> None:
+        try:
+            # A socket with a timeout waits for it, whatever it is told.
+            while self.descriptors and select.select(self.descriptors, [], [], 0)[0]:
+                self._take(self._channel.recv(CHUNK))
+        except (OSError, TooLongError):
+            self._close()
 
     def look(self, row: Row) -> Question | str:
         if not row.is_own:
@@ -231,13 +271,37 @@ class Private(Requests):
 
     def _call(self, *words: str) -> str | Question | Holder | Busy | Picture | None:
         """Have the terminal do it, and return its answer."""
-        lines = Lines(MAX_MESSAGE)
         try:
             self._channel.sendall(encode(words))
-            while chunk := self._channel.recv(CHUNK):
-                if found := lines.feed(chunk):
-                    return read_answer(found[0])
+            _ring()
+            while True:
+                for answer in self._take(self._channel.recv(CHUNK)):
+                    return answer
         except (OSError, TooLongError):
             # An answer that comes late must not be taken for that to the next question.
-            self._channel.close()
+            self._close()
         return None
+
+    def _take(self, chunk: bytes) -> list[str | Question | Holder | Busy | Picture | None]:
+        """The answers in what was received; what is said unasked is noted."""
+        if not chunk:
+            raise ConnectionResetError
+        answers: list[str | Question | Holder | Busy | Picture | None] = []
+        for line in self._lines.feed(chunk):
+            found = read_answer(line)
+            if isinstance(found, Seen):
+                self.is_seen = found.is_seen
+            else:
+                answers.append(found)
+        return answers
+
+    def _close(self) -> None:
+        self._channel.close()
+        self.descriptors, self.is_seen = (), True
+
+
+def _ring() -> None:
+    """Have the terminal listen, by its own output: it has nothing else that wakes it."""
+    with contextlib.suppress(OSError):
+        if os.isatty(1):
+            os.write(1, RING.encode("ascii"))

@@ -3,8 +3,11 @@ The private channel between a terminal and the list that it opened: lines of JSO
 
 The list asks with a list of words; the terminal answers with an object: *said*, what to tell the person, nothing when
 all is done; *question*, what a look found; *holder*, the agent that takes text, or *busy* with *why* it does not yet;
-or *screen*, what `pictures` makes of one, null while nobody can see the list. Both sides read line by line, of any
-length up to `MAX_MESSAGE`; what is longer is refused in words, and never cut.
+or *screen*, what `pictures` makes of one, null while nobody can see the list. Unasked it says *seen*: whether the list
+can be seen at all, or its tab is hidden. Both sides read line by line, of any length up to `MAX_MESSAGE`; what is
+longer is refused in words, and never cut.
+
+Nothing looks whether the list has asked: it rings, by setting the user variable `BELL` of its own window.
 """
 
 from __future__ import annotations
@@ -22,6 +25,12 @@ from tallylight.wire import values
 #: The variables of a list that a terminal opened: the descriptor of its channel to there; and of the first picture the
 #: row that was selected, and as of when the terminal's snapshot must be to be as new, in seconds since the epoch.
 CHANNEL, SELECTED, AS_OF = "TALLYLIGHT_LIST_CHANNEL", "TALLYLIGHT_LIST_SELECTED", "TALLYLIGHT_LIST_AS_OF"
+#: The user variable that a list sets after it has asked, and the sequence that sets it. Its value says nothing.
+BELL = "tally_list"
+RING = f"\x1b]1337;SetUserVar={BELL}=MQ==\x07"
+#: The user variable of a window that shows a panel; and what sets and removes it.
+PANEL = "tally_panel"
+MARK, UNMARK = f"\x1b]1337;SetUserVar={PANEL}=MQ==\x07", f"\x1b]1337;SetUserVar={PANEL}=\x07"
 #: Of one message, in bytes. A screen of 500 rows by 1000 columns fits.
 MAX_MESSAGE = 4 * 1024 * 1024
 #: Of a message from the list, which holds a few words, or a text for an agent.
@@ -83,6 +92,18 @@ class Picture:
     message: object
 
 
+@attrs.frozen
+class Seen:
+    """Whether the list can be seen from now on."""
+
+    is_seen: bool
+
+
+def word_of(seen: Seen) -> bytes:
+    """What the terminal says unasked."""
+    return encode({"seen": seen.is_seen})
+
+
 def answer_to(said: str | Question | Holder | Busy | Picture) -> bytes:
     """What the terminal answers; in words, where a question is too long."""
     if isinstance(said, str):
@@ -97,8 +118,8 @@ def answer_to(said: str | Question | Holder | Busy | Picture) -> bytes:
         return encode({"said": TOO_LONG})
 
 
-def read_answer(line: bytes) -> str | Question | Holder | Busy | Picture | None:
-    """What `answer_to` made; None if it is something else."""
+def read_answer(line: bytes) -> str | Question | Holder | Busy | Picture | Seen | None:
+    """What `answer_to` or `word_of` made; None if it is something else."""
     try:
         value = values.load(line)
     except DecodeError:
@@ -112,6 +133,8 @@ def read_answer(line: bytes) -> str | Question | Holder | Busy | Picture | None:
     if "busy" in value:
         held, why = _holder(value["busy"]), values.text(value.get("why"), MAX_WORDS)
         return Busy(held, why) if held is not None and why else None
+    if isinstance(value.get("seen"), bool):
+        return Seen(value["seen"])
     said = value.get("said")
     return said if isinstance(said, str) else _question(value.get("question"))
 

@@ -33,8 +33,8 @@ def _of(pane: Pane, now: float) -> Iterator[float]:
     if pane.snoozed_until > now:
         yield _nearer(pane.snoozed_until, now)
     if pane.limited_until > now:
-        # More than a day ahead it is told with the day.
-        yield pane.limited_until - _DAY
+        # A day ahead or more it is told with the day.
+        yield math.nextafter(pane.limited_until - _DAY, math.inf)
         yield pane.limited_until
 
 

@@ -16,7 +16,7 @@ from tallylight.model.status import Status
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import beside, details, tasks
-from tallylight.ui.agent_list import preview, week
+from tallylight.ui.agent_list import narrow, preview, week
 from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.state import (
     ROOMY,
@@ -24,6 +24,7 @@ from tallylight.ui.agent_list.state import (
     State,
     areas,
     is_beside,
+    is_narrow,
     is_previewing,
     list_columns,
     preview_columns,
@@ -95,6 +96,8 @@ def _head(state: State) -> Line:
             # What was typed last is what a person looks at.
             typed = typed[1:]
         return (Span(pad(clean(f"/{typed}{cursor}", room), room), is_bold=True), Span(f"  {found}"[: state.columns]))
+    if is_narrow(state):
+        return narrow.head(state)
     counts = dict.fromkeys(NEEDS, 0)
     for row in state.rows:
         if row.pane.status in counts and not is_snoozed(row.pane, state.now):
@@ -115,6 +118,8 @@ def _head_of_text(state: State) -> Line:
 
 
 def _rows(state: State, height: int) -> list[Line]:
+    if is_narrow(state):
+        return narrow.rows(state, height)
     if not state.shown:
         text = "no agent matches" if state.rows else "no agent runs in any pane"
         return ([(), (Span(clean(f"  {text}", state.columns)),)] + [()] * height)[:height]
@@ -131,7 +136,8 @@ def _rows(state: State, height: int) -> list[Line]:
 
 def _row(row: Row, text: str, state: State) -> Line:
     pane = row.pane
-    is_selected, snoozed = row.address == state.selected, is_snoozed(pane, state.now)
+    is_selected = state.has_focus and row.address == state.selected
+    snoozed = is_snoozed(pane, state.now)
     room = max(1, state.columns - 5)
     return (
         Span("▸" if is_selected else " "),
@@ -311,6 +317,8 @@ _HINTS = {
 def _foot(state: State) -> Line:
     if state.message:
         return (Span(clean(state.message, state.columns), is_bold=True),)
+    if not state.has_focus:
+        return ()
     hints = ""
     for hint in _hints(state):
         longer = f"{hints}   {hint}" if hints else hint

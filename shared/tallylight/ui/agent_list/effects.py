@@ -16,6 +16,11 @@ class Quit:
 
 
 @attrs.frozen
+class Back:
+    """Back to the pane beside a panel, which stays."""
+
+
+@attrs.frozen
 class Go:
     """To the pane of *row*, and away with the list."""
 
@@ -105,5 +110,5 @@ class Unqueue:
     row: Row
 
 
-Effect = Quit | Go | Fork | Resume | Ask | Why | Look | Answer | LookBack | Reach | Say | Queue | Unqueue
+Effect = Quit | Back | Go | Fork | Resume | Ask | Why | Look | Answer | LookBack | Reach | Say | Queue | Unqueue
 Effects = tuple[Effect, ...]

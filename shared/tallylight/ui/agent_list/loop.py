@@ -56,16 +56,19 @@ def run(
     as_of: float = 0.0,
     depth: ansi.Depth = ansi.Depth.FULL,
     beside: Callable[[], Watch] | None = None,
+    is_panel: bool = False,
 ) -> None:
     """
     Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
+
+    A list that *is_panel* stays when it has done what it was asked for, and does not have the keyboard at the start.
 
     *selected* is the address of the row that is selected in a picture that is there already. That picture may be newer
     than the host's file: it stays, and keys wait, until the file is as of *as_of*, or for `PATIENCE_S`.
     *beside* makes what reads the repositories of agents, once the first picture stands; None: they are not read.
     """
     shown = _List(terminal, feed, actions, explain, own, depth, beside)
-    shown.state = State(selected=selected)
+    shown.state = State(selected=selected, is_panel=is_panel, has_focus=not is_panel)
     end = time.monotonic() + PATIENCE_S
     while shown.is_before(as_of) and time.monotonic() < end:
         time.sleep(POLL_S / 2)
@@ -148,21 +151,31 @@ class _List:
 
     def run(self) -> None:
         while self._is_open:
-            self._resize()
-            now = time.monotonic()
-            self.refresh(now)
-            self.watch(now)
-            self._draw()
-            told = self._feed.descriptors()
-            read = self._terminal.read(self._patience(is_told=told is not None), told or ())
+            if self._actions.is_seen:
+                self._show()
+                told = self._feed.descriptors()
+                patience = self._patience(is_told=told is not None)
+            else:
+                # In a hidden tab it costs nothing, whatever the agents do.
+                told, patience = None, ESCAPE_S if self._decoder.is_pending else None
+            read = self._terminal.read(patience, (*(told or ()), *self._actions.descriptors))
             if read is None:
                 return
+            self._actions.listen()
             events = self._decoder.feed(read) if read else self._decoder.flush()
             for event in events:
                 if self._is_open:
                     self.state, effects = press.press(self.state, event)
                     for effect in effects:
                         self._carry_out(effect)
+
+    def _show(self) -> None:
+        """Take in what has changed, and draw it."""
+        self._resize()
+        now = time.monotonic()
+        self.refresh(now)
+        self.watch(now)
+        self._draw()
 
     def _patience(self, *, is_told: bool) -> float | None:
         """How long, in seconds, to wait for a key; for ever, where changes are told and nothing is due by the clock."""
@@ -193,6 +206,8 @@ class _List:
         match effect:
             case effects.Quit():
                 self._is_open = False
+            case effects.Back():
+                self._actions.back()
             case effects.Go(row):
                 self._leave(self._actions.start("go", row))
             case effects.Fork(row):
@@ -240,7 +255,7 @@ class _List:
     def _leave(self, problem: str) -> None:
         if problem:
             self._tell(problem)
-        else:
+        elif not self.state.is_panel:
             self._is_open = False
 
     def _tell(self, message: str) -> None:

@@ -19,6 +19,7 @@ from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.effects import (
     Answer,
     Ask,
+    Back,
     Effects,
     Fork,
     Go,
@@ -40,6 +41,8 @@ from tallylight.ui.agent_list.state import (
     explained,
     filtered,
     followed,
+    height_of_row,
+    in_view,
     is_beside,
     is_previewing,
     list_columns,
@@ -52,7 +55,7 @@ from tallylight.ui.agent_list.state import (
     typed,
     wheeled,
 )
-from tallylight.ui.keys import Event, Key, Mouse, Paste
+from tallylight.ui.keys import Event, Focus, Key, Mouse, Paste
 
 #: Lines that a turn of the wheel moves.
 WHEEL = 3
@@ -61,12 +64,14 @@ MAX_LINES = 100_000
 
 
 def press(state: State, event: Event) -> tuple[State, Effects]:
-    """A person pressed a key, pasted, or used the mouse."""
+    """A person pressed a key, pasted, used the mouse, or came to the list or left it."""
+    if isinstance(event, Focus):
+        return attrs.evolve(state, has_focus=event.is_in), ()
     state, effects = _pressed(attrs.evolve(state, message=""), event)
     return followed(state), effects
 
 
-def _pressed(state: State, event: Event) -> tuple[State, Effects]:
+def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
     if isinstance(event, Mouse):
         return _mouse(state, event)
     if isinstance(event, Paste):
@@ -91,6 +96,8 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
         return shown, ()
     if key.name == "escape" and state.filter:
         return filtered(attrs.evolve(state, filter="")), ()
+    if key.name == "escape" and state.is_panel:
+        return state, (Back(),)
     if key.name in ("q", "escape"):
         return state, (Quit(),)
     if key.name == "/":
@@ -214,7 +221,7 @@ _KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
 
 def _moved(state: State, name: str, letters: dict[str, str]) -> State | None:
     """The selection moved, if the key moves it."""
-    page = max(1, areas(state).rows - 1)
+    page = max(1, in_view(state) - 1)
     steps = {
         "up": -1, "down": 1, "page_up": -page, "page_down": page, "home": -len(state.shown), "end": len(state.shown)
     }  # fmt: skip
@@ -289,12 +296,12 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
         return listing(state), ()
     if _is_in_preview(state, event) or state.mode is Mode.WRITE:
         return state, ()
-    index = state.top + event.line - 1
+    index = state.top + (event.line - 1) // height_of_row(state)
     if not 1 <= event.line <= areas(state).rows or index >= len(state.shown):
         return state, ()
     row = state.shown[index]
-    if state.mode is not Mode.ANSWER and row.address == state.selected:
-        return state, (Go(row),)
+    if state.mode is not Mode.ANSWER and (state.is_panel or row.address == state.selected):
+        return select(state, index), (Go(row),)
     return select(listing(state), index), ()
 
 

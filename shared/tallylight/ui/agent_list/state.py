@@ -39,6 +39,8 @@ BESIDE = 100
 BETWEEN = 3
 #: A text that is written has at least so many lines, if there is room.
 WRITTEN = 3
+#: Below so many columns a panel has rows of several lines.
+NARROW = 56
 
 
 class Mode(enum.Enum):
@@ -102,6 +104,9 @@ class State:
     #: What there is to tell the person; until the next key.
     message: str = ""
     now: float = 0.0
+    #: Whether it stays beside other programs, and whether it has the keyboard: else nothing is selected in it.
+    is_panel: bool = False
+    has_focus: bool = True
 
     @property
     def index(self) -> int:
@@ -128,7 +133,7 @@ class Areas:
 
 
 def areas(state: State) -> Areas:
-    """Part the lines: on a small screen there are fewer details, so that rows remain."""
+    """Part the lines: on a small screen there are fewer details, so that rows remain, and in a narrow one none."""
     middle = max(0, state.lines - 2)
     if state.mode in (Mode.TEXT, Mode.WEEK):
         return Areas(middle, 0)
@@ -140,7 +145,7 @@ def areas(state: State) -> Areas:
         wanted = 1 + max(WRITTEN, len(rows_of(state.writing.editor, list_columns(state))[0]))
         wanted = min(wanted, max(min(1, middle), middle - 1))
         return Areas(middle - wanted, wanted, middle if is_beside(state) else 0)
-    details = min(5, middle // 3)
+    details = 0 if is_narrow(state) else min(5, middle // 3)
     if not is_previewing(state):
         return Areas(middle - details, details)
     if is_beside(state):
@@ -167,6 +172,23 @@ def list_columns(state: State) -> int:
 def preview_columns(state: State) -> int:
     """The columns of the preview."""
     return state.columns // 2 if is_beside(state) else state.columns
+
+
+def is_narrow(state: State) -> bool:
+    """Whether rows are drawn one below the other's details, as in a panel, and not as the lines of a table."""
+    return state.is_panel and state.columns < NARROW
+
+
+def height_of_row(state: State) -> int:
+    """How many lines a row has: in a narrow panel up to three, where all rows have room for as many."""
+    if not is_narrow(state):
+        return 1
+    return max(1, min(3, areas(state).rows // max(1, len(state.shown))))
+
+
+def in_view(state: State) -> int:
+    """How many rows there is room for."""
+    return areas(state).rows // height_of_row(state)
 
 
 def _sized(state: State) -> State:
@@ -281,7 +303,7 @@ def looked_back(state: State, week: Week) -> State:
 
 def wheeled(state: State, step: int) -> State:
     """Move the view, and the selection only so far that it stays in it."""
-    height = areas(state).rows
+    height = in_view(state)
     top = max(0, min(state.top + step, len(state.shown) - height))
     index = max(top, min(state.index, top + height - 1))
     return select(attrs.evolve(state, top=top), index)
@@ -328,6 +350,6 @@ def filtered(state: State) -> State:
 
 def settled(state: State) -> State:
     """Keep the selected row in view, and no more empty lines below the last than need be."""
-    height = areas(state).rows
+    height = in_view(state)
     top = max(min(state.top, state.index, len(state.shown) - height), state.index - height + 1, 0)
     return state if top == state.top else attrs.evolve(state, top=top)

@@ -1,0 +1,28 @@
+"""
+A kitten that opens and closes the list of agents as a panel: https://sw.kovidgoyal.net/kitty/kittens/custom/
+
+    map ctrl+shift+a>p kitten panel.py
+
+It runs inside kitty. kitty runs this text with its folder at the front of sys.path, and only for as long as that takes:
+everything is imported here.
+"""
+
+import sys
+from pathlib import Path
+
+from kittens.tui.handler import result_handler
+
+sys.path.append(str(Path(sys.path[0], "..", "lib")))
+from tallylight.hosts.kitty import keys as _keys
+
+_FOLDER = Path(sys.path[0])
+
+
+def main(args):
+    """Without a window of its own there is nothing to do here."""
+
+
+@result_handler(no_ui=True)
+def handle_result(_args, _answer, target_window_id, boss):
+    """In kitty itself: open or close the panel."""
+    _keys.panel(boss, target_window_id, _FOLDER)

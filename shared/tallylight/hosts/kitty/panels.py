@@ -1,0 +1,233 @@
+"""
+The panels of a kitty: the list of agents as a narrow window at the left edge of a tab, which stays.
+
+A panel is a window in kitty's layout `splits`. A tab in another layout is put into that one and back when its panel
+goes. Where one panel belongs to the whole OS window, each of its tabs gets one when it is shown for the first time, and
+keeps it: a panel that moved along would have every program in both tabs draw itself anew with each change of tabs. The
+program of a panel that cannot be seen is told so, and does nothing.
+
+A panel never takes the keyboard by itself, and a tab with nothing else in it is closed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+from kitty.fast_data_types import add_timer, cell_size_for_window
+from kitty.utils import log_error
+
+from tallylight.config.settings import Panel
+from tallylight.hosts.kitty import agent_list
+from tallylight.hosts.kitty.host import KittyHost
+from tallylight.hosts.kitty.windows import is_watched
+
+LAYOUT = "splits"
+#: How often a panel's width is set anew until it is right: what a border takes of it, kitty alone knows.
+TRIES = 3
+#: Of the width of its tab that a panel has, at most.
+MOST = 0.5
+FEATURE = "panels"
+
+
+class NoRoomError(Exception):
+    """There can be no panel in this tab; the message is for the person."""
+
+
+@attrs.define
+class _Shown:
+    """A panel, in the tab *tab_id*, which had the layout *layout* before; nothing if it had the right one."""
+
+    tab_id: int
+    layout: str
+    #: The width of the tab and of a cell, in pixels, and how many windows there are: then its width was set last.
+    measures: tuple[float, ...] = ()
+
+
+@attrs.define
+class Panels:
+    """All panels of one kitty. *kittens* is the folder of our kittens."""
+
+    host: KittyHost
+    kittens: Path
+    #: By the id of their windows.
+    _shown: dict[int, _Shown] = attrs.field(factory=dict)
+    #: The OS windows in which each tab has one.
+    _everywhere: set[int] = attrs.field(factory=set)
+    _is_busy: bool = False
+
+    def toggle(self, window_id: int) -> None:
+        """Open a panel beside window *window_id*, or close the one there is."""
+        window = self.host.boss.window_id_map.get(window_id)
+        tab = window.tabref() if window is not None else None
+        if tab is None:
+            return
+        if tab.os_window_id in self._everywhere:
+            self._everywhere.discard(tab.os_window_id)
+            manager = tab.tab_manager_ref()
+            self._close(panel for other in manager for panel in self._of(other))
+        elif panels := list(self._of(tab)):
+            self._close(panels)
+        else:
+            self._open(tab)
+            if self.host.config.panel.per == "window":
+                self._everywhere.add(tab.os_window_id)
+
+    def follow(self) -> None:
+        """See that each panel is where it is to be: windows may have come, gone or moved, another tab may be shown."""
+        if self._is_busy or not (self._shown or self._everywhere):
+            return
+        boss = self.host.boss
+        self._forget(boss)
+        self._everywhere &= boss.os_window_map.keys()
+        for id_ in self._everywhere:
+            tab = boss.os_window_map[id_].active_tab
+            if tab is not None and any(map(is_watched, tab)) and not any(self._of(tab)):
+                try:
+                    self._open(tab)
+                except NoRoomError:
+                    continue  # in this tab there is none
+        front = {manager.active_tab.id for manager in boss.os_window_map.values() if manager.active_tab is not None}
+        for id_, shown in self._shown.items():
+            window = boss.window_id_map[id_]
+            tab = window.tabref()
+            if tab is None:
+                continue
+            if not any(map(is_watched, tab)):
+                boss.mark_window_for_close(window)
+            elif shown.measures != _measures(tab):
+                self._fit(tab, window, shown)
+            agent_list.tell_seen(id_, tab.id in front and bool(window.is_visible_in_layout))
+
+    def _of(self, tab: Any) -> Iterator[Any]:
+        """The panels of *tab*, also one that an earlier kitty has opened."""
+        return (window for window in tab if not is_watched(window))
+
+    def _close(self, panels: Any) -> None:
+        for window in list(panels):
+            self.host.boss.mark_window_for_close(window)
+
+    def _forget(self, boss: Any) -> None:
+        """Put the layouts back of tabs whose panel has gone."""
+        for id_ in [id_ for id_ in self._shown if id_ not in boss.window_id_map]:
+            shown = self._shown.pop(id_)
+            tab = boss.tab_for_id(shown.tab_id)
+            if tab is not None and shown.layout and tab.current_layout.name == LAYOUT:
+                tab.goto_layout(shown.layout)
+
+    def _open(self, tab: Any) -> None:
+        self._is_busy = True
+        try:
+            layout = _arranged(tab)
+            window = agent_list.open_list(
+                self.host, self.kittens, functools.partial(self._make, tab, layout), is_panel=True
+            )
+            window.actions_on_removal.append(self._has_gone)
+        finally:
+            self._is_busy = False
+
+    def _make(self, tab: Any, layout: str, command: list[str], env: dict[str, str], fd: int) -> Any:
+        """The window of a panel in *tab*, at its edge and of the right width; the keyboard stays where it is."""
+        before = tab.active_window
+        told = before.ignore_focus_changes
+        # The program there is not to be told that the keyboard has gone and come back.
+        before.ignore_focus_changes = True
+        try:
+            window = tab.new_window(
+                use_shell=False,
+                cmd=command,
+                override_title="Agents",
+                env=env,
+                cwd="/",
+                location="vsplit",
+                bias=100 * self._share(tab),
+                copy_colors_from=before,
+                pass_fds=(fd,),
+            )
+            kind: Any = type(window)
+            window.__class__ = _quiet(kind)
+            tab.current_layout.layout_action("move_to_screen_edge", ("left",), tab.windows)
+            shown = self._shown[window.id] = _Shown(tab.id, layout)
+            self._fit(tab, window, shown)
+            tab.set_active_window(before, for_keep_focus=before)
+        finally:
+            before.ignore_focus_changes = told
+        return window
+
+    def _has_gone(self, _window: Any) -> None:
+        """Not at once: kitty is about to arrange what is left."""
+        add_timer(self.host.guarded(FEATURE, lambda _: self.follow()), 0, False)
+
+    # How wide ------------------------------------------------------------------------------------------------
+
+    def _share(self, tab: Any) -> float:
+        """The part of *tab* that a panel is to have."""
+        width, cell, *_ = _measures(tab)
+        return float(min(MOST, self._settings.width * cell / max(1, width)))
+
+    @property
+    def _settings(self) -> Panel:
+        return self.host.config.panel
+
+    def _fit(self, tab: Any, window: Any, shown: _Shown) -> None:
+        """Give the panel *window* its width. What a person makes of it later stays, until its tab is another."""
+        group, layout = tab.windows.group_for_window(window), tab.current_layout
+        if layout.name != LAYOUT or group is None:
+            return
+        for _ in range(TRIES):
+            pair = layout.pairs_root.pair_for_window(group.id)
+            if pair is None or not pair.horizontal:
+                break
+            total, cell, *_ = _measures(tab)
+            wanted = min(self._settings.width, int(MOST * total / cell))
+            missing = (wanted - window.screen.columns) * cell / max(1, pair.width or total)
+            pair.bias += missing if pair.one == group.id else -missing
+            tab.relayout()
+            if window.screen.columns == wanted:
+                break
+        shown.measures = _measures(tab)
+
+
+def _measures(tab: Any) -> tuple[float, ...]:
+    """The width of *tab* and of its cells in pixels, and how many windows are in it."""
+    geometries = [window.geometry for window in tab]
+    width = max((g.right for g in geometries), default=0) - min((g.left for g in geometries), default=0)
+    return width, cell_size_for_window(tab.os_window_id)[0], len(geometries)
+
+
+def _arranged(tab: Any) -> str:
+    """Put *tab* into the layout that a panel needs; the one it had, nothing if that was it."""
+    before = str(tab.current_layout.name)
+    if before == LAYOUT:
+        return ""
+    try:
+        tab.goto_layout(LAYOUT, raise_exception=True)
+    except ValueError:
+        raise NoRoomError(f"A panel needs kitty's layout {LAYOUT!r}: add it to enabled_layouts.") from None
+    return before
+
+
+@functools.cache
+def _quiet(kind: Any) -> Any:
+    """A *kind* of window whose program is nothing that kitty has to ask about before it closes a tab."""
+    return type("PanelWindow", (kind,), {"has_running_program": False})
+
+
+_panels: Panels | None = None
+
+
+def toggle(host: KittyHost, window_id: int, kittens: Path) -> str:
+    """Open or close a panel beside window *window_id*; why not, in words."""
+    global _panels  # noqa: PLW0603 - one a process, as the host
+    if _panels is None:
+        _panels = Panels(host, kittens)
+        host.surfaces.panels = host.guarded(FEATURE, _panels.follow)
+    try:
+        _panels.toggle(window_id)
+    except NoRoomError as error:
+        log_error(f"tallylight: {error}")
+        return str(error)
+    return ""

@@ -1,0 +1,86 @@
+"""
+Narrow: the rows of a panel, from 24 columns on: mark, name and age; below what it is about; then tasks and context.
+
+How many lines a row has, `state.height_of_row` says: as many as there is room for, and the same for all.
+"""
+
+from __future__ import annotations
+
+from tallylight.model import lights
+from tallylight.model.status import Status
+from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
+from tallylight.snapshot.schema import Pane
+from tallylight.ui import details, tasks
+from tallylight.ui.agent_list.state import State, height_of_row
+from tallylight.ui.layout import age, clean, left, pad
+from tallylight.ui.spans import Line, Span
+from tallylight.wire.text import width
+
+#: Cells before the name: of the selection and the mark; and before the lines below it, where there is room to spare.
+_BEFORE, _INDENT = 5, 5
+_ROOMY = 32
+
+
+def head(state: State) -> Line:
+    """How many agents there are, and of what needs a person how many, by their marks."""
+    counts = dict.fromkeys(NEEDS, 0)
+    for row in state.rows:
+        if row.pane.status in counts and not is_snoozed(row.pane, state.now):
+            counts[row.pane.status] += 1
+    spans = [Span(f"{len(state.rows)} agent{'' if len(state.rows) == 1 else 's'}", is_bold=True)]
+    for status, count in counts.items():
+        if count:
+            spans += [Span(" "), Span(f" {lights.mark(status)} {count} ", chip=status, is_bold=True)]
+    return tuple(spans)
+
+
+def rows(state: State, height: int) -> list[Line]:
+    """*height* lines of rows."""
+    if not state.shown:
+        text = "none matches" if state.rows else "no agent runs"
+        return ([(), (Span(clean(f"  {text}", state.columns)),)] + [()] * height)[:height]
+    each = height_of_row(state)
+    shown = state.shown[state.top : state.top + height // each]
+    lines = [line for row in shown for line in _row(row, state)[:each]]
+    return (lines + [()] * height)[:height]
+
+
+def _row(row: Row, state: State) -> list[Line]:
+    pane = row.pane
+    is_selected, snoozed = state.has_focus and row.address == state.selected, is_snoozed(pane, state.now)
+    since = age(state.now - pane.since) if pane.since else ""
+    room = max(1, state.columns - _BEFORE - width(since) - bool(since))
+    name = clean(pane.project or pane.title or pane.agent or row.name, room)
+    title = f"{pad(name, room)} {since}" if since else pad(name, room)
+    mark = f" {lights.mark(pane.status, pane.kind):<2}"
+    needs = pane.status in NEEDS and not snoozed
+    first: Line = (
+        Span("▸" if is_selected else " "),
+        Span(mark, chip=None if snoozed else pane.status, is_bold=needs),
+        Span(" "),
+        Span(title, is_bold=needs or pane.unread, is_reverse=is_selected),
+    )
+    indent = _INDENT if state.columns >= _ROOMY else 2
+    told = [text for text in (_about(pane, state), _work(pane, state)) if text]
+    below: list[Line] = [(Span(" " * indent + clean(text, max(1, state.columns - indent))),) for text in told]
+    return [first, *below, *([()] * (2 - len(below)))]
+
+
+def _about(pane: Pane, state: State) -> str:
+    """What a person needs to know most: until when it rests, what it asks, what it says."""
+    if is_snoozed(pane, state.now):
+        return f"snoozed {left(pane.snoozed_until - state.now)}"
+    if limit := details.limit(pane, state.now):
+        return limit
+    title = pane.title if pane.title != pane.project else ""
+    return pane.asks or pane.message or pane.topic or title or pane.agent
+
+
+def _work(pane: Pane, state: State) -> str:
+    """How far it is with what, and how full its context is."""
+    is_busy = pane.status is not Status.WAITING
+    bar = tasks.BAR if state.columns >= _ROOMY else 0
+    doing = tasks.doing(pane.progress, pane.tasks if is_busy else (), pane.detail if is_busy else "", cells=bar)
+    full = details.context(pane)
+    room = max(1, state.columns - _INDENT - width(full) - 2)
+    return "  ".join(part for part in (clean(doing, room) if doing else "", full) if part)

@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import os
+import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions import worktrees
+from tallylight.actions import kitty_session, worktrees
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent, agent_files
@@ -430,6 +431,14 @@ def read_script_answer(document: bytes, _folder: Path) -> object:
     if not isinstance(found, Refusal):
         json.dumps(read.document(Found("kitty-1", Pane(id="3", status=Status.WAITING)), found)).encode("utf-8")
         "".join(read.lines(found)).encode("utf-8")
+    return found
+
+
+def read_saved_window(document: bytes, _: Path) -> object:
+    """The windows of a session file of kitty, with a command each."""
+    line = "launch " + shlex.quote("kitty-unserialize-data=" + document.decode("utf-8", "replace"))
+    found = kitty_session.windows(line, "/")
+    kitty_session.with_commands(line, {window.line: ("tally",) for window in found})
     return found
 
 
@@ -851,6 +860,11 @@ READERS = {
     "words of the list": Reader(modules=("ui.agent_list.channel",), example=["answer", "3"], read=read_list_words),
     "mark of a worktree": Reader(
         modules=("actions.worktrees",), example={"root": "/a", "branch": "main"}, read=read_mark
+    ),
+    "window of a saved session": Reader(
+        modules=("actions.kitty_session",),
+        example={"id": 4, "cmd_at_shell_startup": ["claude"]},
+        read=read_saved_window,
     ),
     "answer to a script": Reader(modules=("hosts.script_messages",), example={"rows": ["a"]}, read=read_script_answer),
     "question told to a script": Reader(

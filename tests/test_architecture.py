@@ -60,7 +60,7 @@ ALSO_PURE = (
     "snapshot.turns", "snapshot.history",
     "pane.conversation",
     "relay.splitter", "relay.records", "relay.protocols", "relay.position", "relay.mirror",
-    "actions.gate", "actions.shape", "actions.plan", "actions.fork_page", "actions.view",
+    "actions.gate", "actions.shape", "actions.plan", "actions.fork_page", "actions.view", "actions.kitty_session",
     "actions.answer", "actions.say",
     "recordings.asciicast", "recordings.decoder", "recordings.events", "recordings.replay", "recordings.grid",
     "recordings.scoring", "recordings.sightings", "recordings.draft", "recordings.check",

@@ -185,3 +185,44 @@ def test_what_changed_after_the_page(desk: Desk) -> None:
         terminal.wait_for(lambda _: process.poll() is not None)
         terminal.wait_for(b"what would run has changed")
     assert desk.started() == []
+
+
+def test_one_by_its_place(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """A place names a conversation as long as it is kept; with it, what is started is started here."""
+    place = desk.json(capsys)[1]["place"]
+    assert [found["place"] for found in desk.json(capsys, place)] == [place]
+    assert main(["restore", place, "--list"]) == 0
+    shown = capsys.readouterr().out
+    assert IDS[2] in shown and IDS[1] not in shown
+    assert main(["restore", "--forget", place]) == 0
+    capsys.readouterr()
+    assert main(["restore", place]) == 0
+    assert capsys.readouterr().out == "no conversation is left to resume\n"
+
+
+def test_otherwise(desk: Desk) -> None:
+    """What a window would have run is run where nothing is resumed."""
+    with Terminal() as terminal:
+        terminal.start([*COMMAND, "kitty-1-2:3", "--otherwise", "echo", "as", "--ever"], desk.environ)
+        terminal.wait_for(b"as --ever")
+    assert desk.started() == []
+
+
+def test_a_session_file(desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only windows of conversations that are kept change, shown first; a second time nothing does."""
+    file = tmp_path / "work.kitty-session"
+    line = "launch 'kitty-unserialize-data={{\"id\": {}}}' --cwd={}\n"
+    text = line.format(1, tmp_path / "w1") + line.format(2, tmp_path / "w1") + line.format(5, tmp_path / "w1")
+    file.write_text(text)
+    assert main(["restore", "--session", str(file)]) == 1
+    told = capsys.readouterr()
+    assert file.read_text() == text and "--yes" in told.err and "\n-launch" in told.out
+
+    assert main(["restore", "--session", str(file), "--yes"]) == 0
+    capsys.readouterr()
+    first, *rest = file.read_text().splitlines(keepends=True)
+    place = desk.json(capsys)[0]["place"]
+    assert f'"restore", "{place}"]' in first and "".join(rest) == "".join(text.splitlines(keepends=True)[1:])
+    assert main(["restore", "--session", str(file), "--yes"]) == 0
+    assert "left as it is: its windows do that already" in capsys.readouterr().out
+    assert main(["restore", "--session", str(tmp_path / "none")]) == 1

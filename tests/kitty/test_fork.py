@@ -469,3 +469,53 @@ def test_restore_after_kitty_was_killed(bench: Bench) -> None:
     assert titles == ["↻  work", "↻  work"] and len({kitty.tab_of(int(entry["window"])) for entry in again}) == 2
     kitty.send_text(window, "tally restore\r")
     kitty.wait_text(window, "no conversation is left to resume")
+
+
+def test_a_saved_session_offers_to_resume(bench: Bench) -> None:
+    """
+    In a session that kitty saved, each window of an agent offers its conversation in its place; what was lit is not.
+
+    It kills its kitty, too.
+    """
+    kitty = bench.kitty
+    if kitty.eval("return not hasattr(boss, 'save_as_session')"):
+        pytest.skip("this kitty saves no sessions")
+    (window, first), (_, second) = bench.agent(), bench.agent()
+    folder = kitty.home / ".local/state/tallylight/open"
+
+    def kept() -> bool:
+        text = "".join(path.read_text() for path in folder.glob("kitty-*.json"))
+        return first["session"] in text and second["session"] in text
+
+    kitty.wait_until(kept, what="both conversations on disk")
+    bench.send(window, "state=waiting;tool=claude;message=Really?")
+    bench.wait_status(window, "waiting")
+    file = kitty.home / "work.kitty-session"
+    kitty.eval(f"boss.combine('save_as_session --save-only {file}')")
+    kitty.wait_until(lambda: file.exists() and "tally_status=waiting" in file.read_text(), what="the saved session")
+    told = kitty.run(["bash", "-c", f"PATH=$HOME/.local/bin:$PATH tally restore --session {file} --yes"])
+    assert told.stdout.count(b"\n+launch ") == 2, told
+
+    kitty.run(["pkill", "-9", "-o", "-x", "kitty"], check=False)
+    kitty.wait_until(lambda: not kitty.alive(), what="the end of kitty")
+    with kitty.kitty_conf.open("a") as conf:
+        conf.write(f"\nstartup_session {file}\n")
+    count = len(bench.diary())
+    kitty.start_kitty()
+    kitty.wait_until(
+        lambda: sum("Enter resume 1" in kitty.get_text(w["id"]) for w in kitty.windows()) == 2, what="pages"
+    )
+    assert all("tally_status" not in window["user_vars"] for window in kitty.windows())
+    assert len(bench.diary()) == count
+    page, _ = bench.page(str(second["session"]))
+    kitty.focus_window(page)
+    bench.press("Return")
+    kitty.wait_until(lambda: len(bench.diary()) == count + 1, what="the conversation")
+    again = bench.diary()[-1]
+    assert (again["argv"][1:], again["cwd"]) == (["--resume", second["session"]], second["cwd"])
+    assert int(again["window"]) == page
+    other, _ = bench.page("Enter resume 1")
+    kitty.focus_window(other)
+    bench.press("Escape")
+    kitty.wait_text(other, "bash")
+    assert len(bench.diary()) == count + 1

@@ -7,6 +7,7 @@ Hosts keep what is open on disk; see `snapshot.open_conversations`. Each convers
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -22,6 +23,7 @@ from tallylight.actions.plan import Plan, Verb
 from tallylight.actions.restore_page import Choice, RestorePage
 from tallylight.agents import agent_files
 from tallylight.agents.agent import Agents
+from tallylight.cli import restore_session
 from tallylight.cli.fork import launch, open_pane, to_json
 from tallylight.cli.output import Output, ago, clean
 from tallylight.cli.parser import Parser
@@ -47,14 +49,32 @@ def make_parser() -> Parser:
             "tally restore": "choose what to resume",
             "tally restore --list": "only list it",
             "tally restore 1 3": "choose among these",
+            "tally restore --session ~/work.kitty-session": "have kitty's session file offer it in each window",
         },
         codes={1: "failed, or you said no"},
     )
-    parser.add_argument("number", nargs="*", type=int, metavar="N", help="only these, as --list numbers them")
+    parser.add_argument(
+        "number",
+        nargs="*",
+        type=_number,
+        metavar="N",
+        help="only these, as --list numbers them; or PLACE, as --json names them, to resume it in this pane",
+    )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="print the list and start nothing")
     what.add_argument("--json", action="store_true", help="print the list as one JSON object and start nothing")
     what.add_argument("--forget", action="store_true", help="remove them from the list")
+    what.add_argument(
+        "--session", metavar="FILE", help="have the windows of a session file that kitty has saved offer to resume"
+    )
+    parser.add_argument(
+        restore_session.OTHERWISE,
+        nargs=argparse.REMAINDER,
+        default=[],
+        metavar="PROGRAM",
+        help="run this if nothing is resumed; it is all that follows",
+    )
+    parser.add_argument("--yes", action="store_true", help="with --session, change the file without a question")
     parser.add_argument(
         "--tabs",
         action="store_true",
@@ -67,16 +87,32 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Show what can be resumed, and start what the person chooses."""
     options = make_parser().parse_args(argv)
+    code = _restore(options)
+    if options.otherwise:
+        sys.stdout.flush()
+        os.execvp(options.otherwise[0], options.otherwise)  # noqa: S606 - as the window would have without us
+    return code
+
+
+def _restore(options: argparse.Namespace) -> int:
     environ = colours.chosen(os.environ, options.color)
+    if options.session is not None:
+        return restore_session.main(options.session, is_agreed=options.yes)
     agents, problems = agent_files.load_agents(os.environ)
     live, more = writer.read_snapshots(writer.directory(os.environ))
     lost, bad = read_lost(os.environ, live)
     for problem in (*problems, *more, *bad):
         sys.stderr.write(f"tally restore: {clean(str(problem))}\n")
     numbered = dict(enumerate(lost, 1))
-    if unknown := [number for number in options.number if number not in numbered]:
+    numbers = {one.place: number for number, one in numbered.items()}
+    wanted = [numbers.get(word, 0) if isinstance(word, str) else word for word in options.number]
+    is_placed = any(isinstance(word, str) for word in options.number)
+    if not is_placed and (unknown := [number for number in wanted if number not in numbered]):
         raise TallyError(f"there is no conversation {unknown[0]}; `tally restore --list` numbers them")
-    chosen = {number: numbered[number] for number in options.number} or numbered
+    # A place in a session file may have been resumed since, or forgotten: then there is nothing to do.
+    chosen = {number: numbered[number] for number in wanted if number in numbered}
+    if not options.number:
+        chosen = numbered
     if options.forget:
         gone = claim(chosen.values())
         sys.stdout.write(f"forgotten: {len(gone)} of {len(lost)}\n")
@@ -89,7 +125,7 @@ def main(argv: list[str]) -> int:
     if not choices:
         sys.stdout.write(f"{_NONE}\n")
         return 0
-    launcher = _launcher(os.environ, through_tty=options.tabs)
+    launcher = None if is_placed else _launcher(os.environ, through_tty=options.tabs)
     if options.list or not (sys.stdin.isatty() and sys.stdout.isatty()):
         _list(Output.to(sys.stdout, environ), choices)
         return 0
@@ -104,6 +140,16 @@ def main(argv: list[str]) -> int:
     for failure in filter(None, failures):
         sys.stderr.write(f"tally restore: {failure}\n")
     return 1 if any(failures) else 0
+
+
+def _number(word: str) -> int | str:
+    """A number of the list, or the place of a conversation."""
+    if ":" in word:
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        raise argparse.ArgumentTypeError("must be a number of `tally restore --list`, or a place") from None
 
 
 def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Choice:
@@ -135,6 +181,7 @@ def _to_json(choice: Choice, lost: Lost) -> dict[str, object]:
     return {
         "number": choice.number,
         "host": lost.host.name,
+        "place": lost.place,
         "last_seen": lost.host.written,
         "pane": lost.pane.to_json(),
         "resume": to_json(choice.found),

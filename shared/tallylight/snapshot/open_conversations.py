@@ -182,7 +182,7 @@ class _File:
 @attrs.frozen
 class Lost:
     """
-    A conversation of a host that is gone: *pane* as the file at *path* has it, and *host*, the rest of that file.
+    A conversation that is kept: *pane* as the file at *path* has it, and *host*, the rest of that file.
 
     *birth*: when its agent's process began.
     """
@@ -198,6 +198,11 @@ class Lost:
         return self.pane.agent_pid is None or not is_alive(self.pane.agent_pid, self.birth)
 
     @property
+    def place(self) -> str:
+        """What names it among all that are kept, as long as it is: its file and its pane."""
+        return f"{self.path.stem}:{self.pane.id}"
+
+    @property
     def key(self) -> tuple[str, ...]:
         """What tells this conversation from others: its session, or where it was if that is not known."""
         found = self.pane.conversation
@@ -211,10 +216,21 @@ def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[lis
     One that a host of *live* shows is left out: somebody has resumed it.
     """
     found: dict[tuple[str, ...], Lost] = {}
-    problems: list[TallyError] = []
     running = {
         (pane.conversation.agent, pane.conversation.session) for host in live for pane in host.panes if is_open(pane)
     }
+    kept, problems = read_kept(environ)
+    living = {lost.path: is_alive(lost.host.pid, lost.host.birth) for lost in kept}
+    for lost in kept:
+        if not living[lost.path] and lost.key not in running and lost.is_over:
+            found.setdefault(lost.key, lost)
+    return list(found.values()), problems
+
+
+def read_kept(environ: Mapping[str, str]) -> tuple[list[Lost], list[TallyError]]:
+    """All conversations that are kept, those of living hosts too, newest file first, and what is wrong with files."""
+    found: list[Lost] = []
+    problems: list[TallyError] = []
     try:
         paths = _paths(directory(environ))
     except FileNotFoundError:
@@ -229,14 +245,10 @@ def read_lost(environ: Mapping[str, str], live: Sequence[Snapshot]) -> tuple[lis
         except (OSError, TallyError) as error:
             problems.append(error if isinstance(error, TallyError) else SnapshotError(path, str(error)))
             continue
-        snapshot = file.snapshot
-        if is_alive(snapshot.pid, snapshot.birth):
-            continue
-        for pane in sorted(snapshot.panes, key=lambda pane: (_number(pane.os_window), _number(pane.tab))):
-            lost = Lost(path, attrs.evolve(snapshot, panes=()), pane, file.births.get(pane.id, ""))
-            if pane.conversation.agent and lost.key not in running and lost.is_over:
-                found.setdefault(lost.key, lost)
-    return list(found.values()), problems
+        host = attrs.evolve(file.snapshot, panes=())
+        panes = sorted(file.snapshot.panes, key=lambda pane: (_number(pane.os_window), _number(pane.tab)))
+        found += [Lost(path, host, pane, file.births.get(pane.id, "")) for pane in panes if pane.conversation.agent]
+    return found, problems
 
 
 def claim(lost: Iterable[Lost]) -> list[Lost]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import agent_list
+from tallylight.hosts.kitty import agent_list, restored
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
 from tallylight.ui.agent_list.channel import BELL
@@ -63,8 +63,9 @@ def _adopt(boss: Any, host: KittyHost) -> None:
             continue
         if window.child_title:
             host.on_title_change(window, window.child_title, True)
-        if (value := window.user_vars.get(CARRIER)) is not None:
-            host.on_set_user_var(window, CARRIER, value)
+        for key, value in list(window.user_vars.items()):
+            if not restored.drop(window, key, value) and key == CARRIER:
+                host.on_set_user_var(window, CARRIER, value)
 
 
 def _import_keys() -> None:
@@ -100,7 +101,7 @@ def _told(feature: str, window: Any, call: Callable[[KittyHost], None]) -> None:
 def on_set_user_var(_boss: Any, window: Any, data: dict[str, Any]) -> None:
     if data["key"] == BELL:
         _entered("list of agents", lambda _: agent_list.heard(window))
-    else:
+    elif not restored.drop(window, data["key"], data["value"]):
         _told("user variables", window, lambda host: host.on_set_user_var(window, data["key"], data["value"]))
 
 

@@ -1,0 +1,132 @@
+"""What a release goes through: the check of its tag, and the workflow that publishes it."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.machinery
+import importlib.util
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+from tallylight import __version__
+from tests.tables import each
+
+ROOT = Path(__file__).parents[1]
+TODAY = datetime.date(2026, 11, 22)
+GOOD = "# Changelog\n\n## 0.2.0 - 2026-11-20\n\n- New.\n\n## 0.1.0 - 2025-01-01\n\n- Old.\n"
+
+
+def _loaded() -> ModuleType:
+    loader = importlib.machinery.SourceFileLoader("check_tag", str(ROOT / ".ci" / "check_tag"))
+    spec = importlib.util.spec_from_loader("check_tag", loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+check_tag = _loaded()
+
+
+@each(
+    ("version", "tag", "changelog", "said"),
+    [
+        ("0.2.0", "v0.2.0", GOOD, []),
+        ("0.2.0", "", GOOD, []),
+        ("0.2.0", "v0.2.0", GOOD.replace("## 0.2.0", "## Unreleased\n\n## 0.2.0"), []),
+        ("0.2.0", "v0.2.1", GOOD, ["the tag is v0.2.1"]),
+        ("0.2.0", "0.2.0", GOOD, ["it should be v0.2.0"]),
+        ("0.2.0", "v0.2.0", GOOD.replace("## 0.2.0", "## Unreleased\n\n- x\n\n## 0.2.0"), ['under "Unreleased"']),
+        (
+            "0.2.0",
+            "v0.2.0",
+            GOOD.replace("0.2.0 - 2026-11-20", "Unreleased"),
+            ["Unreleased", 'is "0.1.0 - 2025-01-01"'],
+        ),
+        ("0.3.0", "v0.3.0", GOOD, ['newest section of CHANGELOG.md is "0.2.0 - 2026-11-20"']),
+        ("0.2.0", "v0.2.0", GOOD.replace(" - 2026-11-20", ""), ['should be "0.2.0 - YYYY-MM-DD"']),
+        ("0.2.0", "v0.2.0", GOOD.replace("2026-11-20", "2026-11-31"), ["is no date"]),
+        ("0.2.0", "v0.2.0", GOOD.replace("2026-11-20", "2027-11-20"), ["is in the future"]),
+        ("0.2.0", "v0.2.0", GOOD.replace("- New.", ""), ["is empty"]),
+        ("0.2.0", "v0.2.0", "# Changelog\n", ["is missing"]),
+        ("0.2", "v0.2", GOOD.replace("0.2.0", "0.2"), ["no version of three numbers", "should be"]),
+    ],
+)
+def test_tags(version: str, tag: str, changelog: str, said: list[str]) -> None:
+    """Tag, version and a dated changelog have to be the same; each thing that is wrong is said."""
+    found = check_tag.problems(version, tag, changelog, TODAY)
+    assert len(found) == len(said) and all(part in problem for part, problem in zip(said, found, strict=True))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    """It prints the section of the version for the release's text, or what is wrong and 1."""
+    for name, text in {"shared/tallylight/__init__.py": '__version__ = "0.2.0"\n', "CHANGELOG.md": GOOD}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / ".ci").mkdir()
+    command = tmp_path / ".ci" / "check_tag"
+    command.write_bytes((ROOT / ".ci" / "check_tag").read_bytes())
+
+    done = subprocess.run([sys.executable, command, "v0.2.0"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "- New.\n", "")
+    done = subprocess.run([sys.executable, command, "v0.3.0"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith("check_tag: the tag is v0.3.0")
+
+
+def test_our_own_changelog_can_be_read() -> None:
+    """Its newest section is what is unreleased or the version there is, and every other one is dated."""
+    told = check_tag.sections((ROOT / "CHANGELOG.md").read_text("utf-8"))
+    assert told[0][0] == "Unreleased" or told[0][0].startswith(f"{__version__} - ")
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d", title) for title, _ in told[1:])
+    assert all(text for _, text in told[1:])
+
+
+@pytest.fixture(scope="module")
+def workflow() -> dict[str, Any]:
+    """The workflow, as it is read by who runs it."""
+    return yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))
+
+
+def test_nothing_is_published_untested(workflow: dict[str, Any]) -> None:
+    """Publishing waits for the check of the tag, the tests and the build, and happens for tags alone."""
+    jobs = workflow["jobs"]
+
+    def before(job: str) -> set[str]:
+        needs = jobs[job].get("needs", [])
+        direct = {needs} if isinstance(needs, str) else set(needs)
+        return direct.union(*(before(one) for one in direct))
+
+    assert before("publish") == {"check", "python", "kitty", "build"}
+    assert "publish" in before("announce")
+    assert jobs["publish"]["if"] == "github.ref_type == 'tag'"
+    assert any("check_tag" in step.get("run", "") for step in jobs["check"]["steps"])
+
+
+def test_only_who_publishes_may_sign(workflow: dict[str, Any]) -> None:
+    """There is no secret in it, every job can only read, and one each may ask for an identity and write a release."""
+    text = (ROOT / ".github/workflows/release.yml").read_text("utf-8")
+    assert "secrets." not in text and workflow["permissions"] == {"contents": "read"}
+    allowed = {name: job["permissions"] for name, job in workflow["jobs"].items() if "permissions" in job}
+    assert allowed == {
+        "publish": {"id-token": "write", "attestations": "write"},
+        "announce": {"contents": "write"},
+    }
+    # What comes from outside is of a named version, and no text of an event is put into a shell.
+    uses = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
+    assert uses and all(re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v1)", one) for one in uses)
+    runs = [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+    assert not any("${{" in run for run in runs)
+
+
+def test_the_oldest_python_is_tested(workflow: dict[str, Any]) -> None:
+    """The first of the matrix is the oldest that pyproject.toml allows."""
+    oldest = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
+    assert f">={workflow['jobs']['python']['strategy']['matrix']['python'][0]}" == oldest

@@ -73,10 +73,10 @@ class Served:
     guard: Guard = attrs.field(factory=lambda: Guard(TOKEN, allowed_hosts(PORT)))
     snapshots: list[Snapshot] | None = None
 
-    def shows(self, host: str, *panes: Pane) -> None:
+    def shows(self, host: str, *panes: Pane, pid: int = 1) -> None:
         reason = ReasonEntry(source="screen", rule="test")
         panes = tuple(attrs.evolve(pane, reason=reason) for pane in panes)
-        self.snapshots = [Snapshot(host=host, pid=1, started=0.0, written=0.0, panes=panes)]
+        self.snapshots = [Snapshot(host=host, pid=pid, started=0.0, written=0.0, panes=panes)]
 
     def app(self) -> ASGIApp:
         return make_app(self.guard, self._read, self.panes)

@@ -27,6 +27,9 @@ from tallylight.snapshot.schema import Snapshot
 
 PORT = 8787
 HTTPS_PORT = 443
+#: Seconds that a terminal has to tell what a page asks; a person at it who is asked first may take longer, and whoever
+#: is at the page presses again then.
+TERMINAL_S = 5.0
 #: Bytes of a token.
 TOKEN_BYTES = 32
 #: Files this process may have open, if the system lets it: every connection is one.
@@ -81,6 +84,7 @@ def main(argv: list[str]) -> int:
     except ImportError:
         raise extras.missing("serve") from None
     from tallylight.hosts.detached.sessions import Multiplexers
+    from tallylight.hosts.scripting import Reach
 
     feed = Feed(writer.directory(os.environ))
 
@@ -95,7 +99,9 @@ def main(argv: list[str]) -> int:
     config, problems = load_config()
     for problem in problems:
         sys.stderr.write(f"{problem}\n")
-    app = make_app(Guard(token, hosts), read_all, Multiplexers(os.environ), config.colours)
+    panes = Multiplexers(os.environ)
+    terminals = Reach(panes, config.scripting, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
+    app = make_app(Guard(token, hosts), read_all, panes, config.colours, terminals)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     where = address(names[0] if names else "127.0.0.1", port, token)

@@ -70,13 +70,19 @@ def _screen(typist: Typist) -> Rows | Refusal:
 class Reach:
     """
     Everything that scripts may ask of panes. *panes* are those that are reached from this process, into which *allow*
-    lets it type, a word of `[scripting]`.
+    lets it type, a word of `[scripting]`. A terminal has *timeout_s* to tell something, and *ask_timeout_s* to type.
     """
 
     panes: Panes
     allow: str = "own"
     environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
+    timeout_s: float = TIMEOUT_S
+    ask_timeout_s: float = ASK_TIMEOUT_S
     _once: Once = attrs.field(factory=lambda: Once(SETTLE_S))
+
+    def is_asked(self, found: Found) -> bool:
+        """Whether only the terminal itself can look at the pane, and is asked."""
+        return _is_asked(found)
 
     def screen(self, found: Found) -> Rows | Refusal:
         """What stands on its screen now."""
@@ -103,7 +109,7 @@ class Reach:
 
     def start(self, host: str, agent: str, place: str, name: str, prompt: str) -> Done | Refusal:
         """Have the terminal *host* start an agent in this process's directory; `Done.pane` is its new pane."""
-        told = self._request(host, ["start", agent, place, name, prompt], ASK_TIMEOUT_S)
+        told = self._request(host, ["start", agent, place, name, prompt], self.ask_timeout_s)
         return told if isinstance(told, Done | Refusal) else _STRANGE
 
     def _give(self, typist: Typist, given: Given) -> Done | Refusal:
@@ -127,7 +133,7 @@ class Reach:
 
     def _ask(self, found: Found, verb: str, *words: str) -> Told:
         """Ask the terminal that holds the pane, and wait for its answer."""
-        return self._request(found.host, [verb, found.pane.id, *words], ASK_TIMEOUT_S if words else TIMEOUT_S)
+        return self._request(found.host, [verb, found.pane.id, *words], self.ask_timeout_s if words else self.timeout_s)
 
     def _request(self, host: str, words: Sequence[str], timeout_s: float) -> Told:
         try:

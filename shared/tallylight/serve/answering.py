@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
 
 import attrs
 
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
-from tallylight.actions.answer import Answer, Done, Question, Typist
+from tallylight.actions.answer import Answer, Done, Holder, Question, Typist
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once, Still
 from tallylight.actions.panes import Panes
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
+from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
 from tallylight.wire.styled import Run, StyledLine, plain
 from tallylight.wire.text import sanitise
@@ -31,6 +33,11 @@ MAX_SESSIONS = 1000
 MAX_ROWS, MAX_CELLS = 1000, 4000
 #: Pieces of one colour that a screen is shown in; of one that has more, the rest is shown without colours.
 MAX_RUNS = 20_000
+#: The statuses of an agent at its prompt.
+_AT_PROMPT = (Status.IDLE, Status.DONE)
+_NOT_ALLOWED = (
+    'to answer it here, set `allow = "ask"` or "all" in `[scripting]` of config.toml, and start the server again'
+)
 #: Stands for a text, to find out whether one would be typed.
 _SAMPLE = "x"
 
@@ -53,11 +60,43 @@ class View:
     why: str = ""
 
 
-class Answering:
-    """All sessions of *panes*."""
+class Rows(Protocol):
+    """A screen as a terminal tells it."""
 
-    def __init__(self, panes: Panes) -> None:
+    @property
+    def rows(self) -> tuple[str, ...]: ...
+
+
+class Terminals(Protocol):
+    """
+    The terminals that look at their panes and type into them themselves, when they are asked: kitty. Whether they type
+    is for them to say, by the word *allow* of `[scripting]`. Each call waits for the terminal, a few seconds at most.
+    """
+
+    allow: str
+
+    def is_asked(self, found: Found) -> bool:
+        """Whether the pane is in such a terminal."""
+
+    def screen(self, found: Found) -> Rows | Refusal:
+        """Its screen, if an agent holds its foreground."""
+
+    def question(self, found: Found) -> Question | Refusal:
+        """What it asks."""
+
+    def holder(self, found: Found) -> Holder | Refusal:
+        """The agent that holds its foreground."""
+
+    def give(self, found: Found, given: Answer | Say | Interrupt) -> Done | Refusal:
+        """Type it, if that is allowed and all is as *given* says."""
+
+
+class Answering:
+    """All sessions of *panes*, and of the *terminals* that are asked, if there are any."""
+
+    def __init__(self, panes: Panes, terminals: Terminals | None = None) -> None:
         self._panes = panes
+        self._terminals = terminals
         self._once = Once(SETTLE_S)
         #: Of each session: the one that types into it holds it.
         self._locks: dict[str, threading.Lock] = {}
@@ -68,8 +107,23 @@ class Answering:
             for gone in set(self._locks) - set(panes):
                 del self._locks[gone]
 
+    def can_see(self, found: Found) -> bool:
+        """Whether its screen can be asked for, as far as its host says."""
+        return self._asked(found) is not None or self._panes.can_type(found.host, found.pane)
+
+    def can_type(self, found: Found) -> bool:
+        """Whether anything can be done to it from here, as far as its host says."""
+        terminals = self._asked(found)
+        return _may_type(terminals) if terminals is not None else self._panes.can_type(found.host, found.pane)
+
+    def _asked(self, found: Found) -> Terminals | None:
+        """Who is to be asked for it, if it is in a terminal of that kind."""
+        return self._terminals if self._terminals is not None and self._terminals.is_asked(found) else None
+
     def view(self, found: Found) -> View | Refusal:
-        """The screen and all that may be done to it, from one look."""
+        """The screen and all that may be done to it, from one look; where a terminal is asked, from one for each."""
+        if (terminals := self._asked(found)) is not None:
+            return _told_view(terminals, found)
         typist = self._panes.at(found.host, found.pane)
         if isinstance(typist, Refusal):
             return typist
@@ -108,27 +162,67 @@ class Answering:
 
     def question(self, found: Found) -> Question | Refusal:
         """What it asks."""
+        if (terminals := self._asked(found)) is not None:
+            return terminals.question(found)
         typist = self._panes.at(found.host, found.pane)
         return typist if isinstance(typist, Refusal) else self._once.ask(typist)
 
     def answer(self, found: Found, given: Answer) -> Done | Refusal:
         """Type the choice, if all is as it was shown."""
-        return self._alone(found, lambda typist: self._once.answer(typist, given))
+        return self._alone(found, given, lambda typist: self._once.answer(typist, given))
 
     def say(self, found: Found, given: Say) -> Done | Refusal:
         """Type the text, if the agent takes text now."""
-        return self._alone(found, lambda typist: self._once.say(typist, given))
+        return self._alone(found, given, lambda typist: self._once.say(typist, given))
 
     def interrupt(self, found: Found, given: Interrupt) -> Done | Refusal:
         """Press the agent's key to stop, if it works."""
-        return self._alone(found, lambda typist: self._once.interrupt(typist, given))
+        return self._alone(found, given, lambda typist: self._once.interrupt(typist, given))
 
-    def _alone(self, found: Found, act: Callable[[Typist], Done | Refusal]) -> Done | Refusal:
+    def _alone(
+        self, found: Found, given: Answer | Say | Interrupt, act: Callable[[Typist], Done | Refusal]
+    ) -> Done | Refusal:
+        if (terminals := self._asked(found)) is not None:
+            return terminals.give(found, given)
         typist = self._panes.at(found.host, found.pane)
         if isinstance(typist, Refusal):
             return typist
         with self._locks.setdefault(found.pane.id, threading.Lock()):
             return act(typist)
+
+
+def _may_type(terminals: Terminals) -> bool:
+    # What this server did not start it may type into only where that is allowed; it starts nothing.
+    return terminals.allow != "own"
+
+
+def _told_view(terminals: Terminals, found: Found) -> View | Refusal:
+    """What a terminal tells of a pane. What may be done goes by its status here: the terminal looks before it types."""
+    told = terminals.screen(found)
+    if isinstance(told, Refusal):
+        return told
+    may_type, status = _may_type(terminals), found.pane.status
+    asked = terminals.question(found) if status is Status.WAITING else None
+    question = asked if isinstance(asked, Question) else None
+    held = terminals.holder(found) if question is None and may_type else None
+    being = question or (held if isinstance(held, Holder) else None)
+    takes_text = not question.choices if question is not None else status in _AT_PROMPT
+    rows = _shown(told.rows)
+    return View(
+        rows=rows,
+        screen=_in_colours(rows, ()),
+        pid=being.pid if being is not None else 0,
+        start=being.start if being is not None else 0,
+        question=question if question is None or may_type else _without_keys(question),
+        can_say=may_type and being is not None and takes_text,
+        can_interrupt=may_type and being is not None and status is Status.WORKING,
+        why="" if may_type else _NOT_ALLOWED,
+    )
+
+
+def _without_keys(question: Question) -> Question:
+    """A question to be read, not answered."""
+    return attrs.evolve(question, choices=tuple(attrs.evolve(choice, keys="") for choice in question.choices))
 
 
 def _shown(lines: Sequence[str]) -> tuple[str, ...]:

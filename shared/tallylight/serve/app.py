@@ -12,6 +12,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Body, FastAPI, HTTPException, Query, Security, WebSocket, WebSocketDisconnect
@@ -29,7 +30,7 @@ from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 from tallylight.serve import history, model
-from tallylight.serve.answering import Answering
+from tallylight.serve.answering import Answering, Terminals
 from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
@@ -68,13 +69,19 @@ Address = Annotated[model.Address, Query(description="as in `sessions`: `session
 _T = TypeVar("_T")
 
 
-def make_app(guard: Guard, read_all: ReadAll, panes: Panes, colours: Mapping[Status, RGB] = COLOURS) -> ASGIApp:
+def make_app(
+    guard: Guard,
+    read_all: ReadAll,
+    panes: Panes,
+    colours: Mapping[Status, RGB] = COLOURS,
+    terminals: Terminals | None = None,
+) -> ASGIApp:
     """
-    The application, whose page has lights in these *colours*.
+    The application, whose page has lights in these *colours*. *terminals* are asked for the panes that are theirs.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, panes)
+    server = _Server(guard, read_all, Answering(panes, terminals))
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -95,11 +102,12 @@ def make_app(guard: Guard, read_all: ReadAll, panes: Panes, colours: Mapping[Sta
 class _Server:
     """One server's state and routes."""
 
-    def __init__(self, guard: Guard, read_all: ReadAll, panes: Panes) -> None:
+    def __init__(self, guard: Guard, read_all: ReadAll, answering: Answering) -> None:
         self._guard = guard
         self._read_all = read_all
-        self._panes = panes
-        self._answering = Answering(panes)
+        self._answering = answering
+        #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
+        self._threads = ThreadPoolExecutor(MAX_ASKED, "ask")
         self._found: dict[str, Found] = {}
         self._fault = ""
         self._hub = Hub(_encode_state, _encode_change)
@@ -142,8 +150,7 @@ class _Server:
             self._hub.publish({address: self._session(found) for address, found in self._found.items()})
 
     def _session(self, found: Found) -> model.Session:
-        can_type = self._panes.can_type(found.host, found.pane)
-        return model.session_of(found, can_type=can_type)
+        return model.session_of(found, can_see=self._answering.can_see(found), can_type=self._answering.can_type(found))
 
     # Routes --------------------------------------------------------------------------------------------------
 
@@ -258,13 +265,13 @@ class _Server:
 
     async def _ask(self, found: Found, ask: Callable[[], _T | Refusal]) -> _T:
         """What *ask* returns, on another thread; `RefusedError` if a rule refuses it."""
-        if not self._panes.can_type(found.host, found.pane):
-            raise RefusedError(Refusal("unreachable", "only detached sessions of tmux and GNU Screen can be answered"))
+        if not self._answering.can_see(found):
+            raise RefusedError(Refusal("unreachable", "nothing can be seen of that pane, or done to it, from here"))
         if self._asked.locked():
             raise HTTPException(503, "too many requests at once")
         async with self._asked:
             try:
-                answer = await asyncio.to_thread(ask)
+                answer = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
             except (TallyError, OSError) as error:
                 raise RefusedError(Refusal("unreachable", str(error))) from None
         if isinstance(answer, Refusal):

@@ -78,7 +78,8 @@ class Session(BaseModel):
     muted_until: float
     source: str = Field(description="the source that decided the status")
     rule: str
-    can_type: bool = Field(description="whether it can be seen and answered from here")
+    can_see: bool = Field(description="whether its screen can be asked for")
+    can_type: bool = Field(description="whether it can be answered from here")
 
 
 class Sessions(BaseModel):
@@ -202,7 +203,7 @@ class Event(BaseModel):
     address: str | None = None
 
 
-def session_of(found: Found, *, can_type: bool) -> Session:
+def session_of(found: Found, *, can_see: bool, can_type: bool) -> Session:
     """What is said of the pane *found*."""
     pane = found.pane
     return Session(
@@ -239,6 +240,7 @@ def session_of(found: Found, *, can_type: bool) -> Session:
         muted_until=pane.muted_until,
         source=pane.reason.source,
         rule=sanitise(pane.reason.rule),
+        can_see=can_see,
         can_type=can_type,
     )
 

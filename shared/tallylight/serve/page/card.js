@@ -94,12 +94,12 @@ class Card {
     put(this.find(".children"), session.children.map((child) => `${child.name} ${child.status}`).join(", "));
     this.plan(session);
     const look = this.find(".look");
-    put(look, this.is_open ? "Close" : !session.can_type ? "Details …" : session.status === "waiting" ? "Answer …" : "Screen …");
+    put(look, this.is_open ? "Close" : !session.can_see ? "Details …" : session.status === "waiting" && session.can_type ? "Answer …" : "Screen …");
     if (who !== this.who) this.call(who);
     look.setAttribute("aria-label", `${look.textContent.replace(" …", "")}: ${who}`);
     // Of what cannot be looked at, nothing that was seen before stays.
-    if (!session.can_type && this.seen) { this.show(NOTHING); this.seen = null; }
-    this.find(".bare").hidden = session.can_type || session.tasks.length > 0 || Boolean(session.reply);
+    if (!session.can_see && this.seen) { this.show(NOTHING); this.seen = null; }
+    this.find(".bare").hidden = session.can_see || session.tasks.length > 0 || Boolean(session.reply);
   }
 
   // How far it is, what there is to do, and what it said last.
@@ -150,7 +150,7 @@ class Card {
   // Look at the screen now, and go on looking while a person can see it.
   async look() {
     clearTimeout(this.timer);
-    if (!this.is_open || !this.is_near || document.hidden || this.is_asking || !this.session.can_type) return;
+    if (!this.is_open || !this.is_near || document.hidden || this.is_asking || !this.session.can_see) return;
     this.is_asking = true;
     try {
       const seen = await ask(`buffer?address=${encodeURIComponent(this.address)}`);

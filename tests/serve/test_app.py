@@ -12,9 +12,13 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from tallylight.actions.beside import Watch
+from tallylight.model.beside import Beside, Changes
 from tallylight.model.status import Status
+from tallylight.serve.app import make_app
 from tallylight.serve.middleware import MAX_BODY
 from tallylight.snapshot import history_file
+from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.turns import Ending, Turn
 from tallylight.snapshot.waiting_time_file import today
 from tests.serve.serving import AUTH, JSON, PANES, PROCESS, TOKEN, Served
@@ -191,6 +195,35 @@ def test_changes_over_the_socket(client: TestClient, served: Served) -> None:
         second, third = socket.receive_json(), socket.receive_json()
         assert (second["type"], second["session"]["status"]) == ("change", "done")
         assert (third["type"], third["address"]) == ("gone", "sessions-1:%4")
+
+
+def test_what_stands_beside_a_status(served: Served) -> None:
+    """The repository of an agent is read on a thread while somebody listens, and told as a change; not before."""
+    read = []
+
+    def read_one(directory: str, _home: str) -> tuple[Beside, bool]:
+        read.append(directory)
+        return Beside(branch="ma\x1bin", changes=Changes(added=12, removed=3, ahead=1)), False
+
+    work = ConversationEntry(agent="codex", cwd="/work")
+    pane = attrs.evolve(PANES[1], agent_pid=4711, conversation=work)
+    served.shows("sessions", pane, *PANES[2:])
+    app = make_app(served.guard, served._read, served.panes, watch=Watch("/nowhere", read_one))
+    with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH) as client:
+        address = "sessions-1:%2"
+        assert client.get("/api/v1/session", params={"address": address}).json()["beside"] is None
+        assert read == []
+        with client.websocket_connect(CHANGES, subprotocols=PROTOCOLS) as socket:
+            assert socket.receive_json()["type"] == "state"
+            told = socket.receive_json()["session"]
+        assert (told["address"], told["beside"]) == (
+            address,
+            {"branch": "main", "is_detached": False, "worktree": "",
+             "changes": {"added": 12, "removed": 3, "new": 0, "ahead": 1, "behind": 0}},
+        )  # fmt: skip
+        # Panes of which no directory is known have nothing beside them.
+        assert read == ["/work"]
+        assert client.get("/api/v1/session", params={"address": "sessions-1:%3"}).json()["beside"] is None
 
 
 @pytest.mark.parametrize("protocols", [[], ["tally.v1"], ["tally.v1", "tally.token.x"]])

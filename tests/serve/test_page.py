@@ -52,6 +52,11 @@ def test_the_list(live: Live, browser: Browser) -> None:
     live.shows(pane(1, Status.DONE, host_title="deploy"), pane(2, project="docs", progress="4/7"))
     until(lambda: browser.one(".card").get_attribute("data-status") == "done", "the change is not shown")
     until(lambda: browser.driver.title == "Tallylight", "the title still counts")
+    changes = {"added": 12, "removed": 3, "new": 2, "ahead": 1, "behind": 0}
+    beside = {"branch": "main", "is_detached": False, "worktree": "main", "changes": changes}
+    assert browser.driver.execute_script("return repository(arguments[0])", beside) == "main +12 −3 2 new ↑1"
+    bare = {"branch": "1a2b3c4", "is_detached": True, "worktree": "fast", "changes": None}
+    assert browser.driver.execute_script("return repository(arguments[0])", bare) == "(1a2b3c4) worktree fast"
     # A change of status is told to those who cannot see it, once.
     assert (
         browser.driver.execute_script("return document.getElementById('news').textContent") == "deploy · claude: done"

@@ -83,6 +83,7 @@ def main(argv: list[str]) -> int:
         from tallylight.serve.guard import Guard, allowed_hosts
     except ImportError:
         raise extras.missing("serve") from None
+    from tallylight.actions.beside import Watch
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.scripting import Reach
 
@@ -101,7 +102,8 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"{problem}\n")
     panes = Multiplexers(os.environ)
     terminals = Reach(panes, config.scripting, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
-    app = make_app(Guard(token, hosts), read_all, panes, config.colours, terminals)
+    watch = Watch(os.environ.get("HOME", "")) if config.listed.branches else None
+    app = make_app(Guard(token, hosts), read_all, panes, config.colours, terminals, watch)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     where = address(names[0] if names else "127.0.0.1", port, token)

@@ -23,9 +23,11 @@ from starlette.types import ASGIApp
 
 from tallylight import __version__
 from tallylight.actions.answer import Answer, Done
+from tallylight.actions.beside import Watch
 from tallylight.actions.gate import Refusal
 from tallylight.actions.panes import Panes
 from tallylight.actions.say import Interrupt, Say
+from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
@@ -75,13 +77,15 @@ def make_app(
     panes: Panes,
     colours: Mapping[Status, RGB] = COLOURS,
     terminals: Terminals | None = None,
+    watch: Watch | None = None,
 ) -> ASGIApp:
     """
-    The application, whose page has lights in these *colours*. *terminals* are asked for the panes that are theirs.
+    The application, whose page has lights in these *colours*. *terminals* are asked for the panes that are theirs;
+    *watch* follows the repositories of agents while somebody listens.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, Answering(panes, terminals))
+    server = _Server(guard, read_all, Answering(panes, terminals), watch)
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -102,10 +106,14 @@ def make_app(
 class _Server:
     """One server's state and routes."""
 
-    def __init__(self, guard: Guard, read_all: ReadAll, answering: Answering) -> None:
+    def __init__(self, guard: Guard, read_all: ReadAll, answering: Answering, watch: Watch | None) -> None:
         self._guard = guard
         self._read_all = read_all
         self._answering = answering
+        self._watch = watch
+        #: What stands beside the status of agents, by the directory in which they work.
+        self._beside: Mapping[str, Beside] = {}
+        self._is_heard = False
         #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
         self._threads = ThreadPoolExecutor(MAX_ASKED, "ask")
         self._found: dict[str, Found] = {}
@@ -147,10 +155,27 @@ class _Server:
             shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
             self._found = {found.address: found for found in shown}
             self._answering.keep([found.pane.id for found in self._found.values()])
+        if self._look_beside(is_new=snapshots is not None):
             self._hub.publish({address: self._session(found) for address, found in self._found.items()})
 
+    def _look_beside(self, *, is_new: bool) -> bool:
+        """See what threads have read of repositories, if somebody listens; whether there is anything to tell."""
+        was_heard, self._is_heard = self._is_heard, len(self._hub) > 0
+        now = time.monotonic()
+        if self._watch is None or not self._is_heard or not (is_new or not was_heard or now >= self._watch.due()):
+            return is_new
+        if self._watch.poll([found.pane for found in self._found.values()], now):
+            self._beside = self._watch.known
+            return True
+        return is_new
+
     def _session(self, found: Found) -> model.Session:
-        return model.session_of(found, can_see=self._answering.can_see(found), can_type=self._answering.can_type(found))
+        return model.session_of(
+            found,
+            self._beside.get(found.pane.works_in),
+            can_see=self._answering.can_see(found),
+            can_type=self._answering.can_type(found),
+        )
 
     # Routes --------------------------------------------------------------------------------------------------
 

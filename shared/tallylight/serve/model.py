@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import attrs
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from tallylight.actions import answer
 from tallylight.actions.say import MAX_TEXT
+from tallylight.model import beside as seen
 from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Kind, Status
 from tallylight.serve.answering import View
@@ -42,6 +44,25 @@ class Child(BaseModel):
     status: str
 
 
+class Changes(BaseModel):
+    """A work tree against its last commit, and that against the branch it follows, in commits."""
+
+    added: int = Field(description="lines of files that git knows, as `removed`")
+    removed: int
+    new: int = Field(description="files and directories that git does not know")
+    ahead: int
+    behind: int
+
+
+class Beside(BaseModel):
+    """The repository in which an agent works; read every few seconds while somebody listens to `changes`."""
+
+    branch: str = Field(description="the short commit, if `is_detached`")
+    is_detached: bool
+    worktree: str = Field(description="the name of one that git has linked")
+    changes: Changes | None = Field(description="null where they are not known")
+
+
 class Session(BaseModel):
     """One pane with an agent. Times are seconds since the epoch; every text was written by a program and is cleaned."""
 
@@ -67,6 +88,7 @@ class Session(BaseModel):
     worktree: str
     model: str = Field(description="by the agent's own record, as the next five")
     context: int | None = Field(description="percent of its context that is used")
+    beside: Beside | None = Field(description="null where no repository is known")
     children: list[Child] = Field(description="its subagents")
     reply: str = Field(description="the first lines of its last reply")
     limited_until: float = Field(description="until when a limit stops it; 0 for none")
@@ -203,7 +225,7 @@ class Event(BaseModel):
     address: str | None = None
 
 
-def session_of(found: Found, *, can_see: bool, can_type: bool) -> Session:
+def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool, can_type: bool) -> Session:
     """What is said of the pane *found*."""
     pane = found.pane
     return Session(
@@ -229,6 +251,7 @@ def session_of(found: Found, *, can_see: bool, can_type: bool) -> Session:
         worktree=sanitise(pane.worktree),
         model=sanitise(pane.model),
         context=pane.context,
+        beside=_beside_of(beside) if beside is not None and beside.branch else None,
         children=[Child(name=sanitise(name), status=sanitise(status)) for name, status in pane.children],
         reply=sanitise(pane.reply, cells=REPLY_CELLS, graphemes=REPLY_CELLS),
         limited_until=pane.limited_until,
@@ -242,6 +265,16 @@ def session_of(found: Found, *, can_see: bool, can_type: bool) -> Session:
         rule=sanitise(pane.reason.rule),
         can_see=can_see,
         can_type=can_type,
+    )
+
+
+def _beside_of(found: seen.Beside) -> Beside:
+    changes = found.changes
+    return Beside(
+        branch=sanitise(found.branch),
+        is_detached=found.is_detached,
+        worktree=sanitise(found.worktree),
+        changes=Changes(**attrs.asdict(changes)) if changes is not None else None,
     )
 
 

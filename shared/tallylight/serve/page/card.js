@@ -36,6 +36,16 @@ function name(session) {
   return [session.host_title || session.project || session.title || session.name, session.agent].filter(Boolean).join(" · ");
 }
 
+// The branch, and what has changed there: `main +12 −3 2 new ↑1`.
+function repository(beside) {
+  if (!beside) return "";
+  const { added, removed, new: files, ahead, behind } = beside.changes ?? {};
+  const signed = (sign, count) => (count ? `${sign}${count}` : "");
+  const changes = [signed("+", added), signed("−", removed), files ? `${files} new` : "", signed("↑", ahead), signed("↓", behind)];
+  const worktree = beside.worktree && beside.worktree !== beside.branch ? `worktree ${beside.worktree}` : "";
+  return [beside.is_detached ? `(${beside.branch})` : beside.branch, ...changes, worktree].filter(Boolean).join(" ");
+}
+
 function mark(session) {
   if (session.status === "waiting" && session.kind !== "permission") return "?";
   return (MARKS[session.status] ?? "") + (session.status === "done" && session.kind === "question" ? "?" : "");
@@ -88,6 +98,7 @@ class Card {
     put(this.find(".doing"), [session.progress, session.doing, session.mode, session.worktree].filter(Boolean).join(" · "));
     const full = session.context === null ? "" : `context ${session.context}%`;
     put(this.find(".limit"), session.limited_until * 1000 > Date.now() ? `limited until ${clock(session.limited_until)}` : "");
+    put(this.find(".beside"), repository(session.beside));
     put(this.find(".model"), session.model);
     put(this.find(".full"), full);
     this.find(".full").classList.toggle("nearly", session.context >= 80);

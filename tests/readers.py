@@ -123,7 +123,7 @@ def _use_pane(host: str, pane: Pane) -> None:
         state.resized(state.State(), 80, 24), rows.build([_snapshot_of(host, pane)], host, now), now
     )
     str(draw.draw(screen)).encode("utf-8")
-    model.session_of(found, can_type=True).model_dump_json().encode("utf-8")
+    model.session_of(found, can_see=True, can_type=True).model_dump_json().encode("utf-8")
     for at in (pane.since, pane.snoozed_until, pane.reason.at):
         time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
     for word in (*pane.resume, *pane.fork, *pane.attach, pane.cwd, pane.conversation.cwd):

@@ -66,6 +66,7 @@ ALSO_PURE = (
     "recordings.scoring", "recordings.sightings", "recordings.draft", "recordings.check",
     "ui.layout", "ui.spans", "ui.ansi", "ui.keys",
     "ui.agent_list.state", "ui.agent_list.press", "ui.agent_list.effects", "ui.agent_list.draw", "ui.agent_list.clock",
+    "ui.agent_list.filtering",
     "ui.agent_list.narrow",
     "ui.agent_list.question", "ui.agent_list.channel", "ui.agent_list.pictures",
     "ui.agent_list.week", "ui.agent_list.preview",

@@ -301,6 +301,7 @@ _HINTS = {
         "/ filter",
         "Space preview",
         "e write",
+        "o sort",
         "s snooze",
         "w why",
         "t week",
@@ -334,7 +335,24 @@ def _hints(state: State) -> tuple[str, ...]:
         return (first, "Tab page", "[ ] ← → move", "Space close", *(hint for hint in more if "Space" not in hint))
     if state.writing is not None and state.writing.why:
         return ("Enter queue", *_HINTS[Mode.WRITE][1:])
+    if state.mode is Mode.LIST and state.row is not None:
+        return tuple(hint for hint in _HINTS[Mode.LIST] if _applies(hint, state.row.pane))
     return _HINTS.get(state.mode) or _answering(state)
+
+
+def _applies(hint: str, pane: Pane) -> bool:
+    """Whether the key of *hint* can do something to the selected *pane*, as far as its light says."""
+    match hint[0]:
+        case "a":
+            return pane.status is Status.WAITING
+        case "e":
+            return pane.status not in (Status.WAITING, Status.DOWN)
+        case "r":
+            return pane.status is Status.DOWN
+        case "u":
+            return not pane.unread
+        case _:
+            return True
 
 
 def _answering(state: State) -> tuple[str, ...]:

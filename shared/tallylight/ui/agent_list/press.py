@@ -104,6 +104,9 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
         return attrs.evolve(state, mode=Mode.FILTER), ()
     if key.name == "?":
         return explained(state, "keys", HELP), ()
+    if key.name == "o":
+        order = state.order.next
+        return told(filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
     if key.name == "t":
         return looking_back(state), (LookBack(),)
     command = _COMMANDS.get(key.name)
@@ -267,7 +270,8 @@ HELP: tuple[str, ...] = (
     "E         cancel what is queued for it",
     "Space     preview: its screen as it is now; Tab, shift+Tab: what it asks, last reply, plan, why",
     "[ ] ← →   move the preview",
-    "/         filter; Esc shows all again",
+    "/         filter by words, is:waiting, is:unread, agent:codex, project:…, host:…; Esc shows all again",
+    "o         sort by need, age or name",
     "f         fork it into a new pane",
     "r         resume it after its agent has ended",
     "s         snooze it, or end the snooze",

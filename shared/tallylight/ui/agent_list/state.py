@@ -24,6 +24,7 @@ from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import week as weeks
 from tallylight.ui.agent_list.editor import Editor, rows_of
+from tallylight.ui.agent_list.filtering import Order, matches, ordered
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
 from tallylight.ui.agent_list.week import Week
@@ -82,6 +83,7 @@ class State:
     #: The first row that is drawn.
     top: int = 0
     filter: str = ""
+    order: Order = Order.NEED
     mode: Mode = Mode.LIST
     #: What mode TEXT shows, from the line *scroll* on.
     title: str = ""
@@ -339,9 +341,10 @@ def select(state: State, index: int) -> State:
 
 
 def filtered(state: State) -> State:
-    """Apply the filter. The selection stays with its pane, or else with its place."""
+    """Apply the filter and the order. The selection stays with its pane, or else with its place."""
     before = state.index
-    shown = tuple(row for row in state.rows if row.has(state.filter)) if state.filter else state.rows
+    rows = (row for row in state.rows if matches(row, state.filter, state.now)) if state.filter else state.rows
+    shown = ordered(rows, state.order)
     state = attrs.evolve(state, shown=shown)
     if shown and not any(row.address == state.selected for row in shown):
         state = attrs.evolve(state, selected=shown[min(before, len(shown) - 1)].address)

@@ -1,0 +1,69 @@
+"""
+Filtering: which rows a filter lets through, and the orders in which they can stand.
+
+A filter is words, each of which has to stand somewhere in what is known of a pane, and terms such as `is:waiting` or
+`agent:codex`, each of which has to begin what it names.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+from tallylight.snapshot.rows import Row, is_snoozed
+
+
+class Order(enum.Enum):
+    """By what rows are sorted; *need* is what a person has to deal with first."""
+
+    NEED = "need"
+    AGE = "age"
+    NAME = "name"
+
+    @property
+    def next(self) -> Order:
+        """The one after this, in a circle."""
+        orders = list(Order)
+        return orders[(orders.index(self) + 1) % len(orders)]
+
+
+def matches(row: Row, wanted: str, now: float) -> bool:
+    """Whether *row* is let through by the filter *wanted* at this time."""
+    words = []
+    for word in wanted.casefold().split():
+        key, colon, value = word.partition(":")
+        told = _told(row, key, now) if colon else None
+        if told is None:
+            words.append(word)
+        elif not any(text.casefold().startswith(value) for text in told):
+            return False
+    return row.has(" ".join(words))
+
+
+def _told(row: Row, key: str, now: float) -> tuple[str, ...] | None:
+    """What a term with *key* is compared with; None if that is no such term."""
+    pane = row.pane
+    match key:
+        case "is":
+            marks = (("unread", pane.unread), ("snoozed", is_snoozed(pane, now)))
+            return (pane.status, pane.kind or "", *(word for word, holds in marks if holds))
+        case "agent":
+            return (pane.agent,)
+        case "project":
+            return (pane.project,)
+        case "host":
+            return (row.host, pane.host_title)
+        case _:
+            return None
+
+
+def ordered(rows: Iterable[Row], order: Order) -> tuple[Row, ...]:
+    """*rows*, which stand by need, in this order; of equals the neediest stays first."""
+    match order:
+        case Order.NEED:
+            return tuple(rows)
+        case Order.AGE:
+            # The longest in its status first; where nobody knows since when, last.
+            return tuple(sorted(rows, key=lambda row: (not row.pane.since, row.pane.since)))
+        case Order.NAME:
+            return tuple(sorted(rows, key=lambda row: (row.pane.project or row.pane.title or row.name).casefold()))

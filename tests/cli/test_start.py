@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 from tallylight.actions.answer import Done
+from tallylight.actions.caller import Caller
 from tallylight.actions.gate import Refusal
+from tallylight.actions.start import Start
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.cli.main import main
 from tallylight.hosts.scripting import Reach
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
 from tests.cli.panes import HOST, WAITING, publish
 
 
@@ -85,3 +89,37 @@ def test_a_worktree_of_its_own(
         assert main(["start", "claude", f"--worktree={name}"]) == REFUSED, name
     assert len(asked) == 1
     assert sorted(path.name for path in tmp_path.glob("app*")) == ["app", "app-parser"]
+
+
+def test_in_tmux_it_is_started_from_here(
+    asked: list[tuple[str, ...]], runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the same rules, where `tally host sessions` shows its panes; nobody can be asked there."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(runtime))
+    (runtime / "claude").write_text("")
+    (runtime / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", str(runtime))
+    started: list[tuple[str, ...]] = []
+
+    def start(plan: Start, *_: object) -> Done:
+        started.append((*plan.argv, plan.cwd, plan.title))
+        return Done("tmux/1/%3", plan.argv[0])
+
+    monkeypatch.setattr("tallylight.cli.start.starts.start", start)
+    monkeypatch.setattr("tallylight.cli.start.caller_of", lambda *_: Caller((1, 1), "", frozenset()))
+    assert main(["start", "claude", "--in", "tmux"]) == REFUSED
+    assert "tally host sessions" in capsys.readouterr().err
+
+    publish(runtime, [Pane(id="tmux/1/%3", status=Status.IDLE)], host="sessions")
+    address = f"{HOST.replace('kitty', 'sessions')}:tmux/1/%3"
+    assert main(["start", "claude", "--in", "tmux", "--prompt", "fix it now", "--name", "helper"]) == 0
+    assert capsys.readouterr().out == f"{address}\n"
+    assert started == [(str(runtime / "claude"), "fix it now", str(runtime), "helper")]
+    for argv, rule in ((["other"], "agent"), (["claude", "--prompt", "update"], "prompt"), (["codex"], "program")):
+        assert main(["start", *argv, "--in", "tmux"]) == REFUSED
+        assert f"tally start: {rule}: " in capsys.readouterr().err
+    (runtime / "tallylight/config.toml").write_text('[scripting]\nallow = "ask"\n')
+    assert main(["start", "claude", "--in", "tmux"]) == REFUSED
+    assert "tally start: permission: " in capsys.readouterr().err
+    assert len(started) == 1
+    assert asked == []

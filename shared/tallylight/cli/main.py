@@ -59,7 +59,7 @@ GROUPS = {
         "read": "print what an agent asks, its last reply or its screen",
         "send": "type a text into an agent at its prompt, or answer its question",
         "interrupt": "interrupt an agent that works",
-        "start": "start an agent in a new pane of kitty, for scripts and other agents",
+        "start": "start an agent in a new pane of kitty or tmux",
         "finish": "finish a git worktree of `start` or `fork`: merge, keep or drop its commits",
         "skill": "print a skill file, from which an agent learns to use these",
         "watch": "print one JSON line per change, for bars and prompts",

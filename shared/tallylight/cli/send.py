@@ -100,7 +100,8 @@ def reached(wanted: str) -> tuple[Found, Reach]:
     """The pane that *wanted* names, and what reaches it, by the configuration."""
     panes = read_panes(os.environ)
     config, _ = load_config()
-    return pick(panes, wanted, os.environ), Reach(Multiplexers(os.environ), config.scripting)
+    multiplexers = Multiplexers(os.environ)
+    return pick(panes, wanted, os.environ), Reach(multiplexers, config.scripting, multiplexers.started_by)
 
 
 def tell(verb: str, found: Found, told: Done | Refusal, *, as_json: bool) -> int:

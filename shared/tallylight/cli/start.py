@@ -1,7 +1,7 @@
 """
-`tally start`: start an agent in a new pane of the kitty around us, for scripts and for other agents.
+`tally start`: start an agent in a new pane of the kitty or the tmux around us, for scripts and for other agents.
 
-kitty starts it, by the agent's data file alone, and remembers who asked: into this pane the caller may type. The
+It is started by the agent's data file alone, and who asked is remembered: into this pane the caller may type. The
 worktree is made here first, by the rules of `tally fork --worktree`.
 """
 
@@ -15,20 +15,26 @@ from pathlib import Path
 
 from tallylight.actions import start, worktrees
 from tallylight.actions.answer import Done
+from tallylight.actions.caller import caller_of
 from tallylight.actions.fork_page import command_line, sentence
 from tallylight.actions.gate import Refusal
 from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
+from tallylight.agents.agent import Agent, Agents
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.cli.output import Output, clean
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION
+from tallylight.config.config_file import load_config
+from tallylight.evidence import process_table
+from tallylight.hosts.detached import starts
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.scripting import Reach
 from tallylight.snapshot.addresses import own_place, read_panes
 
 #: Seconds in which the new pane should be listed by its kitty.
 LISTED_S = 10.0
+_SESSIONS = "sessions-"
 _LOOK_S = 0.1
 
 
@@ -36,8 +42,8 @@ def make_parser() -> Parser:
     """What `tally start` takes."""
     parser = Parser(
         prog="tally start",
-        description="Start an agent in a new pane of the kitty in which this runs, in this directory. The caller may "
-        "then use `tally send` and `tally interrupt` on that pane.",
+        description="Start an agent in a new pane of the kitty or tmux in which this runs, in this directory. The "
+        "caller may then use `tally send` and `tally interrupt` on that pane.",
         examples={
             "tally start claude --prompt 'fix the tests' --json": "and print the address of its pane",
             "tally start codex --worktree parser": "in a new git worktree, on a new branch `parser`",
@@ -49,7 +55,8 @@ def make_parser() -> Parser:
         },
     )
     parser.add_argument("agent", metavar="AGENT", help="its name: claude, codex, ...")
-    parser.add_argument("--in", dest="place", choices=("split", "tab", "os-window"), default="tab", help="where; a tab")
+    places = ("split", "tab", "os-window", "tmux")
+    parser.add_argument("--in", dest="place", choices=places, default="tab", help="where; by default in a tab of kitty")
     parser.add_argument("--worktree", metavar="NAME", help="in a new git worktree of that name, on a new branch")
     parser.add_argument("--prompt", metavar="TEXT", default="", help="what it is told first")
     parser.add_argument("--name", metavar="NAME", default="", help="the title of the pane")
@@ -60,9 +67,11 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Start it, and return the exit code."""
     options = make_parser().parse_args(argv)
-    host, _ = own_place(os.environ)
-    if not host.startswith("kitty-"):
-        return _refused(Refusal("place", "this is no window of a kitty; nothing was started"), as_json=options.json)
+    is_tmux = options.place == "tmux"
+    host = _sessions() if is_tmux else own_place(os.environ)[0]
+    if not host.startswith(_SESSIONS if is_tmux else "kitty-"):
+        what = "no `tally host sessions` shows the panes of tmux" if is_tmux else "this is no window of a kitty"
+        return _refused(Refusal("place", f"{what}; nothing was started"), as_json=options.json)
     base: Base | None = None
     agents, _ = agent_files.load_agents(os.environ)
     known = agents.get(options.agent)
@@ -76,7 +85,10 @@ def main(argv: list[str]) -> int:
             return _refused(made, as_json=options.json)
         base = made
         os.chdir(base.cwd if Path(base.cwd).is_dir() else base.path)
-    told = Reach(Multiplexers(os.environ)).start(host, options.agent, options.place, options.name, options.prompt)
+    if is_tmux:
+        told = _start_in_tmux(known, options.agent, options.prompt, options.name, agents)
+    else:
+        told = Reach(Multiplexers(os.environ)).start(host, options.agent, options.place, options.name, options.prompt)
     if isinstance(told, Refusal):
         if base is not None:
             sys.stderr.write(f"tally start: the worktree {clean(str(base.path))} was made, and is left\n")
@@ -87,6 +99,26 @@ def main(argv: list[str]) -> int:
     else:
         sys.stdout.write(f"{host}:{told.pane}\n")
     return 0
+
+
+def _sessions() -> str:
+    """The host that shows the panes of tmux; nothing if none runs."""
+    return next((host for host in read_panes(os.environ).hosts if host.startswith(_SESSIONS)), "")
+
+
+def _start_in_tmux(known: Agent | None, agent: str, prompt: str, name: str, agents: Agents) -> Done | Refusal:
+    """Start it from this process, for tmux takes orders from any; by the same rules as kitty."""
+    if known is None:
+        return Refusal("agent", f"no agent is called {clean(agent, 40)!r}")
+    if load_config()[0].scripting == "ask":
+        return Refusal("permission", "nobody can be asked in tmux; nothing was started")
+    table = process_table.table()
+    caller = caller_of(os.getpid(), agents, table)
+    if caller is None:
+        return Refusal("caller", "it cannot be told which program asks; nothing was started")
+    path = table.environ(caller.being[0]).get("PATH", "") if caller.agent else os.environ.get("PATH", "")
+    plan = start.plan(known, prompt, name, str(Path.cwd()), path)
+    return plan if isinstance(plan, Refusal) else starts.start(plan, caller.being, os.environ, table)
 
 
 def _worktree(name: str) -> Base | Refusal:

@@ -17,7 +17,7 @@ import attrs
 
 from tallylight.actions import answer as answers
 from tallylight.actions.answer import Answer, Done, Holder, Question, Typist
-from tallylight.actions.caller import caller_of
+from tallylight.actions.caller import Being, caller_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
@@ -28,6 +28,7 @@ from tallylight.evidence import process_table
 from tallylight.hosts.script_messages import Given, Rows, Told, decode, words_of
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.sockets import SocketError
 from tallylight.ui.agent_list.channel import CHUNK, MAX_MESSAGE, Lines, TooLongError, encode
 
@@ -75,6 +76,8 @@ class Reach:
 
     panes: Panes
     allow: str = "own"
+    #: Who started a pane of *panes*, and its first process; None if nobody did.
+    started_by: Callable[[str, Pane], tuple[Being, Being] | None] = lambda _host, _pane: None
     environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
     timeout_s: float = TIMEOUT_S
     ask_timeout_s: float = ASK_TIMEOUT_S
@@ -104,7 +107,7 @@ class Reach:
         if _is_asked(found):
             told: Told = self._ask(found, *words_of(given))
         else:
-            told = self._at(found, lambda typist: self._give(typist, given))
+            told = self._at(found, lambda typist: self._give(found, typist, given))
         return told if isinstance(told, Done | Refusal) else _STRANGE
 
     def start(self, host: str, agent: str, place: str, name: str, prompt: str) -> Done | Refusal:
@@ -112,10 +115,14 @@ class Reach:
         told = self._request(host, ["start", agent, place, name, prompt], self.ask_timeout_s)
         return told if isinstance(told, Done | Refusal) else _STRANGE
 
-    def _give(self, typist: Typist, given: Given) -> Done | Refusal:
+    def _give(self, found: Found, typist: Typist, given: Given) -> Done | Refusal:
         agents, table = agent_files.load_agents(self.environ)[0], process_table.table()
         caller = caller_of(os.getpid(), agents, table)
-        verdict = check(self.allow, caller, ((given.pid, given.start),), is_own=False, agreed=None)
+        holder = (given.pid, given.start)
+        started = self.started_by(found.host, found.pane)
+        is_own = started is not None and caller is not None and started[0] == caller.being
+        pane = (holder, started[1]) if started is not None else (holder,)
+        verdict = check(self.allow, caller, pane, is_own=is_own, agreed=None)
         if isinstance(verdict, Refusal):
             return verdict
         if verdict is Verdict.ASK:

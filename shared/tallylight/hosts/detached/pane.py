@@ -124,7 +124,7 @@ class TmuxPane:
             if part in _TMUX_KEYS:
                 command += ["send-keys", "-t", self.target, _TMUX_KEYS[part]]
             else:
-                command += ["send-keys", "-t", self.target, "-l", "--", _argument(part)]
+                command += ["send-keys", "-t", self.target, "-l", "--", argument(part)]
         self._order(*command)
 
     def paste(self, text: str, *, enter: bool) -> None:
@@ -158,7 +158,7 @@ def _split_keys(keys: str) -> list[str]:
     return parts
 
 
-def _argument(text: str) -> str:
+def argument(text: str) -> str:
     """*text* as an argument of a command of tmux, which takes a `;` at its end for the end of the command."""
     return f"{text[:-1]}\\;" if text.endswith(";") else text
 

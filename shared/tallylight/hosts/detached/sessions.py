@@ -13,9 +13,11 @@ import threading
 from collections.abc import Mapping
 
 from tallylight.actions.answer import Typist
+from tallylight.actions.caller import Being
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
+from tallylight.hosts.detached import starts
 from tallylight.hosts.detached.pane import (
     Holders,
     ScreenPane,
@@ -68,6 +70,11 @@ class Multiplexers:
 
     def _wezterm(self, gui: Gui, pane: Pane) -> WezTermPane:
         return WezTermPane(pane, gui, self._holders.look, self._holders.table, self._environ)
+
+    def started_by(self, host: str, pane: Pane) -> tuple[Being, Being] | None:
+        """Who started *pane* for a script, and its first process; None if nobody did, or it is not told here."""
+        is_session = host.startswith("sessions-")
+        return starts.started_by(pane, self._env, process_table.table()) if is_session else None
 
     def screen(self, host: str, pane: Pane) -> StyledScreen:
         """Its screen as it is now, with its colours, except for GNU Screen, whose hardcopies have none."""

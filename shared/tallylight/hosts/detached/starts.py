@@ -1,0 +1,82 @@
+"""
+Starting agents for scripts in tmux, beside the caller's own window, and who has started which pane there.
+
+The pane itself keeps who started it: an option of tmux with the caller and the pane's first process. It goes with the
+pane, and counts for nothing once another process runs in it. Names and directories are formats to tmux, which could run
+commands: what could begin one is doubled. The argument list goes to the program word by word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tallylight.actions.answer import Done
+from tallylight.actions.caller import Being, being_of
+from tallylight.actions.gate import Refusal
+from tallylight.actions.start import Start
+from tallylight.evidence.process_table import Table
+from tallylight.files.program import Ran, run
+from tallylight.hosts.detached.pane import argument, tmux_target, unstuck
+from tallylight.model.errors import SessionError
+from tallylight.snapshot.schema import Pane
+
+#: Panes of one caller that were started for scripts and are there.
+MAX_OWN = 16
+_OPTION = "@tallylight_started_by"
+#: tmux runs one word alone by a shell, and several as they are.
+_EXEC = ("/bin/sh", "-c", 'exec "$@"', "sh")
+
+
+def start(plan: Start, caller: Being, env: Mapping[str, str], table: Table) -> Done | Refusal:
+    """Start *plan* in a new window of the session around this process; `Done.pane` is an id, as `tmux/4711/%3`."""
+    socket = env.get("TMUX", "").partition(",")[0]
+    if not socket.startswith("/"):
+        return Refusal("place", "this runs in no session of tmux; nothing was started")
+    try:
+        listed = _tmux(socket, env, "list-panes", "-a", "-F", f"#{{{_OPTION}}}")
+        if sum(line.startswith(f"{caller[0]}.{caller[1]}.") for line in listed.splitlines()) >= MAX_OWN:
+            return Refusal("too-many", f"{MAX_OWN} panes of one caller run at a time; nothing was started")
+        made = _tmux(
+            *(socket, env, "new-window", "-d", "-P", "-F", "#{pid} #{pane_id} #{pane_pid}"),
+            *("-c", _plain(plan.cwd), "-n", _plain(plan.title)),
+            *("--", *_EXEC, *map(argument, plan.argv)),
+        )
+        server, id_, pid = (*made.split(), "", "", "")[:3]
+        pane = being_of(int(pid), table) if pid.isascii() and pid.isdigit() else None
+        if pane is None:
+            return Refusal("failed", "it ended as soon as it was started")
+        _tmux(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
+    except SessionError as error:
+        return Refusal("failed", str(error))
+    return Done(f"tmux/{server}/{id_}", plan.argv[0])
+
+
+def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being, Being] | None:
+    """Who started *pane*, and its first process, if that is still the one that was started; None if nobody did."""
+    target = tmux_target(pane.attach)
+    if target is None:
+        return None
+    socket, id_ = target
+    try:
+        told = _tmux(socket, env, "display-message", "-p", "-t", id_, f"#{{pane_id}} #{{pane_pid}} #{{{_OPTION}}}")
+    except SessionError:
+        return None
+    words = told.split()
+    numbers = words[2].split(".") if len(words) == 3 and words[0] == id_ else []
+    if len(numbers) != 4 or not all(word.isascii() and word.isdigit() and len(word) < 20 for word in numbers):
+        return None
+    caller_pid, caller_start, pid, start_ = map(int, numbers)
+    is_same = words[1] == numbers[2] and being_of(pid, table) == (pid, start_)
+    return ((caller_pid, caller_start), (pid, start_)) if is_same else None
+
+
+def _tmux(socket: str, env: Mapping[str, str], *command: str) -> str:
+    done: Ran | None = unstuck(lambda: run(["tmux", "-u", "-S", socket, *command], env))
+    if done is None or done.code != 0:
+        raise SessionError("tmux could not do it, or the session is gone")
+    return done.output.decode("utf-8", "replace")
+
+
+def _plain(text: str) -> str:
+    """*text* as a format that is nothing but it."""
+    return argument(text.replace("#", "##"))

@@ -112,6 +112,9 @@ def test_only_own_panes_unless_more_is_allowed(runtime: Path, kitty: Kitty, caps
         ["send", "3", "--answer", "1", "--to", f"1.1.{'A' * 32}"],
         ["send", "3", "--answer", "1", "--to", f"1.1.{'0' * 33}"],
         ["send", "3", "--answer", "1", "--to", f"1.1.{'0' * 32}\n"],
+        ["send", "3", "--queue"],
+        ["send", "3", "a", "--queue", "--no-enter"],
+        ["send", "3", "a", "--queue", "--to", f"1.1.{'0' * 32}"],
         ["interrupt"],
     ],
 )
@@ -134,6 +137,18 @@ def test_ids() -> None:
     """What `id_of` makes is read back, whatever the question."""
     asked = Desk(seen(DIALOG)).shown()
     assert read_id(id_of(asked)) == (asked.pid, asked.start, asked.fingerprint)
+
+
+def test_a_text_for_later(runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str]) -> None:
+    """While it works the text waits in its pane, and a second one is refused; elsewhere than in kitty none waits."""
+    publish(runtime, [WAITING])
+    desk = a_desk(kitty, WORKING, Status.WORKING)
+    assert desk.run(lambda: main(["send", "3", "go on"])) == REFUSED
+    assert desk.run(lambda: main(["send", "3", "--queue", "go on"])) == 0
+    assert capsys.readouterr().out == "queued, and typed when its turn has ended\n"
+    assert desk.run(lambda: main(["send", "3", "--queue", "and on"])) == REFUSED
+    assert "tally send: queued: " in capsys.readouterr().err
+    assert (desk.host.panes[3].queued.text, desk.window.written) == ("go on", [])
 
 
 @each("allow, rule", [("own", "permission"), ("ask", "permission"), ("all", "")])

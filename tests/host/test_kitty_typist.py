@@ -39,6 +39,10 @@ class Pane:
 
     foreground: Identity
     status: Status
+    queued: Any = None
+
+    def queue(self, text: Any) -> None:
+        self.queued = text
 
     @property
     def decision(self) -> SimpleNamespace:

@@ -21,6 +21,7 @@ from tallylight.actions.answer import Done, Question
 from tallylight.actions.caller import Being
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.process import Process
+from tallylight.model.queued import Queued
 from tallylight.model.status import Status
 from tests.actions.desk import PID, START, holder, look
 from tests.evidence.agents import AGENTS
@@ -69,7 +70,8 @@ class Room:
 def make_room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch, verb: str) -> Room:
     """One in which *verb* is typed."""
     screen, status = {
-        "answer": (DIALOG, Status.WAITING), "say": (IDLE, Status.IDLE), "interrupt": (WORKING, Status.WORKING)
+        "answer": (DIALOG, Status.WAITING), "say": (IDLE, Status.IDLE), "interrupt": (WORKING, Status.WORKING),
+        "queue": (WORKING, Status.WORKING),
     }[verb]  # fmt: skip
     desk = ScriptDesk.of(kitty, screen, status)
     desk.host.config, desk.host.reader = SimpleNamespace(scripting="own"), SimpleNamespace(agents=AGENTS)
@@ -93,6 +95,8 @@ def make_room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch, verb: str) -> Room:
         words = ["answer", "3", *being, asked.fingerprint, "1"]
     elif verb == "say":
         words = ["say", "3", *being, "", "1", "go on"]
+    elif verb == "queue":
+        words = ["queue", "3", *being, "go on"]
     else:
         words = ["interrupt", "3", *being]
     return Room(desk, table, scripts, words)
@@ -288,6 +292,14 @@ OWN: dict[str, dict[str, tuple[Change, str]]] = {
             lambda room: (shows(DIALOG, Status.WAITING)(room), word(4, "0" * 32)(room)), "asking"),
         "it asks for a word that was not shown": (shows("claude/question-80", Status.WAITING), "asking"),
     },
+    "queue": {
+        "nothing to type": (word(4, ""), "text"),
+        "an escape": (word(4, "a\x1b[A"), "text"),
+        "too much": (word(4, "x" * 4097), "too-long"),
+        "two lines without a paste": (
+            lambda room: (setattr(room.desk.window, "takes_paste", False), word(4, "a\nb")(room)), "lines"),
+        "a text waits already": (lambda room: room.ask(), "queued"),
+    },
     "interrupt": {
         "it is at its prompt": (shows(IDLE, Status.IDLE), "no-turn"),
         "it has finished": (shows(IDLE, Status.DONE), "no-turn"),
@@ -297,7 +309,8 @@ OWN: dict[str, dict[str, tuple[Change, str]]] = {
 #: Where the fingerprint is of a question only, or the screen was not told to be any other, it is no other request.
 HARMLESS = {
     ("interrupt", "its screen is blank"), ("interrupt", "its screen asks something else"),
-    ("interrupt", "there is a word less"),
+    ("interrupt", "there is a word less"), ("queue", "there is a word less"),
+    ("queue", "its screen is blank"), ("queue", "its screen asks something else"),
 }  # fmt: skip
 CASES = [(verb, name) for verb in OWN for name in (*EVERY, *OWN[verb]) if (verb, name) not in HARMLESS]
 
@@ -308,8 +321,15 @@ def test_what_is_allowed_is_typed_once(make: Callable[[str], Room], verb: str) -
     room = make(verb)
     assert isinstance(room.ask(), Done)
     assert room.desk.window.written == {
-        "answer": ["1"], "say": ["\x1b[200~go on\x1b[201~\r"], "interrupt": ["\x1b"]
+        "answer": ["1"], "say": ["\x1b[200~go on\x1b[201~\r"], "interrupt": ["\x1b"], "queue": []
     }[verb]  # fmt: skip
+
+
+def test_a_queued_text_is_for_that_process(make: Callable[[str], Room]) -> None:
+    """What waits is the text, for the agent that was meant: `actions.queue` types it, to that one alone."""
+    room = make("queue")
+    assert isinstance(room.ask(), Done)
+    assert room.desk.host.panes[3].queued == Queued(pid=PID, start=START, text="go on")
 
 
 def test_nothing_hostile_is_typed(make: Callable[[str], Room]) -> None:
@@ -320,9 +340,10 @@ def test_nothing_hostile_is_typed(make: Callable[[str], Room]) -> None:
         change, rules = {**EVERY, **OWN[verb]}[name]
         room = make(verb)
         change(room)
-        before = list(room.desk.window.written)
+        before = [*room.desk.window.written, room.desk.host.panes[3].queued]
         told = room.ask()
-        if not isinstance(told, Refusal) or told.rule not in rules.split() or room.desk.window.written != before:
+        after = [*room.desk.window.written, room.desk.host.panes[3].queued]
+        if not isinstance(told, Refusal) or told.rule not in rules.split() or after != before:
             wrong.append((verb, name, told))
     assert wrong == []
 

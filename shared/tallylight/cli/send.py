@@ -21,6 +21,7 @@ from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION
 from tallylight.config.config_file import load_config
 from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.script_messages import Given, Later
 from tallylight.hosts.scripting import Reach, read_id
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, pick, read_panes
@@ -42,6 +43,7 @@ def make_parser() -> Parser:
         examples={
             "tally send 3 'run the tests again'": "and press Enter",
             "git diff | tally send 3 -": "the text is standard input",
+            "tally send 3 --queue 'then commit it'": "when its turn has ended",
             "tally send 3 --answer 1 --to ID": "choose 1 of the question that `tally read` printed with this ID",
         },
         codes=CODES,
@@ -50,6 +52,7 @@ def make_parser() -> Parser:
     parser.add_argument("text", metavar="TEXT", nargs="?", help=f"at most {MAX_TEXT} characters; -: standard input")
     parser.add_argument("--answer", metavar="N", type=int, help="choose the answer of this number")
     parser.add_argument("--to", metavar="ID", default="", help="the question that is meant, as `tally read` names it")
+    parser.add_argument("--queue", action="store_true", help="if it works or asks: when its turn has ended (kitty)")
     parser.add_argument("--no-enter", action="store_true", help="do not press Enter behind the text")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
@@ -58,11 +61,14 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Send it, and return the exit code."""
     parser = make_parser()
-    options = parser.parse_args(argv)
+    # So that an option may stand before the text.
+    options = parser.parse_intermixed_args(argv)
     if (options.text is None) == (options.answer is None):
         parser.error("give a text, or --answer N")
     if options.answer is not None and not options.to:
         parser.error("--answer needs --to ID: the question that is meant, as `tally read` prints it")
+    if options.queue and (options.answer is not None or options.to or options.no_enter):
+        parser.error("--queue is for a text alone")
     asked = read_id(options.to) if options.to else None
     if options.to and asked is None:
         parser.error(f"{clean(options.to, 80)!r} is no id of a question")
@@ -81,7 +87,9 @@ def main(argv: list[str]) -> int:
             return tell("send", found, held, as_json=options.json)
         asked = held.pid, held.start, ""
     pid, start, fingerprint = asked
-    said = Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
+    said: Given = Say(found.pane.id, pid, start, text, not options.no_enter, fingerprint)
+    if options.queue:
+        said = Later(found.pane.id, pid, start, text)
     return tell("send", found, reach.give(found, said), as_json=options.json)
 
 

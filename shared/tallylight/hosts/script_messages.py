@@ -46,8 +46,18 @@ class Rows:
 Told = Rows | Question | Holder | Done | Refusal
 
 
+@attrs.frozen
+class Later:
+    """*text* for the agent whose process is *pid*, begun at *start*: to be typed when its turn has ended."""
+
+    pane: str
+    pid: int
+    start: int
+    text: str
+
+
 #: What types.
-Given = Answer | Say | Interrupt
+Given = Answer | Say | Interrupt | Later
 
 
 def words_of(given: Given) -> tuple[str, ...]:
@@ -57,6 +67,8 @@ def words_of(given: Given) -> tuple[str, ...]:
         return ("answer", *being, given.fingerprint, str(given.number))
     if isinstance(given, Say):
         return ("say", *being, given.fingerprint, str(int(given.enter)), given.text)
+    if isinstance(given, Later):
+        return ("queue", *being, given.text)
     return ("interrupt", *being)
 
 
@@ -67,6 +79,8 @@ def given_of(words: Sequence[str]) -> Given | None:
             return Answer(pane, int(pid), int(start), fingerprint, int(number))
         case ["say", pane, pid, start, fingerprint, "0" | "1" as enter, text] if _are_numbers(pid, start):
             return Say(pane, int(pid), int(start), text, enter == "1", fingerprint)
+        case ["queue", pane, pid, start, text] if _are_numbers(pid, start):
+            return Later(pane, int(pid), int(start), text)
         case ["interrupt", pane, pid, start] if _are_numbers(pid, start):
             return Interrupt(pane, int(pid), int(start))
     return None

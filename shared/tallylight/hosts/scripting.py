@@ -25,7 +25,7 @@ from tallylight.actions.permission import Verdict, check
 from tallylight.actions.say import Say
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
-from tallylight.hosts.script_messages import Given, Rows, Told, decode, words_of
+from tallylight.hosts.script_messages import Given, Later, Rows, Told, decode, words_of
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
@@ -116,6 +116,8 @@ class Reach:
         return told if isinstance(told, Done | Refusal) else _STRANGE
 
     def _give(self, found: Found, typist: Typist, given: Given) -> Done | Refusal:
+        if isinstance(given, Later):
+            return Refusal("queue", "only kitty keeps a text for the end of a turn: wait with `tally wait`, then send")
         agents, table = agent_files.load_agents(self.environ)[0], process_table.table()
         caller = caller_of(os.getpid(), agents, table)
         holder = (given.pid, given.start)

@@ -1,7 +1,8 @@
 """
 Texts that wait in kitty's windows for the end of a turn: each tick looks at those windows alone, by `actions.queue`.
 
-Only the list that kitty opened puts any, in the name of the person who wrote them.
+The list that kitty opened puts them, in the name of the person who wrote them, and scripts that may type there
+(`hosts.kitty.scripts`).
 """
 
 from __future__ import annotations

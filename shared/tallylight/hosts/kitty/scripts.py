@@ -23,7 +23,8 @@ from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
 from tallylight.actions import answer as answers
-from tallylight.actions.answer import Answer
+from tallylight.actions import queue
+from tallylight.actions.answer import Answer, Done, Holder
 from tallylight.actions.caller import Being, Caller, being_of, caller_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Pairs, Verdict, check
@@ -35,7 +36,7 @@ from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
-from tallylight.hosts.script_messages import MAX_ASKED, Told, encode, given_of
+from tallylight.hosts.script_messages import MAX_ASKED, Later, Told, encode, given_of
 from tallylight.snapshot import sockets
 from tallylight.snapshot.writer import SnapshotError
 from tallylight.ui.agent_list.channel import CHUNK, Lines, TooLongError, read_words
@@ -206,6 +207,8 @@ class Scripts:
             return answering.answer(typist, given)
         if isinstance(given, Say):
             return self.host.once.say(typist, given)
+        if isinstance(given, Later):
+            return _queue(typist, given)
         return self.host.once.interrupt(typist, given)
 
     def _permission(self, being: Being, window: Any, holder: Being) -> Verdict | Refusal:
@@ -272,6 +275,18 @@ class Scripts:
         """The window in which *caller* runs; None if it is in none of this kitty."""
         windows = self.host.boss.window_id_map.values()
         return next((one for one in windows if being_of(one.child.pid, self.table) in caller.lineage), None)
+
+
+def _queue(typist: WindowTypist, given: Later) -> Done | Refusal:
+    """Have the text wait for the end of the turn, unless one waits there already."""
+    waits = typist.pane.queued
+    if waits is not None and not waits.problem:
+        return Refusal("queued", "a text waits in that pane already; nothing is queued")
+    found = queue.put(typist, Holder(given.pane, "", given.pid, given.start), given.text)
+    if isinstance(found, Refusal):
+        return found
+    typist.pane.queue(found)
+    return Done(given.pane, "queued, and typed when its turn has ended")
 
 
 def _named(window: Any) -> str:

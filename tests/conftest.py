@@ -1,8 +1,10 @@
 """
 Fixtures and settings every test gets.
 
-`FAST=1` picks the small hypothesis profile (the inner loop), `CI=1` the large one. `fake_home` is autouse: no test
-can read or write the real home, the real runtime directory, or believe it runs inside a multiplexer or a kitty.
+`FAST=1` picks the small hypothesis profile (the inner loop), `CI=1` the large one. `PROCESS_TABLE=psutil` has the code
+that tests call read processes as it does where there is no `/proc`, so that macOS takes a tested way. `fake_home` is
+autouse: no test can read or write the real home, the real runtime directory, or believe it runs inside a multiplexer or
+a kitty.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import hypothesis
 import pytest
 
 from tallylight.agents import agent
+from tallylight.evidence import process_table
 
 # Where this is set, pytest compiles every test module anew in each of its processes, and each `tally` that a test
 # starts compiles all of itself: half of the time the tests would take.
@@ -33,6 +36,9 @@ hypothesis.settings.register_profile("fast", max_examples=25, **_COMMON)
 hypothesis.settings.register_profile("default", max_examples=100, **_COMMON)
 hypothesis.settings.register_profile("ci", max_examples=500, **_COMMON)
 hypothesis.settings.load_profile("fast" if os.environ.get("FAST") else "ci" if os.environ.get("CI") else "default")
+
+if os.environ.get("PROCESS_TABLE") == "psutil":
+    process_table._table = process_table.PsutilTable()
 
 #: Where each directory of the XDG specification points, relative to the fake home.
 XDG = {

@@ -23,6 +23,8 @@ from tallylight.model.status import Kind, Status
 
 pytestmark = pytest.mark.timeout(60)
 TABLE = process_table.table()
+#: Only `/proc` tells whether anything of a pane runs; elsewhere nothing is written.
+needs_proc = pytest.mark.skipif(not isinstance(TABLE, process_table.ProcTable), reason="/proc is not what is read here")
 START, END = b"\x1b]2;half", b"whole\x07"
 
 
@@ -73,6 +75,7 @@ HALVES = (
 )
 
 
+@needs_proc
 @code(*HALVES)
 def test_never_within_a_sequence(program: Program) -> None:
     """A sequence of which half is written is not broken: the program that writes it runs until it is whole."""
@@ -81,6 +84,7 @@ def test_never_within_a_sequence(program: Program) -> None:
     assert program.read(WORD) == START + END + WORD
 
 
+@needs_proc
 @code("if os.fork() == 0:", *(f"    {line}" for line in HALVES), "time.sleep(100)")
 def test_nor_that_of_a_child(program: Program) -> None:
     """A process below the pane's first counts as much."""
@@ -89,6 +93,7 @@ def test_nor_that_of_a_child(program: Program) -> None:
     assert program.read(WORD) == START + END + WORD
 
 
+@needs_proc
 @code("print('up', flush=True)", "while True: pass")
 def test_one_that_runs(program: Program) -> None:
     """A program that never rests is not written to, and another pane is."""
@@ -104,6 +109,7 @@ def test_one_that_runs(program: Program) -> None:
     assert WORD not in program.out
 
 
+@needs_proc
 @code("print('up', flush=True)", "while True: pass")
 def test_each_its_own_word(program: Program) -> None:
     """Of several panes each is told its own, and one that never rests holds up no other."""
@@ -195,3 +201,11 @@ def test_nothing_to_write_to() -> None:
     began = time.monotonic()
     assert wake([], TABLE) is None
     assert time.monotonic() - began < 1
+
+
+@code("import time; print('up', flush=True); time.sleep(100)")
+def test_where_nobody_can_tell_nothing_is_written(program: Program) -> None:
+    """Without `/proc` it is not known whether a program is in the middle of a sequence: none is broken."""
+    program.read(b"up")
+    assert wake([program.terminal], process_table.PsutilTable(), patience=0.3) is None
+    assert WORD not in program.out

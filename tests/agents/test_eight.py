@@ -100,7 +100,7 @@ def test_eight(case: str, played: dict[str, Future[Path]]) -> None:
     way = Way(Source.PROTOCOL, Source.PROTOCOL) if relay else WAYS[agent]
     ends = [start for start, _ in recording.truth[1:]]
     lights = [(word, at(end - BEFORE)) for (_, word), end in zip(recording.truth, ends, strict=False)]
-    assert [word for word, _ in lights if word not in ("starting", "idle")] == TRUTH
+    assert [word for word, _ in lights if word not in ("starting", "idle", "leaving")] == TRUTH
     for index, (word, light) in enumerate(lights):
         shown = light.status, light.report.agent, light.reason.source
         if index == TURN:
@@ -135,6 +135,7 @@ def _play(case: str, path: Path) -> Path:
         session.rest(LONG)
         session.approve()
         session.rest(LONG)
+        session.leaving()
         session.leave()
         session.rest(0.5)
         session.save(path)

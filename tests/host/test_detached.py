@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,17 +16,23 @@ import pytest
 
 from tallylight.actions import answer, say
 from tallylight.actions.answer import Done, Question, Typist
+from tallylight.actions.caller import Caller
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say
 from tallylight.hosts.detached import pane as detached
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.gnu_screen.source import ScreenSource
+from tallylight.hosts.polling import queue as text_queue
+from tallylight.hosts.polling.host import PollingHost
+from tallylight.hosts.polling.queue import TextQueue
 from tallylight.hosts.polling.source import SourcePane
 from tallylight.hosts.tmux.source import TmuxSource
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
+from tallylight.snapshot import sockets
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
+from tallylight.ui.agent_list.channel import encode, read_answer
 from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
 from tests.list.test_loop import List
 
@@ -224,7 +232,7 @@ def test_the_list_answers_one_of_them(room: Room, tmp_path: Path) -> None:
 
 
 def test_the_list_writes_to_one_of_them(room: Room, tmp_path: Path) -> None:
-    """`e` while it asks is refused in words; at its prompt what is written is typed, with Enter, and once."""
+    """`e` while it asks says so; at its prompt what is written is typed, with Enter, and once."""
     shown = room.asked("echo one")
     writer = SnapshotWriter.for_host("sessions", room.environ, time.time)
 
@@ -240,6 +248,8 @@ def test_the_list_writes_to_one_of_them(room: Room, tmp_path: Path) -> None:
         listed.wait("shop")
         listed.terminal.type(b"e")
         listed.wait("it asks something")
+        listed.terminal.type(b"\x1b")
+        listed.wait("? help")
         for question in (shown, None):
             given = (question or room.asked("rm -rf build")).answer(1)
             assert isinstance(answer.answer(room.typist(), given), Done)
@@ -255,9 +265,85 @@ def test_the_list_writes_to_one_of_them(room: Room, tmp_path: Path) -> None:
         listed.wait("sent")
         listed.terminal.type(b"e")
         listed.wait("it is working")
+        listed.terminal.type(b"\x1b")
+        listed.wait("? help")
         listed.terminal.type(b"q")
         assert listed.end() == 0
     assert room.typed == "11grüße an alle!\r".encode()
+
+
+@pytest.fixture
+def served(room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[PollingHost]:
+    """The host of its session, in this process, which takes texts; whoever runs the tests is a person."""
+    monkeypatch.setattr(text_queue, "caller_of", lambda *_: Caller((1, 1), "", frozenset()))
+    source = TmuxSource(room.environ) if room.pane().id.startswith("tmux/") else ScreenSource(room.environ)
+    poller = PollingHost("sessions", [source], room.environ)
+    TextQueue.serve(poller, "sessions", room.multiplexers, room.environ)
+    thread = threading.Thread(target=poller.run)
+    thread.start()
+    yield poller
+    poller.stop()
+    thread.join()
+
+
+def test_a_text_waits_for_the_end_of_a_turn(room: Room, served: PollingHost, tmp_path: Path) -> None:
+    """What is written for an agent that asks is typed by its host once it is at its prompt, and into no dialog."""
+    room.asked("echo one")
+    names = ("TMUX_TMPDIR", "SCREENDIR", "LC_ALL", "PATH")
+    listed = List(tmp_path / "run", "agents", **{name: room.environ[name] for name in names})
+    with listed.terminal:
+        listed.wait("1 waiting")
+        for text, waits in (("no", True), ("", False), ("and then ü", True)):
+            if text:
+                listed.terminal.type(b"e")
+                listed.wait("queued until its turn ends")
+                listed.terminal.type(f"{text}\r".encode())
+            else:
+                listed.terminal.type(b"E")
+            listed.wait(lambda lines, text=text, waits=waits: (f"queued: {text}" in lines[1]) is waits)
+        for question in ("echo one", "rm -rf build"):
+            assert isinstance(answer.answer(room.typist(), room.asked(question).answer(1)), Done)
+        until(lambda: room.typed.endswith(b"\r"), "nothing was typed")
+        listed.wait(lambda lines: "queued: and" not in "\n".join(lines))
+        listed.terminal.type(b"q")
+        assert listed.end() == 0
+    assert room.typed == "11and then ü\r".encode()
+    assert not served.problems
+
+
+@pytest.mark.parametrize("room", ["tmux"], indirect=True)
+def test_who_cannot_queue_a_text(room: Room, served: PollingHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent, another user, a pane that is not there, another process, and words that make no sense."""
+    asked = room.asked("echo one")
+    given = (str(asked.pid), str(asked.start))
+    name = f"sessions-{os.getpid()}"
+
+    def said(*words: str) -> object:
+        with sockets.connect(name, 30, room.environ) as connection:
+            connection.sendall(encode(words))
+            return read_answer(connection.recv(4096))
+
+    until(lambda: said("queue", room.pane().id, *given, "") == "there is nothing to type", "the host knows no pane")
+    for words, problem in (
+        (("queue", "tmux/9/%9", *given, "x"), "gone"),
+        (("queue", room.pane().id, given[0], "1", "x"), "another process"),
+        (("queue", room.pane().id, *given, "a\nb"), "bracketed paste"),
+        (("queue", room.pane().id, "x", "1", "x"), "know"),
+        (("type", room.pane().id), "know"), ((), "know"),
+    ):  # fmt: skip
+        assert problem in str(said(*words)), words
+    flood = sockets.connect(name, 30, room.environ)
+    with flood, contextlib.suppress(OSError):
+        for _ in range(100):
+            flood.sendall(b"x" * 65536)
+    monkeypatch.setattr(text_queue, "caller_of", lambda *_: Caller((1, 1), "Codex", frozenset()))
+    assert said("queue", room.pane().id, *given, "x") == "an agent cannot queue a text for another one"
+    monkeypatch.setattr(text_queue.sockets, "peer", lambda _: sockets.Peer(1, os.getuid() + 1))
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(sockets.path_of(name, room.environ)))
+        connection.sendall(encode(["queue", room.pane().id, *given, "x"]))
+        assert read_answer(connection.recv(4096)) == "only the person whose panes these are can queue a text"
+    assert not served.problems and room.typed == b""
 
 
 def test_the_list_previews_one_of_them(room: Room, tmp_path: Path) -> None:

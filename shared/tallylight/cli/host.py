@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from tallylight.cli.ending import on_signal
 from tallylight.cli.output import clean
@@ -19,6 +20,9 @@ from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
+
+if TYPE_CHECKING:
+    from tallylight.hosts.polling.host import PollingHost
 
 
 def make_parser() -> Parser:
@@ -55,8 +59,10 @@ def _add_sessions(parser: Parser) -> None:
 
 
 def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.gnu_screen.source import ScreenSource
     from tallylight.hosts.polling.host import PollingHost, Source
+    from tallylight.hosts.polling.queue import TextQueue
     from tallylight.hosts.tmux.source import TmuxSource
 
     if (other := _running("sessions", environ)) is not None:
@@ -72,6 +78,7 @@ def _sessions(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         sys.stderr.write(f"tally host: {clean(problem, 500)}\n")
     if tmux is not None:
         tmux.changed = lambda: poller.refresh(tmux)
+    TextQueue.serve(poller, "sessions", Multiplexers(environ), environ)
     on_signal(lambda *_: poller.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     parent = os.getppid()
     poller.run(until=lambda: options.with_parent and os.getppid() != parent)
@@ -93,7 +100,13 @@ def _add_wezterm(parser: Parser) -> None:
 def _wezterm(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from tallylight.hosts.wezterm import sidecar
 
-    sys.stdout.write(sidecar.start(environ, options.pid, options.wezterm) + "\n")
+    def began(poller: PollingHost) -> None:
+        from tallylight.hosts.detached.sessions import Multiplexers
+        from tallylight.hosts.polling.queue import TextQueue
+
+        TextQueue.serve(poller, sidecar.HOST, Multiplexers(environ), environ)
+
+    sys.stdout.write(sidecar.start(environ, options.pid, options.wezterm, began) + "\n")
     return 0
 
 

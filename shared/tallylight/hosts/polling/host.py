@@ -42,6 +42,7 @@ from tallylight.pane import marks as requested
 from tallylight.pane.pane import Pane
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.requests import Spool
+from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.snapshot.writer import MAX_PANES, SnapshotWriter
 from tallylight.tracker.mutes import Mutes
 
@@ -101,6 +102,8 @@ class PollingHost:
         self._touched: dict[str, PolledPane] = {}
         #: The panes of which time alone may change what they show, as of the last tick.
         self._lively: list[PolledPane] = []
+        #: Called when the host ends.
+        self.at_end: list[Callable[[], None]] = []
         self._tick_due = 0.0
         self._ticks = 0
         self._is_changed = True
@@ -119,6 +122,10 @@ class PollingHost:
     def peek(self, id_: str) -> Pane | None:
         """The pane *id_*, to look at; nothing that it is told this way is published. On the loop only."""
         return polled.pane if (polled := self._held.get(id_)) is not None else None
+
+    def entry(self, id_: str) -> PaneEntry | None:
+        """What was last told of the pane *id_*. On the loop only."""
+        return polled.entry if (polled := self._held.get(id_)) is not None else None
 
     def post(self, call: Callable[[], None]) -> None:
         """Have *call* made on the loop, soon; what it told the panes of `pane` is published at once."""
@@ -174,6 +181,8 @@ class PollingHost:
         self._held.clear()
         for asked in self._asked:
             asked.source.close()
+        for call in self.at_end:
+            call()
         self._runtimes.close()
         self._snapshot.close()
         self._kept.close(self._clock())

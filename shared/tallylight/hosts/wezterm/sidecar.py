@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import attrs
@@ -43,6 +43,14 @@ _MAX_LUA = 1 << 20
 HOLDER_S = 1.0
 #: Of one line in the log.
 _MAX_LINE = 500
+
+
+#: Called with the host of a sidecar that has begun.
+Began = Callable[[PollingHost], None]
+
+
+def _nothing(_poller: PollingHost) -> None:
+    """Nothing more is to be done for a host that has begun."""
 
 
 @attrs.frozen
@@ -107,8 +115,12 @@ def place_of(environ: Mapping[str, str], gui: int) -> Place:
         raise TallyError(f"{folder}: {error.strerror or error}") from None
 
 
-def start(environ: Mapping[str, str], gui: int, wezterm: str) -> str:
-    """Start the sidecar of *gui* away from this process, unless it runs; the answer for Lua either way."""
+def start(environ: Mapping[str, str], gui: int, wezterm: str, began: Began = _nothing) -> str:
+    """
+    Start the sidecar of *gui* away from this process, unless it runs; the answer for Lua either way.
+
+    *began* is called in the sidecar, with its host.
+    """
     place = place_of(environ, gui)
     _sweep(place.folder)
     sys.stdout.flush()
@@ -116,7 +128,7 @@ def start(environ: Mapping[str, str], gui: int, wezterm: str) -> str:
     receiver, sender = os.pipe()
     child = os.fork()
     if child == 0:
-        _detach(place, receiver, sender, environ, wezterm)
+        _detach(place, receiver, sender, environ, wezterm, began)
     os.close(sender)
     with os.fdopen(receiver, "rb") as pipe:
         said = pipe.read(32)
@@ -127,7 +139,7 @@ def start(environ: Mapping[str, str], gui: int, wezterm: str) -> str:
     return place.answer(pid)
 
 
-def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str], wezterm: str) -> None:
+def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str], wezterm: str, began: Began) -> None:
     """In a child of the command: start a child that nobody waits for, and never return."""
     code = 1
     try:
@@ -145,7 +157,7 @@ def _detach(place: Place, receiver: int, sender: int, environ: Mapping[str, str]
                 os.ftruncate(2, 0)
                 with contextlib.suppress(OSError):
                     os.chdir("/")
-                serve(place, lock, environ, wezterm)
+                serve(place, lock, environ, wezterm, began)
         code = 0
     except BaseException as error:  # there is nobody above us to hear of it but the log
         _log(f"{type(error).__name__}: {error}")
@@ -182,7 +194,7 @@ def holder(place: Place) -> int:
     return 0
 
 
-def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str) -> None:
+def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str, began: Began = _nothing) -> None:
     """Be the sidecar until WezTerm ends, or somebody ends us."""
     table = process_table.table()
     born = table.start(place.gui)
@@ -218,6 +230,7 @@ def serve(place: Place, lock: int, environ: Mapping[str, str], wezterm: str) -> 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: poller.stop())
     threading.Thread(target=hurry, name="tallylight-feed", daemon=True).start()
+    began(poller)
     try:
         poller.run(until=is_over)
     finally:

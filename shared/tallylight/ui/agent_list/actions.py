@@ -23,9 +23,10 @@ from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.say import Busy
 from tallylight.model.errors import SessionError
-from tallylight.snapshot import requests
+from tallylight.snapshot import requests, sockets
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.rows import Row
+from tallylight.snapshot.sockets import SocketError
 from tallylight.ui.agent_list.channel import (
     CHANNEL,
     CHUNK,
@@ -155,10 +156,23 @@ class Requests:
         return "" if isinstance(done, Done) else done.text
 
     def queue(self, given: Queue) -> str:
-        return f"a text for {given.row.name} is queued {_ELSEWHERE}"
+        held = given.holder
+        return self._host_says(given.row, "queue", held.pane, str(held.pid), str(held.start), given.text)
 
     def unqueue(self, row: Row) -> str:
-        return f"what is queued for {row.name} is cancelled {_ELSEWHERE}"
+        return self._host_says(row, "unqueue", row.pane.id)
+
+    def _host_says(self, row: Row, *words: str) -> str:
+        """Ask the host of a pane that this process reaches as well; nothing when it is done."""
+        if not self._sessions.can_type(row.host, row.pane):
+            return f"a text for {row.name} is queued {_ELSEWHERE}"
+        try:
+            with sockets.connect(row.host, TIMEOUT_S, self._environ) as connection:
+                connection.sendall(encode(words))
+                reply = _reply(connection)
+        except (SocketError, OSError, TooLongError) as error:
+            return f"{row.host} takes no texts: {error}"
+        return f"{row.host} does not answer" if reply is None else reply
 
     def screen(self, row: Row) -> StyledScreen | str | None:
         if not self._sessions.can_type(row.host, row.pane):
@@ -305,3 +319,13 @@ def _ring() -> None:
     with contextlib.suppress(OSError):
         if os.isatty(1):
             os.write(1, RING.encode("ascii"))
+
+
+def _reply(connection: socket.socket) -> str | None:
+    """What a host says; None if it goes first, or says something else."""
+    lines = Lines(MAX_MESSAGE)
+    while chunk := connection.recv(CHUNK):
+        if found := lines.feed(chunk):
+            said = read_answer(found[0])
+            return said if isinstance(said, str) else None
+    return None

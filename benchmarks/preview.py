@@ -1,0 +1,85 @@
+"""
+What a preview costs kitty's main thread: one picture of a screen of 200 columns by 60 rows, in a real kitty.
+
+    python -m benchmarks.preview [VERSION …]
+
+Each picture is what the thread does for the list that asks: read the screen with its colours, find the rows that have
+changed, and make the message. Once of a screen that shows something else in every row, with a colour for every word,
+as of a program that floods it; once of one in which a single row has changed. Processor time of that thread, the median
+and the most of many pictures; a list asks for four in a second.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tests.kitty.desk import Desk
+
+COLUMNS, ROWS, ROUNDS = 200, 60, 100
+#: What one picture may take, in milliseconds.
+LIMIT_MS = 5.0
+
+_PICTURES = """
+import statistics, time
+from types import SimpleNamespace
+from kitty.fast_data_types import Screen
+from tallylight.hosts.kitty import screens
+from tallylight.ui.agent_list.channel import Picture, answer_to
+from tallylight.ui.agent_list.pictures import Sender
+
+screen = Screen(None, {rows}, {columns}, 0, 8, 16, 0)
+window = SimpleNamespace(id=1, screen=screen)
+sender = Sender()
+
+def draw(row, number):
+    colour = f"\\x1b[38;2;{{number % 256}};{{{{}}}};{{row}}m"
+    words = "".join(f"{{colour.format(n)}}word {{number + n:04}} " for n in range({columns} // 10))
+    data = memoryview(f"\\x1b[{{row + 1}};1H{{words}}".encode())
+    while data:
+        room = screen.test_create_write_buffer()
+        data = data[screen.test_commit_write_buffer(data, room):]
+        screen.test_parse_written_data(None)
+
+def picture(has):
+    start = time.thread_time()
+    rows = screens.styled_rows(window)
+    message = sender.picture("1", rows, screen.columns, screens.cursor_of(window), has)
+    data = answer_to(Picture(message))
+    return (time.thread_time() - start) * 1000, len(data), message["number"], len(message["rows"])
+
+found = {{}}
+for name, drawn in (("every row", range({rows})), ("one row", range(1))):
+    times, has = [], 0
+    for number in range({rounds}):
+        for row in drawn:
+            draw(row, number)
+        took, size, has, changed = picture(has)
+        times.append((took, size, changed))
+    found[name] = [statistics.median(t for t, _, _ in times[1:]), max(t for t, _, _ in times[1:]), *times[-1][1:]]
+return found
+"""
+
+
+def report(version: str) -> None:
+    desk = Desk(version)
+    try:
+        found: dict[str, Any] = desk.kitty.eval(_PICTURES.format(rows=ROWS, columns=COLUMNS, rounds=ROUNDS))
+    finally:
+        desk.close()
+    print(f"kitty {version}: a picture of {COLUMNS} x {ROWS} cells, at most {LIMIT_MS:.0f} ms wanted")
+    for name, (median, most, size, changed) in found.items():
+        told = "" if most <= LIMIT_MS else "   too long"
+        print(
+            f"  {name:10} changed {median:6.2f} ms   at most {most:6.2f} ms   {size:7} bytes, {changed} rows sent"
+            f"   {median * 4 / 10:5.2f} % of a core{told}"
+        )
+
+
+def main() -> None:
+    for version in sys.argv[1:] or ["0.41", "0.48"]:
+        report(version)
+
+
+if __name__ == "__main__":
+    main()

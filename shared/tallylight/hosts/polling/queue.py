@@ -1,0 +1,176 @@
+"""
+Texts that wait in the panes of a polling host for the end of a turn, by `actions.queue`.
+
+A list puts and cancels them over the host's socket (`snapshot.sockets`): lines of JSON, a verb and what it needs, each
+answered as `ui.agent_list.channel` does. Who is at the other end is what the kernel says: only this user, and no agent
+or what runs below one. Any process of this user can type into these panes anyway, by the multiplexer's own commands.
+
+Everything that looks or types is done on one thread of its own, for a multiplexer may take seconds; the panes are
+touched on the host's loop alone.
+"""
+
+from __future__ import annotations
+
+import os
+import queue as queues
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from tallylight.actions import queue
+from tallylight.actions.answer import Holder
+from tallylight.actions.caller import caller_of
+from tallylight.actions.gate import Refusal
+from tallylight.actions.once import SETTLE_S, Once
+from tallylight.actions.panes import Panes
+from tallylight.agents import agent_files
+from tallylight.evidence import process_table
+from tallylight.hosts.polling.host import PollingHost
+from tallylight.model.errors import TallyError
+from tallylight.model.queued import Queued
+from tallylight.snapshot import sockets
+from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list.channel import CHUNK, MAX_WORDS, Lines, TooLongError, answer_to, read_words
+
+#: How often, in seconds, what waits is looked at, and how long one that connects may take for what it asks.
+LOOK_S, TAKE_S = 0.5, 2.0
+#: How long, in seconds, the loop may take for one call. It is held up by nothing.
+LOOP_S = 10.0
+_T = TypeVar("_T")
+
+
+class TextQueue:
+    """What waits in the panes of *poller*, the host *host* of this process, which *panes* reaches."""
+
+    def __init__(self, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
+        self._poller, self._panes = poller, panes
+        self._name, self._environ = f"{host}-{os.getpid()}", environ
+        self._listener = sockets.listen(host, environ)
+        self._once = Once(SETTLE_S)
+        #: The panes in which something waits.
+        self._waiting: set[str] = set()
+
+    @classmethod
+    def serve(cls, poller: PollingHost, host: str, panes: Panes, environ: Mapping[str, str]) -> None:
+        """Take texts from now on. Where there can be no socket there are none: who wants to queue one is told."""
+        try:
+            made = cls(poller, host, panes, environ)
+        except (OSError, TallyError):
+            return
+        path = sockets.path_of(made._name, environ)
+        poller.at_end.append(lambda: path.unlink(missing_ok=True))
+        threading.Thread(target=made.run, name="tallylight-queue", daemon=True).start()
+
+    def run(self) -> None:
+        """Hear who comes and see to what waits, without end."""
+        while True:
+            ready, _, _ = select.select([self._listener], [], [], LOOK_S if self._waiting else None)
+            try:
+                if ready:
+                    self._hear()
+                self.look(time.monotonic())
+            except Exception as error:  # the next one may well succeed
+                self._poller.problems["texts that wait"] = f"{type(error).__name__}: {error}"
+
+    def _hear(self) -> None:
+        """Do what one that has come asks."""
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:
+            return  # it has gone again
+        with connection:
+            connection.settimeout(TAKE_S)
+            try:
+                line = _line(connection)
+                connection.sendall(answer_to(self._told(connection, read_words(line))))
+            except (OSError, TooLongError):
+                return
+
+    def _told(self, connection: socket.socket, words: Sequence[str]) -> str:
+        peer = sockets.peer(connection)
+        if peer is None or peer.uid != os.getuid():
+            return "only the person whose panes these are can queue a text"
+        caller = caller_of(peer.pid, agent_files.load_agents(self._environ)[0], process_table.table())
+        if caller is None or caller.agent:
+            return "an agent cannot queue a text for another one"
+        return self.act(words)
+
+    def act(self, words: Sequence[str]) -> str:
+        """Do what *words* ask: a verb, a pane, what the verb needs. Nothing when it is done, else why not."""
+        match words:
+            case ["queue", pane, pid, start, text] if _is_number(pid) and _is_number(start):
+                return self._put(pane, Holder(pane, "", int(pid), int(start)), text)
+            case ["unqueue", pane]:
+                self._on_loop(lambda: self._set(pane, None))
+                return ""
+        return "this host does not know what was asked; is it of the same version?"
+
+    def _put(self, id_: str, holder: Holder, text: str) -> str:
+        entry = self._on_loop(lambda: self._poller.entry(id_))
+        if entry is None:
+            return "that pane is gone"
+        typist = self._panes.at(self._name, entry)
+        found = typist if isinstance(typist, Refusal) else queue.put(typist, holder, text)
+        if isinstance(found, Refusal):
+            return found.text
+        self._on_loop(lambda: self._set(id_, found))
+        return ""
+
+    def look(self, now: float) -> None:
+        """See to all that waits, at monotonic *now*."""
+        for id_ in list(self._waiting):
+            found = self._on_loop(lambda id_=id_: self._waits(id_))  # type: ignore[misc]
+            if found is None:
+                self._waiting.discard(id_)
+                continue
+            waits, entry = found
+            typist = self._panes.at(self._name, entry)
+            if isinstance(typist, Refusal):
+                continue
+            is_alive = process_table.table().start(waits.pid) == waits.start
+            after = queue.step(typist, self._once, waits, now, is_alive=is_alive)
+            if after != waits:
+                self._on_loop(lambda id_=id_, after=after, waits=waits: self._set(id_, after, before=waits))  # type: ignore[misc]
+
+    # On the loop ---------------------------------------------------------------------------------------------
+
+    def _waits(self, id_: str) -> tuple[Queued, Pane] | None:
+        """What waits in a pane, and its entry; None if nothing does any more."""
+        pane, entry = self._poller.peek(id_), self._poller.entry(id_)
+        if pane is None or entry is None or pane.queued is None or pane.queued.problem:
+            return None
+        return pane.queued, entry
+
+    def _set(self, id_: str, queued: Queued | None, before: Queued | None = None) -> None:
+        """Have *queued* wait in a pane, if there still is *before*; None for whatever there is."""
+        pane = self._poller.pane(id_)
+        if pane is None or (before is not None and pane.queued != before):
+            return
+        pane.queue(queued)
+        if queued is not None:
+            self._waiting.add(id_)
+
+    def _on_loop(self, call: Callable[[], _T]) -> _T | None:
+        """What *call* returns on the loop; None if the loop has ended."""
+        box: queues.SimpleQueue[_T] = queues.SimpleQueue()
+        self._poller.post(lambda: box.put(call()))
+        try:
+            return box.get(timeout=LOOP_S)
+        except queues.Empty:
+            return None
+
+
+def _is_number(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) < 20
+
+
+def _line(connection: socket.socket) -> bytes:
+    """The line that somebody sends; empty if they go first."""
+    lines = Lines(MAX_WORDS)
+    while chunk := connection.recv(CHUNK):
+        if found := lines.feed(chunk):
+            return found[0]
+    return b""

@@ -448,7 +448,7 @@ def test_keys_are_split_by_their_names(keys: str, parts: list[str]) -> None:
 )
 def test_no_argument_ends_a_command(text: str, argument: str) -> None:
     """tmux takes a `;` at the end of an argument for the end of the command, unless it is escaped."""
-    assert detached._argument(text) == argument
+    assert detached.argument(text) == argument
 
 
 def test_a_pane_that_is_no_detached_session_is_refused() -> None:

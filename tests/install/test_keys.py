@@ -129,7 +129,7 @@ def test_what_finds_no_free_key_is_named(home: Path) -> None:
 
     assert "no free key for agents, snooze: set some in [keys]" in text
     assert "of ~/.config/tallylight/config.toml, then run this again" in text
-    assert len(bound(home)) == 3
+    assert len(bound(home)) == 4
 
 
 def test_what_is_no_key_is_told_and_not_bound(home: Path) -> None:

@@ -166,10 +166,6 @@ class Session:
         self.submit(self.manner.leave)
         self.ended()
 
-    def leaving(self) -> None:
-        """Note that what follows is its end: on a busy machine it withdraws its status well before it has ended."""
-        self.told.append((time.time(), "leaving"))
-
     def ended(self, timeout: float = 30) -> None:
         """Wait for the end of the agent."""
         with contextlib.suppress(TimeoutError):

@@ -18,11 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.screens import PACE_S
 from tests.kitty.asking_claude import SCREEN, install_asking_claude
+from tests.kitty.conftest import VERSIONS
 from tests.kitty.desk import LIGHTS, Desk, send
 from tests.kitty.harness import Kitty
 from tests.kitty.remote import RemoteControl, RemoteError
@@ -399,7 +401,10 @@ def test_the_preview_shows_the_screen_with_its_colours(board: Board) -> None:
     list_ = board.open("Do you want to proceed?")
     board.press("space")
     board.kitty.wait_text(list_, "Esc to cancel")
-    board.kitty.screenshot(picture(board, "preview"))
+    shot = board.kitty.screenshot(picture(board, "preview"))
+    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and board.kitty.version == VERSIONS[-1]:
+        colours = shot.convert("RGB").quantize(200, dither=Image.Dither.NONE)
+        colours.save(CHECKOUT / "docs/images/agents-preview.png", optimize=True)
     beside = [line for line in preview_of(board, list_) if line]
     own = [line.rstrip() for line in board.kitty.get_text(window).splitlines() if line.strip()]
     assert len(beside) > 8 and [line[:40] for line in beside] == [line[:40] for line in own[-len(beside) :]]

@@ -1,9 +1,9 @@
 """
-What `tally emit` costs: its process time and its wall time, against the bare interpreter and against `true`.
+What `tally emit` and `tally prompt` cost: process time and wall time, against the bare interpreter and against `true`.
 
     python -m benchmarks.emit [--runs N] [--limit RATIO]
 
-The command runs as it is installed, through a launcher started with -IS, and writes to a pipe. The three take
+They run as they are installed, through a launcher started with -IS, and write to a pipe. All take
 turns, so that whatever else the machine does falls on all of them alike. With --limit the exit code is 1 if the
 process time is more than that many times the bare interpreter's.
 """
@@ -50,6 +50,7 @@ def main() -> int:
         commands = {
             "true": ["true"],
             "python3 -I -S -c pass": [python, "-I", "-S", "-c", "pass"],
+            "tally prompt": [str(launcher), "prompt"],
             "tally emit working": [str(launcher), "emit", "working"],
             "tally emit, many options": [
                 *(str(launcher), "emit", "waiting", "--tool", "claude", "--project", "x", "--kind=permission"),

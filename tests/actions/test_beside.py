@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
@@ -13,7 +13,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.actions import beside as watching
-from tallylight.actions.beside import BUSY_S, CALM_S, PAUSE_MAX_S, PAUSE_S, SHARE, SOON_S, WAIT_S, Watch, read_all
+from tallylight.actions.beside import (
+    BUSY_S,
+    CALM_S,
+    PAUSE_MAX_S,
+    PAUSE_S,
+    SHARE,
+    SOON_S,
+    WAIT_S,
+    Ports,
+    Readers,
+    Watch,
+    read_all,
+)
+from tallylight.config.settings import Listed
 from tallylight.model.beside import NOTHING, Beside, Changes
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import ConversationEntry, Pane
@@ -28,9 +41,13 @@ WHOLE = Beside(
 )
 
 
+#: The process of the agent in each directory.
+PIDS = {"/a": 1, "/b": 2, "/c": 3}
+
+
 def pane(directory: str, status: Status = Status.WORKING, since: float = 1.0, **more: object) -> Pane:
     told = ConversationEntry(agent="claude", cwd=directory)
-    made = Pane(id=directory, status=status, since=since, agent_pid=5, conversation=told)
+    made = Pane(id=directory, status=status, since=since, agent_pid=PIDS.get(directory, 5), conversation=told)
     return attrs.evolve(made, **more)  # type: ignore[arg-type]
 
 
@@ -97,18 +114,25 @@ def test_it_is_never_wider(beside: Beside, cells: int) -> None:
 class Rig:
     """A watch whose readings are counted; each of its polls waits for the thread."""
 
+    settings: Listed = attrs.field(factory=lambda: Listed(ports=False))
     asked: list[str] = attrs.Factory(list)
     found: dict[str, tuple[Beside, bool]] = attrs.Factory(dict)
+    ports: dict[int, tuple[int, ...]] = attrs.Factory(dict)
     now: float = 100.0
     watch: Watch = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.watch = Watch("/home/me", self._read)
+        self.watch = Watch("/home/me", self.settings, Readers(self._directory, self._ports))
 
-    def _read(self, directory: str, home: str) -> tuple[Beside, bool]:
+    def _directory(self, directory: str, home: str) -> tuple[Beside, bool]:
         assert (home, threading.current_thread() is threading.main_thread()) == ("/home/me", False)
         self.asked.append(directory)
         return self.found.get(directory, (Beside(branch=f"of {directory}"), False))
+
+    def _ports(self, agents: Iterable[int]) -> Ports:
+        assert threading.current_thread() is not threading.main_thread()
+        self.asked.append(f"ports of {sorted(agents)}")
+        return dict(self.ports)
 
     def poll(self, *panes: Pane, after: float = 0.0) -> bool:
         """Whether anything new came of it; what was begun is done."""
@@ -133,10 +157,11 @@ def rig(monkeypatch: pytest.MonkeyPatch) -> Rig:
 def test_each_directory_once(rig: Rig) -> None:
     """Of two agents in one directory one reading; of a pane without an agent none."""
     assert rig.watch.due() == float("inf")
-    panes = pane("/a"), pane("/a", id="2"), pane("/b"), pane("/c", agent_pid=None), pane("")
+    panes = pane("/a"), pane("/a", id="2", agent_pid=7), pane("/b"), pane("/c", agent_pid=None), pane("")
     assert rig.poll(*panes)
     assert sorted(rig.asked) == ["/a", "/b"]
-    assert rig.watch.known["/a"] == Beside(branch="of /a")
+    assert rig.watch.known[1] == rig.watch.known[7] == Beside(branch="of /a")
+    assert rig.watch.known[2] == Beside(branch="of /b") and rig.watch.known[5] == NOTHING
     assert not rig.poll(*panes) and len(rig.asked) == 2
     assert rig.watch.due() == rig.now + BUSY_S
 
@@ -159,12 +184,12 @@ def test_while_it_works_and_while_it_does_not(rig: Rig) -> None:
 
 
 def test_what_is_not_seen_is_not_read(rig: Rig) -> None:
-    """Nothing is due while no row is visible; what was known stays known."""
+    """Nothing is due while no row is visible; what was known is known again at once."""
     rig.poll(pane("/a"))
     rig.poll(after=100)
-
     assert (rig.asked, rig.watch.due()) == (["/a"], float("inf"))
-    assert rig.watch.known["/a"].branch == "of /a"
+    rig.found["/a"] = Beside(branch="other"), False
+    assert rig.watch.poll([pane("/a")], rig.now) and rig.watch.known[1].branch == "of /a"
 
 
 def test_only_news_is_news(rig: Rig) -> None:
@@ -173,6 +198,29 @@ def test_only_news_is_news(rig: Rig) -> None:
     assert not rig.poll(pane("/a"), after=BUSY_S)
     rig.found["/a"] = Beside(branch="other"), False
     assert rig.poll(pane("/a"), after=BUSY_S)
+
+
+def test_ports(rig: Rig) -> None:
+    """Of all agents in one reading, also of those of whom no directory is known; they stand beside each agent's own."""
+    rig = Rig(Listed())
+    rig.ports = {1: (5173,), 5: (80, 443)}
+    panes = pane("/a"), pane("")
+    assert rig.poll(*panes)
+    assert sorted(rig.asked) == ["/a", "ports of [1, 5]"]
+    assert rig.watch.known == {1: Beside(branch="of /a", ports=(5173,)), 5: Beside(ports=(80, 443))}
+    rig.ports = {}
+    assert rig.poll(*panes, after=BUSY_S)
+    assert rig.watch.known[5] == NOTHING
+
+
+def test_what_a_person_does_not_want_is_not_read(rig: Rig) -> None:
+    """Branches and ports each have a setting."""
+    rig = Rig(Listed(branches=False))
+    rig.poll(pane("/a"))
+    assert rig.asked == ["ports of [1]"]
+    none = Rig(Listed(branches=False, ports=False))
+    assert not none.poll(pane("")) or none.watch.known == {5: NOTHING}
+    assert none.asked == [] and none.watch.due() == float("inf")
 
 
 def test_a_slow_repository_is_left_alone(rig: Rig) -> None:
@@ -211,10 +259,10 @@ def test_one_reading_at_a_time() -> None:
         hangs.wait(30)
         return NOTHING, False
 
-    watch = Watch("/", read)
+    watch = Watch("/", Listed(), Readers(read, lambda _: {}))
     for n in range(5):
         watch.poll([pane("/a"), pane("/b")], 100.0 + n)
-    assert len(asked) == 1 and watch.due() == 104 + WAIT_S
+    assert len(asked) <= 1 and watch.due() == 104 + WAIT_S
     hangs.set()
 
 
@@ -222,21 +270,25 @@ def test_a_fault_in_a_reading_costs_that_reading(rig: Rig) -> None:
     """The next one is made all the same, and nothing is written into the list."""
     rig.found["/a"] = None  # type: ignore[assignment]
     rig.poll(pane("/a"))
-    assert rig.watch.known["/a"] == NOTHING
+    assert rig.watch.known == {1: NOTHING}
     del rig.found["/a"]
     rig.poll(pane("/a"), after=BUSY_S)
-    assert rig.watch.known["/a"] == Beside(branch="of /a")
+    assert rig.watch.known == {1: Beside(branch="of /a")}
 
 
-def test_all_at_once(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_at_once(trap: Trap) -> None:
     """For a list that is printed: what is known in time, and no longer."""
-    found = read_all([pane(str(trap.root)), pane(str(trap.root), id="2"), pane("/")], "/home/me", 20)
-    assert found == {str(trap.root): Beside(branch="main", changes=Changes()), "/": NOTHING}
+    root = str(trap.root)
+    readers = Readers(ports=lambda agents: dict.fromkeys(agents, (80,)))
+    panes = [pane(root), pane(root, id="2", agent_pid=7), pane("/a"), pane("/b", agent_pid=None)]
+    known = Beside(branch="main", changes=Changes(), ports=(80,))
+    assert read_all(panes, "/home/me", Listed(), 20, readers) == {5: known, 7: known, 1: Beside(ports=(80,))}
+    alone = attrs.evolve(known, ports=())
+    assert read_all(panes, "/home/me", Listed(ports=False), 20)[5] == alone
 
     hangs = threading.Event()
-    wait: Callable[..., object] = lambda *_: hangs.wait(30) and (NOTHING, False)  # noqa: E731
-    monkeypatch.setattr(watching, "read_one", wait)
-    assert read_all([pane("/a"), pane("/b")], "/home/me", 0.1) == {}
+    hung = Readers(lambda *_: hangs.wait(30) and (NOTHING, False), lambda _: {})  # type: ignore[arg-type,return-value]
+    assert read_all([pane("/a"), pane("/b")], "/home/me", Listed(), 0.1, hung) == {1: NOTHING, 2: NOTHING}
     hangs.set()
 
 

@@ -33,7 +33,7 @@ def at(id_: int, directory: Path | str, **more: Any) -> Pane:
 
 def shown(columns: int, **more: Any) -> State:
     now = listed(at(1, "/api", **more), pane(2, project="docs"), columns=columns, lines=16)
-    return attrs.evolve(now, beside={"/api": BESIDE})
+    return attrs.evolve(now, beside={5: BESIDE})
 
 
 def test_a_wide_list_has_a_column() -> None:

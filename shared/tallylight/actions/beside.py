@@ -1,14 +1,14 @@
 """
 What stands beside the status of each agent that a person can see, read on threads of a program that shows a list.
 
-    watch = Watch(os.environ.get("HOME", ""))
+    watch = Watch(home, settings)
     watch.poll(panes, now)      the panes that can be seen, at monotonic now; True: something is new
-    watch.known                 what is known, by `Pane.works_in`
+    watch.known                 what is known, by the process of the agent
     watch.due()                 when to poll again
 
-One repository is read at a time: soon after its agent shows another status, every few seconds while it works, and else
-seldom. One in which git is slow is left alone for longer and longer times. `read_all` reads once, for a list that is
-printed.
+One reading is made at a time, of one repository, or of the ports of all: soon after an agent shows another status,
+every few seconds while it works, and else seldom. A repository in which git is slow is left alone for longer and longer
+times. `read_all` reads once, for a list that is printed.
 
 Only a directory that a host has seen itself is looked into: no output of a program leads there.
 """
@@ -24,6 +24,8 @@ import attrs
 
 from tallylight.actions import repository
 from tallylight.actions.repository import PATIENCE_S, SlowError
+from tallylight.config.settings import Listed
+from tallylight.evidence.ports import listening
 from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
@@ -43,107 +45,11 @@ WAIT_S = 0.05
 MAX_KNOWN, THREADS = 256, 4
 
 _BUSY = (Status.WORKING, Status.BACKGROUND)
+#: In the place of a directory: the ports of all agents.
+_PORTS = ""
 
-
-@attrs.define
-class _Place:
-    """What is known of one directory."""
-
-    beside: Beside = NOTHING
-    #: When it was read last, and before when it must not be again.
-    read_at: float = float("-inf")
-    rests_until: float = float("-inf")
-    slow: int = 0
-    #: What its agents showed when it was read.
-    shown: frozenset[tuple[str, Status, float]] = frozenset()
-
-
-@attrs.frozen
-class _Read:
-    """What a thread has found: *took* seconds; *was_slow*: it gave up."""
-
-    directory: str
-    beside: Beside
-    took: float
-    was_slow: bool
-
-
-class Watch:
-    """Follows the directories of panes. *home* is the person's; *read* reads one, on a thread, as `read_one` does."""
-
-    def __init__(self, home: str, read: Callable[[str, str], tuple[Beside, bool]] | None = None) -> None:
-        self._home = home
-        self._read_one = read or read_one
-        self._places: dict[str, _Place] = {}
-        self._read: queue.SimpleQueue[_Read] = queue.SimpleQueue()
-        self._is_reading = False
-        self._due = float("inf")
-
-    @property
-    def known(self) -> dict[str, Beside]:
-        """What is known, by directory."""
-        return {directory: place.beside for directory, place in self._places.items()}
-
-    def due(self) -> float:
-        """When to call `poll` again, on its clock; infinity if there is nothing to read."""
-        return self._due
-
-    def poll(self, panes: Iterable[Pane], now: float) -> bool:
-        """Take what was read, and begin to read what is due of *panes*; whether anything is new."""
-        is_new = self._take(now)
-        shown: dict[str, set[tuple[str, Status, float]]] = {}
-        for pane in panes:
-            if directory := pane.works_in:
-                shown.setdefault(directory, set()).add((pane.id, pane.status, pane.since))
-        for directory in self._places.keys() - shown.keys() if len(self._places) > MAX_KNOWN else ():
-            del self._places[directory]
-        dues = {directory: self._due_of(directory, frozenset(now_shown)) for directory, now_shown in shown.items()}
-        first = min(dues, key=lambda directory: dues[directory], default=None)
-        if self._is_reading:
-            self._due = now + WAIT_S
-        elif first is not None and dues[first] <= now:
-            self._begin(first, frozenset(shown[first]), now)
-            self._due = now + WAIT_S
-        else:
-            self._due = dues[first] if first is not None else float("inf")
-        return is_new
-
-    def _due_of(self, directory: str, shown: frozenset[tuple[str, Status, float]]) -> float:
-        place = self._places.get(directory)
-        if place is None:
-            return float("-inf")
-        every = BUSY_S if any(status in _BUSY for _, status, _ in shown) else CALM_S
-        if shown != place.shown:
-            every = SOON_S
-        return max(place.read_at + every, place.rests_until)
-
-    def _begin(self, directory: str, shown: frozenset[tuple[str, Status, float]], now: float) -> None:
-        place = self._places.setdefault(directory, _Place())
-        place.read_at, place.shown = now, shown
-        self._is_reading = True
-        threading.Thread(target=self._look, args=(directory,), name="beside", daemon=True).start()
-
-    def _look(self, directory: str) -> None:
-        began = time.monotonic()
-        try:
-            beside, was_slow = self._read_one(directory, self._home)
-        except Exception:  # the next one may well succeed, and a list has no place for a traceback
-            beside, was_slow = NOTHING, False
-        self._read.put(_Read(directory, beside, time.monotonic() - began, was_slow))
-
-    def _take(self, now: float) -> bool:
-        """Take what a thread has found; whether it is new."""
-        try:
-            found = self._read.get_nowait()
-        except queue.Empty:
-            return False
-        self._is_reading = False
-        place = self._places.setdefault(found.directory, _Place())
-        place.slow = place.slow + 1 if found.was_slow else 0
-        rest = min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if found.was_slow else SHARE * found.took
-        place.rests_until = now + rest
-        before, place.beside = place.beside, found.beside
-        return before != found.beside
+_Shown = frozenset[tuple[int | None, Status, float]]
+Ports = Mapping[int, tuple[int, ...]]
 
 
 def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Beside, bool]:
@@ -167,31 +73,157 @@ def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Be
     return attrs.evolve(found, branch=found.branch or branch, changes=changes), False
 
 
-def read_all(panes: Iterable[Pane], home: str, seconds: float) -> Mapping[str, Beside]:
-    """What stands beside *panes*, by directory, as far as it can be read within *seconds*."""
+@attrs.frozen
+class Readers:
+    """What reads a directory and the person's home, as `read_one` does, and the ports of processes. On a thread."""
+
+    directory: Callable[[str, str], tuple[Beside, bool]] = read_one
+    ports: Callable[[Iterable[int]], Ports] = listening
+
+
+@attrs.define
+class _Place:
+    """What is known of one directory, or when the ports were read."""
+
+    beside: Beside = NOTHING
+    #: When it was read last, and before when it must not be again.
+    read_at: float = float("-inf")
+    rests_until: float = float("-inf")
+    slow: int = 0
+    #: What its agents showed when it was read.
+    shown: _Shown = frozenset()
+
+
+class Watch:
+    """Follows panes. *home* is the person's; *settings* say what is read, *readers* do it."""
+
+    def __init__(self, home: str, settings: Listed, readers: Readers | None = None) -> None:
+        self._home = home
+        self._settings = settings
+        self._readers = readers or Readers()
+        self._places: dict[str, _Place] = {}
+        self._ports: Ports = {}
+        #: Takes in what a thread has found, when it is given the time.
+        self._read: queue.SimpleQueue[Callable[[float], None]] = queue.SimpleQueue()
+        self._is_reading = False
+        self._due = float("inf")
+        self.known: dict[int, Beside] = {}
+
+    def due(self) -> float:
+        """When to call `poll` again, on its clock; infinity if there is nothing to read."""
+        return self._due
+
+    def poll(self, panes: Iterable[Pane], now: float) -> bool:
+        """Take what was read, and begin to read what is due of *panes*; whether anything is new."""
+        while not self._read.empty():
+            self._is_reading = False
+            self._read.get()(now)
+        panes = [pane for pane in panes if pane.agent_pid is not None]
+        agents = {pane.agent_pid: pane.works_in for pane in panes if pane.agent_pid is not None}
+        self._begin_what_is_due(self._shown(panes), now)
+        known = {pid: self._of(pid, directory) for pid, directory in agents.items()}
+        is_new, self.known = known != self.known, known
+        return is_new
+
+    def _of(self, pid: int, directory: str) -> Beside:
+        place = self._places.get(directory) if directory else None
+        return attrs.evolve(place.beside if place is not None else NOTHING, ports=self._ports.get(pid, ()))
+
+    def _shown(self, panes: Iterable[Pane]) -> dict[str, _Shown]:
+        """What agents show, by what is to be read because of it."""
+        shown: dict[str, set[tuple[int | None, Status, float]]] = {}
+        for pane in panes:
+            told = (pane.agent_pid, pane.status, pane.since)
+            if self._settings.branches and pane.works_in:
+                shown.setdefault(pane.works_in, set()).add(told)
+            if self._settings.ports:
+                shown.setdefault(_PORTS, set()).add(told)
+        return {key: frozenset(found) for key, found in shown.items()}
+
+    def _begin_what_is_due(self, shown: Mapping[str, _Shown], now: float) -> None:
+        if len(self._places) > MAX_KNOWN:
+            self._places = {key: place for key, place in self._places.items() if key in shown}
+        dues = {key: self._due_of(key, told) for key, told in shown.items()}
+        first = min(dues, key=lambda key: dues[key], default=None)
+        if self._is_reading:
+            self._due = now + WAIT_S
+        elif first is not None and dues[first] <= now:
+            place = self._places.setdefault(first, _Place())
+            place.read_at, place.shown = now, shown[first]
+            self._is_reading = True
+            self._due = now + WAIT_S
+            agents = [pid for pid, _, _ in shown[first] if pid is not None]
+            threading.Thread(target=self._look, args=(first, agents), name="beside", daemon=True).start()
+        else:
+            self._due = dues[first] if first is not None else float("inf")
+
+    def _due_of(self, key: str, shown: _Shown) -> float:
+        place = self._places.get(key)
+        if place is None:
+            return float("-inf")
+        every = BUSY_S if any(status in _BUSY for _, status, _ in shown) else CALM_S
+        if shown != place.shown:
+            every = SOON_S
+        return max(place.read_at + every, place.rests_until)
+
+    def _look(self, key: str, agents: list[int]) -> None:
+        began = time.monotonic()
+        beside, ports, was_slow = NOTHING, self._ports, False
+        try:
+            if key == _PORTS:
+                ports = self._readers.ports(agents)
+            else:
+                beside, was_slow = self._readers.directory(key, self._home)
+        except Exception:  # the next one may well succeed, and a list has no place for a traceback
+            beside = NOTHING
+        took = time.monotonic() - began
+
+        def take(now: float) -> None:
+            place = self._places.setdefault(key, _Place())
+            place.slow = place.slow + 1 if was_slow else 0
+            place.rests_until = now + (
+                min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
+            )
+            place.beside, self._ports = beside, ports
+
+        self._read.put(take)
+
+
+def read_all(
+    panes: Iterable[Pane], home: str, settings: Listed, seconds: float, readers: Readers | None = None
+) -> dict[int, Beside]:
+    """What stands beside *panes*, by the process of each agent, as far as it can be read within *seconds*."""
+    readers = readers or Readers()
+    agents = {pane.agent_pid: pane.works_in for pane in panes if pane.agent_pid is not None}
+    directories = list(dict.fromkeys(filter(None, agents.values())))[:MAX_KNOWN] if settings.branches else []
     wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
-    directories = list(dict.fromkeys(directory for pane in panes if (directory := pane.works_in)))[:MAX_KNOWN]
-    for directory in directories:
-        wanted.put(directory)
-    read: queue.SimpleQueue[tuple[str, Beside]] = queue.SimpleQueue()
+    for key in [*([_PORTS] if settings.ports and agents else []), *directories]:
+        wanted.put(key)
+    number = wanted.qsize()
+    read: queue.SimpleQueue[tuple[str, Beside | Ports]] = queue.SimpleQueue()
 
     def work() -> None:
         while True:
             try:
-                directory = wanted.get_nowait()
+                key = wanted.get_nowait()
             except queue.Empty:
                 return
-            beside, _ = read_one(directory, home, min(seconds, PATIENCE_S))
-            read.put((directory, beside))
+            read.put((key, readers.ports(agents) if key == _PORTS else readers.directory(key, home)[0]))
 
-    for _ in range(min(THREADS, len(directories))):
+    for _ in range(min(THREADS, number)):
         threading.Thread(target=work, name="beside", daemon=True).start()
     end = time.monotonic() + seconds
-    found: dict[str, Beside] = {}
-    while len(found) < len(directories):
+    places: dict[str, Beside] = {}
+    ports: Ports = {}
+    for _ in range(number):
         try:
-            directory, beside = read.get(timeout=max(0.0, end - time.monotonic()))
+            key, told = read.get(timeout=max(0.0, end - time.monotonic()))
         except queue.Empty:
             break
-        found[directory] = beside
-    return found
+        if isinstance(told, Beside):
+            places[key] = told
+        else:
+            ports = told
+    return {
+        pid: attrs.evolve(places.get(directory, NOTHING), ports=ports.get(pid, ())) for pid, directory in agents.items()
+    }

@@ -12,6 +12,7 @@ from tallylight.actions.panes import Panes
 from tallylight.cli.fleet import Elsewhere, FleetFeed
 from tallylight.cli.parser import Parser
 from tallylight.config import config_file
+from tallylight.config.settings import Listed
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.rows import Row
@@ -88,15 +89,15 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
 
 def _beside(environ: Mapping[str, str]) -> Callable[[], Watch] | None:
-    """What reads the repositories of agents of this machine; None if a person wants none of that."""
+    """What reads the repositories and ports of agents of this machine; None if a person wants none of that."""
     config, _ = config_file.load_config(environ)
-    if not config.listed.branches:
+    if config.listed == Listed(branches=False, ports=False):
         return None
 
     def watch() -> Watch:
         from tallylight.actions.beside import Watch  # not needed for the first picture
 
-        return Watch(environ.get("HOME", ""))
+        return Watch(environ.get("HOME", ""), config.listed)
 
     return watch
 

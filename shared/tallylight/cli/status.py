@@ -112,19 +112,18 @@ def nothing(panes: Panes) -> str:
     return _NOTHING if panes.hosts or panes.machines else _NO_HOST
 
 
-def _read_beside(panes: list[Found]) -> Mapping[str, Beside]:
-    """What stands beside *panes*, by `Pane.works_in`, as far as it is told in time; nothing if a person wants none."""
+def _read_beside(panes: list[Found]) -> Mapping[int, Beside]:
+    """What stands beside *panes*, by `Pane.agent_pid`, as far as it is told in time and a person wants it."""
     config, _ = config_file.load_config(os.environ)
-    if not config.listed.branches:
-        return {}
-    return beside_status.read_all((found.pane for found in panes), os.environ.get("HOME", ""), BESIDE_S)
+    shown = (found.pane for found in panes)
+    return beside_status.read_all(shown, os.environ.get("HOME", ""), config.listed, BESIDE_S)
 
 
-def draw(output: Output, panes: list[Found], now: float, besides: Mapping[str, Beside] | None = None) -> None:
+def draw(output: Output, panes: list[Found], now: float, besides: Mapping[int, Beside] | None = None) -> None:
     """
     Draw a line for each of *panes*.
 
-    *besides*: and one with what stands beside it, by `Pane.works_in`, and what its own record tells.
+    *besides*: and one with what stands beside it, by `Pane.agent_pid`, and what its own record tells.
     """
     narrow = output.columns < NARROW
     rows = [_row(found, now, narrow=narrow) for found in panes]
@@ -138,7 +137,7 @@ def draw(output: Output, panes: list[Found], now: float, besides: Mapping[str, B
         painted = [output.lit(status, cell) if index in (0, 2) else cell for index, cell in enumerate(cells) if cell]
         output.line(GAP.join(painted).rstrip())
         if besides is not None:
-            _draw_details(output, found.pane, besides.get(found.pane.works_in, NOTHING), now)
+            _draw_details(output, found.pane, besides.get(found.pane.agent_pid or 0, NOTHING), now)
 
 
 def _draw_details(output: Output, pane: Pane, found: Beside, now: float) -> None:
@@ -187,15 +186,15 @@ def _says(pane: Pane, name: str) -> str:
     return GAP.join(part for part in (doing, said) if part)
 
 
-def to_json(panes: Panes, shown: list[Found], besides: Mapping[str, Beside] | None = None) -> dict[str, object]:
+def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | None = None) -> dict[str, object]:
     """
     Make the JSON object: every text is as the program in the tab wrote it, so the reader must sanitise it.
 
-    *besides*, by `Pane.works_in`, is told of each pane, if it is given.
+    *besides*, by `Pane.agent_pid`, is told of each pane, if it is given.
     """
 
     def told(pane: Pane) -> dict[str, object]:
-        return {} if besides is None else {"beside": besides.get(pane.works_in, NOTHING).to_json()}
+        return {} if besides is None else {"beside": besides.get(pane.agent_pid or 0, NOTHING).to_json()}
 
     return {
         "version": JSON_VERSION,

@@ -45,6 +45,7 @@ sounds = {}           # of a status: a sound of the desktop's theme, a file or "
 
 [list]                  # see list.md
 branches = true       # read the branch and the changes of each agent's repository; false: read none
+ports = true          # and the TCP ports on which its programs listen
 
 [history]               # see notifications.md
 keep = true           # write down what agents did, for `tally log`; false: write nothing

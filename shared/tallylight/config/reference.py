@@ -25,7 +25,7 @@ from tallylight.tracker.notify import STATUSES
 #: The dialect of JSON Schema that editors of TOML know (taplo, Even Better TOML, VS Code).
 DIALECT = "http://json-schema.org/draft-07/schema#"
 #: Keys whose values `Config` has at another place than the file.
-_ELSEWHERE = {"scripting.allow": "scripting", "list.branches": "listed.branches"}
+_ELSEWHERE = {"scripting.allow": "scripting", "list.branches": "listed.branches", "list.ports": "listed.ports"}
 _COMMENTED = re.compile(r"^(?:\[(\w+)\]|(?:# )?(\w+) = .*?)(?:\s+# (.*))?$")
 
 

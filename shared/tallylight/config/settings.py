@@ -73,9 +73,13 @@ class History:
 
 @attrs.frozen(kw_only=True)
 class Listed:
-    """What lists show of an agent beside its light: whether the branch and the changes of its repository."""
+    """
+    What lists show of an agent beside its light: whether the *branches* and the changes of its repository, and the
+    *ports* on which its programs listen.
+    """
 
     branches: bool = True
+    ports: bool = True
 
 
 @attrs.frozen(kw_only=True)
@@ -177,7 +181,10 @@ def read(table: Table) -> Config:
             os_window_title=kitty.text("os_window_title", default.kitty.os_window_title, choices=OS_WINDOW_TITLES),
         ),
         history=History(keep=history.boolean("keep", default.history.keep)),
-        listed=Listed(branches=listed.boolean("branches", default.listed.branches)),
+        listed=Listed(
+            branches=listed.boolean("branches", default.listed.branches),
+            ports=listed.boolean("ports", default.listed.ports),
+        ),
         panel=Panel(
             width=round(panel.number("width", default.panel.width, 24, 40)),
             per=panel.text("per", default.panel.per, choices=PANELS_PER),

@@ -167,7 +167,7 @@ def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
         f"{age(state.now - pane.since) if pane.since else '':>3}",
         clean(pane.model, 16) if state.columns >= WIDEST else "",
         f"{details.context(pane):>4}" if pane.context is not None and state.columns >= WIDEST else "",
-        beside.text(state.beside.get(pane.works_in, NOTHING), _BESIDE) if state.columns >= WIDEST else "",
+        beside.text(state.beside.get(pane.agent_pid or 0, NOTHING), _BESIDE) if state.columns >= WIDEST else "",
     ]
 
 
@@ -220,7 +220,7 @@ def _details(state: State, height: int) -> list[Line]:
 
 def _where(pane: Pane, state: State) -> str:
     """On what branch, in what mode and in what worktree it works, and what has changed there."""
-    found = state.beside.get(pane.works_in, NOTHING)
+    found = state.beside.get(pane.agent_pid or 0, NOTHING)
     if pane.worktree:
         found = attrs.evolve(found, worktree="")
     told = (("mode", pane.mode), ("worktree", pane.worktree))

@@ -101,8 +101,8 @@ class State:
     preview: Preview | None = None
     #: What mode WEEK shows, from the line *scroll* on.
     week: Week = None
-    #: What stands beside the status of agents, by `Pane.works_in`.
-    beside: Mapping[str, Beside] = attrs.field(factory=dict)
+    #: What stands beside the status of agents, by `Pane.agent_pid`.
+    beside: Mapping[int, Beside] = attrs.field(factory=dict)
     #: What there is to tell the person; until the next key.
     message: str = ""
     now: float = 0.0

@@ -1,0 +1,100 @@
+"""
+The TCP ports on which programs of a pane listen, from `/proc`: https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
+
+The programs are those below an agent's process, and all of its session: a server that was started from the same shell
+belongs to the pane as well. What another user runs, or has gone meanwhile, is left out. Without `/proc` there are none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+
+from tallylight.evidence.procfs import ProcTable
+
+#: Processes of the table that are looked at, those of one agent, open files of one, and bytes of a table of sockets.
+MAX_PROCESSES, MAX_OWN, MAX_FILES, MAX_TABLE = 32768, 256, 1024, 4 * 1024 * 1024
+#: The state of a socket that listens, in `/proc/net/tcp`.
+_LISTENS = "0A"
+_SOCKET = "socket:["
+
+
+def listening(agents: Iterable[int], root: str = "/proc") -> Mapping[int, tuple[int, ...]]:
+    """The ports of each process of *agents*, in order; one that has none is left out."""
+    wanted = set(agents)
+    if not wanted:
+        return {}
+    table = ProcTable(root)
+    children: dict[int, list[int]] = {}
+    sessions: dict[int, list[int]] = {}
+    session_of: dict[int, int] = {}
+    for pid in _pids(root):
+        stat = table.stat(pid)
+        if stat is not None:
+            children.setdefault(stat.ppid, []).append(pid)
+            sessions.setdefault(stat.session, []).append(pid)
+            session_of[pid] = stat.session
+    found: dict[int, tuple[int, ...]] = {}
+    for agent in wanted & session_of.keys():
+        own = _below(agent, children) | set(sessions[session_of[agent]][:MAX_OWN])
+        sockets = {inode for pid in own for inode in _sockets(root, pid)}
+        ports = sorted({port for inode, port in _table(root, agent) if inode in sockets}) if sockets else []
+        if ports:
+            found[agent] = tuple(ports)
+    return found
+
+
+def _pids(root: str) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(root) if name.isdecimal()][:MAX_PROCESSES]  # noqa: PTH208
+    except OSError:
+        return []
+
+
+def _below(agent: int, children: Mapping[int, list[int]]) -> set[int]:
+    """The process *agent* and all that descend from it."""
+    found, left = {agent}, [agent]
+    while left and len(found) < MAX_OWN:
+        new = [pid for pid in children.get(left.pop(), ()) if pid not in found]
+        found.update(new)
+        left += new
+    return found
+
+
+def _sockets(root: str, pid: int) -> list[str]:
+    """The inodes of the sockets that a process has open."""
+    folder = f"{root}/{pid}/fd"
+    found: list[str] = []
+    try:
+        names = os.listdir(folder)[:MAX_FILES]  # noqa: PTH208
+    except OSError:
+        return []
+    for name in names:
+        try:
+            target = os.readlink(f"{folder}/{name}")  # noqa: PTH115
+        except OSError:
+            continue
+        if target.startswith(_SOCKET):
+            found.append(target[len(_SOCKET) : -1])
+    return found
+
+
+def _table(root: str, pid: int) -> list[tuple[str, int]]:
+    """The sockets that listen in the network of a process: inode and port."""
+    found: list[tuple[str, int]] = []
+    for name in ("tcp", "tcp6"):
+        try:
+            with open(f"{root}/{pid}/net/{name}", "rb") as file:  # noqa: PTH123
+                lines = file.read(MAX_TABLE).decode("ascii", "replace").splitlines()[1:]
+        except OSError:
+            continue
+        for line in lines:
+            fields = line.split()
+            if len(fields) > 9 and fields[3] == _LISTENS:
+                try:
+                    port = int(fields[1].rpartition(":")[2], 16)
+                except ValueError:
+                    continue
+                if 0 < port < 65536:
+                    found.append((fields[9], port))
+    return found

@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions import kitty_session, worktrees
+from tallylight.actions import kitty_session, pull_request, worktrees
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent, agent_files
@@ -667,6 +667,11 @@ READERS = {
             "version": 1, "day": waiting_time_file.today(NOW), "waited_s": 50.0, "waiting": 1, "written": NOW
         },
         read=read_waited,
+    ),
+    "pull request": Reader(
+        modules=("actions.pull_request",),
+        example=[{"number": 17, "statusCheckRollup": [{"status": "COMPLETED", "conclusion": "SUCCESS", "state": "x"}]}],
+        read=lambda document, _: pull_request.read(document),
     ),
     "history": Reader(
         modules=("snapshot.history_file",),

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from tallylight.actions import beside as watching
 from tallylight.actions.beside import (
+    ASK_S,
+    ASK_SOON_S,
     BUSY_S,
     CALM_S,
     PAUSE_MAX_S,
@@ -27,7 +29,7 @@ from tallylight.actions.beside import (
     read_all,
 )
 from tallylight.config.settings import Listed
-from tallylight.model.beside import NOTHING, Beside, Changes
+from tallylight.model.beside import NOTHING, Beside, Changes, Checks, PullRequest
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tallylight.ui.beside import text
@@ -84,6 +86,8 @@ def test_what_fits(cells: int, said: str) -> None:
         (Beside(branch="a\x1b[31mb\u202ec"), "a[31mbc"),
         (Beside(branch="b" * 80), "b" * 39 + "…"),
         (Beside(ports=(80, 443, 3000, 5173)), ":80 :443 :3000 …"),
+        (Beside(branch="a", pull_request=PullRequest(17, Checks.FAILING), ports=(80,)), "a #17 ✗ :80"),
+        (Beside(branch="a", pull_request=PullRequest(17)), "a #17"),
     ],
 )
 def test_the_words(beside: Beside, said: str) -> None:
@@ -122,7 +126,7 @@ class Rig:
     watch: Watch = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.watch = Watch("/home/me", self.settings, Readers(self._directory, self._ports))
+        self.watch = Watch("/home/me", self.settings, Readers(self._directory, self._ports, self._pull_request))
 
     def _directory(self, directory: str, home: str) -> tuple[Beside, bool]:
         assert (home, threading.current_thread() is threading.main_thread()) == ("/home/me", False)
@@ -134,12 +138,16 @@ class Rig:
         self.asked.append(f"ports of {sorted(agents)}")
         return dict(self.ports)
 
+    def _pull_request(self, directory: str, home: str) -> tuple[Beside, bool]:
+        self.asked.append(f"pull request of {directory}")
+        return Beside(pull_request=PullRequest(17, Checks.PASSING)), False
+
     def poll(self, *panes: Pane, after: float = 0.0) -> bool:
         """Whether anything new came of it; what was begun is done."""
         self.now += after
         is_new = self.watch.poll(panes, self.now)
         end = time.monotonic() + 30
-        while self.watch._is_reading:
+        while any(self.watch._is_reading.values()):
             assert time.monotonic() < end
             time.sleep(0.001)
             if not self.watch._read.empty():
@@ -211,6 +219,22 @@ def test_ports(rig: Rig) -> None:
     rig.ports = {}
     assert rig.poll(*panes, after=BUSY_S)
     assert rig.watch.known[5] == NOTHING
+
+
+def test_pull_requests(rig: Rig) -> None:
+    """Only where a person wants them, and seldom: beside the other readings, which do not wait for the network."""
+    rig.poll(pane("/a"))
+    assert rig.asked == ["/a"]
+    rig = Rig(Listed(ports=False, pull_requests=True))
+    rig.poll(pane("/a"))
+    assert sorted(rig.asked) == ["/a", "pull request of /a"]
+    assert rig.watch.known[1] == Beside(branch="of /a", pull_request=PullRequest(17, Checks.PASSING))
+    rig.poll(pane("/a", Status.IDLE, since=2), after=ASK_SOON_S - 1)
+    assert rig.asked.count("pull request of /a") == 1
+    rig.poll(pane("/a", Status.IDLE, since=2), after=1)
+    assert rig.asked.count("pull request of /a") == 2
+    rig.poll(pane("/a", Status.IDLE, since=2), after=ASK_S - 1)
+    assert rig.asked.count("pull request of /a") == 2
 
 
 def test_what_a_person_does_not_want_is_not_read(rig: Rig) -> None:

@@ -7,7 +7,8 @@ What stands beside the status of each agent that a person can see, read on threa
     watch.due()                 when to poll again
 
 One reading is made at a time, of one repository, or of the ports of all: soon after an agent shows another status,
-every few seconds while it works, and else seldom. A repository in which git is slow is left alone for longer and longer
+every few seconds while it works, and else seldom; and beside it one that asks the network for a pull request, every few
+minutes, where a person wants that. A repository in which git is slow is left alone for longer and longer
 times. `read_all` reads once, for a list that is printed.
 
 Only a directory that a host has seen itself is looked into: no output of a program leads there.
@@ -15,6 +16,7 @@ Only a directory that a host has seen itself is looked into: no output of a prog
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -22,10 +24,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 import attrs
 
-from tallylight.actions import repository
+from tallylight.actions import pull_request, repository
 from tallylight.actions.repository import PATIENCE_S, SlowError
 from tallylight.config.settings import Listed
 from tallylight.evidence.ports import listening
+from tallylight.files.program import StuckError
 from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
@@ -45,8 +48,10 @@ WAIT_S = 0.05
 MAX_KNOWN, THREADS = 256, 4
 
 _BUSY = (Status.WORKING, Status.BACKGROUND)
-#: In the place of a directory: the ports of all agents.
-_PORTS = ""
+#: Seconds between two questions for the pull request of one branch, and after its agent showed another status.
+ASK_S, ASK_SOON_S = 300.0, 60.0
+#: In the place of a directory: the ports of all agents. Before one: the pull request of its branch.
+_PORTS, _PULL = "", "#"
 
 _Shown = frozenset[tuple[int | None, Status, float]]
 Ports = Mapping[int, tuple[int, ...]]
@@ -73,12 +78,37 @@ def read_one(directory: str, home: str, seconds: float = PATIENCE_S) -> tuple[Be
     return attrs.evolve(found, branch=found.branch or branch, changes=changes), False
 
 
+def read_pull_request(directory: str, home: str) -> tuple[Beside, bool]:
+    """The pull request of the branch that an agent in *directory* works on, and whether it took too long to ask."""
+    try:
+        head = repository.head_of(directory, home)
+        if head is None or head.is_detached:
+            return NOTHING, False
+        return Beside(pull_request=pull_request.pull_request_of(head.top, head.branch)), False
+    except StuckError:
+        return NOTHING, True
+    except (OSError, TallyError, ValueError):
+        return NOTHING, False
+
+
 @attrs.frozen
 class Readers:
-    """What reads a directory and the person's home, as `read_one` does, and the ports of processes. On a thread."""
+    """
+    What reads, on a thread: a directory, given the person's home as well, as `read_one` does; the ports of processes;
+    and the pull request of a directory's branch.
+    """
 
     directory: Callable[[str, str], tuple[Beside, bool]] = read_one
     ports: Callable[[Iterable[int]], Ports] = listening
+    pull_request: Callable[[str, str], tuple[Beside, bool]] = read_pull_request
+
+    def read(self, key: str, home: str, agents: Iterable[int]) -> tuple[Beside | Ports, bool]:
+        """What *key* stands for, and whether that took too long."""
+        if key == _PORTS:
+            return self.ports(agents), False
+        if key.startswith(_PULL):
+            return self.pull_request(key.removeprefix(_PULL), home)
+        return self.directory(key, home)
 
 
 @attrs.define
@@ -105,7 +135,8 @@ class Watch:
         self._ports: Ports = {}
         #: Takes in what a thread has found, when it is given the time.
         self._read: queue.SimpleQueue[Callable[[float], None]] = queue.SimpleQueue()
-        self._is_reading = False
+        #: Whether something of this machine is being read, and whether the network is being asked.
+        self._is_reading = {False: False, True: False}
         self._due = float("inf")
         self.known: dict[int, Beside] = {}
 
@@ -116,7 +147,6 @@ class Watch:
     def poll(self, panes: Iterable[Pane], now: float) -> bool:
         """Take what was read, and begin to read what is due of *panes*; whether anything is new."""
         while not self._read.empty():
-            self._is_reading = False
             self._read.get()(now)
         panes = [pane for pane in panes if pane.agent_pid is not None]
         agents = {pane.agent_pid: pane.works_in for pane in panes if pane.agent_pid is not None}
@@ -126,8 +156,9 @@ class Watch:
         return is_new
 
     def _of(self, pid: int, directory: str) -> Beside:
-        place = self._places.get(directory) if directory else None
-        return attrs.evolve(place.beside if place is not None else NOTHING, ports=self._ports.get(pid, ()))
+        none = _Place()
+        place, asked = (self._places.get(key, none) if directory else none for key in (directory, _PULL + directory))
+        return attrs.evolve(place.beside, pull_request=asked.beside.pull_request, ports=self._ports.get(pid, ()))
 
     def _shown(self, panes: Iterable[Pane]) -> dict[str, _Shown]:
         """What agents show, by what is to be read because of it."""
@@ -136,6 +167,8 @@ class Watch:
             told = (pane.agent_pid, pane.status, pane.since)
             if self._settings.branches and pane.works_in:
                 shown.setdefault(pane.works_in, set()).add(told)
+            if self._settings.pull_requests and pane.works_in:
+                shown.setdefault(_PULL + pane.works_in, set()).add(told)
             if self._settings.ports:
                 shown.setdefault(_PORTS, set()).add(told)
         return {key: frozenset(found) for key, found in shown.items()}
@@ -144,47 +177,54 @@ class Watch:
         if len(self._places) > MAX_KNOWN:
             self._places = {key: place for key, place in self._places.items() if key in shown}
         dues = {key: self._due_of(key, told) for key, told in shown.items()}
-        first = min(dues, key=lambda key: dues[key], default=None)
-        if self._is_reading:
-            self._due = now + WAIT_S
-        elif first is not None and dues[first] <= now:
-            place = self._places.setdefault(first, _Place())
-            place.read_at, place.shown = now, shown[first]
-            self._is_reading = True
-            self._due = now + WAIT_S
-            agents = [pid for pid, _, _ in shown[first] if pid is not None]
-            threading.Thread(target=self._look, args=(first, agents), name="beside", daemon=True).start()
-        else:
-            self._due = dues[first] if first is not None else float("inf")
+        self._due = min(self._begin_first(dues, shown, now, is_remote) for is_remote in (False, True))
+
+    def _begin_first(
+        self, dues: Mapping[str, float], shown: Mapping[str, _Shown], now: float, is_remote: bool
+    ) -> float:
+        """Begin what is due first, of this machine or of the network; when to look again."""
+        keys = [key for key in dues if key.startswith(_PULL) is is_remote]
+        first = min(keys, key=lambda key: dues[key], default=None)
+        if self._is_reading[is_remote]:
+            return now + WAIT_S
+        if first is None or dues[first] > now:
+            return dues[first] if first is not None else float("inf")
+        place = self._places.setdefault(first, _Place())
+        place.read_at, place.shown = now, shown[first]
+        self._is_reading[is_remote] = True
+        agents = [pid for pid, _, _ in shown[first] if pid is not None]
+        threading.Thread(target=self._look, args=(first, agents), name="beside", daemon=True).start()
+        return now + WAIT_S
 
     def _due_of(self, key: str, shown: _Shown) -> float:
         place = self._places.get(key)
         if place is None:
             return float("-inf")
-        every = BUSY_S if any(status in _BUSY for _, status, _ in shown) else CALM_S
-        if shown != place.shown:
-            every = SOON_S
+        is_busy, is_new = any(status in _BUSY for _, status, _ in shown), shown != place.shown
+        if key.startswith(_PULL):
+            every = ASK_SOON_S if is_new else ASK_S
+        else:
+            every = SOON_S if is_new else BUSY_S if is_busy else CALM_S
         return max(place.read_at + every, place.rests_until)
 
     def _look(self, key: str, agents: list[int]) -> None:
         began = time.monotonic()
-        beside, ports, was_slow = NOTHING, self._ports, False
-        try:
-            if key == _PORTS:
-                ports = self._readers.ports(agents)
-            else:
-                beside, was_slow = self._readers.directory(key, self._home)
-        except Exception:  # the next one may well succeed, and a list has no place for a traceback
-            beside = NOTHING
+        found: Beside | Ports = NOTHING
+        was_slow = False
+        with contextlib.suppress(Exception):  # the next one may well succeed, and a list has no place for a traceback
+            found, was_slow = self._readers.read(key, self._home, agents)
         took = time.monotonic() - began
 
         def take(now: float) -> None:
+            self._is_reading[key.startswith(_PULL)] = False
             place = self._places.setdefault(key, _Place())
             place.slow = place.slow + 1 if was_slow else 0
-            place.rests_until = now + (
-                min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
-            )
-            place.beside, self._ports = beside, ports
+            rest = min(PAUSE_MAX_S, PAUSE_S * 2.0 ** (place.slow - 1)) if was_slow else SHARE * took
+            place.rests_until = now + rest
+            if isinstance(found, Beside):
+                place.beside = found
+            else:
+                self._ports = found
 
         self._read.put(take)
 
@@ -195,9 +235,10 @@ def read_all(
     """What stands beside *panes*, by the process of each agent, as far as it can be read within *seconds*."""
     readers = readers or Readers()
     agents = {pane.agent_pid: pane.works_in for pane in panes if pane.agent_pid is not None}
-    directories = list(dict.fromkeys(filter(None, agents.values())))[:MAX_KNOWN] if settings.branches else []
+    directories = list(dict.fromkeys(filter(None, agents.values())))[:MAX_KNOWN]
     wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
-    for key in [*([_PORTS] if settings.ports and agents else []), *directories]:
+    pulls = [_PULL + directory for directory in directories] if settings.pull_requests else []
+    for key in [*([_PORTS] if settings.ports and agents else []), *(directories if settings.branches else []), *pulls]:
         wanted.put(key)
     number = wanted.qsize()
     read: queue.SimpleQueue[tuple[str, Beside | Ports]] = queue.SimpleQueue()
@@ -208,7 +249,7 @@ def read_all(
                 key = wanted.get_nowait()
             except queue.Empty:
                 return
-            read.put((key, readers.ports(agents) if key == _PORTS else readers.directory(key, home)[0]))
+            read.put((key, readers.read(key, home, agents)[0]))
 
     for _ in range(min(THREADS, number)):
         threading.Thread(target=work, name="beside", daemon=True).start()
@@ -225,5 +266,10 @@ def read_all(
         else:
             ports = told
     return {
-        pid: attrs.evolve(places.get(directory, NOTHING), ports=ports.get(pid, ())) for pid, directory in agents.items()
+        pid: attrs.evolve(
+            places.get(directory, NOTHING),
+            pull_request=places.get(_PULL + directory, NOTHING).pull_request,
+            ports=ports.get(pid, ()),
+        )
+        for pid, directory in agents.items()
     }

@@ -46,6 +46,7 @@ sounds = {}           # of a status: a sound of the desktop's theme, a file or "
 [list]                  # see list.md
 branches = true       # read the branch and the changes of each agent's repository; false: read none
 ports = true          # and the TCP ports on which its programs listen
+pull_requests = false # and ask GitHub, by `gh`, for the open pull request of its branch and its checks
 
 [history]               # see notifications.md
 keep = true           # write down what agents did, for `tally log`; false: write nothing

@@ -25,7 +25,12 @@ from tallylight.tracker.notify import STATUSES
 #: The dialect of JSON Schema that editors of TOML know (taplo, Even Better TOML, VS Code).
 DIALECT = "http://json-schema.org/draft-07/schema#"
 #: Keys whose values `Config` has at another place than the file.
-_ELSEWHERE = {"scripting.allow": "scripting", "list.branches": "listed.branches", "list.ports": "listed.ports"}
+_ELSEWHERE = {
+    "scripting.allow": "scripting",
+    "list.branches": "listed.branches",
+    "list.ports": "listed.ports",
+    "list.pull_requests": "listed.pull_requests",
+}
 _COMMENTED = re.compile(r"^(?:\[(\w+)\]|(?:# )?(\w+) = .*?)(?:\s+# (.*))?$")
 
 

@@ -75,11 +75,12 @@ class History:
 class Listed:
     """
     What lists show of an agent beside its light: whether the *branches* and the changes of its repository, and the
-    *ports* on which its programs listen.
+    *ports* on which its programs listen; and whether GitHub is asked for *pull_requests* of the branches.
     """
 
     branches: bool = True
     ports: bool = True
+    pull_requests: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -184,6 +185,7 @@ def read(table: Table) -> Config:
         listed=Listed(
             branches=listed.boolean("branches", default.listed.branches),
             ports=listed.boolean("ports", default.listed.ports),
+            pull_requests=listed.boolean("pull_requests", default.listed.pull_requests),
         ),
         panel=Panel(
             width=round(panel.number("width", default.panel.width, 24, 40)),

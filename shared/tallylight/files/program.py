@@ -39,6 +39,7 @@ def run(
     given: bytes | None = None,
     patience: float = PATIENCE_S,
     limit: int = MAX_OUTPUT,
+    cwd: str | None = None,
 ) -> Ran | None:
     """
     Run a program to its end; None if there is no such program. What it says on standard error goes nowhere.
@@ -54,6 +55,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=dict(env),
+            cwd=cwd,
             # Python opens none that a child would inherit, and a host may hold hundreds of files open.
             close_fds=False,
         )

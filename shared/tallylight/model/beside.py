@@ -6,6 +6,8 @@ Only for display: nothing is decided by it.
 
 from __future__ import annotations
 
+import enum
+
 import attrs
 
 
@@ -25,6 +27,23 @@ class Changes:
     behind: int = 0
 
 
+class Checks(enum.StrEnum):
+    """What the checks of a pull request come to."""
+
+    NONE = ""
+    PASSING = "passing"
+    PENDING = "pending"
+    FAILING = "failing"
+
+
+@attrs.frozen
+class PullRequest:
+    """An open one: its number and its checks."""
+
+    number: int
+    checks: Checks = Checks.NONE
+
+
 @attrs.frozen(kw_only=True)
 class Beside:
     """
@@ -37,6 +56,7 @@ class Beside:
     is_detached: bool = False
     worktree: str = ""
     changes: Changes | None = None
+    pull_request: PullRequest | None = None
     ports: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, object]:

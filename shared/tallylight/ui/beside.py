@@ -4,24 +4,25 @@ What stands beside a status, as text: `main +12 −3 2 new ↑1 ↓2 :5173`, as 
 
 from __future__ import annotations
 
-from tallylight.model.beside import Beside
+from tallylight.model.beside import Beside, Checks
 from tallylight.ui.layout import clean
 from tallylight.wire.text import width
 
 #: Of a branch at least, before it is left out; and of ports at most.
 _LEAST, MAX_PORTS = 6, 3
 _BRANCH_CELLS = 40
+_MARKS = {Checks.NONE: "", Checks.PASSING: " ✓", Checks.PENDING: " …", Checks.FAILING: " ✗"}
 
 
 def text(beside: Beside, cells: int) -> str:
     """
-    All that fits into *cells*: the branch, what has changed, commits ahead and behind, the worktree, the ports.
+    All that fits into *cells*: branch, what has changed, commits ahead and behind, worktree, pull request, ports.
 
     What is worth least goes first, whole; the branch is cut at last. Nothing, if not even that has room.
     """
     parts = _parts(beside)
     # By their places in the line, the least first.
-    for least in (4, 2, 5, 3, 1):
+    for least in (4, 2, 6, 3, 5, 1):
         if width(_joined(parts)) <= cells:
             break
         parts[least] = ""
@@ -48,6 +49,7 @@ def _parts(beside: Beside) -> list[str]:
         new,
         ahead,
         f"worktree {worktree}" if worktree and worktree != branch else "",
+        f"#{beside.pull_request.number}{_MARKS[beside.pull_request.checks]}" if beside.pull_request is not None else "",
         " ".join(ports),
     ]
 

@@ -1,0 +1,84 @@
+"""
+The open pull request of a branch and what its checks say, by GitHub's own program: https://cli.github.com/manual/gh_pr_list
+
+gh is not run in the repository, whose settings may be anybody's: git is asked there for the address of `origin`, by the
+rules of `actions.git`, and gh is told which repository of github.com and which branch it is about. It uses the person's
+own account, and blocks for as long as the network takes: for a thread, and only where a person has asked for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+
+from tallylight.actions import git
+from tallylight.files import program
+from tallylight.model.beside import Checks, PullRequest
+from tallylight.model.errors import DecodeError
+from tallylight.wire import values
+
+#: Seconds that gh has, and bytes that it may write.
+PATIENCE_S, MAX_OUTPUT = 8.0, 1024 * 1024
+#: Of the checks of one pull request.
+MAX_CHECKS = 1000
+
+_ORIGIN = re.compile(
+    r"(?:https://(?:[^/@\s]+@)?github\.com/|ssh://git@github\.com/|git@github\.com:)"
+    r"([A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}?)(?:\.git)?/?"
+)
+_ENVIRON = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
+_FAILED = {"FAILURE", "ERROR", "TIMED_OUT", "CANCELLED", "ACTION_REQUIRED", "STARTUP_FAILURE"}
+_OPEN = {"PENDING", "EXPECTED"}
+
+
+def pull_request_of(top: str, branch: str) -> PullRequest | None:
+    """
+    The open pull request from *branch* of the work tree *top*; None if there is none, or nobody to ask.
+
+    `StuckError` if gh does not answer in its time.
+    """
+    path = os.pathsep.join(part for part in os.environ.get("PATH", "").split(os.pathsep) if part.startswith("/"))
+    gh = shutil.which("gh", path=path)
+    origin = git.ask(top, "config", "--get", "remote.origin.url", seconds=PATIENCE_S) if gh is not None else None
+    found = _ORIGIN.fullmatch(origin or "")
+    if gh is None or found is None or not branch:
+        return None
+    words = (
+        "pr", "list", f"--repo=github.com/{found[1]}", f"--head={branch}", "--state=open", "--limit=1",
+        "--json=number,statusCheckRollup",
+    )  # fmt: skip
+    done = program.run([gh, *words], {**os.environ, **_ENVIRON}, patience=PATIENCE_S, limit=MAX_OUTPUT, cwd="/")
+    return read(done.output) if done is not None and done.code == 0 else None
+
+
+def read(data: bytes) -> PullRequest | None:
+    """The first pull request of what gh has written; None if there is none."""
+    try:
+        listed = values.load(data)
+    except DecodeError:
+        return None
+    first = listed[0] if isinstance(listed, list) and listed else None
+    number = values.integer(first.get("number"), 1, 10**9) if isinstance(first, dict) else None
+    if first is None or number is None:
+        return None
+    return PullRequest(number, _checks(first.get("statusCheckRollup")))
+
+
+def _checks(rollup: object) -> Checks:
+    """What all checks come to: one that failed before one that runs."""
+    if not isinstance(rollup, list):
+        return Checks.NONE
+    found = [_check(check) for check in rollup[:MAX_CHECKS] if isinstance(check, dict)]
+    return next((worst for worst in (Checks.FAILING, Checks.PENDING, Checks.PASSING) if worst in found), Checks.NONE)
+
+
+def _check(check: dict[str, object]) -> Checks:
+    """One check of GitHub's own (`status` and `conclusion`), or of another service (`state`)."""
+    status, state = values.text(check.get("status"), 64), values.text(check.get("state"), 64)
+    result = values.text(check.get("conclusion"), 64) or state
+    if result in _FAILED:
+        return Checks.FAILING
+    if result in _OPEN or (status and status != "COMPLETED"):
+        return Checks.PENDING
+    return Checks.PASSING

@@ -12,7 +12,7 @@ from tallylight.hosts.history import MAX_WAITING, KeptHistory
 from tallylight.model.status import Status
 from tallylight.snapshot import history_file
 from tallylight.snapshot.schema import Pane
-from tallylight.snapshot.turns import SETTLE_S
+from tallylight.snapshot.turns import SETTLE_S, Turns
 
 CLOCK = 1_763_690_000.0
 
@@ -140,6 +140,18 @@ def test_nothing_is_kept_if_nothing_is_to_be(desk: Desk) -> None:
     desk.pass_(5)
     desk.kept.close(desk.now)
 
+    assert desk.jobs == [] and desk.written == []
+
+
+def test_a_fault_costs_the_history_alone(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told once, and the host goes on; the settings do not bring it back."""
+    monkeypatch.setattr(Turns, "take", lambda *_: 1 / 0)
+    desk.turn()
+    desk.kept.use(keep=True)
+    desk.turn()
+    desk.kept.close(desk.now)
+
+    assert desk.told == ["history switched off: ZeroDivisionError: division by zero"]
     assert desk.jobs == [] and desk.written == []
 
 

@@ -53,13 +53,14 @@ class KeptHistory:
     _write_due: float = 0.0
     _failures: int = 0
     _error: str = ""
+    _is_broken: bool = False
 
     def use(self, *, keep: bool) -> None:
         """Whether turns are to be kept from now on."""
         if not keep:
             self._turns = None
             self._waiting.clear()
-        elif self._turns is None:
+        elif self._turns is None and not self._is_broken:
             self._turns = Turns(f"{self.host}-{os.getpid()}")
 
     def publish(self, panes: Sequence[Pane]) -> None:
@@ -67,7 +68,15 @@ class KeptHistory:
         self._panes = tuple(panes)
 
     def tick(self, now: float) -> None:
-        """Sum up what was shown, and write what is due."""
+        """Sum up what was shown, and write what is due. A fault in that ends the history of this host, and no more."""
+        try:
+            self._tick(now)
+        except Exception as error:  # the lights must not suffer
+            self.use(keep=False)
+            self._is_broken = True
+            self.told(f"{_JOB} switched off: {type(error).__name__}: {error}")
+
+    def _tick(self, now: float) -> None:
         turns = self._turns
         if turns is None or (self._panes is None and now < self._tick_due):
             return

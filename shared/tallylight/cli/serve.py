@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
+from tallylight.config.settings import Listed
 from tallylight.files import directories, extras, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
@@ -102,7 +103,8 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"{problem}\n")
     panes = Multiplexers(os.environ)
     terminals = Reach(panes, config.scripting, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
-    watch = Watch(os.environ.get("HOME", "")) if config.listed.branches else None
+    # Of what can stand beside a status the page shows what has changed in the repository.
+    watch = Watch(os.environ.get("HOME", ""), Listed(ports=False)) if config.listed.branches else None
     app = make_app(Guard(token, hosts), read_all, panes, config.colours, terminals, watch)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")

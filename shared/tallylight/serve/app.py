@@ -111,8 +111,8 @@ class _Server:
         self._read_all = read_all
         self._answering = answering
         self._watch = watch
-        #: What stands beside the status of agents, by the directory in which they work.
-        self._beside: Mapping[str, Beside] = {}
+        #: What stands beside the status of agents, by `Pane.agent_pid`.
+        self._beside: Mapping[int, Beside] = {}
         self._is_heard = False
         #: For what waits for a multiplexer or a terminal: the state of the hosts is read on others.
         self._threads = ThreadPoolExecutor(MAX_ASKED, "ask")
@@ -172,7 +172,7 @@ class _Server:
     def _session(self, found: Found) -> model.Session:
         return model.session_of(
             found,
-            self._beside.get(found.pane.works_in),
+            self._beside.get(found.pane.agent_pid or 0),
             can_see=self._answering.can_see(found),
             can_type=self._answering.can_type(found),
         )

@@ -27,7 +27,9 @@ _ORIGIN = re.compile(
     r"(?:https://(?:[^/@\s]+@)?github\.com/|ssh://git@github\.com/|git@github\.com:)"
     r"([A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}?)(?:\.git)?/?"
 )
-_ENVIRON = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
+_ENVIRON = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1"}
+#: What makes gh colour its output, also where it is read by a program.
+_FOR_TERMINALS = frozenset({"CLICOLOR_FORCE", "GH_FORCE_TTY"})
 _FAILED = {"FAILURE", "ERROR", "TIMED_OUT", "CANCELLED", "ACTION_REQUIRED", "STARTUP_FAILURE"}
 _OPEN = {"PENDING", "EXPECTED"}
 
@@ -48,7 +50,8 @@ def pull_request_of(top: str, branch: str) -> PullRequest | None:
         "pr", "list", f"--repo=github.com/{found[1]}", f"--head={branch}", "--state=open", "--limit=1",
         "--json=number,statusCheckRollup",
     )  # fmt: skip
-    done = program.run([gh, *words], {**os.environ, **_ENVIRON}, patience=PATIENCE_S, limit=MAX_OUTPUT, cwd="/")
+    environ = {name: value for name, value in os.environ.items() if name not in _FOR_TERMINALS} | _ENVIRON
+    done = program.run([gh, *words], environ, patience=PATIENCE_S, limit=MAX_OUTPUT, cwd="/")
     return read(done.output) if done is not None and done.code == 0 else None
 
 

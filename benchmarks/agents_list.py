@@ -8,7 +8,9 @@ All times are taken inside kitty, on the clock of its main thread's loop, from t
 * *first frame*: until the list stands in its window, complete;
 * *program*: until the program has taken the picture over: then keys have an effect, and what was typed before has it;
 * *a bare kitten*: until a kitten of one `print` has written into its window; kitty starts a kitty of its own for it;
-* *a change*: from a light that changes to the line of the list that shows it.
+* *a change*: from a light that changes to the line of the list that shows it;
+* *panel*: until the key's action has opened it, and the same change as its first line shows it; then how often its
+  program is woken in `IDLE_S` seconds in which no agent changes, when all ages stand in minutes.
 
 The median of several rounds each; a ratio compares with the bare kitten of the same round.
 """
@@ -20,9 +22,13 @@ import sys
 import time
 from typing import Any
 
+import psutil
 from tests.kitty.desk import Desk
 
 PANES, ROUNDS = 100, 7
+IDLE_S = 20
+#: What the first line of a panel says of one pane of each status.
+HEAD = {"error": "✗ 1", "waiting": "! 1", "done": "✓ 1"}
 
 _BARE = """
 def main(args):
@@ -62,6 +68,13 @@ found["action"] = time.monotonic() - start
 look_timer = add_timer(look, 0.001, True)
 look(look_timer) if "frame" in {wanted!r} else None
 """
+_PANEL = """
+import time
+start = time.monotonic()
+boss.run_kitten_with_metadata({kitten!r}, window=boss.window_id_map[{window}])
+return time.monotonic() - start
+"""
+_HAS_PROGRAM = "return boss.window_id_map[{window}].screen.is_using_alternate_linebuf()"
 
 
 def opened(desk: Desk, kitten: str, word: str, wanted: set[str]) -> dict[str, float]:
@@ -80,14 +93,39 @@ def opened(desk: Desk, kitten: str, word: str, wanted: set[str]) -> dict[str, fl
     return seen
 
 
-def change(desk: Desk, agent: int, list_: int, status: str) -> float:
-    """Seconds from a changed light to the list that shows it."""
+def change(desk: Desk, agent: int, list_: int, status: str, found: str) -> float:
+    """Seconds from a changed light to the list whose first line shows it by what is *found* there."""
     desk.let_pass(0.3)
     start = time.monotonic()
     desk.send(agent, f"state={status};tool=scout;project=shop")
-    desk.kitty.wait_until(lambda: f"1 {status}" in desk.kitty.get_text(list_).splitlines()[0], 10, status)
+    desk.kitty.wait_until(lambda: found in desk.kitty.get_text(list_).splitlines()[0], 10, status)
     drawn = time.monotonic()
     return drawn - next(at for at, word in desk.history(agent, start) if word == status)
+
+
+def panel(desk: Desk, agents: list[int]) -> tuple[float, list[float], int]:
+    """Open a panel in a tab of its own: how long its key's action takes, changes in it, how often it is woken idle."""
+    kitty = desk.kitty
+    for agent in agents:
+        desk.send(agent, "state=idle;tool=scout;project=mill")
+    desk.wait_status(agents[-1], "idle", 30)
+    tab = kitty.launch("cat", type="tab")
+    kitten = str(kitty.home / ".local/share/tallylight/kittens/panel.py")
+    opened_s = float(kitty.eval(_PANEL.format(kitten=kitten, window=tab)))
+    (shown,) = (window["id"] for window in kitty.windows() if "tally_panel" in kitty.user_vars(window["id"]))
+    kitty.wait_until(lambda: kitty.eval(_HAS_PROGRAM.format(window=shown)), 20, "the program of the panel")
+    changes = [change(desk, agents[50], shown, status, found) for _ in range(3) for status, found in HEAD.items()]
+    desk.send(agents[50], "state=idle;tool=scout;project=mill")
+    # Its number is that of its room; here it is found by what it runs.
+    (process,) = (
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if (process.info["cmdline"] or [""])[-1] == "panel" and str(kitty.home) in " ".join(process.info["cmdline"])
+    )
+    time.sleep(61)
+    before = process.num_ctx_switches().voluntary
+    time.sleep(IDLE_S)
+    return opened_s, changes, process.num_ctx_switches().voluntary - before
 
 
 def report(version: str) -> None:
@@ -114,12 +152,16 @@ def report(version: str) -> None:
         list_ = kitty.eval("return boss.active_window.id")
         kitty.wait_text(list_, "100 agents")
         desk.record()
-        changes = [change(desk, agents[50], list_, status) for status in ("error", "waiting", "done") * 3]
+        changes = [change(desk, agents[50], list_, status, f"1 {status}") for _ in range(3) for status in HEAD]
+        kitty.close_window(list_)
+        opened_s, panel_changes, woken = panel(desk, agents)
         print(f"kitty {version}, {PANES} panes")
         print(f"  first frame   {frame * 1000:6.0f} ms   the very first {first[0]['frame'] * 1000:.0f} ms")
         print(f"  program       {program * 1000:6.0f} ms")
         print(f"  a bare kitten {bare_s * 1000:6.0f} ms   the list's first frame takes {ratio:.2f} of it")
         print(f"  a change      {statistics.median(changes) * 1000:6.0f} ms   at most {max(changes) * 1000:.0f} ms")
+        print(f"  panel         {opened_s * 1000:6.0f} ms   a change {statistics.median(panel_changes) * 1000:.0f} ms")
+        print(f"  panel idle    {woken:6d} times woken in {IDLE_S} s")
     finally:
         desk.close()
 

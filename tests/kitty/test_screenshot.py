@@ -1,4 +1,4 @@
-"""The README's pictures: a kitty as a person would have it, with every light in it, and the list of agents.
+"""The README's pictures: a kitty as a person would have it, with every light in it, the list of agents, and a film.
 
 They are kept only with TALLYLIGHT_UPDATE_IMAGES=1, from the newest kitty; always, its colours are looked for.
 """
@@ -13,14 +13,19 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from tests.kitty.asking_claude import SCREEN
 from tests.kitty.conftest import VERSIONS
 from tests.kitty.desk import LIGHTS, Desk
 from tests.kitty.roots import CHECKOUT
 
 PICTURE = CHECKOUT / "docs/images/kitty-tabs.png"
 LIST = PICTURE.with_name("agents-list.png")
+FILMS = {"dark": PICTURE.with_name("film-dark.gif"), "light": PICTURE.with_name("film-light.gif")}
 #: README pages are slow enough.
 MAX_BYTES = 60_000
+MAX_FILM_BYTES = 400_000
+#: What the pictures of tabs have of the screen, in pixels from its top.
+TABS_HEIGHT = 270
 
 SETTINGS = """
 tab_bar_style powerline
@@ -43,6 +48,22 @@ cursor #16181d
 color2 #8cc570
 color4 #6ea8fe
 color8 #6b7280
+"""
+
+#: The same kitty in the colours of paper.
+LIGHT = """
+background #fbfbfa
+foreground #2b2f36
+tab_bar_background #fbfbfa
+active_tab_background #d5d9e0
+active_tab_foreground #000000
+inactive_tab_background #eceef1
+inactive_tab_foreground #4b5160
+cursor #fbfbfa
+color0 #2b2f36
+color2 #3c7d22
+color4 #2459b5
+color8 #7a808c
 """
 
 #: The tabs: title, the agent's report, and for how many seconds it has been so.
@@ -69,7 +90,7 @@ host._after(time.monotonic())
 @pytest.fixture(scope="module")
 def desk(kitty_version: str) -> Iterator[Desk]:
     """A kitty with dark colours, and no pulse, so that the picture has the full amber."""
-    desk = Desk(kitty_version, SETTINGS, "[kitty]\npulse = false\n", size=(1000, 270))
+    desk = Desk(kitty_version, SETTINGS, "[kitty]\npulse = false\n", size=(1000, 440))
     yield desk
     desk.close()
 
@@ -101,7 +122,7 @@ def test_the_picture(desk: Desk, tmp_path: Path) -> None:
     lights = {kitty.tab_of(window): name for window, name in zip(windows, names, strict=True)}
     shot = tmp_path / "shot.png"
     desk.wait_colours({kitty.tab_of(shell): ""} | lights, image=shot)
-    image = Image.open(shot).convert("RGB")
+    image = Image.open(shot).convert("RGB").crop((0, 0, 1000, TABS_HEIGHT))
 
     small = tmp_path / "small.png"
     image.quantize(200, dither=Image.Dither.NONE).save(small, optimize=True)
@@ -129,3 +150,99 @@ def test_the_list(desk: Desk, tmp_path: Path) -> None:
     assert projects == ["api", "infra", "docs", "shop", "blog"]
     if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
         Image.open(shot).convert("RGB").quantize(200, dither=Image.Dither.NONE).save(LIST, optimize=True)
+
+
+#: A program called claude: a key has it work, ask as Claude Code does, or end its turn.
+_ACTOR = r"""#!/usr/bin/python3
+import os, sys, tty
+head, _, body = open(os.environ["HOME"] + "/screen").read().partition("---\n")
+row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
+dialog = body.replace("touch made1", "alembic upgrade head").rstrip("\n").split("\n")
+scenes = {
+    b"w": ["", " \x1b[34m●\x1b[m Migrating the orders", "", " \x1b[2m✽ Working… (12s · esc to interrupt)\x1b[m"],
+    b"?": dialog,
+    b"1": ["", " \x1b[32m●\x1b[m Bash(alembic upgrade head)", "", " \x1b[2m✽ Working… (31s · esc to interrupt)\x1b[m"],
+    b".": ["", " \x1b[32m●\x1b[m The schema is at head; 214 tests pass."],
+}
+tty.setraw(0)
+key = b"w"
+while True:
+    if key in scenes:
+        at = row + 1 if key == b"?" else 1
+        sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(scenes[key]) + f"\x1b[{at};1H")
+        sys.stdout.flush()
+    key = os.read(0, 1)
+"""
+
+
+@pytest.mark.parametrize("theme", list(FILMS))
+def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
+    """A question comes, its tab turns amber, it is answered from the list, and its tab turns blue and green."""
+    kitty = desk.kitty
+    desk.reload(SETTINGS + (LIGHT if theme == "light" else ""))
+    desk.close_all_but_first()
+    first = kitty.windows()[0]["id"]
+    (kitty.home / "screen").write_text(SCREEN.read_text("utf-8"))
+    program = kitty.home / ".local/bin/claude"
+    program.write_text(_ACTOR)
+    program.chmod(0o755)
+    prompt = r"\033[34m~/src/site\033[m \033[32m❯\033[m "
+    shell = kitty.launch("sh", "-c", f"stty -echo; printf '\\n {prompt}vim index.md\\n'; exec cat", tab_title="zsh")
+    agent = kitty.launch(str(program), tab_title="shop", keep_focus=True)
+    docs = desk.lamp("docs", "state=working;tool=codex;project=docs;message=Rewriting the tutorial")
+    infra = desk.lamp("infra", "state=idle;tool=gemini;project=infra;message=Ready")
+    kitty.close_window(first)
+    tab = kitty.tab_of(agent)
+    still = {kitty.tab_of(shell): "", kitty.tab_of(docs): "working", kitty.tab_of(infra): "idle"}
+    frames: list[tuple[Image.Image, int]] = []
+
+    def act(key: str, status: str, more: str = "") -> None:
+        kitty.send_text(agent, key)
+        desk.send(agent, f"state={status};tool=claude;project=shop{more}")
+        desk.wait_status(agent, status)
+
+    def shoot(ms: int, light: str = "") -> None:
+        shot = tmp_path / f"{len(frames)}.png"
+        if light:
+            desk.wait_colours({**still, tab: light}, image=shot)
+        else:
+            kitty.screenshot(shot)
+        frames.append((Image.open(shot).convert("RGB"), ms))
+
+    act("w", "working", ";message=Migrating the orders")
+    shoot(1500, "working")
+    act("?", "waiting", ";kind=permission;message=Do you want to proceed?")
+    shoot(1800, "waiting")
+    kittens = kitty.home / ".local/share/tallylight/kittens"
+    kitty.eval(f"boss.run_kitten_with_metadata({str(kittens / 'agents.py')!r}, window=boss.window_id_map[{shell}])")
+    opened = "from tallylight.hosts.kitty import agent_list as m; return list(m._lists)"
+    (list_,) = kitty.wait_until(lambda: kitty.eval(opened), what="the list")
+    kitty.wait_text(list_, "Do you want to proceed?")
+    shoot(1800)
+    kitty.xdotool("key", "a")
+    kitty.wait_text(list_, "types 1")
+    shoot(2400)
+    kitty.xdotool("key", "1")
+    kitty.wait_text(list_, "answered 1. Yes")
+    act("", "working", ";message=Migrating the orders")
+    kitty.wait_text(list_, "Migrating the orders")
+    shoot(1500)
+    kitty.xdotool("key", "q")
+    kitty.wait_until(lambda: not kitty.eval(opened), what="the end of the list")
+    shoot(1200, "working")
+    act(".", "done", ";message=The schema is at head; 214 tests pass")
+    shoot(2600, "done")
+
+    film = tmp_path / "film.gif"
+    # One palette for all frames: what does not change is then left out of them.
+    sheet = Image.new("RGB", (frames[0][0].width, sum(frame.height for frame, _ in frames)))
+    for number, (frame, _) in enumerate(frames):
+        sheet.paste(frame, (0, number * frame.height))
+    palette = sheet.quantize(96, dither=Image.Dither.NONE)
+    small = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame, _ in frames]
+    small[0].save(
+        film, save_all=True, append_images=small[1:], duration=[ms for _, ms in frames], loop=0, optimize=False
+    )
+    assert film.stat().st_size < MAX_FILM_BYTES
+    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and kitty.version == VERSIONS[-1]:
+        FILMS[theme].write_bytes(film.read_bytes())

@@ -339,8 +339,9 @@ def test_who_cannot_queue_a_text(room: Room, served: PollingHost, monkeypatch: p
     monkeypatch.setattr(text_queue, "caller_of", lambda *_: Caller((1, 1), "Codex", frozenset()))
     assert said("queue", room.pane().id, *given, "x") == "an agent cannot queue a text for another one"
     monkeypatch.setattr(text_queue.sockets, "peer", lambda _: sockets.Peer(1, os.getuid() + 1))
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(str(sockets.path_of(name, room.environ)))
+    path = sockets.path_of(name, room.environ)
+    with socket.socket(socket.AF_UNIX) as connection, sockets._address(path) as address:
+        connection.connect(address)
         connection.sendall(encode(["queue", room.pane().id, *given, "x"]))
         assert read_answer(connection.recv(4096)) == "only the person whose panes these are can queue a text"
     assert not served.problems and room.typed == b""

@@ -40,8 +40,13 @@ def reach() -> Reach:
     return Reach(None)  # type: ignore[arg-type] # it is not asked
 
 
-def test_both_sides_know_each_other_by_the_kernel(runtime: Path) -> None:
+@pytest.mark.parametrize("depth", [0, 200])
+def test_both_sides_know_each_other_by_the_kernel(tmp_path: Path, depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host learns which process connects, and that process which one listens; only this user gets there."""
+    folder = tmp_path / ("x" * depth)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    runtime = folder / "tallylight"
     listener = sockets.listen("kitty")
     assert (runtime / f"{NAME}.sock").stat().st_mode & 0o777 == 0o600
     code = (

@@ -189,8 +189,9 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     prompt = r"\033[34m~/src/site\033[m \033[32m❯\033[m "
     shell = kitty.launch("sh", "-c", f"stty -echo; printf '\\n {prompt}vim index.md\\n'; exec cat", tab_title="zsh")
     agent = kitty.launch(str(program), tab_title="shop", keep_focus=True)
-    docs = desk.lamp("docs", "state=working;tool=codex;project=docs;message=Rewriting the tutorial")
-    infra = desk.lamp("infra", "state=idle;tool=gemini;project=infra;message=Ready")
+    docs, infra = desk.lamp("docs"), desk.lamp("infra")
+    desk.send(docs, "state=working;tool=codex;project=docs;message=Rewriting the tutorial")
+    desk.send(infra, "state=idle;tool=gemini;project=infra;message=Ready")
     kitty.close_window(first)
     tab = kitty.tab_of(agent)
     still = {kitty.tab_of(shell): "", kitty.tab_of(docs): "working", kitty.tab_of(infra): "idle"}

@@ -16,7 +16,7 @@ import re
 import socket
 import stat
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -29,6 +29,8 @@ from tallylight.snapshot.writer import SnapshotError, checked_directory
 BACKLOG = 16
 #: Files in the directory that are looked at for sockets of hosts that are gone.
 MAX_FILES = 256
+#: Bytes of an address (`sun_path`), without the zero at its end.
+MAX_ADDRESS = 107
 _CREDENTIALS = struct.Struct("iII")
 _FILE = re.compile(r"\A[a-z]{1,16}-([0-9]{1,10})\.sock\Z")
 
@@ -68,7 +70,8 @@ def listen(host: str, environ: Mapping[str, str] = os.environ) -> socket.socket:
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
         made.setblocking(False)
-        made.bind(str(path))
+        with _address(path) as address:
+            made.bind(address)
         path.chmod(0o600)
         made.listen(BACKLOG)
     except BaseException:
@@ -91,7 +94,8 @@ def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ
         if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
             raise SocketError(f"{path}: is not a socket of this user; remove it")
         made.settimeout(timeout_s)
-        made.connect(str(path))
+        with _address(path) as address:
+            made.connect(address)
         there = peer(made)
         if there is None or there.uid != os.getuid() or f"{there.pid}" != name.rpartition("-")[2]:
             raise SocketError(f"{path}: another process than {name} listens there; nothing was asked")
@@ -108,6 +112,19 @@ def connect(name: str, timeout_s: float, environ: Mapping[str, str] = os.environ
         made.close()
         raise
     return made
+
+
+@contextlib.contextmanager
+def _address(path: Path) -> Iterator[str]:
+    """What the kernel takes for *path*, which may be longer than the address of a socket can be."""
+    if len(os.fsencode(path)) <= MAX_ADDRESS:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
 
 
 def peer(connection: socket.socket) -> Peer | None:
@@ -130,6 +147,7 @@ def _sweep(folder: Path) -> None:
                 continue
             trial.setblocking(False)
             try:
-                trial.connect(str(path))
+                with _address(path) as address:
+                    trial.connect(address)
             except ConnectionRefusedError:
                 path.unlink()

@@ -142,12 +142,13 @@ class _List:
             self.state = attrs.evolve(self.state, beside=self._beside.known)
 
     def _draw(self) -> None:
-        if self.state is self._drawn:
-            return
-        lines = [ansi.sgr(line, self._depth) for line in draw.draw(self.state)]
-        if written := self._screen.update(lines):
-            self._terminal.write(written)
-        self._drawn = self.state = state.drawn(self.state)
+        # What a person has read by this drawing changes what the next one says of it.
+        while self.state is not self._drawn:
+            lines = [ansi.sgr(line, self._depth) for line in draw.draw(self.state)]
+            if written := self._screen.update(lines):
+                self._terminal.write(written)
+            self._drawn = self.state
+            self.state = state.drawn(self.state)
 
     def run(self) -> None:
         while self._is_open:

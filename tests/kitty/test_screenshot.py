@@ -222,6 +222,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     shoot(1800)
     kitty.xdotool("key", "a")
     kitty.wait_text(list_, "types 1")
+    kitty.wait_until(lambda: "to read" not in kitty.get_text(list_), what="all of it to count as read")
     shoot(2400)
     kitty.xdotool("key", "1")
     kitty.wait_text(list_, "answered 1. Yes")

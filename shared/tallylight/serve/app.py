@@ -15,9 +15,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Body, FastAPI, HTTPException, Query, Security, WebSocket, WebSocketDisconnect
+from fastapi import Body, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 from fastapi.security import HTTPBearer
 from starlette.types import ASGIApp
 
@@ -31,7 +31,7 @@ from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
-from tallylight.serve import history, model
+from tallylight.serve import history, links, model
 from tallylight.serve.answering import Answering, Terminals
 from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
@@ -119,6 +119,7 @@ class _Server:
         self._found: dict[str, Found] = {}
         self._fault = ""
         self._hub = Hub(_encode_state, _encode_change)
+        self._links = links.Links()
         self._asked = asyncio.Semaphore(MAX_ASKED)
 
     @contextlib.asynccontextmanager
@@ -193,6 +194,9 @@ class _Server:
         app.get("/api/v1/buffer", response_model=model.Buffer, **one)(self.buffer)
         app.get("/api/v1/question", response_model=model.Question, **one)(self.question)
         app.post("/api/v1/answer", response_model=model.Done, **one)(self.answer)
+        app.post("/api/v1/link", response_model=model.LinkMade, **one)(self.link)
+        app.get(f"/{links.FOLDER}{{key}}", include_in_schema=False)(self.linked)
+        app.post(f"/{links.FOLDER}{{key}}", include_in_schema=False)(self.answer_linked)
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
         app.websocket("/api/v1/changes")(self.changes)
@@ -235,6 +239,41 @@ class _Server:
                 found, Answer(found.pane.id, given.pid, given.start, given.fingerprint, given.choice)
             ),
         )
+
+    async def link(self, given: Annotated[model.Link, Body()]) -> model.LinkMade:
+        """Make an address that shows this question and answers it once, without the token."""
+        found = self._pick(given.address)
+        question = await self._ask(found, lambda: self._answering.question(found))
+        if (question.pid, question.start, question.fingerprint) != (given.pid, given.start, given.fingerprint):
+            raise RefusedError(Refusal("changed", "its screen is not the one of the fingerprint"))
+        path = self._links.add(given.address, question, time.monotonic())
+        return model.LinkMade(address=given.address, path=path, valid_s=links.VALID_S)
+
+    async def linked(self, key: str) -> HTMLResponse:
+        """What an answer link shows."""
+        return HTMLResponse(links.question_page(self._link(key)))
+
+    async def answer_linked(self, key: str, request: Request) -> HTMLResponse:
+        """Give an answer by a link."""
+        link = self._link(key)
+        choice = links.chosen(request.url.query, await request.body())
+        if choice is None:
+            raise HTTPException(422, "the request names no choice")
+        asked = link.question
+        given = Answer(asked.pane, asked.pid, asked.start, asked.fingerprint, choice)
+        try:
+            done = await self._do(link.address, lambda found: self._answering.answer(found, given))
+        except RefusedError as error:
+            return HTMLResponse(links.told_page(error.why.text), 409)
+        self._links.drop(key)
+        return HTMLResponse(links.told_page(done.done))
+
+    def _link(self, key: str) -> links.Link:
+        """The link with this *key*. Guesses are limited as those of the token are."""
+        now = time.monotonic()
+        if (link := self._links.get(key, now)) is None:
+            raise HTTPException(404 if self._guard.failures.take(now) else 429, "this link can no longer be used")
+        return link
 
     async def text(self, given: Annotated[model.Text, Body()]) -> model.Done:
         """Type text for an agent that is at its prompt, or whose question takes any text."""

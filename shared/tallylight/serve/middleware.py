@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tallylight.actions.gate import Refusal
+from tallylight.serve import links
 from tallylight.serve.connections import connection_of
 from tallylight.serve.guard import Guard, Refused, offered
 from tallylight.wire.text import sanitise
@@ -30,6 +31,8 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+#: A page behind an answer link has a form and its style, and nothing else.
+_LINK_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 
 class AccessMiddleware:
@@ -73,10 +76,12 @@ class AccessMiddleware:
         async def dressed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 # What has not shown the token is not kept open.
-                close = {"Connection": "close"} if connection is not None and not connection.is_known else {}
+                more = {"Connection": "close"} if connection is not None and not connection.is_known else {}
+                if scope["path"].startswith(f"/{links.FOLDER}"):
+                    more["Content-Security-Policy"] = _LINK_POLICY
                 message["headers"] = [
                     *message["headers"],
-                    *((name.lower().encode(), value.encode()) for name, value in (_HEADERS | close).items()),
+                    *((name.lower().encode(), value.encode()) for name, value in (_HEADERS | more).items()),
                 ]
             await send(message)
 

@@ -24,6 +24,8 @@ pytestmark = [pytest.mark.agents, pytest.mark.timeout(150)]
 
 #: Its hooks run in the process that has the terminal, and not in a daemon.
 WORDS = {"codex": ["--no-daemon"]}
+#: A report is of this turn if it comes within so many seconds, on a machine that is busy with something else.
+LATE_S = 10.0
 #: What OpenCode and Kilo fetch into a folder with plugins before they start; without a network they try for a minute.
 PLUGINS = {
     "opencode": ("@opencode-ai/plugin", AGENTS["opencode"].version),
@@ -120,5 +122,5 @@ def test_a_turn_arrives(agent: Agent) -> None:
     assert working.report.cwd == str(HOME / "project")
     assert working.report.session
     assert "touch made" in waiting.report.message or agent.name in ("gemini", "copilot")
-    assert waiting.at - asked < 2
-    assert done.at - finished < 2
+    assert waiting.at - asked < LATE_S
+    assert done.at - finished < LATE_S

@@ -7,6 +7,7 @@ through the window's terminal, as a program's output does.
 from __future__ import annotations
 
 import base64
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +51,8 @@ import os
 child = boss.window_id_map[{window}].child.pid
 fd = os.open(f"/proc/{{child}}/fd/1", os.O_WRONLY | os.O_NOCTTY)
 try:
-    os.write(fd, {data!r})
+    # Before the program of a new window runs, this is still kitty's own output.
+    return os.isatty(fd) and bool(os.write(fd, {data!r}))
 finally:
     os.close(fd)
 """
@@ -75,7 +77,15 @@ def user_var(name: str, value: str) -> bytes:
 
 def send(kitty: RemoteControl, window: int, payload: str) -> None:
     """Send a report through the terminal of a window of *kitty*."""
-    kitty.eval(_SAY.format(window=window, data=user_var("tally", payload)))
+    _write(kitty, window, user_var("tally", payload))
+
+
+def _write(kitty: RemoteControl, window: int, data: bytes) -> None:
+    """Write to the terminal of a window, as its program would."""
+    deadline = time.monotonic() + 30
+    while not kitty.eval(_SAY.format(window=window, data=data)):
+        assert time.monotonic() < deadline, f"window {window} has no terminal"
+        time.sleep(0.02)
 
 
 def close_all_but_first(kitty: Kitty) -> None:
@@ -139,7 +149,7 @@ class Desk:
 
     def say(self, window: int, data: bytes) -> None:
         """Write to a window's terminal."""
-        self.kitty.eval(_SAY.format(window=window, data=data))
+        _write(self.kitty, window, data)
 
     def send(self, window: int, payload: str) -> None:
         """Send a report through a window's terminal."""

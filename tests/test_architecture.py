@@ -269,6 +269,12 @@ def test_no_module_is_too_long() -> None:
     assert {name: lines for name, lines in lengths.items() if lines > MAX_LINES} == {}
 
 
+def test_nobody_waits_for_a_simple_queue() -> None:
+    """Its `get` with a timeout may wait for ever (see `hosts.mailbox`): who waits takes a `Mailbox` or a `Queue`."""
+    using = {name: module.source for name, module in MODULES.items() if "SimpleQueue(" in module.source}
+    assert using and [name for name, source in using.items() if re.search(r"\.get\([^)]*timeout", source)] == []
+
+
 def test_there_is_something_to_check() -> None:
     """The walk finds the package, and all names in the lists above exist: an empty run cannot pass for a clean one."""
     assert {"wire", "wire.osc1338", "model.report", "hosts.kitty.host", "kittens.tally_watcher"} <= set(MODULES)

@@ -134,7 +134,7 @@ class Watch:
         self._places: dict[str, _Place] = {}
         self._ports: Ports = {}
         #: Takes in what a thread has found, when it is given the time.
-        self._read: queue.SimpleQueue[Callable[[float], None]] = queue.SimpleQueue()
+        self._read: queue.Queue[Callable[[float], None]] = queue.Queue()
         #: Whether something of this machine is being read, and whether the network is being asked.
         self._is_reading = {False: False, True: False}
         self._due = float("inf")
@@ -236,12 +236,12 @@ def read_all(
     readers = readers or Readers()
     agents = {pane.agent_pid: pane.works_in for pane in panes if pane.agent_pid is not None}
     directories = list(dict.fromkeys(filter(None, agents.values())))[:MAX_KNOWN]
-    wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
+    wanted: queue.Queue[str] = queue.Queue()
     pulls = [_PULL + directory for directory in directories] if settings.pull_requests else []
     for key in [*([_PORTS] if settings.ports and agents else []), *(directories if settings.branches else []), *pulls]:
         wanted.put(key)
     number = wanted.qsize()
-    read: queue.SimpleQueue[tuple[str, Beside | Ports]] = queue.SimpleQueue()
+    read: queue.Queue[tuple[str, Beside | Ports]] = queue.Queue()
 
     def work() -> None:
         while True:

@@ -12,12 +12,12 @@ touched on the host's loop alone.
 from __future__ import annotations
 
 import os
-import queue as queues
 import select
 import socket
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from queue import Empty
 from typing import TypeVar
 
 from tallylight.actions import queue
@@ -28,6 +28,7 @@ from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
+from tallylight.hosts.mailbox import Mailbox
 from tallylight.hosts.polling.host import PollingHost
 from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
@@ -155,11 +156,11 @@ class TextQueue:
 
     def _on_loop(self, call: Callable[[], _T]) -> _T | None:
         """What *call* returns on the loop; None if the loop has ended."""
-        box: queues.SimpleQueue[_T] = queues.SimpleQueue()
+        box: Mailbox[_T] = Mailbox()
         self._poller.post(lambda: box.put(call()))
         try:
-            return box.get(timeout=LOOP_S)
-        except queues.Empty:
+            return box.get(LOOP_S)
+        except Empty:
             return None
 
 

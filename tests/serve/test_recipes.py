@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email.policy
 import json
-import os
 import re
 import subprocess
 import threading
@@ -108,7 +107,7 @@ def test_ntfy(stage: Stage, service: Service) -> None:
     found: dict[str, Any] = json.loads(service.posted[0][1])
     assert (found["topic"], found["title"]) == ("choose-a-long-secret-name", 'claude asks for permission · "api" $(id)')
     assert "touch made1" in found["message"] and "Do you want to proceed?" in found["message"]
-    assert [action["label"] for action in found["actions"]][0] == "Yes" and len(found["actions"]) == 3
+    assert (found["actions"][0]["label"], len(found["actions"])) == ("Yes", 3)
     assert stage.live.token not in json.dumps(found)
     assert "answered 1. Yes" in press(found["actions"][0]["url"])
     until(lambda: stage.typed, "nothing was typed")
@@ -128,6 +127,7 @@ def test_pushover(stage: Stage, service: Service) -> None:
     with urllib.request.urlopen(found["url"], timeout=30) as answer:
         assert "Do you want to proceed?" in str(answer.read(), "utf-8")
     assert stage.typed == []
-    os.rename(Path(stage.live.environ["XDG_STATE_HOME"]) / "tallylight/serve.token", stage.folder / "gone")
+    token = Path(stage.live.environ["XDG_STATE_HOME"]) / "tallylight/serve.token"
+    token.rename(stage.folder / "gone")
     run("to-pushover", service, stage, pane)
     assert "url" not in form(service.posted[1])

@@ -252,8 +252,11 @@ class Kitty(RemoteControl):
         parts = []
         try:
             for window in self.windows():
-                parts.append(f"-- window {window['id']}: {window['title']!r}\n{self.get_text(window['id']).rstrip()}")
-                window["env"] = "…"
+                try:
+                    shown = self.get_text(window["id"]).rstrip()
+                except RemoteError as error:  # it closes at this moment
+                    shown = f"({error})"
+                parts.append(f"-- window {window['id']}: {window['title']!r}\n{shown}")
             parts.append(f"-- ls\n{json.dumps(self.ls(), indent=1)}")
         except (OSError, RemoteError) as error:
             parts.append(f"-- kitty does not answer: {error}")

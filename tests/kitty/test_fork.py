@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -432,6 +432,24 @@ def test_an_agent_that_ends_under_the_page(bench: Bench) -> None:
     assert len(bench.diary()) == before
 
 
+def wait_kept(bench: Bench, sessions: Sequence[str]) -> None:
+    """Wait until these conversations are kept on disk."""
+    folder = bench.kitty.home / ".local/state/tallylight/open"
+
+    def kept() -> bool:
+        text = "".join(path.read_text() for path in folder.glob("kitty-*.json"))
+        return all(session in text for session in sessions)
+
+    bench.kitty.wait_until(kept, what="the conversations on disk")
+
+
+def kill(bench: Bench) -> None:
+    """Kill kitty in mid-life."""
+    killed = bench.kitty.run(["pkill", "-9", "-o", "-x", "kitty"], check=False)
+    assert killed.returncode == 0
+    bench.kitty.wait_until(lambda: not bench.kitty.alive(), what="the end of kitty")
+
+
 def test_restore_after_kitty_was_killed(bench: Bench) -> None:
     """
     Killed in mid-life, kitty leaves behind what was open: the next one says so, and one page resumes it all in tabs.
@@ -441,16 +459,8 @@ def test_restore_after_kitty_was_killed(bench: Bench) -> None:
     kitty = bench.kitty
     (_, first), (_, second) = bench.agent(), bench.agent()
     sessions = [first["session"], second["session"]]
-    folder = kitty.home / ".local/state/tallylight/open"
-
-    def kept() -> bool:
-        text = "".join(path.read_text() for path in folder.glob("kitty-*.json"))
-        return all(session in text for session in sessions)
-
-    kitty.wait_until(kept, what="both conversations on disk")
-    killed = kitty.run(["pkill", "-9", "-o", "-x", "kitty"], check=False)
-    assert killed.returncode == 0
-    kitty.wait_until(lambda: not kitty.alive(), what="the end of kitty")
+    wait_kept(bench, sessions)
+    kill(bench)
     count = len(bench.diary())
     kitty.start_kitty()
     window = bench.shell()
@@ -481,13 +491,7 @@ def test_a_saved_session_offers_to_resume(bench: Bench) -> None:
     if kitty.eval("return not hasattr(boss, 'save_as_session')"):
         pytest.skip("this kitty saves no sessions")
     (window, first), (_, second) = bench.agent(), bench.agent()
-    folder = kitty.home / ".local/state/tallylight/open"
-
-    def kept() -> bool:
-        text = "".join(path.read_text() for path in folder.glob("kitty-*.json"))
-        return first["session"] in text and second["session"] in text
-
-    kitty.wait_until(kept, what="both conversations on disk")
+    wait_kept(bench, [first["session"], second["session"]])
     bench.send(window, "state=waiting;tool=claude;message=Really?")
     bench.wait_status(window, "waiting")
     file = kitty.home / "work.kitty-session"
@@ -496,8 +500,7 @@ def test_a_saved_session_offers_to_resume(bench: Bench) -> None:
     told = kitty.run(["bash", "-c", f"PATH=$HOME/.local/bin:$PATH tally restore --session {file} --yes"])
     assert told.stdout.count(b"\n+launch ") == 2, told
 
-    kitty.run(["pkill", "-9", "-o", "-x", "kitty"], check=False)
-    kitty.wait_until(lambda: not kitty.alive(), what="the end of kitty")
+    kill(bench)
     with kitty.kitty_conf.open("a") as conf:
         conf.write(f"\nstartup_session {file}\n")
     count = len(bench.diary())

@@ -133,14 +133,23 @@ def test_the_picture(desk: Desk, tmp_path: Path) -> None:
         PICTURE.write_bytes(small.read_bytes())
 
 
+#: The windows of the lists that are open.
+_LISTS = "from tallylight.hosts.kitty import agent_list as m; return list(m._lists)"
+
+
+def open_list(desk: Desk, window: int) -> int:
+    """Open the list of agents over a window, as its key does; the list's window."""
+    kitten = desk.kitty.home / ".local/share/tallylight/kittens/agents.py"
+    desk.kitty.eval(f"boss.run_kitten_with_metadata({str(kitten)!r}, window=boss.window_id_map[{window}])")
+    (list_,) = desk.kitty.wait_until(lambda: desk.kitty.eval(_LISTS), what="the list")
+    return int(list_)
+
+
 def test_the_list(desk: Desk, tmp_path: Path) -> None:
     """The list of agents, over the same tabs: every agent, the neediest first, and what it asks."""
     kitty = desk.kitty
     front = kitty.launch("cat", tab_title="zsh")
-    kittens = kitty.home / ".local/share/tallylight/kittens"
-    kitty.eval(f"boss.run_kitten_with_metadata({str(kittens / 'agents.py')!r}, window=boss.window_id_map[{front}])")
-    opened = "from tallylight.hosts.kitty import agent_list as m; return list(m._lists)"
-    (list_,) = kitty.wait_until(lambda: kitty.eval(opened), what="the list")
+    list_ = open_list(desk, front)
     kitty.wait_text(list_, "Run the migration?")
     shot = tmp_path / "list.png"
     kitty.screenshot(shot)
@@ -214,10 +223,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     shoot(1500, "working")
     act("?", "waiting", ";kind=permission;message=Do you want to proceed?")
     shoot(1800, "waiting")
-    kittens = kitty.home / ".local/share/tallylight/kittens"
-    kitty.eval(f"boss.run_kitten_with_metadata({str(kittens / 'agents.py')!r}, window=boss.window_id_map[{shell}])")
-    opened = "from tallylight.hosts.kitty import agent_list as m; return list(m._lists)"
-    (list_,) = kitty.wait_until(lambda: kitty.eval(opened), what="the list")
+    list_ = open_list(desk, shell)
     kitty.wait_text(list_, "Do you want to proceed?")
     shoot(1800)
     kitty.xdotool("key", "a")
@@ -230,7 +236,7 @@ def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
     kitty.wait_text(list_, "Migrating the orders")
     shoot(1500)
     kitty.xdotool("key", "q")
-    kitty.wait_until(lambda: not kitty.eval(opened), what="the end of the list")
+    kitty.wait_until(lambda: not kitty.eval(_LISTS), what="the end of the list")
     shoot(1200, "working")
     act(".", "done", ";message=The schema is at head; 214 tests pass")
     shoot(2600, "done")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
@@ -23,17 +22,11 @@ from tallylight.hosts.scripting import Reach
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
+from tests.host.test_detached import until
 
 pytestmark = pytest.mark.programs
 
 TABLE = process_table.table()
-
-
-def until(condition: Callable[[], object], problem: str) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, problem
-        time.sleep(0.02)
 
 
 @attrs.define

@@ -87,7 +87,7 @@ def given_of(words: Sequence[str]) -> Given | None:
 
 
 def _are_numbers(*words: str) -> bool:
-    return all(word.isascii() and word.isdigit() and len(word) < 20 for word in words)
+    return all(values.is_number(word, 19) for word in words)
 
 
 def encode(told: Told) -> bytes:

@@ -30,7 +30,7 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.sockets import SocketError
-from tallylight.ui.agent_list.channel import CHUNK, MAX_MESSAGE, Lines, TooLongError, encode
+from tallylight.ui.agent_list.channel import MAX_MESSAGE, TooLongError, encode, first_line
 
 #: Seconds that a terminal has to answer: it looks for scripts every `poll_ms`, which may be half a minute.
 TIMEOUT_S = 45.0
@@ -148,10 +148,8 @@ class Reach:
         try:
             with sockets.connect(host, timeout_s, self.environ) as connection:
                 connection.sendall(encode(words))
-                lines = Lines(MAX_MESSAGE)
-                while chunk := connection.recv(CHUNK):
-                    if told := lines.feed(chunk):
-                        return decode(told[0])
+                if (line := first_line(connection.recv, MAX_MESSAGE)) is not None:
+                    return decode(line)
         except SocketError as error:
             return Refusal("unreachable", str(error))
         except (OSError, TooLongError):

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 import attrs
 
 from tallylight.actions.answer import Question
+from tallylight.wire.values import is_number
 
 #: Seconds for which a link can be used.
 VALID_S = 600.0
@@ -64,7 +65,7 @@ class Links:
 def chosen(query: str, body: bytes) -> int | None:
     """The number of the choice in a form: `choice=1`, in the address or in the body; None if there is not just one."""
     fields = [*_fields(query), *_fields(body.decode("ascii", "replace"))]
-    if len(fields) != 1 or not (fields[0].isascii() and fields[0].isdigit() and len(fields[0]) <= _DIGITS):
+    if len(fields) != 1 or not is_number(fields[0], _DIGITS):
         return None
     return int(fields[0])
 

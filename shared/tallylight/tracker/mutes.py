@@ -29,6 +29,11 @@ class Mutes:
 
     _ends: dict[tuple[str, str], float] = attrs.field(factory=dict)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no mute, not even one whose time is over."""
+        return not self._ends
+
     def mute(self, scope: str, name: str, seconds: float, now: float) -> None:
         """Tell nothing of *name* in *scope* for *seconds* from *now*; 0 takes it back."""
         self._ends.pop((scope, name), None)

@@ -51,6 +51,11 @@ def load(data: str | bytes, *, strict: bool = False) -> Any:
     return found
 
 
+def is_number(word: str, most: int) -> bool:
+    """Whether *word* is a number of 1 to *most* digits, those of ASCII, and nothing else."""
+    return word.isascii() and word.isdigit() and len(word) <= most
+
+
 def text(value: object, most: int) -> str:
     """Return *value* if it is a text, cut to *most* characters, each of which can be encoded; `""` if it is not."""
     if not isinstance(value, str):

@@ -19,6 +19,7 @@ from tallylight.files.program import Ran, run
 from tallylight.hosts.detached.pane import argument, tmux_target, unstuck
 from tallylight.model.errors import SessionError
 from tallylight.snapshot.schema import Pane
+from tallylight.wire.values import is_number
 
 #: Panes of one caller that were started for scripts and are there.
 MAX_OWN = 16
@@ -42,7 +43,7 @@ def start(plan: Start, caller: Being, env: Mapping[str, str], table: Table) -> D
             *("--", *_EXEC, *map(argument, plan.argv)),
         )
         server, id_, pid = (*made.split(), "", "", "")[:3]
-        pane = being_of(int(pid), table) if pid.isascii() and pid.isdigit() else None
+        pane = being_of(int(pid), table) if is_number(pid, 19) else None
         if pane is None:
             return Refusal("failed", "it ended as soon as it was started")
         _tmux(socket, env, "set-option", "-p", "-t", id_, _OPTION, ".".join(map(str, (*caller, *pane))))
@@ -63,7 +64,7 @@ def started_by(pane: Pane, env: Mapping[str, str], table: Table) -> tuple[Being,
         return None
     words = told.split()
     numbers = words[2].split(".") if len(words) == 3 and words[0] == id_ else []
-    if len(numbers) != 4 or not all(word.isascii() and word.isdigit() and len(word) < 20 for word in numbers):
+    if len(numbers) != 4 or not all(is_number(word, 19) for word in numbers):
         return None
     caller_pid, caller_start, pid, start_ = map(int, numbers)
     is_same = words[1] == numbers[2] and being_of(pid, table) == (pid, start_)

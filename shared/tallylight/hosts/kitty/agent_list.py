@@ -58,6 +58,7 @@ from tallylight.ui.agent_list.channel import (
     word_of,
 )
 from tallylight.ui.agent_list.pictures import Sender
+from tallylight.wire.values import is_number
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
 ATTACHERS = ("screen", "tmux")
@@ -160,7 +161,7 @@ class _List:
             own = boss.window_id_map.get(self.window_id)
             tab = own.tabref() if own is not None else None
             return self._do(functools.partial(tab.nth_window, -1)) if tab is not None else ""
-        id_ = int(rest[0]) if rest[0].isascii() and rest[0].isdigit() and len(rest[0]) < 20 else 0
+        id_ = kitty_windows.id_of(rest[0])
         window, pane = boss.window_id_map.get(id_), self.host.panes.get(id_)
         if window is None or pane is None:
             return "that pane is gone"
@@ -179,7 +180,8 @@ class _List:
             taker = self.host.once.taker(typist)
             return taker if isinstance(taker, Holder | Busy) else taker.text
         if verb == "queue" and len(words) == 5 and (text := _text_of(words)) is not None:
-            return queue.put(typist, text)
+            refused = queue.put(typist, text)
+            return refused.text if refused is not None else ""
         if verb == "unqueue":
             pane.queue(None)
             return ""
@@ -194,7 +196,7 @@ class _List:
         """What stands on *window*, for a list that has the picture number *has*; nothing while nobody sees the list."""
         if self.window_id not in kitty_windows.visible(self.host.boss):
             return Picture(None)
-        number = int(has) if has.isascii() and has.isdigit() and len(has) < 16 else 0
+        number = int(has) if is_number(has, 15) else 0
         shown, columns = screens.styled_rows(window), window.screen.columns
         return Picture(self.pictures.picture(str(window.id), shown, columns, screens.cursor_of(window), number))
 
@@ -291,7 +293,7 @@ def _know_command(host: KittyHost, found: object) -> None:
 def _answer_of(words: Sequence[str]) -> Answer | None:
     """The answer that *words* name: pane, process, its start, fingerprint, choice."""
     _, pane, pid, start, fingerprint, number = words
-    if not all(word.isascii() and word.isdigit() and len(word) < 24 for word in (pid, start, number)):
+    if not all(is_number(word, 23) for word in (pid, start, number)):
         return None
     return Answer(pane, int(pid), int(start), fingerprint, int(number))
 
@@ -299,7 +301,7 @@ def _answer_of(words: Sequence[str]) -> Answer | None:
 def _text_of(words: Sequence[str]) -> Say | None:
     """The text that *words* name: pane, process, its start, the text."""
     _, pane, pid, start, text = words
-    if not all(word.isascii() and word.isdigit() and len(word) < 24 for word in (pid, start)):
+    if not all(is_number(word, 23) for word in (pid, start)):
         return None
     return Say(pane, int(pid), int(start), text, enter=True)
 

@@ -120,9 +120,7 @@ class Notices:
         minute = 60 * local.tm_hour + local.tm_min
         for id_, pane in self.panes.items():
             attention, decision = pane.attention, pane.decision
-            window = self.boss.window_id_map.get(id_)
-            tab = str(window.tab_id) if window is not None else ""
-            attention.muted_until = self.mutes.until(tab, pane.project, now)
+            attention.muted_until = None if self.mutes.is_empty else self._muted_until(id_, pane, now)
             is_muted = attention.muted_until is not None
             state = decision, attention.visible, attention.seen, attention.snoozed, is_muted
             before = self._looked.get(id_)
@@ -199,6 +197,11 @@ class Notices:
             self._out[id_] = number
             if is_file:
                 self.play(sound)
+
+    def _muted_until(self, id_: int, pane: Pane, now: float) -> float | None:
+        """Until when nothing is told of *pane*, by its tab and its project."""
+        window = self.boss.window_id_map.get(id_)
+        return self.mutes.until(str(window.tab_id) if window is not None else "", pane.project, now)
 
     def _sound(self, notice: Notice) -> str:
         """The sound of *notice* in kitty's words, or the path of a file, which kitty does not play by itself."""

@@ -16,18 +16,19 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Say
 from tallylight.evidence import process_table
 from tallylight.hosts.kitty.typist import WindowTypist
+from tallylight.hosts.script_messages import Later
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
 
 
-def put(typist: WindowTypist, text: Say) -> str:
-    """Have *text* wait in the window of *typist*; why not, or nothing if it does."""
-    found = queue.put(typist, Holder(text.pane, "", text.pid, text.start), text.text)
+def put(typist: WindowTypist, given: Say | Later) -> Refusal | None:
+    """Have the text of *given* wait in the window of *typist*; why not, if it does not."""
+    found = queue.put(typist, Holder(given.pane, "", given.pid, given.start), given.text)
     if isinstance(found, Refusal):
-        return found.text
+        return found
     typist.pane.queue(found)
-    return ""
+    return None
 
 
 def look(host: KittyHost) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tallylight.hosts.kitty import actions
+from tallylight.hosts.kitty import actions, windows
 from tallylight.pane import marks
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.requests import Request
@@ -15,7 +15,7 @@ from tallylight.tracker.mutes import Mutes
 
 def carry_out(request: Request, boss: Any, panes: dict[int, Pane], mutes: Mutes, snooze_min: float, now: float) -> None:
     """Do what is asked; what names no window of this kitty, or makes no sense, is nothing."""
-    id_ = int(request.pane) if request.pane.isascii() and request.pane.isdigit() and len(request.pane) < 20 else 0
+    id_ = windows.id_of(request.pane)
     if request.verb == "focus":
         actions.focus(boss, id_)
     elif request.verb == "jump":

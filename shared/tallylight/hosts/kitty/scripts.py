@@ -23,15 +23,14 @@ from kitty.fast_data_types import add_timer, remove_timer
 from kitty.utils import log_error
 
 from tallylight.actions import answer as answers
-from tallylight.actions import queue
-from tallylight.actions.answer import Answer, Done, Holder
+from tallylight.actions.answer import Answer, Done
 from tallylight.actions.caller import Being, Caller, being_of, caller_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Pairs, Verdict, check
 from tallylight.actions.say import Say
 from tallylight.evidence import process_table
 from tallylight.hosts import scripting
-from tallylight.hosts.kitty import answering
+from tallylight.hosts.kitty import answering, queue
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
@@ -184,7 +183,7 @@ class Scripts:
         verb, pane = [*words, "", ""][:2]
         if verb == "start" and len(words) == 5:
             return self._start(words, being)
-        id_ = int(pane) if pane.isascii() and pane.isdigit() and len(pane) < 20 else 0
+        id_ = kitty_windows.id_of(pane)
         window, shown = self.host.boss.window_id_map.get(id_), self.host.panes.get(id_)
         if window is None or shown is None:
             return Refusal("gone", "that pane is gone")
@@ -282,11 +281,7 @@ def _queue(typist: WindowTypist, given: Later) -> Done | Refusal:
     waits = typist.pane.queued
     if waits is not None and not waits.problem:
         return Refusal("queued", "a text waits in that pane already; nothing is queued")
-    found = queue.put(typist, Holder(given.pane, "", given.pid, given.start), given.text)
-    if isinstance(found, Refusal):
-        return found
-    typist.pane.queue(found)
-    return Done(given.pane, "queued, and typed when its turn has ended")
+    return queue.put(typist, given) or Done(given.pane, "queued, and typed when its turn has ended")
 
 
 def _named(window: Any) -> str:

@@ -18,6 +18,7 @@ from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.ui.agent_list.channel import PANEL
+from tallylight.wire.values import is_number
 
 
 def foreground(boss: Any, window: Any) -> int | None:
@@ -39,6 +40,11 @@ def is_watched(window: Any) -> bool:
 def watched(boss: Any) -> dict[int, Any]:
     """The windows of *boss* that may show an agent, by their ids."""
     return {id_: window for id_, window in boss.window_id_map.items() if is_watched(window)}
+
+
+def id_of(word: str) -> int:
+    """The id that *word* is; 0, which no window has, for what is none."""
+    return int(word) if is_number(word, 19) else 0
 
 
 def visible(boss: Any) -> set[int]:

@@ -34,7 +34,8 @@ from tallylight.model.errors import TallyError
 from tallylight.model.queued import Queued
 from tallylight.snapshot import sockets
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.channel import CHUNK, MAX_WORDS, Lines, TooLongError, answer_to, read_words
+from tallylight.ui.agent_list.channel import MAX_WORDS, TooLongError, answer_to, first_line, read_words
+from tallylight.wire.values import is_number
 
 #: How often, in seconds, what waits is looked at, and how long one that connects may take for what it asks.
 LOOK_S, TAKE_S = 0.5, 2.0
@@ -85,7 +86,7 @@ class TextQueue:
         with connection:
             connection.settimeout(TAKE_S)
             try:
-                line = _line(connection)
+                line = first_line(connection.recv, MAX_WORDS) or b""
                 connection.sendall(answer_to(self._told(connection, read_words(line))))
             except (OSError, TooLongError):
                 return
@@ -102,7 +103,7 @@ class TextQueue:
     def act(self, words: Sequence[str]) -> str:
         """Do what *words* ask: a verb, a pane, what the verb needs. Nothing when it is done, else why not."""
         match words:
-            case ["queue", pane, pid, start, text] if _is_number(pid) and _is_number(start):
+            case ["queue", pane, pid, start, text] if is_number(pid, 19) and is_number(start, 19):
                 return self._put(pane, Holder(pane, "", int(pid), int(start)), text)
             case ["unqueue", pane]:
                 self._on_loop(lambda: self._set(pane, None))
@@ -162,16 +163,3 @@ class TextQueue:
             return box.get(LOOP_S)
         except Empty:
             return None
-
-
-def _is_number(word: str) -> bool:
-    return word.isascii() and word.isdigit() and len(word) < 20
-
-
-def _line(connection: socket.socket) -> bytes:
-    """The line that somebody sends; empty if they go first."""
-    lines = Lines(MAX_WORDS)
-    while chunk := connection.recv(CHUNK):
-        if found := lines.feed(chunk):
-            return found[0]
-    return b""

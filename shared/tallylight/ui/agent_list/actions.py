@@ -37,6 +37,7 @@ from tallylight.ui.agent_list.channel import (
     Seen,
     TooLongError,
     encode,
+    first_line,
     read_answer,
 )
 from tallylight.ui.agent_list.effects import Answer, Queue, Say
@@ -323,9 +324,6 @@ def _ring() -> None:
 
 def _reply(connection: socket.socket) -> str | None:
     """What a host says; None if it goes first, or says something else."""
-    lines = Lines(MAX_MESSAGE)
-    while chunk := connection.recv(CHUNK):
-        if found := lines.feed(chunk):
-            said = read_answer(found[0])
-            return said if isinstance(said, str) else None
-    return None
+    line = first_line(connection.recv, MAX_MESSAGE)
+    said = read_answer(line) if line is not None else None
+    return said if isinstance(said, str) else None

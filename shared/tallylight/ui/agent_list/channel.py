@@ -13,7 +13,7 @@ Nothing looks whether the list has asked: it rings, by setting the user variable
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 
@@ -64,6 +64,15 @@ class Lines:
         if self._size > self._limit or any(len(line) > self._limit for line in lines):
             raise TooLongError
         return lines
+
+
+def first_line(recv: Callable[[int], bytes], limit: int) -> bytes | None:
+    """The first line, of at most *limit* bytes, that *recv* brings; None if the other side goes before it is whole."""
+    lines = Lines(limit)
+    while chunk := recv(CHUNK):
+        if found := lines.feed(chunk):
+            return found[0]
+    return None
 
 
 def encode(message: object) -> bytes:

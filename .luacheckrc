@@ -1,6 +1,6 @@
 -- WezTerm runs Lua 5.4 and hands its own module out through `require 'wezterm'`: there is nothing global to know.
 std = 'lua54'
 max_line_length = 120
-include_files = { 'wezterm/**/*.lua', 'plugin/*.lua', 'tests/wezterm/**/*.lua' }
+include_files = { 'wezterm/**/*.lua', 'plugin/*.lua', 'tests/hosts/wezterm/**/*.lua' }
 -- The fake replaces what WezTerm replaces.
-files['tests/wezterm/fake.lua'] = { ignore = { '122' } }
+files['tests/hosts/wezterm/fake.lua'] = { ignore = { '122' } }

@@ -23,7 +23,7 @@ import time
 from typing import Any
 
 import psutil
-from tests.kitty.desk import Desk
+from tests.real_kitty.desk import Desk
 
 PANES, ROUNDS = 100, 7
 IDLE_S = 20

@@ -27,7 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
 from benchmarks.timing import CHUNK, RECORDING, best
-from tests.host.test_pane import CLAUDE, HandTable
+from tests.hosts.test_pane import CLAUDE, HandTable
 
 from tallylight import wire
 from tallylight.agents import agent_files

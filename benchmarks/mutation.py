@@ -51,14 +51,18 @@ ROOT = Path(__file__).parents[1]
 AIM = 0.95
 #: The modules, by their names below `tallylight`, and the tests that are each one's own.
 MODULES: dict[str, tuple[str, ...]] = {
-    "tracker.tracker": ("tests/test_trust_rules.py", "tests/test_tracker.py"),
-    "tracker.claims": ("tests/test_trust_rules.py", "tests/test_tracker.py"),
-    "tracker.records": ("tests/test_records.py", "tests/test_trust_rules.py", "tests/test_tracker.py"),
-    "tracker.startup": ("tests/test_trust_rules.py", "tests/test_tracker.py"),
-    "tracker.after_exit": ("tests/test_trust_rules.py", "tests/test_tracker.py"),
-    "model.decision": ("tests/test_decision.py", "tests/test_tracker.py"),
-    "tracker.rollup": ("tests/test_decision.py", "tests/test_tracker.py"),
-    "tracker.attention": ("tests/test_attention.py",),
+    "tracker.tracker": ("tests/tracker/test_trust_rules.py", "tests/tracker/test_tracker.py"),
+    "tracker.claims": ("tests/tracker/test_trust_rules.py", "tests/tracker/test_tracker.py"),
+    "tracker.records": (
+        "tests/tracker/test_records.py",
+        "tests/tracker/test_trust_rules.py",
+        "tests/tracker/test_tracker.py",
+    ),
+    "tracker.startup": ("tests/tracker/test_trust_rules.py", "tests/tracker/test_tracker.py"),
+    "tracker.after_exit": ("tests/tracker/test_trust_rules.py", "tests/tracker/test_tracker.py"),
+    "model.decision": ("tests/tracker/test_decision.py", "tests/tracker/test_tracker.py"),
+    "tracker.rollup": ("tests/tracker/test_decision.py", "tests/tracker/test_tracker.py"),
+    "tracker.attention": ("tests/tracker/test_attention.py",),
     "actions.gate": ("tests/actions/test_gate.py", "tests/actions/test_plan.py"),
     "actions.shape": ("tests/actions/test_shape.py",),
     "actions.view": ("tests/actions/test_view.py",),
@@ -69,7 +73,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "evidence.subject": ("tests/evidence/test_subject.py", "tests/evidence/test_prompts.py"),
     "evidence.dialogs": ("tests/evidence/test_dialogs.py", "tests/evidence/test_prompts.py"),
     "evidence.prompts": ("tests/evidence/test_applied_rules.py", "tests/evidence/test_prompts.py"),
-    "model.dialog": ("tests/test_dialog.py", "tests/evidence/test_prompts.py"),
+    "model.dialog": ("tests/model/test_dialog.py", "tests/evidence/test_prompts.py"),
     "wire.scanner": ("tests/wire/test_scanner.py",),
 }
 #: Mutants that no test can tell from their module: tables `[[MODULE]]` with `function`, `line` (its text), `change`

@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tests.kitty.desk import Desk
+from tests.real_kitty.desk import Desk
 
 COLUMNS, ROWS, ROUNDS = 200, 60, 100
 #: What one picture may take, in milliseconds.

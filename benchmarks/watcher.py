@@ -16,8 +16,8 @@ import functools
 import re
 import sys
 
-from tests.kitty.harness import Kitty
-from tests.kitty.install import install, watcher_line
+from tests.real_kitty.harness import Kitty
+from tests.real_kitty.install import install, watcher_line
 
 PANES = (1, 20, 100)
 _LOOKS = """

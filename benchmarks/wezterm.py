@@ -16,8 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.wezterm.desk import Desk
-from tests.wezterm.test_sidecar import _HOOKED
+from tests.hosts.wezterm.desk import Desk
+from tests.hosts.wezterm.test_sidecar import _HOOKED
 
 CHANGES, PANES, SECONDS = 40, 10, 30
 _SPINNER = """#!/usr/bin/python3

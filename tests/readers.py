@@ -61,7 +61,7 @@ from tallylight.ui import layout
 from tallylight.ui.agent_list import channel, draw, state
 from tallylight.wire import cli_agent, osc1338
 from tallylight.wire.scanner import BEL, Sequence, SequenceKind
-from tests.host.test_pane import CLAUDE, HandTable
+from tests.hosts.test_pane import CLAUDE, HandTable
 
 Read = Callable[[bytes, Path], object]
 

@@ -20,7 +20,7 @@ from benchmarks.accuracy import CORPUS, HELD_OUT, ROWS, Recording, recordings_fo
 
 from tallylight.recordings import scoring
 from tallylight.recordings.asciicast import Mark
-from tests.agents import held_out
+from tests.real_agents import held_out
 from tests.tables import each, sampled
 
 TUNED = {path.name.partition(".")[0]: path for path in sorted(CORPUS.glob("*.cast.gz"))}

@@ -21,8 +21,8 @@ from tallylight.ui.agent_list.draw import draw
 from tallylight.wire.text import width
 from tests.cli.panes import HOST, NOW, publish
 from tests.cli.test_doctor import FakeWire
-from tests.list.panes import listed, pane
 from tests.tables import each
+from tests.ui.agent_list.panes import listed, pane
 
 TOLD = Pane(
     id="3",

@@ -16,7 +16,7 @@ from tallylight.model.finding import Finding, Health
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane, RecordEntry
 from tallylight.snapshot.writer import Snapshot, SnapshotError
-from tests.install.fakes import FakeSystem, make_system, tree
+from tests.setup.fakes import FakeSystem, make_system, tree
 
 #: Long before and long after anything a test installs.
 BEFORE, AFTER = 0.0, 1e12

@@ -16,9 +16,9 @@ from tallylight.hosts.scripting import id_of
 from tallylight.model.status import Status
 from tests.actions.desk import PID, START
 from tests.cli.panes import DONE, HOST, WAITING, publish
-from tests.host.kitty_fakes import Kitty
-from tests.host.kitty_fakes import kitty as kitty  # a fixture
-from tests.host.script_desk import ScriptDesk
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.script_desk import ScriptDesk
 
 DIALOG = "claude/permission-bash-80"
 

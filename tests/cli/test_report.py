@@ -22,7 +22,7 @@ from tallylight.model.status import Status
 from tallylight.setup import online, report
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.cli.test_doctor import FakeWire
-from tests.install.fakes import make_system
+from tests.setup.fakes import make_system
 from tests.tables import each
 
 #: What nobody wants to read in public: of letters and digits, as names and tokens are, so that no word of ours is one.

@@ -14,7 +14,7 @@ from tallylight.cli.read import document, question_document
 from tallylight.snapshot.addresses import Found
 from tests.actions.desk import Desk, seen
 from tests.cli.panes import HOST, WAITING
-from tests.host.test_script_typing import EVERY, OWN
+from tests.hosts.kitty.test_script_typing import EVERY, OWN
 from tests.test_docs import faults
 
 PAGE = (Path(__file__).parents[2] / "docs/scripting.md").read_text("utf-8")

@@ -26,9 +26,9 @@ from tallylight.snapshot.schema import Pane
 from tests.actions.desk import Desk, seen
 from tests.cli.panes import WAITING, publish
 from tests.evidence.agents import AGENTS
-from tests.host.kitty_fakes import Kitty
-from tests.host.kitty_fakes import kitty as kitty  # a fixture
-from tests.host.script_desk import ScriptDesk
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.script_desk import ScriptDesk
 from tests.tables import each
 
 DIALOG, IDLE, WORKING = "claude/permission-bash-80", "claude/idle-after-turn-80", "claude/working-80"

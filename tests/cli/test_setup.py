@@ -15,7 +15,7 @@ import pytest
 from tallylight.cli.setup import main
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies
-from tests.install.fakes import FakeSystem, make_system, tree
+from tests.setup.fakes import FakeSystem, make_system, tree
 from tests.terminal import SHARED, Terminal
 
 #: A configuration of 200 lines that somebody has lived with for years.

@@ -20,7 +20,7 @@ from tallylight.snapshot.addresses import Found, own_place
 from tallylight.snapshot.schema import LosingEntry, Pane, ReasonEntry, RecordEntry
 from tallylight.wire.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
-from tests.host.test_pane import HandTable
+from tests.hosts.test_pane import HandTable
 
 
 def drawn(pane: Pane, columns: int = 200) -> str:

@@ -12,7 +12,7 @@ from tallylight.cli import doctor, hooks, setup
 from tallylight.cli.output import Output
 from tallylight.hooks import install as installer
 from tests.cli.test_doctor import FakeWire
-from tests.install.fakes import FakeSystem, make_system, tree
+from tests.setup.fakes import FakeSystem, make_system, tree
 
 JSON_AGENTS = {
     "claude": ".claude/settings.json",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tallylight.pane.pane import Pane
-from tests.host.test_pane import CLAUDE, HandTable, pane, table
+from tests.hosts.test_pane import CLAUDE, HandTable, pane, table
 
 __all__ = ["HandTable", "pane", "table"]
 

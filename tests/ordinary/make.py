@@ -18,10 +18,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "shared"))
 
-from tests.agents.driver import Launch, Pane  # noqa: E402
-from tests.agents.room import HOME, LoopbackRoom  # noqa: E402
-from tests.agents.session import TALLY, merge  # noqa: E402
-from tests.kitty.roots import CHECKOUT  # noqa: E402
+from tests.real_agents.driver import Launch, Pane  # noqa: E402
+from tests.real_agents.room import HOME, LoopbackRoom  # noqa: E402
+from tests.real_agents.session import TALLY, merge  # noqa: E402
+from tests.real_kitty.roots import CHECKOUT  # noqa: E402
 
 RECORDINGS = Path(__file__).parent / "recordings"
 _ENTER, _ESC, _DOWN, _C = "\r", "\x1b", "\x1b[B", "\x03"

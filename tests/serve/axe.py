@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from tests.agents.install import Agent, npm_pack
+from tests.real_agents.install import Agent, npm_pack
 
 _AXE = Agent("axe-core", "4.14.1", "axe-core@{version}", "axe.min.js")
 

@@ -21,9 +21,9 @@ from tallylight.snapshot import sockets
 from tallylight.snapshot.schema import Pane
 from tests.actions.desk import PID, START, holder
 from tests.evidence.agents import AGENTS
-from tests.host.kitty_fakes import Kitty
-from tests.host.kitty_fakes import kitty as kitty  # a fixture
-from tests.host.script_desk import ScriptDesk
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.script_desk import ScriptDesk
 from tests.serve.serving import AUTH, Served
 
 DIALOG, IDLE, WORKING = "claude/permission-bash-80", "claude/idle-start-80", "claude/working-120"

@@ -3,7 +3,7 @@ Palettes: sets of colours for lights to choose from, by name. docs/configuration
 
 Those for colour-blind people were searched for by simulation, so that the five lights a person meets most (working,
 waiting, done, error, idle) are as far apart as they can be for them, each at a contrast of 3 with a dark tab.
-`tests/test_lights.py` measures them. All but `light` are for dark tabs.
+`tests/model/test_lights.py` measures them. All but `light` are for dark tabs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The records of real agents that `tests.agents.make_records` kept, and the truth about each."""
+"""The records of real agents that `tests.real_agents.make_records` kept, and the truth about each."""
 
 from __future__ import annotations
 

@@ -1,0 +1,275 @@
+"""A polling host, with sources, a process table and a clock made by hand; only its threads are real."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallylight.hosts.jobs import Jobs, StuckError, run
+from tallylight.hosts.polling import host as poller_module
+from tallylight.hosts.polling.host import SourcePane
+from tallylight.model.status import Status
+from tallylight.pane.pane import Look
+from tallylight.snapshot import open_conversations, requests
+from tallylight.snapshot.requests import Request
+from tests.hosts.detached.polling import HandSource, System, until
+from tests.hosts.test_pane import AIDER, CLAUDE, rows, status_file
+
+
+def test_an_agent_is_shown_by_its_status_file(system: System, source: HandSource) -> None:
+    """The foreground group leads to the agent, the agent to its file, and the file to what is shown."""
+    status_file(str(system.home), status="waiting", waitingFor="permission prompt")
+    source.source_panes = [
+        SourcePane(id="a", group=CLAUDE.pid, tab="0", host_title="build", attach=("screen", "-r", "1.build"))
+    ]
+    system.steps(2)
+
+    entry = system.entry()
+    assert (entry.status, entry.agent, entry.agent_pid) == (Status.WAITING, "claude", CLAUDE.pid)
+    assert (entry.tab, entry.host_title, entry.attach) == ("0", "build", ("screen", "-r", "1.build"))
+
+
+def test_a_screen_is_read_only_where_it_counts(system: System, source: HandSource) -> None:
+    """The screen of an agent that says nothing is read, at its own pace; that of a shell never."""
+    reads: list[str] = []
+
+    def read(id_: str) -> Callable[[], Look]:
+        def screen() -> Look:
+            reads.append(id_)
+            return rows(*(f"line {len(reads)} {i}" for i in range(5)))
+
+        return screen
+
+    source.source_panes = [
+        SourcePane(id="a", group=AIDER.pid, read=read("a"), read_every=1.0),
+        SourcePane(id="b", group=10, read=read("b")),
+    ]
+    system.steps(4)
+
+    assert set(reads) == {"a"}
+    assert 3 <= len(reads) <= 5
+    assert system.entry("a").status is Status.WORKING
+    assert system.entry("b").status is Status.ACTIVE
+
+
+def test_a_pane_that_is_gone_is_dropped(system: System, source: HandSource) -> None:
+    """What the source no longer sees leaves the snapshot; what it cannot tell of stays."""
+    source.source_panes = [SourcePane(id="a", group=10), SourcePane(id="b", group=10)]
+    system.steps(1.5)
+    assert system.ids() == ["a", "b"]
+
+    source.source_panes = None
+    system.steps(3)
+    assert system.ids() == ["a", "b"]
+
+    source.source_panes = [SourcePane(id="b", group=10)]
+    system.steps(2)
+    assert system.ids() == ["b"]
+
+
+def test_a_source_that_fails_is_left_alone_longer_and_longer(system: System, source: HandSource) -> None:
+    """Its panes stay, the problem has a name, it is asked again after 1, 2, 4 s…, and once it works all is well."""
+    source.source_panes = [SourcePane(id="a", group=10)]
+    system.steps(1)
+    before = source.looks
+    source.source_panes = StuckError("screen")
+    system.steps(16)
+
+    assert 3 <= source.looks - before <= 7
+    assert system.ids() == ["a"]
+    assert system.poller.problems == {"HandSource": "StuckError: screen"}
+
+    source.source_panes = []
+    system.steps(17)
+    assert system.poller.problems == {}
+    assert system.ids() == []
+
+
+def test_a_screen_that_hangs_holds_up_nobody(system: System, source: HandSource) -> None:
+    """While one reading hangs the others are read and shown, and it is not asked twice."""
+    free, hanging = threading.Event(), []
+
+    def hang() -> Look | None:
+        hanging.append(1)
+        free.wait(10)
+        return None
+
+    lines = iter(range(1000))
+    good = SourcePane(
+        id="b", group=AIDER.pid, read=lambda: rows(*(f"{next(lines)} {i}" for i in range(5))), read_every=0.1
+    )
+    source.source_panes = [SourcePane(id="a", group=AIDER.pid, read=hang), good]
+    try:
+        for _ in range(40):
+            system.poller.step(system.now)
+            until(lambda: system.poller._jobs._busy <= {("screen", "a")} or not system.poller._posted.is_empty())
+            system.now += 0.25
+        system.poller.step(system.now)
+        assert system.entry("b").status is Status.WORKING
+        assert len(hanging) == 1
+    finally:
+        free.set()
+
+
+def test_titles_and_sources_hear_of_changes(system: System, source: HandSource) -> None:
+    """A title that tells of work is believed, and the source is told what its panes show, once a change."""
+    source.source_panes = [SourcePane(id="a", group=CLAUDE.pid, title="✳ Claude Code")]
+    system.steps(2)
+    source.source_panes = [SourcePane(id="a", group=CLAUDE.pid, title="◐ Mend the build")]
+    system.steps(2)
+    source.source_panes = [SourcePane(id="a", group=CLAUDE.pid, title="◑ Mend the build")]
+    system.steps(2)
+
+    shown = [told["a"].status for told in source.told if told]
+    assert shown[-1] is Status.WORKING
+    assert system.entry().title == "Mend the build"
+    count = len(source.told)
+    system.steps(2)
+    assert len(source.told) == count
+
+
+def test_requests_reach_the_source(system: System, source: HandSource) -> None:
+    """`focus` goes to the source of the pane; a request for a pane that is not there goes nowhere."""
+    source.source_panes = [SourcePane(id="a", group=10)]
+    system.steps(1)
+    name = f"sessions-{os.getpid()}"
+    requests.send(name, Request("focus", "a"), system.environ)
+    requests.send(name, Request("focus", "z"), system.environ)
+    system.steps(1)
+
+    assert source.asked == [Request("focus", "a")]
+
+
+def test_the_loop_ends_and_leaves_nothing(system: System, source: HandSource) -> None:
+    """`run` ends on its condition: the snapshot and the spool are gone, and the source is closed."""
+    source.source_panes = [SourcePane(id="a", group=10)]
+    system.poller._clock = time.monotonic
+    system.poller.run(until=system.path.exists)
+
+    assert not list((system.home / "tallylight").iterdir())
+    assert source.is_closed
+
+
+def test_stop_wakes_the_loop(system: System) -> None:
+    """`stop` from another thread ends a loop that sleeps."""
+    system.poller._clock = time.monotonic
+    timer = threading.Timer(0.1, system.poller.stop)
+    timer.start()
+    before = time.monotonic()
+    system.poller.run()
+
+    assert time.monotonic() - before < 5
+
+
+def test_refresh_looks_at_once(system: System, source: HandSource) -> None:
+    """A source whose world has changed is looked at before its time."""
+    source.every = 1000.0
+    system.steps(5)
+    assert source.looks == 1
+
+    system.poller.refresh(source)
+    system.steps(0.25)
+    assert source.looks == 2
+
+
+def test_a_suspended_machine_burns_no_fuse(system: System, source: HandSource) -> None:
+    """Silence that was the machine's sleep is no sign of waiting."""
+    count = iter(range(1000))
+    source.source_panes = [
+        SourcePane(
+            id="a", group=AIDER.pid, read=lambda: rows(*(f"{next(count)} {i}" for i in range(5))), read_every=0.1
+        )
+    ]
+    system.steps(3)
+    assert system.entry().status is Status.WORKING
+
+    system.now += 3600
+    system.poller.step(system.now)
+    assert system.entry().status is Status.WORKING
+
+
+def test_programs_are_bounded() -> None:
+    """A program that hangs, or that never stops writing, is killed in its time; one that is not there is None."""
+    env = {"PATH": os.environ["PATH"]}
+    before = time.monotonic()
+    with pytest.raises(StuckError):
+        run(["sleep", "30"], env, patience=0.1)
+    with pytest.raises(StuckError):
+        run(["yes"], env, limit=100_000)
+    assert time.monotonic() - before < 5
+    assert run(["no-such-program-here"], env) is None
+    ran = run(["sh", "-c", "echo out; echo err >&2; exit 3"], env)
+    assert ran is not None
+    assert (ran.code, ran.output) == (3, b"out\n")
+
+
+def test_jobs_of_one_key_do_not_pile_up() -> None:
+    """While a job runs, another of its key is refused; one that raises gives its exception."""
+    delivered: list[Callable[[], None]] = []
+    results: list[object] = []
+    jobs = Jobs(delivered.append)
+    free = threading.Event()
+
+    assert jobs.submit("a", lambda: free.wait(10), results.append)
+    assert not jobs.submit("a", lambda: 1, results.append)
+    assert jobs.submit("b", lambda: 1 / 0, results.append)
+    free.set()
+    until(lambda: len(delivered) == 2)
+    for call in delivered:
+        call()
+
+    assert jobs.submit("a", lambda: 1, results.append)
+    assert {type(result) for result in results} == {bool, ZeroDivisionError}
+
+
+def test_many_panes_are_bounded(system: System, source: HandSource, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source that shows more panes than a snapshot holds does not fill the memory."""
+    monkeypatch.setattr(poller_module, "MAX_PANES", 20)
+    source.source_panes = [SourcePane(id=str(n), group=10) for n in range(21)]
+    system.steps(1)
+
+    assert len(system.poller._held) == 20
+
+
+def test_a_fault_costs_only_what_it_is_in(system: System, source: HandSource) -> None:
+    """A call that raises, and a pane whose screen cannot be understood, are named, and the others go on."""
+    source.source_panes = [SourcePane(id="a", group=10), SourcePane(id="b", group=AIDER.pid, read=lambda: "no look")]  # type: ignore[arg-type, return-value]
+    system.poller.post(lambda: 1 // 0)
+    system.steps(2)
+
+    assert system.ids() == ["a", "b"]
+    assert system.poller.problems == {}, "it is well again"
+
+    system.poller.post(lambda: 1 // 0)
+    system.poller.step(system.now)
+    assert system.poller.problems == {"call": "ZeroDivisionError: integer division or modulo by zero"}
+
+
+def test_what_is_open_is_kept_on_disk_by_a_thread(
+    system: System, source: HandSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that is killed leaves its agents for `tally restore`; no loop waits for a disk; a good end leaves none."""
+    writers: set[bool] = set()
+    save = open_conversations._save
+
+    def noted(path: Path, file: Any) -> None:
+        writers.add(threading.current_thread() is threading.main_thread())
+        save(path, file)
+
+    monkeypatch.setattr(open_conversations, "_save", noted)
+    status_file(str(system.home), status="busy")
+    source.source_panes = [SourcePane(id="a", group=CLAUDE.pid, tab="0")]
+    kept = lambda: list(open_conversations.directory(system.environ).glob("sessions-*.json"))  # noqa: E731
+    until(lambda: system.steps(0.25) or kept())
+
+    (path,) = kept()
+    assert [pane.id for pane in open_conversations._read(path).snapshot.panes] == ["a"]
+    assert writers == {False}
+    system.poller.close()
+    assert not path.exists()

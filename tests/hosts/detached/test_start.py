@@ -1,0 +1,147 @@
+"""`tally start --in tmux` in a real tmux: what is started, who may type into it, what a name or directory cannot do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.actions.answer import Answer, Done
+from tallylight.actions.caller import Being, being_of
+from tallylight.actions.gate import Refusal
+from tallylight.actions.start import Start
+from tallylight.evidence import process_table
+from tallylight.hosts import scripting
+from tallylight.hosts.detached import starts
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.scripting import Reach
+from tallylight.model.status import Status
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.schema import Pane
+from tests.hosts.test_detached import until
+
+pytestmark = pytest.mark.programs
+
+TABLE = process_table.table()
+
+
+@attrs.define
+class Session:
+    """A session of tmux, and what a program in it has in its environment."""
+
+    folder: Path
+    env: dict[str, str]
+
+    def tmux(self, *words: str) -> str:
+        done = subprocess.run(["tmux", *words], env=self.env, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def pane(self, done: Done | Refusal, status: Status = Status.IDLE) -> Pane:
+        """What the host of the sessions says of what was started."""
+        assert isinstance(done, Done), done
+        session, window, id_ = self.tmux(
+            "display-message", "-p", "-t", done.pane.rpartition("/")[2], "#{session_id} #{window_id} #{pane_id}"
+        ).split()
+        socket = self.env["TMUX"].partition(",")[0]
+        attach = ("tmux", "-S", socket, "attach-session", "-t", f"{session}:{window}.{id_}")
+        return Pane(id=done.pane, status=status, agent="claude", attach=attach)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE", "STY")}
+    (tmp_path / "t").mkdir(mode=0o700)
+    made = Session(tmp_path, {**kept, "TMUX_TMPDIR": str(tmp_path / "t"), "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"})
+    made.tmux("-f", "/dev/null", "new-session", "-d", "-s", "one", "cat")
+    made.env["TMUX"] = made.tmux("display-message", "-p", "#{socket_path},#{pid},0")
+    program = tmp_path / "claude"
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$PWD" "$@" > "$0.ran.new"; mv "$0.ran.new" "$0.ran"\nexec cat\n')
+    program.chmod(0o755)
+    yield made
+    made.tmux("kill-server")
+
+
+def plan(session: Session, *words: str, cwd: str = "", title: str = "helper") -> Start:
+    argv = (str(session.folder / "claude"), *words)
+    return Start(argv=argv, cwd=cwd or str(session.folder), agent="claude", title=title)
+
+
+def me() -> Being:
+    being = being_of(os.getpid(), TABLE)
+    assert being is not None
+    return being
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("fix the tests",), ("a;",), ("$(touch made) `touch made`", "#(touch made)", "two\nlines", "", "-x")],
+)
+def test_the_list_goes_to_the_program_word_by_word(session: Session, words: tuple[str, ...]) -> None:
+    """Also where its name or its directory would be a command to tmux; the pane knows who has started it."""
+    folder = session.folder / "#(touch made) #{pid};"
+    folder.mkdir()
+    done = starts.start(plan(session, *words, cwd=str(folder), title="#(touch made)#{pid};"), me(), session.env, TABLE)
+    pane = session.pane(done)
+    until((session.folder / "claude.ran").exists, "it does not run")
+    told = (session.folder / "claude.ran").read_text()
+    assert told == "".join(f"{word}\n" for word in (str(folder), *words))
+    assert not list(session.folder.rglob("made"))
+    id_ = pane.id.rpartition("/")[2]
+    assert session.tmux("display-message", "-p", "-t", id_, "#{window_name}") == "#(touch made)#{pid};"
+    first = being_of(int(session.tmux("display-message", "-p", "-t", id_, "#{pane_pid}")), TABLE)
+    assert starts.started_by(pane, session.env, TABLE) == (me(), first)
+
+
+def test_a_pane_that_was_reused_or_is_told_lies_is_nobodys(session: Session) -> None:
+    """Another program in the pane, another pane, an option with nonsense, and a pane that is gone."""
+    pane = session.pane(starts.start(plan(session), me(), session.env, TABLE))
+    id_ = pane.id.rpartition("/")[2]
+    kept = session.tmux("show-options", "-pqv", "-t", id_, "@tallylight_started_by")
+    for value in ("", "1", "1.2.3", "a.b.c.d", "1.2.3.4", f"{kept}.5", f"-{kept}", "9" * 30 + kept, "#(touch made)"):
+        session.tmux("set-option", "-p", "-t", id_, "@tallylight_started_by", value)
+        assert starts.started_by(pane, session.env, TABLE) is None, value
+    session.tmux("set-option", "-p", "-t", id_, "@tallylight_started_by", kept)
+    assert starts.started_by(pane, session.env, TABLE) is not None
+    session.tmux("respawn-pane", "-k", "-t", id_, "cat")
+    assert starts.started_by(pane, session.env, TABLE) is None
+    session.tmux("kill-pane", "-t", id_)
+    assert starts.started_by(pane, session.env, TABLE) is None
+    assert not list(session.folder.rglob("made"))
+
+
+def test_only_so_many_and_only_in_tmux(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one caller; another one may start more. Without tmux around, or with one that is gone, nothing is started."""
+    monkeypatch.setattr(starts, "MAX_OWN", 1)
+    assert isinstance(starts.start(plan(session), me(), session.env, TABLE), Done)
+    refused = starts.start(plan(session), me(), session.env, TABLE)
+    assert isinstance(refused, Refusal) and refused.rule == "too-many"
+    assert isinstance(starts.start(plan(session), (me()[0], me()[1] + 1), session.env, TABLE), Done)
+    for tmux, rule in (("", "place"), ("t,1,0", "place"), (f"{session.folder}/none,1,0", "failed")):
+        refused = starts.start(plan(session), me(), {**session.env, "TMUX": tmux}, TABLE)
+        assert isinstance(refused, Refusal) and refused.rule == rule
+
+
+def test_who_has_started_it_may_type(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By `own`, into this pane and into no other: what is refused then is the screen, and not the caller."""
+    pane = session.pane(starts.start(plan(session), me(), session.env, TABLE))
+    multiplexers = Multiplexers(session.env)
+    reach = Reach(multiplexers, "own", multiplexers.started_by)
+    given = Answer(pane.id, 1, 2, "0" * 32, 1)
+
+    def rule(being: Being) -> str:
+        caller = scripting.caller_of(os.getpid(), multiplexers._holders.agents, TABLE)
+        assert caller is not None
+        monkeypatch.setattr(scripting, "caller_of", lambda *_: attrs.evolve(caller, being=being))
+        told = reach.give(Found("sessions-1", pane), given)
+        monkeypatch.undo()
+        assert isinstance(told, Refusal)
+        return told.rule
+
+    assert rule(me()) == "process"
+    assert rule((me()[0], me()[1] + 1)) == "permission"
+    session.tmux("respawn-pane", "-k", "-t", pane.id.rpartition("/")[2], "cat")
+    assert rule(me()) == "permission"

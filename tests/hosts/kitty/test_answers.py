@@ -1,0 +1,95 @@
+"""What the list of kitty answers, with a window that notes what is written: one question once."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import pytest
+
+from tallylight.actions.answer import Question
+from tallylight.actions.once import Once
+from tallylight.model.status import Status
+from tallylight.ui.agent_list.pictures import Receiver
+from tallylight.wire.styled import Run, Style, StyledScreen
+from tests.actions.desk import holder, look
+from tests.hosts.kitty.fakes import Cursor, Kitty, Screen
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.test_typist import Host, Pane, Window
+
+DIALOG = "claude/permission-bash-80"
+
+
+@attrs.define
+class Kept(Host):
+    """A host with one pane, that knows what was answered in it."""
+
+    panes: dict[int, Any] = attrs.field(factory=dict)
+    once: Once = attrs.field(factory=lambda: Once(settle_s=0.0))
+
+    def guarded(self, _feature: str, call: Any) -> Any:
+        return call
+
+
+def test_the_list_answers_one_question_once(kitty: Kitty) -> None:
+    """Before the agent has drawn anything else nothing is typed again, also from a list opened anew."""
+    module = importlib.import_module("tallylight.hosts.kitty.agent_list")
+    window = Window()
+    host = Kept(look(DIALOG), SimpleNamespace(window_id_map={3: window}))
+    host.panes[3] = Pane(holder("claude"), Status.WAITING)
+
+    def answered() -> str:
+        """`a` and `1`, in a list of its own."""
+        shown = module._List(host, Path(), None)
+        asked = shown.act(["look", "3"])
+        assert isinstance(asked, Question)
+        given = asked.answer(1)
+        words = ["answer", given.pane, str(given.pid), str(given.start), given.fingerprint, str(given.number)]
+        return str(shown.act(words))
+
+    assert answered() == "answered 1. Yes"
+    for _ in range(3):
+        assert "already answered" in answered()
+        kitty.run_soon()
+    assert window.written == ["1"]
+
+    # Nobody looks at it but the watch that goes on after an answer.
+    assert kitty.timers
+    host.screen = look("claude/working-120")
+    kitty.run_soon()
+    assert not kitty.timers
+    host.screen = look(DIALOG)
+    assert answered() == "answered 1. Yes"
+    assert window.written == ["1", "1"]
+
+
+def test_a_screen_is_shown_to_a_list_that_is_seen(kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows of the window with their colours, of the next picture what has changed; else kitty reads nothing."""
+    module = importlib.import_module("tallylight.hosts.kitty.agent_list")
+    screen = Screen("\x1b[m\x1b[31mred\r\x1b[mplain\r\n\r", Cursor(2, 1))
+    window = SimpleNamespace(id=3, screen=screen)
+    host = Kept(look(DIALOG), SimpleNamespace(window_id_map={3: window}))
+    host.panes[3] = Pane(holder("claude"), Status.WAITING)
+    shown = module._List(host, Path(), None, window_id=7)
+    seen = {7}
+    monkeypatch.setattr(module.kitty_windows, "visible", lambda _boss: seen)
+    receiver = Receiver()
+
+    def picture() -> StyledScreen | None:
+        return receiver.take("3", shown.act(["screen", "3", str(receiver.has("3"))]).message)
+
+    red = (Run("red", Style(foreground=1)),)
+    assert picture() == StyledScreen(columns=80, lines=(red, (Run("plain"),), (), ()), cursor=(1, 2))
+    screen.text, screen.cursor_visible = "\x1b[m\x1b[31mred\r\n\x1b[mother\r\n\r", False
+    assert picture() == StyledScreen(columns=80, lines=(red, (Run("other"),), (), ()))
+    assert module.screens.screen(window) == StyledScreen(columns=80, lines=(red, (Run("other"),)))
+
+    seen.clear()
+    window.screen = None
+    assert picture() is None
+    for has in ("", "x", "-1", "9" * 20, "1.5"):
+        assert shown.act(["screen", "3", has]).message is None
+    assert shown.act(["screen", "4", "0"]) == "that pane is gone"

@@ -1,0 +1,126 @@
+"""A text that waits in a window of kitty: put by the list that kitty opened, typed by a tick, or given up."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import pytest
+
+from tallylight.actions.queue import ENDED, READY_S
+from tallylight.actions.say import Busy
+from tallylight.model.queued import Queued
+from tallylight.model.status import Status
+from tests.actions.desk import START, holder, look
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.test_answers import Kept
+from tests.hosts.kitty.test_typist import Pane, Window
+
+
+@attrs.define
+class Queueing(Pane):
+    """A pane in which a text can wait."""
+
+    queued: Queued | None = None
+    changes: int = 0
+
+    def queue(self, queued: Queued | None) -> None:
+        self.queued = queued
+        self.changes += 1
+
+
+class Room:
+    """A list over window 3, in which Claude works, and a clock."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.queue = importlib.import_module("tallylight.hosts.kitty.queue")
+        self.window = Window()
+        self.host = Kept(look("claude/working-80"), SimpleNamespace(window_id_map={3: self.window}))
+        self.pane = self.host.panes[3] = Queueing(holder("claude"), Status.WORKING)
+        self.list = importlib.import_module("tallylight.hosts.kitty.agent_list")._List(self.host, Path(), None)
+        self.now, self.start = 1000.0, START
+        monkeypatch.setattr(self.queue, "time", SimpleNamespace(monotonic=lambda: self.now))
+        table = SimpleNamespace(start=lambda _pid: self.start)
+        monkeypatch.setattr(self.queue.process_table, "table", lambda: table)
+
+    def act(self, *words: str) -> Any:
+        return self.list.act(list(words))
+
+    def put(self, text: str) -> str:
+        """`e`, the text, and Enter."""
+        taker = self.act("taker", "3")
+        assert isinstance(taker, Busy) and "it is working" in taker.why
+        held = taker.holder
+        return str(self.act("queue", held.pane, str(held.pid), str(held.start), text))
+
+    def ticks(self, seconds: float) -> None:
+        for _ in range(round(seconds * 10)):
+            self.now += 0.1
+            self.queue.look(self.host)
+
+    def ends(self) -> None:
+        """The turn ends."""
+        self.host.screen = attrs.evolve(look("claude/idle-after-turn-80"), cursor_column=2)
+        self.pane.status = Status.DONE
+
+
+@pytest.fixture
+def room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> Room:
+    return Room(monkeypatch)
+
+
+def test_it_is_typed_when_the_turn_has_ended(room: Room) -> None:
+    """As a paste with Enter behind it, once; what waits is published when it changes, and not at every tick."""
+    assert room.put("one\ntwo") == ""
+    room.ticks(10)
+    assert room.window.written == [] and room.pane.changes == 1
+
+    room.ends()
+    room.ticks(READY_S - 0.2)
+    assert room.window.written == []
+    room.ticks(5)
+    assert room.window.written == ["\x1b[200~one\ntwo\x1b[201~\r"] and room.pane.queued is None
+
+
+def test_the_last_one_counts_and_it_can_be_taken_back(room: Room) -> None:
+    """One text waits in a pane: another takes its place, and `E` none."""
+    assert room.put("first") == room.put("second") == ""
+    assert room.pane.queued is not None and room.pane.queued.text == "second"
+
+    assert room.act("unqueue", "3") == ""
+    room.ends()
+    room.ticks(5)
+    assert room.window.written == [] and room.pane.queued is None
+
+
+def test_it_is_given_up_when_the_agent_has_ended(room: Room) -> None:
+    """Another agent in the same window gets nothing; what was written stays there to be read."""
+    room.put("Go on")
+    room.ends()
+    room.start += 1
+    room.pane.foreground = holder("claude", start=room.start)
+    room.ticks(5)
+
+    assert room.window.written == []
+    assert room.pane.queued == Queued(pid=4711, start=START, text="Go on", problem=ENDED) and room.pane.changes == 2
+
+
+def test_nothing_else_can_be_queued(room: Room) -> None:
+    """A process that is not there, a text that is none, a window that is gone, words that make no sense."""
+    for words, problem in (
+        (("queue", "3", "1", "1", "x"), "another process"),
+        (("queue", "3", "4711", str(START), "\x1b"), "cannot be typed"),
+        (("queue", "4", "4711", str(START), "x"), "gone"), (("queue", "3", "x", "1", "x"), "cannot ask"),
+        (("queue", "3"), "cannot ask"), (("unqueue", "4"), "gone"),
+    ):  # fmt: skip
+        assert problem in room.act(*words)
+    assert room.pane.changes == 0
+
+    room.put("Go on")
+    del room.host.boss.window_id_map[3]
+    room.ticks(1)
+    assert room.window.written == []

@@ -1,0 +1,224 @@
+"""`tally start` in kitty: what is started beside the caller, who may type into it, and what starts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from tallylight.actions.answer import Done
+from tallylight.actions.fork_page import Place
+from tallylight.actions.gate import Refusal
+from tallylight.evidence.process import Process
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.test_script_typing import CODEX, LONELY, ME, SCRIPT, SHELL, Room, make_room
+from tests.hosts.kitty.test_typist import Window
+from tests.tables import each
+
+SENTENCE = "fix the tests"
+
+
+@attrs.define
+class Starting:
+    """The room, what kitty was told to launch, and the directories of the processes."""
+
+    room: Room
+    launched: list[tuple[int, tuple[str, ...], str, Place, str]]
+    folder: Path
+    environ: dict[int, dict[str, str]]
+    cwd: dict[int, str]
+
+    def ask(self, *words: str, until: Callable[[], bool] = bool) -> Any:
+        """What comes of it, once the worker is done."""
+        self.room.words = ["start", *words]
+        told = self.room.ask()
+        for _ in range(2000):
+            if told is not None or until():
+                break
+            self.room.desk.host.worker.lend(0.05)
+            told = self.room.ask()
+        return told
+
+
+@pytest.fixture
+def starting(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Starting:
+    return make_starting(kitty, tmp_path, monkeypatch)
+
+
+def make_starting(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Starting:
+    """codex runs in window 2, with a `claude` in its PATH."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    room = make_room(kitty, monkeypatch, "say")
+    for folder in ("bin", "forged", "work"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "claude").write_text("")
+        (tmp_path / folder / "claude").chmod(0o755)
+    environ = {CODEX.pid: {"PATH": str(tmp_path / "bin")}, SCRIPT.pid: {"PATH": str(tmp_path / "forged")}}
+    made = Starting(room, [], tmp_path, environ, {SCRIPT.pid: str(tmp_path / "work")})
+    monkeypatch.setattr(type(room.table), "environ", lambda _, pid: made.environ.get(pid, {}))
+    monkeypatch.setattr(type(room.table), "cwd", lambda _, pid: made.cwd.get(pid, ""))
+
+    def launch(_boss: Any, window: Any, plan: Any, cwd: str, place: Place) -> Any:
+        pid = 900 + len(made.launched)
+        made.launched.append((window.id, plan.argv, cwd, place, plan.title))
+        room.table.processes[pid] = Process(pid, 30, pid, "claude", ("claude",), "/usr/bin/claude", pid)
+        new = Window(id=pid)
+        new.child.pid = pid
+        room.desk.host.boss.window_id_map[pid] = new
+        return new
+
+    monkeypatch.setattr("tallylight.hosts.kitty.script_starts.fork.launch", launch)
+    return made
+
+
+def test_an_agent_is_started_beside_its_caller(starting: Starting) -> None:
+    """In the directory of the script, the program by the PATH of the agent and not by that of its script."""
+    told = starting.ask("claude", "tab", "helper", SENTENCE)
+    assert told == Done("900", str(starting.folder / "bin/claude"))
+    assert starting.launched == [
+        (2, (str(starting.folder / "bin/claude"), SENTENCE), str(starting.folder / "work"), Place.TAB, "helper")
+    ]
+    owner = (CODEX.pid, CODEX.start)
+    assert starting.room.scripts.own.get(owner, (900, 900)) is True
+    assert starting.room.scripts.own.get((SHELL.pid, SHELL.start), (900, 900)) is None
+
+
+def test_without_an_agent_the_caller_is_its_terminal(starting: Starting) -> None:
+    """A script at a shell starts by its own PATH, and the shell may type into what it has started."""
+    starting.room.start_from(SHELL)
+    assert isinstance(starting.ask("claude", "split", "", ""), Done)
+    assert starting.launched[0][1:4] == (
+        (str(starting.folder / "forged/claude"),),
+        str(starting.folder / "work"),
+        Place.VSPLIT,
+    )
+    assert starting.room.scripts.own.get((SHELL.pid, SHELL.start), (900, 900)) is True
+
+
+def _out_of_kitty(starting: Starting) -> None:
+    starting.room.asker = (LONELY.pid, LONELY.start)
+
+
+def _replaced(starting: Starting) -> None:
+    starting.room.asker = (ME[0], ME[1] - 1)
+
+
+def _too_many(starting: Starting) -> None:
+    for pid in range(2000, 2016):
+        starting.room.table.processes[pid] = attrs.evolve(CODEX, pid=pid, start=pid)
+        starting.room.scripts.own.put((CODEX.pid, CODEX.start), (pid, pid), is_allowed=True)
+
+
+def _no_directory(starting: Starting) -> None:
+    starting.cwd.clear()
+
+
+def _removed_directory(starting: Starting) -> None:
+    starting.cwd[SCRIPT.pid] = str(starting.folder / "gone")
+
+
+def _no_path(starting: Starting) -> None:
+    starting.environ[CODEX.pid] = {}
+
+
+def _relative_path(starting: Starting) -> None:
+    starting.environ[CODEX.pid] = {"PATH": "bin:.:"}
+
+
+def _closed(starting: Starting) -> None:
+    del starting.room.desk.host.boss.window_id_map[2]
+
+
+def _daemon(starting: Starting) -> None:
+    starting.room.put(SCRIPT, ppid=1)
+
+
+def _no_change(_: Starting) -> None:
+    pass
+
+
+@each(
+    "change, words, rule",
+    [
+        (_out_of_kitty, ("claude", "tab", "", ""), "place"),
+        (_daemon, ("claude", "tab", "", ""), "place"),
+        (_closed, ("claude", "tab", "", ""), "place"),
+        (_replaced, ("claude", "tab", "", ""), "caller"),
+        (_too_many, ("claude", "tab", "", ""), "too-many"),
+        (_no_directory, ("claude", "tab", "", ""), "directory"),
+        (_removed_directory, ("claude", "tab", "", ""), "directory"),
+        (_no_path, ("claude", "tab", "", ""), "program"),
+        (_relative_path, ("claude", "tab", "", ""), "program"),
+        (_no_change, ("bash", "tab", "", ""), "agent"),
+        (_no_change, ("/bin/sh", "tab", "", ""), "agent"),
+        (_no_change, ("../claude", "tab", "", ""), "agent"),
+        (_no_change, ("CLAUDE", "tab", "", ""), "agent"),
+        (_no_change, ("", "tab", "", ""), "agent"),
+        (_no_change, ("claude --yolo", "tab", "", ""), "agent"),
+        (_no_change, ("claude", "overlay", "", ""), "unknown"),
+        (_no_change, ("claude", "background", "", ""), "unknown"),
+        (_no_change, ("claude", "", "", ""), "unknown"),
+        (_no_change, ("claude", "tab", "", "--dangerously-skip-permissions now"), "prompt"),
+        (_no_change, ("claude", "tab", "", "-c resume that"), "prompt"),
+        (_no_change, ("claude", "tab", "", "@selection of it"), "prompt"),
+        (_no_change, ("claude", "tab", "", "update"), "prompt"),
+        (_no_change, ("claude", "tab", "", "a \x1b b"), "text"),
+        (_no_change, ("claude", "tab", ""), "gone"),
+        (_no_change, ("claude", "tab", "", "", "more"), "gone"),
+    ],
+)
+def test_nothing_hostile_is_started(
+    change: Callable[[Starting], None], words: tuple[str, ...], rule: str, kitty: Kitty, tmp_path_factory: Any
+) -> None:
+    """Each is refused by its rule, and kitty launches nothing."""
+    with pytest.MonkeyPatch.context() as patch:
+        one = make_starting(kitty, tmp_path_factory.mktemp("start"), patch)
+        change(one)
+        told = one.ask(*words)
+        assert isinstance(told, Refusal) and told.rule == rule
+        assert one.launched == []
+
+
+def test_what_changes_while_it_is_looked_up(starting: Starting) -> None:
+    """The worker takes its time: the script that is in another directory by then, or gone, starts nothing."""
+    looking = starting.room.scripts.starts
+    starting.room.words = ["start", "claude", "tab", "", ""]
+    assert starting.room.ask() is None
+    while None in looking._jobs.values():
+        starting.room.desk.host.worker.lend(0.05)
+    starting.cwd[SCRIPT.pid] = str(starting.folder)
+    told = starting.room.ask()
+    assert isinstance(told, Refusal) and told.rule == "changed"
+
+    assert starting.room.ask() is None
+    looking.forget(ME)
+    while starting.room.desk.host.worker.is_waiting:
+        starting.room.desk.host.worker.lend(0.05)
+    assert looking._jobs == {}
+    assert starting.launched == []
+
+
+def test_a_person_is_asked_before_anything_starts(starting: Starting) -> None:
+    """With `ask`: once for each caller, and a no is kept as well."""
+    starting.room.desk.host.config.scripting = "ask"
+    asked: list[tuple[str, Callable[[str], None]]] = []
+    starting.room.desk.host.boss.get_line = lambda text, done, window: asked.append((text, done))
+    assert starting.ask("claude", "tab", "", "", until=lambda: True) is None
+    assert starting.launched == []
+    assert "wants to start agents in new panes" in asked[0][0]
+    asked[0][1]("yes")
+    assert isinstance(starting.ask("claude", "tab", "", ""), Done)
+    assert isinstance(starting.ask("claude", "tab", "", SENTENCE), Done)
+    assert len(asked) == 1
+
+    starting.room.put(CODEX, start=501)
+    assert starting.ask("claude", "tab", "", "", until=lambda: True) is None
+    asked[1][1]("")
+    told = starting.ask("claude", "tab", "", "")
+    assert isinstance(told, Refusal) and told.rule == "permission"
+    assert len(starting.launched) == 2

@@ -1,0 +1,385 @@
+"""
+What scripts may type into a kitty: one request of each kind that is typed, and over 150 that are not.
+
+The processes are made by hand: an agent `codex` (pid 50) runs a script (pid 60) in window 2 and has started window 3,
+in which `claude` works for it. Whoever asks is what the kernel says; each variant changes one thing of all that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import pytest
+
+from tallylight.actions import caller as callers
+from tallylight.actions.answer import Done, Question
+from tallylight.actions.caller import Being
+from tallylight.actions.gate import Refusal
+from tallylight.evidence.process import Process
+from tallylight.model.queued import Queued
+from tallylight.model.status import Status
+from tests.actions.desk import PID, START, holder, look
+from tests.evidence.agents import AGENTS
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.script_desk import ScriptDesk
+from tests.hosts.kitty.test_typist import Pane, Window
+from tests.hosts.test_pane import HandTable
+
+KITTY, SHELL, CODEX, SCRIPT, LONELY = (
+    Process(30, 1, 30, "kitty", ("kitty",), "/usr/bin/kitty", 300),
+    Process(40, 30, 40, "bash", ("bash",), "/usr/bin/bash", 400),
+    Process(50, 40, 50, "codex", ("codex",), "/usr/bin/codex", 500),
+    Process(60, 50, 60, "tally", ("tally", "send"), "/usr/bin/python3", 600),
+    Process(70, 1, 70, "tally", ("tally", "send"), "/usr/bin/python3", 700),
+)
+CLAUDE = Process(PID, 30, PID, "claude", ("claude",), "/usr/bin/claude", START)
+INIT = Process(1, 0, 1, "init", ("init",), "/sbin/init", 1)
+ME: Being = (SCRIPT.pid, SCRIPT.start)
+DIALOG, IDLE, WORKING = "claude/permission-bash-80", "claude/idle-after-turn-80", "claude/working-80"
+
+
+@attrs.define
+class Room:
+    """The kitty, its processes, and what is asked of it."""
+
+    desk: ScriptDesk
+    table: HandTable
+    scripts: Any
+    words: list[str]
+    asker: Being = ME
+
+    def ask(self) -> Any:
+        """What comes of it."""
+        return self.scripts.act(self.words, self.asker)
+
+    def put(self, process: Process, **change: Any) -> None:
+        """Change a process."""
+        self.table.processes[process.pid] = attrs.evolve(process, **change)
+
+    def start_from(self, process: Process) -> None:
+        """Have *process* start the script."""
+        self.put(SCRIPT, ppid=process.pid)
+
+
+def make_room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch, verb: str) -> Room:
+    """One in which *verb* is typed."""
+    screen, status = {
+        "answer": (DIALOG, Status.WAITING), "say": (IDLE, Status.IDLE), "interrupt": (WORKING, Status.WORKING),
+        "queue": (WORKING, Status.WORKING),
+    }[verb]  # fmt: skip
+    desk = ScriptDesk.of(kitty, screen, status)
+    desk.host.config, desk.host.reader = SimpleNamespace(scripting="own"), SimpleNamespace(agents=AGENTS)
+    table = HandTable("/", {one.pid: one for one in (INIT, KITTY, SHELL, CODEX, SCRIPT, LONELY, CLAUDE)})
+    monkeypatch.setattr(desk.module.process_table, "table", lambda: table)
+    sessions = {SCRIPT.pid: SHELL.pid, LONELY.pid: LONELY.pid}
+    monkeypatch.setattr(
+        desk.module, "caller_of", lambda pid, *rest: callers.caller_of(pid, *rest, lambda pid: sessions.get(pid, 1))
+    )
+    desk.window.child.pid = CLAUDE.pid
+    other = Window(id=2, title="two")
+    other.child.pid = SHELL.pid
+    desk.host.boss.window_id_map[2] = other
+    desk.host.panes[2] = Pane(holder("codex", CODEX.pid, CODEX.start), Status.WORKING)
+    scripts = desk.module.Scripts(desk.host)
+    scripts.own.put((CODEX.pid, CODEX.start), (CLAUDE.pid, CLAUDE.start), is_allowed=True)
+    being = [str(PID), str(START)]
+    if verb == "answer":
+        asked = desk.host.once.ask(desk.module.WindowTypist(desk.host, desk.window, desk.host.panes[3]))
+        assert isinstance(asked, Question)
+        words = ["answer", "3", *being, asked.fingerprint, "1"]
+    elif verb == "say":
+        words = ["say", "3", *being, "", "1", "go on"]
+    elif verb == "queue":
+        words = ["queue", "3", *being, "go on"]
+    else:
+        words = ["interrupt", "3", *being]
+    return Room(desk, table, scripts, words)
+
+
+@pytest.fixture
+def make(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Room]:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    return lambda verb: make_room(kitty, monkeypatch, verb)
+
+
+Change = Callable[[Room], object]
+
+
+def word(index: int, value: str) -> Change:
+    """Say something else at this place."""
+    return lambda room: room.words.__setitem__(index, value)
+
+
+def process(one: Process, **change: Any) -> Change:
+    return lambda room: room.put(one, **change)
+
+
+def gone(one: Process) -> Change:
+    return lambda room: room.table.processes.pop(one.pid)
+
+
+def pane(**change: Any) -> Change:
+    """Change the pane as its host knows it."""
+    return lambda room: [setattr(room.desk.host.panes[3], name, value) for name, value in change.items()]
+
+
+def shows(name: str, status: Status) -> Change:
+    return lambda room: room.desk.show(name, status)
+
+
+def asks_as(pid: int, start: int) -> Change:
+    """The process that asks is another one."""
+    return lambda room: setattr(room, "asker", (pid, start))
+
+
+def allows(allow: str, then: Change) -> Change:
+    """The same with another setting."""
+
+    def change(room: Room) -> None:
+        room.desk.host.config.scripting = allow
+        then(room)
+
+    return change
+
+
+def forgets(room: Room) -> None:
+    """Nobody has started the pane."""
+    room.scripts.own = room.desk.module.Pairs()
+
+
+def in_a_loop(room: Room) -> None:
+    room.put(SHELL, ppid=CODEX.pid)
+
+
+def very_deep(room: Room) -> None:
+    for pid in range(1000, 1100):
+        room.table.processes[pid] = Process(pid, pid + 1, pid, "sh", ("sh",), "/bin/sh", pid)
+    room.put(KITTY, ppid=1000)
+
+
+def below_the_agent(room: Room) -> None:
+    room.start_from(CLAUDE)
+
+
+def below_the_pane(room: Room) -> None:
+    """The pane's first process is a shell, and the agent's own; the script runs behind its back in there."""
+    shell = Process(80, 30, 80, "bash", ("bash",), "/usr/bin/bash", 800)
+    room.table.processes[80] = shell
+    room.desk.window.child.pid = 80
+    room.start_from(shell)
+
+
+def inner_agent(room: Room) -> None:
+    """Another agent that codex runs: what codex has started is not its own."""
+    room.table.processes[55] = Process(55, 50, 50, "gemini", ("gemini",), "/usr/bin/gemini", 550)
+    room.put(SCRIPT, ppid=55)
+
+
+def other_agent(room: Room) -> None:
+    """The agent of the same name in the same pane, started again."""
+    room.put(CODEX, start=501)
+
+
+def closed(room: Room) -> None:
+    del room.desk.host.boss.window_id_map[3]
+
+
+def dead_window(room: Room) -> None:
+    room.desk.window.child.child_fd = None
+
+
+#: Of every kind of request: what is different, and the rules that may refuse it.
+EVERY: dict[str, tuple[Change, str]] = {
+    "its screen asks something else": (shows("claude/permission-write-80", Status.WAITING), "changed asking no-turn"),
+    "its screen is blank": (lambda room: setattr(room.desk.host, "screen", attrs.evolve(look(DIALOG), lines=[""] * 24)),
+                            "no-question prompt no-turn working"),
+    "the window is closed": (closed, "gone"),
+    "the window's program has ended": (dead_window, "gone"),
+    "a shell is in the foreground": (pane(foreground=holder("")), "process"),
+    "another machine is in the foreground": (
+        pane(foreground=attrs.evolve(holder("claude"), is_remote=True)), "remote"),
+    "another process is in the foreground": (pane(foreground=holder("claude", PID + 1)), "process"),
+    "the pid was given away": (pane(foreground=holder("claude", PID, START + 1)), "process"),
+    "its start is not known": (pane(foreground=holder("claude", PID, 0)), "process"),
+    "another agent is in the foreground": (pane(foreground=holder("codex", 99)), "process"),
+    "the pane was reused": (process(CLAUDE, start=START + 1), "permission"),
+    "the pane has another first process": (lambda room: setattr(room.desk.window.child, "pid", 40), "self"),
+    "the pane's first process is gone": (gone(CLAUDE), "gone"),
+    "the pane is another one": (word(1, "2"), "self"),
+    "the pane does not exist": (word(1, "4"), "gone"),
+    "the pane has no name": (word(1, ""), "gone"),
+    "the pane is negative": (word(1, "-3"), "gone"),
+    "the pane is a superscript": (word(1, "³"), "gone"),
+    "the pane has a space": (word(1, "3 "), "gone"),
+    "the pane is an address": (word(1, "kitty-1:3"), "gone"),
+    "the pane is very large": (word(1, "3" * 30), "gone"),
+    "the process is another": (word(2, str(PID + 1)), "process"),
+    "the process is none": (word(2, "0"), "process"),
+    "the process is negative": (word(2, f"-{PID}"), "unknown"),
+    "the process is a word": (word(2, "claude"), "unknown"),
+    "the start is another": (word(3, str(START + 1)), "process"),
+    "the start is none": (word(3, "0"), "process"),
+    "the start is a fraction": (word(3, f"{START}.0"), "unknown"),
+    "the verb is shouted": (lambda room: word(0, room.words[0].upper())(room), "unknown"),
+    "the verb is a key": (word(0, "press"), "unknown"),
+    "the verb is a paste": (word(0, "paste"), "unknown"),
+    "there is no verb": (word(0, ""), "unknown"),
+    "there is a word more": (lambda room: room.words.append("1"), "unknown"),
+    "there is a word less": (lambda room: room.words.pop(), "unknown"),
+    "who asks is gone": (gone(SCRIPT), "caller"),
+    "who asks was replaced": (asks_as(SCRIPT.pid, SCRIPT.start - 1), "caller"),
+    "who asks never was": (asks_as(4242, 1), "caller"),
+    "who asks has left its agent": (process(SCRIPT, ppid=1), "permission"),
+    "who asks is alone": (asks_as(LONELY.pid, LONELY.start), "permission"),
+    "who asks has a shell alone": (process(SCRIPT, ppid=40), "permission"),
+    "who asks is of another agent": (inner_agent, "permission"),
+    "who asks is of an agent that came later": (other_agent, "permission"),
+    "the agent that asks has ended": (gone(CODEX), "caller"),
+    "who asks has parents in a loop": (in_a_loop, "caller"),
+    "who asks is too deep": (very_deep, "caller"),
+    "the agent asks itself": (below_the_agent, "self"),
+    "the agent asks itself, and all is allowed": (allows("all", below_the_agent), "self"),
+    "the agent asks itself, and a person is asked": (allows("ask", below_the_agent), "self"),
+    "the pane asks itself": (below_the_pane, "self"),
+    "nobody has started it": (forgets, "permission"),
+}  # fmt: skip
+#: Of one kind.
+OWN: dict[str, dict[str, tuple[Change, str]]] = {
+    "answer": {
+        "there is no such choice": (word(5, "9"), "choice"),
+        "the choice is 0": (word(5, "0"), "choice"),
+        "the choice is negative": (word(5, "-1"), "unknown"),
+        "the choice is a key": (word(5, "y"), "unknown"),
+        "the choice is two": (word(5, "1,2"), "unknown"),
+        "the choice is fullwidth": (word(5, "\uff11"), "unknown"),
+        "the choice is very large": (word(5, "1" * 30), "unknown"),
+        "no fingerprint": (word(4, ""), "changed"),
+        "another fingerprint": (word(4, "0" * 32), "changed"),
+        "a fingerprint in capitals": (lambda room: word(4, room.words[4].upper())(room), "changed"),
+        "it works again": (shows(WORKING, Status.WORKING), "no-question"),
+        "it has finished": (shows(IDLE, Status.DONE), "no-question"),
+        "the command has changed": (
+            lambda room: setattr(room.desk.host, "screen", attrs.evolve(
+                look(DIALOG), lines=[row.replace("touch", "rm -rf") for row in look(DIALOG).lines])), "changed"),
+        "the window is wider": (
+            lambda room: setattr(room.desk.host, "screen", attrs.evolve(look(DIALOG), columns=120)), "changed"),
+        "it was answered already": (lambda room: room.ask(), "answered"),
+    },
+    "say": {
+        "nothing to type": (word(6, ""), "text"),
+        "an escape": (word(6, "a\x1b[A"), "text"),
+        "a line end that is a key": (lambda room: (word(6, "a\rb")(room)), "text"),
+        "a control": (word(6, "\x03"), "text"),
+        "the end of a paste": (word(6, "a\x1b[201~rm -rf /\r"), "text"),
+        "a C1 control": (word(6, "a\x9b201~"), "text"),
+        "what turns the text around": (word(6, "a\u202eb"), "text"),
+        "a half of a character": (word(6, "a\ud800"), "text"),
+        "a separator of lines": (word(6, "a\u2028b"), "text"),
+        "too much": (word(6, "x" * 4097), "too-long"),
+        "two lines without a paste": (
+            lambda room: (setattr(room.desk.window, "takes_paste", False), word(6, "a\nb")(room)), "lines"),
+        "Enter is something else": (word(5, "2"), "unknown"),
+        "Enter is a word": (word(5, "yes"), "unknown"),
+        "it works": (shows(WORKING, Status.WORKING), "working"),
+        "it asks": (shows(DIALOG, Status.WAITING), "asking"),
+        "it asks, and its id is claimed": (
+            lambda room: (shows(DIALOG, Status.WAITING)(room), word(4, "0" * 32)(room)), "asking"),
+        "it asks for a word that was not shown": (shows("claude/question-80", Status.WAITING), "asking"),
+    },
+    "queue": {
+        "nothing to type": (word(4, ""), "text"),
+        "an escape": (word(4, "a\x1b[A"), "text"),
+        "too much": (word(4, "x" * 4097), "too-long"),
+        "two lines without a paste": (
+            lambda room: (setattr(room.desk.window, "takes_paste", False), word(4, "a\nb")(room)), "lines"),
+        "a text waits already": (lambda room: room.ask(), "queued"),
+    },
+    "interrupt": {
+        "it is at its prompt": (shows(IDLE, Status.IDLE), "no-turn"),
+        "it has finished": (shows(IDLE, Status.DONE), "no-turn"),
+        "it asks": (shows(DIALOG, Status.WAITING), "asking"),
+    },
+}  # fmt: skip
+#: Where the fingerprint is of a question only, or the screen was not told to be any other, it is no other request.
+HARMLESS = {
+    ("interrupt", "its screen is blank"), ("interrupt", "its screen asks something else"),
+    ("interrupt", "there is a word less"), ("queue", "there is a word less"),
+    ("queue", "its screen is blank"), ("queue", "its screen asks something else"),
+}  # fmt: skip
+CASES = [(verb, name) for verb in OWN for name in (*EVERY, *OWN[verb]) if (verb, name) not in HARMLESS]
+
+
+@pytest.mark.parametrize("verb", OWN)
+def test_what_is_allowed_is_typed_once(make: Callable[[str], Room], verb: str) -> None:
+    """Nothing else changed, each of them is typed: none of the variants is refused for a mistake of this table."""
+    room = make(verb)
+    assert isinstance(room.ask(), Done)
+    assert room.desk.window.written == {
+        "answer": ["1"], "say": ["\x1b[200~go on\x1b[201~\r"], "interrupt": ["\x1b"], "queue": []
+    }[verb]  # fmt: skip
+
+
+def test_a_queued_text_is_for_that_process(make: Callable[[str], Room]) -> None:
+    """What waits is the text, for the agent that was meant: `actions.queue` types it, to that one alone."""
+    room = make("queue")
+    assert isinstance(room.ask(), Done)
+    assert room.desk.host.panes[3].queued == Queued(pid=PID, start=START, text="go on")
+
+
+def test_nothing_hostile_is_typed(make: Callable[[str], Room]) -> None:
+    """Each is refused by the rule that is meant, and not one key is written."""
+    assert len(CASES) >= 150
+    wrong = []
+    for verb, name in CASES:
+        change, rules = {**EVERY, **OWN[verb]}[name]
+        room = make(verb)
+        change(room)
+        before = [*room.desk.window.written, room.desk.host.panes[3].queued]
+        told = room.ask()
+        after = [*room.desk.window.written, room.desk.host.panes[3].queued]
+        if not isinstance(told, Refusal) or told.rule not in rules.split() or after != before:
+            wrong.append((verb, name, told))
+    assert wrong == []
+
+
+def test_a_person_is_asked_once(make: Callable[[str], Room]) -> None:
+    """Their yes and their no count for this caller and this pane, and for no other; nothing is typed before."""
+    for text, is_typed in (("yes", True), (" YES\n", True), ("", False), ("y", False), ("no", False), ("yes!", False)):
+        room = make("say")
+        forgets(room)
+        room.desk.host.config.scripting = "ask"
+        asked: list[tuple[str, Callable[[str], None], Any]] = []
+        room.desk.host.boss.get_line = lambda text, done, window, asked=asked: asked.append((text, done, window))
+        assert room.ask() is None
+        assert room.ask() is None
+        ((question, answered, over),) = asked
+        assert "Codex in 'two' (window 2) wants to type into 'three' (window 3)" in question
+        assert over is room.desk.host.boss.window_id_map[2]
+        assert room.desk.window.written == []
+
+        answered(text)
+        told = room.ask()
+        assert (isinstance(told, Done), len(room.desk.window.written)) == (is_typed, int(is_typed))
+        assert is_typed or told.rule == "permission"
+        room.put(CODEX, start=501)
+        assert room.ask() is None
+        assert len(asked) == 2
+
+
+def test_the_setting_counts_that_kitty_has_read(make: Callable[[str], Room], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not one that the environment of the caller leads to."""
+    room = make("say")
+    forgets(room)
+    folder = Path(os.environ["XDG_RUNTIME_DIR"], "tallylight")
+    (folder / "config.toml").write_text('[scripting]\nallow = "all"\n')
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent))
+    monkeypatch.setenv("KITTY_WINDOW_ID", "3")
+    assert isinstance(told := room.ask(), Refusal) and told.rule == "permission"
+    room.desk.host.config.scripting = "all"
+    assert isinstance(room.ask(), Done)

@@ -1,0 +1,114 @@
+"""The settings of a kitty that runs: what is changed in a file is in force soon, and a mistake changes nothing."""
+
+from __future__ import annotations
+
+import copy
+import os
+from pathlib import Path
+
+import pytest
+
+from tallylight.model.lights import COLOURS
+from tallylight.model.status import Status
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.test_disk import Rig
+from tests.hosts.kitty.test_disk import rig as rig  # a fixture
+
+
+@pytest.fixture
+def config(rig: Rig) -> Path:
+    return rig.home / ".config/tallylight/config.toml"
+
+
+@pytest.fixture
+def running(rig: Rig, config: Path) -> Rig:
+    """A kitty that has read its settings."""
+    config.write_text("[kitty]\nstyle = 'icon'\n")
+    rig.start()
+    rig.until(lambda: rig.host._tabs.style == "icon", "the settings")
+    return rig
+
+
+def write(path: Path, text: str) -> None:
+    """As an editor does: the new file takes the name of the old one."""
+    new = path.with_suffix(".new")
+    new.write_text(text)
+    new.replace(path)
+
+
+def notices(rig: Rig) -> list[str]:
+    return [command.body for command in rig.boss.notification_manager.shown]
+
+
+def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
+    """Style, pulse, colours, times, notifications: all of it, in a kitty that goes on running."""
+    window = running.claude(1, status="busy")
+    running.until(lambda: running.status(1) is Status.WORKING, "the light")
+    write(
+        config,
+        "poll_ms = 400\nsilence_s = 9\n[kitty]\nstyle = 'colour'\npulse = false\n[notify]\ncommand = ['true']\n"
+        "[colours]\nworking = '#010203'\n",
+    )
+    running.until(lambda: running.host._tabs.style == "colour", "the new style")
+    host = running.host
+
+    assert (host._tabs.pulses, host._rollup.pulses) == (False, False)
+    assert host._tabs.colours[Status.WORKING] == (1, 2, 3)
+    assert host.panes[window.id].tracker.timing.silence_s == 9
+    assert host._notices.settings.command == host._notices._command.argv == ("true",)
+    running.kitty.run_repeats()
+    assert [interval for _, interval, repeats in running.kitty.timers.values() if repeats] == [0.4]
+    assert running.status(1) is Status.WORKING
+    assert running.kitty.log == notices(running) == []
+
+    config.unlink()
+    running.until(lambda: host._tabs.style == "stripe", "the defaults")
+    assert (host._tabs.colours, host._notices.settings.command) == (COLOURS, ())
+
+
+def test_a_mistake_keeps_what_was_in_force(running: Rig, config: Path) -> None:
+    """It is told once, in the log and in front of the person; what was right in the file waits until all of it is."""
+    write(config, "[kitty]\nstyle = 'colour'\npuls = false\n")
+    running.until(lambda: notices(running), "the notice")
+    write(config, "[kitty]\nstyle = 'colour'\npuls = false\n# the same mistake\n")
+    stamp = running.host._settings.current.stamp
+    running.until(lambda: running.host._settings.current.stamp != stamp, "the next reading")
+
+    assert running.host._tabs.style == "icon"
+    (line,), (notice,) = running.kitty.log, notices(running)
+    assert "config.toml:3: kitty.puls" in line and "config.toml:3: kitty.puls" in notice
+
+    write(config, "[kitty]\nstyle = 'colour'\n")
+    running.until(lambda: running.host._tabs.style == "colour", "the corrected file")
+    assert len(notices(running)) == 1
+
+
+def test_an_agent_file_is_taken_over(running: Rig) -> None:
+    """A new agent is known without a restart; one with a mistake leaves all agents as they were."""
+    agents = running.home / ".config/tallylight/agents"
+    agents.mkdir()
+    (agents / "mine.toml").write_text('name = "mine"\nprocesses = ["mine"]\n')
+    running.until(lambda: "mine" in {agent.name for agent in running.host._settings.current.agents}, "the agent")
+    write(agents / "mine.toml", "name = 5\n")
+    running.until(lambda: notices(running), "the notice")
+
+    assert "mine" in {agent.name for agent in running.host._settings.current.agents}
+
+
+def test_kitty_reads_its_configuration_again(running: Rig, config: Path) -> None:
+    """Then ours is read too, at once, even where the file looks as before."""
+    found = config.stat()
+    config.write_text("[kitty]\nstyle = 'off' \n")
+    os.utime(config, ns=(found.st_atime_ns, found.st_mtime_ns))
+    assert (config.stat().st_size, config.stat().st_mtime_ns) == (found.st_size, found.st_mtime_ns)
+    running.kitty.options = copy.copy(running.kitty.options)
+    running.until(lambda: running.host._tabs.style == "off", "the new style")
+
+
+def test_what_has_not_changed_is_not_read(running: Rig) -> None:
+    """Looking at the files is all that is done for those that are as they were."""
+    settings = running.host._settings
+    before, looked_at = settings.current, settings._looked_at
+    running.until(lambda: settings._looked_at > looked_at and not running.host.worker.is_waiting, "another look")
+
+    assert settings.current is before

@@ -1,0 +1,459 @@
+"""Panes of real tmux and GNU Screen, with a program called `claude` that asks twice: answered, and typed into."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.actions import answer, say
+from tallylight.actions.answer import Done, Question, Typist
+from tallylight.actions.caller import Caller
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Interrupt, Say
+from tallylight.hosts.detached import pane as detached
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.gnu_screen.source import ScreenSource
+from tallylight.hosts.polling import queue as text_queue
+from tallylight.hosts.polling.host import PollingHost
+from tallylight.hosts.polling.queue import TextQueue
+from tallylight.hosts.polling.source import SourcePane
+from tallylight.hosts.tmux.source import TmuxSource
+from tallylight.model.errors import SessionError
+from tallylight.model.status import Status
+from tallylight.snapshot import sockets
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import SnapshotWriter
+from tallylight.ui.agent_list.channel import encode, read_answer
+from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
+from tests.ui.agent_list.test_loop import List
+
+pytestmark = pytest.mark.programs
+
+#: It draws a recorded dialog for each command, then a recorded prompt, then that it works; and notes what it is typed.
+AGENT = r"""#!/usr/bin/python3
+import os, sys, tty
+folder = os.path.dirname(os.path.abspath(__file__))
+screens = sys.argv[1]
+
+def show(name, old="", new=""):
+    head, _, body = open(f"{screens}/{name}.txt").read().partition("---\n")
+    row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
+    lines = body.replace(old, new).rstrip("\n").split("\n") if old else body.rstrip("\n").split("\n")
+    sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(lines) + f"\x1b[{row + 1};{len(lines[row]) + 1}H")
+    sys.stdout.flush()
+
+def read(end):
+    data = b""
+    while not data or not data.endswith(end):
+        data += os.read(0, 4096)
+        with open(f"{folder}/typed", "wb") as file:
+            file.write(b"".join(typed) + data)
+    typed.append(data)
+
+typed = []
+tty.setraw(0)
+for command in ("echo one", "rm -rf build"):
+    show("permission-bash-80", "touch made1", command)
+    read(b"")
+show("idle-after-turn-80")
+read(b"\r")
+show("working-80")
+read(b"\x1b")
+"""
+SCREENS = Path(__file__).parents[1] / "evidence/screens/claude"
+
+
+def until(condition: Callable[[], object], problem: str) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, problem
+        time.sleep(0.02)
+
+
+@attrs.define
+class Room:
+    """A session in which the program runs, and `cat` after it."""
+
+    folder: Path
+    environ: dict[str, str]
+    sight: SourcePane
+    multiplexers: Multiplexers
+    agent: str = "claude"
+
+    def pane(self, status: Status = Status.WAITING) -> Pane:
+        """What its host would say of it."""
+        return Pane(id=self.sight.id, status=status, agent=self.agent, attach=self.sight.attach)
+
+    def typist(self, status: Status = Status.WAITING) -> Typist:
+        found = self.multiplexers.at("sessions-1", self.pane(status))
+        assert not isinstance(found, Refusal)
+        return found
+
+    def asked(self, text: str) -> Question:
+        """The question, once *text* stands in it."""
+        found: list[Question | Refusal] = []
+
+        def is_there() -> bool:
+            found.append(answer.ask(self.typist()))
+            return isinstance(found[-1], Question) and any(text in row for row in found[-1].context)
+
+        until(is_there, f"{text!r} is not asked")
+        assert isinstance(found[-1], Question)
+        return found[-1]
+
+    @property
+    def typed(self) -> bytes:
+        """What the program was typed."""
+        file = self.folder / "typed"
+        return file.read_bytes() if file.exists() else b""
+
+
+@pytest.fixture(params=["tmux", "screen"])
+def room(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Room]:
+    """The program in a session of 100 columns and 40 rows; or of 80 and 24, in Screen."""
+    with session(request.param, tmp_path, "claude", AGENT, SCREENS) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def session(multiplexer: str, tmp_path: Path, agent: str, text: str, screens: Path) -> Iterator[Room]:
+    """The program *text*, called *agent* and told where its *screens* are, in a session of tmux or GNU Screen."""
+    for name in ("run", "tmux", "screen", "bin"):
+        (tmp_path / name).mkdir(mode=0o700)
+    kept = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE", "STY")}
+    environ = {
+        **kept, "XDG_RUNTIME_DIR": str(tmp_path / "run"), "TMUX_TMPDIR": str(tmp_path / "tmux"), "HOME": str(tmp_path),
+        "SCREENDIR": str(tmp_path / "screen"), "LC_ALL": "C.UTF-8",
+    }  # fmt: skip
+    program = tmp_path / "bin" / agent
+    program.write_text(text)
+    program.chmod(0o755)
+    command = ["sh", "-c", f"{program} {screens}; exec cat"]
+    is_tmux = multiplexer == "tmux"
+    how = (
+        ["tmux", "new-session", "-d", "-x", "100", "-y", "40", "-s", "one"]
+        if is_tmux
+        else ["screen", "-U", "-dmS", "one"]
+    )
+    subprocess.run([*how, *command], env=environ, check=True)
+    source = TmuxSource(environ, shows_lights=False) if is_tmux else ScreenSource(environ)
+    found: list[SourcePane] = []
+
+    def is_there() -> bool:
+        found[:] = [sight for sight in source.look() or () if sight.read or sight.together]
+        return bool(found)
+
+    try:
+        until(is_there, "the session is not seen")
+        yield Room(tmp_path / "bin", environ, found[0], Multiplexers(environ), agent)
+    finally:
+        source.close()
+        kill = ["tmux", "kill-server"] if is_tmux else ["screen", "-S", "one", "-X", "quit"]
+        subprocess.run(kill, env=environ, check=False, stdout=subprocess.DEVNULL)
+
+
+def test_of_two_queued_dialogs_one_is_answered(room: Room) -> None:
+    """An answer is for the dialog that was seen: given twice it approves nothing else. Then a text, an interruption."""
+    first = room.asked("echo one")
+    assert answer.answer(room.typist(), first.answer(1)) == Done(room.sight.id, "answered 1. Yes")
+    second = room.asked("rm -rf build")
+    assert room.typed == b"1"
+
+    again = answer.answer(room.typist(), first.answer(1))
+    assert isinstance(again, Refusal) and again.rule == "changed"
+    text = Say(second.pane, second.pid, second.start, "go on", enter=True)
+    refused = say.say(room.typist(Status.IDLE), text)
+    assert isinstance(refused, Refusal) and refused.rule == "asking"
+    assert room.typed == b"1"
+
+    assert answer.answer(room.typist(), second.answer(4)) == Done(second.pane, "answered 4. No")
+    until(lambda: room.typed == b"14", f"the answer did not arrive: {room.typed!r}")
+    _say_and_interrupt(room, text)
+
+
+def _say_and_interrupt(room: Room, text: Say) -> None:
+    """At its prompt; as it works; and when it has gone."""
+    idle, working = room.typist(Status.IDLE), room.typist(Status.WORKING)
+    hard = attrs.evolve(text, text="'\"$HOME ^C \\x03 `id` #{pid} -t %1 grüße 日本;kill-server;")
+    until(lambda: _is(idle, hard, "lines"), "it is not at its prompt")
+    assert isinstance(say.interrupt(idle, Interrupt(text.pane, text.pid, text.start)), Refusal)
+
+    assert say.say(idle, hard) == Done(text.pane, "sent, and Enter pressed")
+    until(lambda: room.typed == f"14{hard.text}\r".encode(), f"the text did not arrive whole: {room.typed!r}")
+    until(lambda: _is(idle, hard, "working"), "it does not work")
+    stopped = say.interrupt(working, Interrupt(text.pane, text.pid, text.start))
+    assert stopped == Done(text.pane, "interrupted")
+    until(lambda: room.typed.endswith(b"\r\x1b"), f"Escape did not arrive: {room.typed!r}")
+
+    until(lambda: _is(idle, hard, "process"), "the program is still there")
+    held = answer.holder(idle)
+    assert isinstance(held, Refusal) and held.rule == "process"
+
+
+def _is(typist: Typist, text: Say, rule: str) -> bool:
+    """Whether a text of two lines is refused by *rule*; neither multiplexer tells that its program takes pastes."""
+    found = say.say(typist, attrs.evolve(text, text="x\ny"))
+    return isinstance(found, Refusal) and found.rule == rule
+
+
+def test_the_list_answers_one_of_them(room: Room, tmp_path: Path) -> None:
+    """From the list in a terminal of its own: `a` shows it, a number answers it, and the next one stays unanswered."""
+    room.asked("echo one")
+    writer = SnapshotWriter.for_host("sessions", room.environ, time.time)
+    while not writer.path.exists():
+        writer.publish((attrs.evolve(room.pane(), project="shop"),), time.monotonic())
+        writer.flush(time.monotonic())
+    names = ("TMUX_TMPDIR", "SCREENDIR", "LC_ALL", "PATH")
+    shown = List(tmp_path / "run", "agents", **{name: room.environ[name] for name in names})
+    with shown.terminal:
+        shown.wait("shop")
+        shown.terminal.type(b"a")
+        shown.wait("to read: scroll")
+        shown.terminal.type(b"1")
+        shown.wait("read all of it first")
+        while "to read" in (before := shown.screen()[-1]) or "read all" in before:
+            shown.terminal.type(b"\x1b[5~")
+            shown.wait(lambda lines, before=before: lines[-1] != before)
+        shown.terminal.type(b"1")
+        shown.wait("answered 1. Yes")
+        room.asked("rm -rf build")
+        shown.terminal.type(b"1q")
+        assert shown.end() == 0
+    assert room.typed == b"1"
+
+
+def test_the_list_writes_to_one_of_them(room: Room, tmp_path: Path) -> None:
+    """`e` while it asks says so; at its prompt what is written is typed, with Enter, and once."""
+    shown = room.asked("echo one")
+    writer = SnapshotWriter.for_host("sessions", room.environ, time.time)
+
+    def publish(status: Status) -> None:
+        writer.publish((attrs.evolve(room.pane(status), project="shop"),), time.monotonic())
+        while not writer.path.exists() or writer.due(time.monotonic()) is not None:
+            writer.flush(time.monotonic())
+
+    publish(Status.WAITING)
+    names = ("TMUX_TMPDIR", "SCREENDIR", "LC_ALL", "PATH")
+    listed = List(tmp_path / "run", "agents", **{name: room.environ[name] for name in names})
+    with listed.terminal:
+        listed.wait("shop")
+        listed.terminal.type(b"e")
+        listed.wait("it asks something")
+        listed.terminal.type(b"\x1b")
+        listed.wait("? help")
+        for question in (shown, None):
+            given = (question or room.asked("rm -rf build")).answer(1)
+            assert isinstance(answer.answer(room.typist(), given), Done)
+        publish(Status.DONE)
+        listed.wait("1 done")
+        until(lambda: not isinstance(say.taker(room.typist(Status.DONE)), Refusal), "it is not at its prompt")
+        listed.terminal.type(b"e")
+        listed.wait("to claude in shop")
+        listed.terminal.type("\x1b[200~grüße an alle\x1b[201~!\x1b\r\x7f".encode())
+        listed.wait("grüße an alle!")
+        listed.terminal.type(b"\r")
+        until(lambda: room.typed.endswith("grüße an alle!\r".encode()), "nothing was typed")
+        listed.wait("sent")
+        listed.terminal.type(b"e")
+        listed.wait("it is working")
+        listed.terminal.type(b"\x1b")
+        listed.wait("? help")
+        listed.terminal.type(b"q")
+        assert listed.end() == 0
+    assert room.typed == "11grüße an alle!\r".encode()
+
+
+@pytest.fixture
+def served(room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[PollingHost]:
+    """The host of its session, in this process, which takes texts; whoever runs the tests is a person."""
+    monkeypatch.setattr(text_queue, "caller_of", lambda *_: Caller((1, 1), "", frozenset()))
+    source = TmuxSource(room.environ) if room.pane().id.startswith("tmux/") else ScreenSource(room.environ)
+    poller = PollingHost("sessions", [source], room.environ)
+    TextQueue.serve(poller, "sessions", room.multiplexers, room.environ)
+    thread = threading.Thread(target=poller.run)
+    thread.start()
+    yield poller
+    poller.stop()
+    thread.join()
+
+
+def test_a_text_waits_for_the_end_of_a_turn(room: Room, served: PollingHost, tmp_path: Path) -> None:
+    """What is written for an agent that asks is typed by its host once it is at its prompt, and into no dialog."""
+    room.asked("echo one")
+    names = ("TMUX_TMPDIR", "SCREENDIR", "LC_ALL", "PATH")
+    listed = List(tmp_path / "run", "agents", **{name: room.environ[name] for name in names})
+    with listed.terminal:
+        listed.wait("1 waiting")
+        for text, waits in (("no", True), ("", False), ("and then ü", True)):
+            if text:
+                listed.terminal.type(b"e")
+                listed.wait("queued until its turn ends")
+                listed.terminal.type(f"{text}\r".encode())
+            else:
+                listed.terminal.type(b"E")
+            listed.wait(lambda lines, text=text, waits=waits: (f"queued: {text}" in lines[1]) is waits)
+        for question in ("echo one", "rm -rf build"):
+            assert isinstance(answer.answer(room.typist(), room.asked(question).answer(1)), Done)
+        until(lambda: room.typed.endswith(b"\r"), "nothing was typed")
+        listed.wait(lambda lines: "queued: and" not in "\n".join(lines))
+        listed.terminal.type(b"q")
+        assert listed.end() == 0
+    assert room.typed == "11and then ü\r".encode()
+    assert not served.problems
+
+
+@pytest.mark.parametrize("room", ["tmux"], indirect=True)
+def test_who_cannot_queue_a_text(room: Room, served: PollingHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent, another user, a pane that is not there, another process, and words that make no sense."""
+    asked = room.asked("echo one")
+    given = (str(asked.pid), str(asked.start))
+    name = f"sessions-{os.getpid()}"
+
+    def said(*words: str) -> object:
+        with sockets.connect(name, 30, room.environ) as connection:
+            connection.sendall(encode(words))
+            return read_answer(connection.recv(4096))
+
+    until(lambda: said("queue", room.pane().id, *given, "") == "there is nothing to type", "the host knows no pane")
+    for words, problem in (
+        (("queue", "tmux/9/%9", *given, "x"), "gone"),
+        (("queue", room.pane().id, given[0], "1", "x"), "another process"),
+        (("queue", room.pane().id, *given, "a\nb"), "bracketed paste"),
+        (("queue", room.pane().id, "x", "1", "x"), "know"),
+        (("type", room.pane().id), "know"), ((), "know"),
+    ):  # fmt: skip
+        assert problem in str(said(*words)), words
+    flood = sockets.connect(name, 30, room.environ)
+    with flood, contextlib.suppress(OSError):
+        for _ in range(100):
+            flood.sendall(b"x" * 65536)
+    monkeypatch.setattr(text_queue, "caller_of", lambda *_: Caller((1, 1), "Codex", frozenset()))
+    assert said("queue", room.pane().id, *given, "x") == "an agent cannot queue a text for another one"
+    monkeypatch.setattr(text_queue.sockets, "peer", lambda _: sockets.Peer(1, os.getuid() + 1))
+    path = sockets.path_of(name, room.environ)
+    with socket.socket(socket.AF_UNIX) as connection, sockets._address(path) as address:
+        connection.connect(address)
+        connection.sendall(encode(["queue", room.pane().id, *given, "x"]))
+        assert read_answer(connection.recv(4096)) == "only the person whose panes these are can queue a text"
+    assert not served.problems and room.typed == b""
+
+
+def test_the_list_previews_one_of_them(room: Room, tmp_path: Path) -> None:
+    """Space shows its screen as it is, and as it becomes; when the session is gone the preview says so."""
+    shown = room.asked("echo one")
+    writer = SnapshotWriter.for_host("sessions", room.environ, time.time)
+    while not writer.path.exists():
+        writer.publish((attrs.evolve(room.pane(), project="shop"),), time.monotonic())
+        writer.flush(time.monotonic())
+    names = ("TMUX_TMPDIR", "SCREENDIR", "LC_ALL", "PATH")
+    listed = List(tmp_path / "run", "agents", **{name: room.environ[name] for name in names})
+    with listed.terminal:
+        listed.wait("shop")
+        listed.terminal.type(b" ")
+        listed.wait("4. No")
+        listed.terminal.type(b"[[[")
+        listed.wait("echo one")
+        assert isinstance(answer.answer(room.typist(), shown.answer(1)), Done)
+        listed.wait("rm -rf build")
+        for session in ("one", "screen"):
+            subprocess.run(["tmux", "kill-session", "-t", session], env=room.environ, capture_output=True)
+            subprocess.run(["screen", "-X", "-S", session, "quit"], env=room.environ, capture_output=True)
+        listed.wait("the session is gone")
+        listed.terminal.type(b"q")
+        assert listed.end() == 0
+
+
+@pytest.mark.parametrize("room", ["tmux"], indirect=True)
+def test_tmux_tells_where_keys_would_not_go(room: Room) -> None:
+    """In copy mode, with its input off, or synchronised with others, a pane is neither answered nor typed into."""
+    shown = room.asked("echo one")
+
+    def tmux(*command: str) -> None:
+        subprocess.run(["tmux", *command], env=room.environ, check=True)
+
+    for begin, end, rule in (
+        (("copy-mode", "-t", "one"), ("send-keys", "-t", "one", "-X", "cancel"), "mode"),
+        (("select-pane", "-d", "-t", "one"), ("select-pane", "-e", "-t", "one"), "mode"),
+        (("set-option", "-w", "-t", "one", "synchronize-panes", "on"),
+         ("set-option", "-w", "-t", "one", "synchronize-panes", "off"), "synchronized"),
+    ):  # fmt: skip
+        tmux(*begin)
+        found = answer.answer(room.typist(), shown.answer(1))
+        assert isinstance(found, Refusal) and found.rule == rule
+        tmux(*end)
+    tmux("resize-window", "-t", "one", "-x", "99")
+    found = answer.answer(room.typist(), shown.answer(1))
+    assert isinstance(found, Refusal) and found.rule == "changed"
+    tmux("kill-server")
+    found = answer.answer(room.typist(), shown.answer(1))
+    assert isinstance(found, Refusal) and found.rule == "gone"
+    assert room.typed == b""
+
+
+@pytest.mark.parametrize("room", ["tmux"], indirect=True)
+def test_a_screen_of_tmux_has_its_colours(room: Room) -> None:
+    """Styles that go on in the next line, line drawing, wide characters; nothing that a terminal would act upon."""
+    drawn = r"\033[1;38;2;1;2;3mbold\nstill\033[m 世界\n\033(0lqk\033(B \033]8;;http://x\033\\link\033]8;;\033\\"
+    command = ["tmux", "respawn-pane", "-k", "-t", "one", f"printf '{drawn}'; exec cat"]
+    subprocess.run(command, env=room.environ, check=True)
+
+    def screen_now() -> StyledScreen:
+        return room.multiplexers.screen("sessions-1", room.pane())
+
+    until(lambda: any("link" in plain(line) for line in screen_now().lines), "nothing is drawn")
+    screen = screen_now()
+
+    bold = Style(foreground=(1, 2, 3), is_bold=True)
+    assert screen.lines == ((Run("bold", bold),), (Run("still", bold), Run(" 世界")), (Run("┌─┐ link"),))
+    assert (screen.columns, screen.cursor) == (100, (2, 8))
+    subprocess.run(["tmux", "kill-server"], env=room.environ, check=True)
+    with pytest.raises(SessionError):
+        room.multiplexers.screen("sessions-1", room.pane())
+
+
+@pytest.mark.parametrize("room", ["screen"], indirect=True)
+def test_a_screen_of_gnu_screen_has_none(room: Room) -> None:
+    """A hardcopy is text alone."""
+    room.asked("echo one")
+
+    screen = room.multiplexers.screen("sessions-1", room.pane())
+
+    assert any("echo one" in plain(line) for line in screen.lines)
+    assert {run.style for line in screen.lines for run in line} == {PLAIN}
+
+
+@pytest.mark.parametrize(
+    ("keys", "parts"),
+    [
+        ("1", ["1"]), ("y\r", ["y", "\r"]), ("yes\r", ["yes", "\r"]), ("\x1b", ["\x1b"]), ("\x1b[Z", ["\x1b[Z"]),
+        ("\x1b[B\x1b[B\r", ["\x1b[B", "\x1b[B", "\r"]), ("\x1b\x1b", ["\x1b", "\x1b"]), ("a\tb;", ["a", "\t", "b;"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_keys_are_split_by_their_names(keys: str, parts: list[str]) -> None:
+    """Text stays together; what has a name is a key of its own."""
+    assert detached._split_keys(keys) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "argument"), [("a", "a"), ("a;", "a\\;"), (";", "\\;"), ("a;b", "a;b"), ("a\\;", "a\\\\;")]
+)
+def test_no_argument_ends_a_command(text: str, argument: str) -> None:
+    """tmux takes a `;` at the end of an argument for the end of the command, unless it is escaped."""
+    assert detached.argument(text) == argument
+
+
+def test_a_pane_that_is_no_detached_session_is_refused() -> None:
+    """There is nothing to look at and to type into."""
+    found = Multiplexers({}).at("kitty-1", Pane(id="1", status=Status.WAITING))
+
+    assert isinstance(found, Refusal) and found.rule == "unreachable"

@@ -1,0 +1,104 @@
+"""What an agent's project is called: by the repository its directory belongs to, looked up away from the loop."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.agents import agent_files
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.hosts.projects import MAX_KNOWN, Projects
+from tallylight.pane.entry import pane_entry
+from tallylight.pane.pane import Pane
+from tallylight.pane.project import project_of
+from tallylight.tracker.claims import Timing
+from tests.hosts.test_pane import CLAUDE, HandTable
+from tests.tables import each
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with a repository, a worktree of it beside it, a plain directory, and dotfiles under git."""
+    for folder in ("api/.git", "api/src/deep", "plain/below", ".git"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "api-fix").mkdir()
+    (tmp_path / "api-fix" / ".git").write_text("gitdir: ../api/.git/worktrees/api-fix")
+    return tmp_path
+
+
+@each(
+    ("cwd", "name"),
+    [
+        ("api", "api"), ("api/src/deep", "api"), ("api-fix", "api-fix"), ("plain/below", "below"), ("", "~"),
+        ("gone/away", "away"), ("api/src/../src/", "api"),
+    ],
+)  # fmt: skip
+def test_a_project_is_its_repository(home: Path, cwd: str, name: str) -> None:
+    """A directory in no repository has its own name; dotfiles under git make no project of all that is in a home."""
+    assert project_of(f"{home}/{cwd}", str(home)) == name
+
+
+@each(("cwd", "name"), [("/", ""), ("relative", ""), ("", ""), ("/a\0b", "a\0b"), ("/x" * 5000, "x")])
+def test_what_is_no_directory_has_no_name(cwd: str, name: str) -> None:
+    assert project_of(cwd, "/home/me") == name
+
+
+@attrs.define
+class _Jobs:
+    """Jobs that are done when a test says so."""
+
+    waiting: list[tuple[Callable[[], object], Callable[[object], None]]] = attrs.field(factory=list)
+
+    def submit(self, name: str, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+        assert name == "projects"
+        if not self.waiting:
+            self.waiting.append((job, done))
+        return True
+
+    def run(self) -> None:
+        job, done = self.waiting.pop()
+        done(job())
+
+
+def _pane(folder: Path) -> Pane:
+    table = HandTable(str(folder), folder=str(folder))
+    agents, _ = agent_files.load_agents({"HOME": table.home})
+    pane = Pane(Timing(), ForegroundReader(agents, table), table)
+    pane.foreground(CLAUDE.pid, 10.0)
+    return pane
+
+
+def test_a_pane_is_told_once_it_is_looked_up(home: Path) -> None:
+    """Until then its directory names it; nothing is looked up twice, and nothing on the loop."""
+    jobs = _Jobs()
+    projects = Projects(jobs.submit, str(home))
+    pane = _pane(home / "api" / "src" / "deep")
+
+    projects.tell([pane])
+    assert pane.project == "deep"
+    jobs.run()
+    revision = pane.tracker.revision
+    projects.tell([pane])
+    assert (pane.project, pane.tracker.revision) == ("api", revision + 1)
+    projects.tell([pane])
+    assert pane.tracker.revision == revision + 1 and not jobs.waiting
+    entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="✳ Run the migration")
+    assert entry.project == "api"
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    projects = Projects(lambda *_: True, "/home/me")
+    projects._were_read({f"/d/{number}": str(number) for number in range(2 * MAX_KNOWN)})
+
+    assert len(projects._known) == MAX_KNOWN
+
+
+def test_a_disk_that_fails_names_nothing() -> None:
+    projects = Projects(lambda *_: True, os.sep)
+    projects._were_read(OSError("gone"))
+
+    assert not projects._known

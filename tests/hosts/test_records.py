@@ -1,0 +1,295 @@
+"""The records of agents in a pane: what is read of them, when, and what becomes of it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.agents import agent_files
+from tallylight.evidence.process import Process
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.model.report import Source
+from tallylight.model.status import Kind, Status
+from tallylight.pane import record as record_module
+from tallylight.pane import record_places
+from tallylight.pane.entry import pane_entry
+from tallylight.pane.own_files import CALM_EVERY
+from tallylight.pane.pane import Pane
+from tallylight.pane.record import RecordRequest
+from tallylight.pane.record_places import DiskPlaces, StrangeError, added, ask
+from tallylight.pane.screen_looks import CALM_LOOKS
+from tallylight.tracker.claims import Timing
+from tests.evidence.records.kept import Kept, kept, make_database
+from tests.hosts.test_pane import CODEX, SHELL, HandTable, rows
+
+
+@attrs.define
+class Table(HandTable):
+    """One that also says when a process started, and where it works."""
+
+    started: float = 1.0
+
+    def start_time(self, pid: int) -> float | None:
+        return self.started
+
+    def cwd(self, pid: int) -> str:
+        return "/home/user/project"
+
+
+@pytest.fixture
+def record() -> Kept:
+    return kept("codex")
+
+
+@pytest.fixture
+def rollout(tmp_path: Path) -> Path:
+    """Where Codex writes; the folder is there, the file is not."""
+    path = (
+        tmp_path / ".codex/sessions/2026/11/22/rollout-2026-11-22T08-56-08-01a20278-4d7d-7180-97a9-3729dd904e37.jsonl"
+    )
+    path.parent.mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def pane(tmp_path: Path) -> Pane:
+    """A pane in which Codex runs."""
+    table = Table(str(tmp_path))
+    agents, _ = agent_files.load_agents({"HOME": table.home})
+    pane = Pane(Timing(), ForegroundReader(agents, table), table)
+    pane.foreground(CODEX.pid, 0.0)
+    return pane
+
+
+def look(pane: Pane, now: float, ticks: int = record_module.EAGER_EVERY) -> None:
+    """What a host does in so many ticks."""
+    for _ in range(ticks):
+        for request in pane.requests():
+            pane.answered(request, request.read(), now)
+
+
+def test_what_a_record_tells_reaches_the_snapshot(pane: Pane, rollout: Path, record: Kept) -> None:
+    """Model, context, reply, subagents and limit are fields of the pane's entry; the session is remembered."""
+    rollout.write_bytes(record.data)
+    look(pane, 1.0)
+
+    entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="")
+    assert (entry.model, entry.reply, entry.limited_until > 0) == ("scripted", "Here is a short answer.", True)
+    assert pane.conversation.entry.session
+    assert not entry.strange_record
+
+
+def test_what_a_permission_is_asked_for(pane: Pane, rollout: Path, record: Kept) -> None:
+    """While a title says no more than that it asks, the record tells what for."""
+    lines = record.lines
+    call = next(number for number, line in enumerate(lines) if b'"exec_command"' in line)
+    rollout.write_bytes(b"".join(lines[: call + 1]))
+    pane.title("[ ! ] Action Required | codex", 0.5)
+    look(pane, 1.0)
+
+    entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="")
+    assert (entry.status, entry.kind, entry.message) == ("waiting", "permission", "exec_command: touch made")
+
+
+def test_an_end_of_long_ago_is_old_news(pane: Pane, rollout: Path, record: Kept) -> None:
+    """What a record says happened before the agent was first seen here lights nothing."""
+    rollout.write_bytes(record.data)
+    look(pane, 1.0)
+
+    assert Source.RECORD not in pane.tracker._records.own
+
+
+def test_how_a_turn_ended_counts(pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Done, broken off, failed and stopped by a limit are told as they are written, each until the next turn begins."""
+    pane.title("⠋ codex", 0.5)
+    shown: list[tuple[Status, Kind | None]] = []
+    for line in record.lines:
+        with rollout.open("ab") as file:
+            file.write(line)
+        at = record.reader.read(line, None).turn
+        monkeypatch.setattr(time, "time", lambda at=at: at.at + 0.1 if at is not None else 0.0)
+        look(pane, 10.0 * (len(shown) + 1), ticks=record_module.AGAIN_EVERY)
+        claim = pane.tracker._records.own.get(Source.RECORD)
+        state = (claim.status, claim.report.kind) if claim is not None else None
+        if state is not None and shown[-1:] != [state]:
+            shown.append(state)
+
+    limited = (Status.WAITING, Kind.LIMIT)
+    assert shown == [(Status.DONE, None), (Status.IDLE, None), (Status.DONE, None), (Status.ERROR, None), limited]
+
+
+def test_a_record_is_read_once(pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it grows only what was added is read; while it does not, nothing."""
+    read: list[int] = []
+    added_to = record_places.added
+
+    def counted(path: str, offset: int, size: int) -> tuple[bytes, int]:
+        data, end = added_to(path, offset, size)
+        read.append(len(data))
+        return data, end
+
+    monkeypatch.setattr(record_module, "added", counted)
+    rollout.write_bytes(b"")
+    for line in record.lines:
+        with rollout.open("ab") as file:
+            file.write(line[:20])
+            file.flush()
+            look(pane, 1.0)
+            file.write(line[20:])
+        look(pane, 1.0)
+    before = len(read)
+    look(pane, 2.0, ticks=50)
+
+    assert sum(read) == len(record.data) and len(read) == before
+    assert pane.record is not None
+    assert pane.record.details == record.reader.read(record.data, None).details
+
+
+def test_a_record_that_was_begun_anew(pane: Pane, rollout: Path, record: Kept) -> None:
+    """One that is shorter than it was, or another file in its place, is read from its start."""
+    rollout.write_bytes(record.data)
+    look(pane, 1.0)
+    rollout.write_bytes(record.lines[0] + record.lines[1])
+    look(pane, 2.0)
+
+    assert pane.record is not None and pane.record.details.reply == ""
+    other = rollout.with_suffix(".new")
+    other.write_bytes(record.data)
+    other.replace(rollout)
+    look(pane, 3.0)
+    assert pane.record.details.reply
+
+
+def test_a_format_of_tomorrow(pane: Pane, rollout: Path, record: Kept) -> None:
+    """A record in which nothing is known gives nothing, and is told as such; the light is not touched."""
+    strange = record.lines[0] + b"".join(line.replace(b'"type":', b'"sort":') for line in record.lines[1:])
+    rollout.write_bytes(strange)
+    before = pane.decision
+    look(pane, 1.0)
+
+    entry = pane_entry(pane, lambda at: at, id_="1", tab="", os_window="", title="")
+    assert entry.strange_record and not entry.model and not entry.reply
+    assert pane.decision == before
+
+
+def test_a_record_of_another_run_is_nobodys(pane: Pane, rollout: Path, record: Kept) -> None:
+    """What a slow disk brings after the agent has gone is dropped."""
+    rollout.write_bytes(record.data)
+    requests = pane.requests()
+    pane.foreground(SHELL.pid, 1.0)
+    for request in requests:
+        pane.answered(request, request.read(), 2.0)
+
+    assert pane.record is None and pane.requests() == ()
+
+
+def test_files_of_a_daemon_are_nobodys(
+    pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a process has started in a group of its own may serve other terminals too: its files tell nothing."""
+    own, daemon = Process(81, 80, CODEX.pgrp, "codex"), Process(82, 80, 82, "codex", ("codex", "app-server"))
+    asked: list[int] = []
+
+    def open_files(pids: Iterable[int], of: object) -> tuple[str, ...]:
+        asked.extend(pids)
+        return ()
+
+    monkeypatch.setattr(record_module, "open_files", open_files)
+    monkeypatch.setattr(Table, "descendants", lambda self, pid: (own, daemon))
+    look(pane, 1.0, ticks=1)
+
+    assert asked == [CODEX.pid, own.pid]
+
+
+def test_a_calm_pane_is_looked_at_less(pane: Pane) -> None:
+    """While nothing is drawn its record is looked at in every fourth tick, the same in all panes."""
+    for second in range(CALM_LOOKS + 3):
+        pane.screen(lambda: rows("a"), float(second))
+    assert pane.is_calm
+    asked = [tick for tick in range(1, 17) if any(isinstance(r, RecordRequest) for r in pane.requests(tick))]
+
+    assert asked and all(tick % CALM_EVERY == 0 for tick in asked)
+
+
+def test_a_record_is_looked_for_less_and_less(pane: Pane) -> None:
+    """An agent that keeps none costs a search in every fourth tick at first, and in every sixteenth later."""
+    asked = [any(isinstance(request, RecordRequest) for request in pane.requests()) for _ in range(200)]
+
+    assert sum(asked[:40]) == 10 and sum(asked[40:]) == 10
+
+
+def test_no_more_than_its_end_is_read(tmp_path: Path) -> None:
+    """Of a long file the last bytes, and a line that is cut in front is no entry; one without an end comes later."""
+    path = tmp_path / "record"
+    path.write_bytes(b"x" * record_places.TAIL_BYTES + b"\n" + b"whole\npart")
+    size = path.stat().st_size
+    data, end = added(str(path), 0, size)
+
+    assert data.endswith(b"\nwhole\n") and len(data) <= record_places.TAIL_BYTES
+    assert added(str(path), end, size) == (b"", end)
+    path.write_bytes(b"y" * 2 * record_places.TAIL_BYTES)
+    # A line that is longer than all that is read at once is passed over.
+    assert added(str(path), 0, path.stat().st_size) == (b"", path.stat().st_size)
+
+
+def test_what_grows_while_alone(tmp_path: Path) -> None:
+    """A file that was written to, or made, between two looks at which nobody else was there has grown; no other has."""
+    old, new = str(tmp_path / "old"), str(tmp_path / "new")
+    Path(old).write_text("a")
+    os.utime(old, (100, 100))
+    first = DiskPlaces()
+    assert first.grew(old) == 0
+    os.utime(old, (200, 200))
+    Path(new).write_text("b")
+    os.utime(new, (150, 150))
+    after = {"before": first.seen, "is_first": False}
+
+    alone = DiskPlaces(**after, is_alone=True)  # type: ignore[arg-type]
+    assert (alone.grew(old), alone.grew(new)) == (200, 150)
+    beside = DiskPlaces(**after)  # type: ignore[arg-type]
+    assert (beside.grew(old), beside.grew(new)) == (0, 0)
+    assert DiskPlaces(before=alone.seen, is_first=False).grew(old) == 200
+
+
+def test_a_database_is_neither_held_up_nor_written(tmp_path: Path) -> None:
+    """Read while another writes into it; while it is locked there is nothing, at once; what is none is nothing."""
+    path = tmp_path / "opencode.db"
+    session = make_database("opencode", path)
+    query = ("select id from session where id = ?",)
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("begin immediate")
+    writer.execute("update session set title = 'other'")
+    assert ask(str(path), query, (session,)) == [(session,)]
+    writer.execute("rollback")
+    writer.execute("pragma journal_mode = delete")
+    writer.execute("begin exclusive")
+    before = time.monotonic()
+    assert ask(str(path), query, (session,)) == []
+    assert time.monotonic() - before < 1.0
+    writer.close()
+
+    (tmp_path / "none").write_bytes(b"what is this")
+    assert ask(str(tmp_path / "none"), query, (session,)) == []
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(StrangeError):
+        ask(str(tmp_path / "empty"), query, (session,))
+    assert ask(str(tmp_path / "absent"), query, (session,)) == [] and not (tmp_path / "absent").exists()
+    os.mkfifo(tmp_path / "pipe")
+    assert ask(str(tmp_path / "pipe"), query, (session,)) == []
+    assert ask(str(path), ("delete from session",), ()) == []
+    assert sqlite3.connect(path).execute("select count(*) from session").fetchone() != (0,)
+
+
+def test_a_query_without_an_end_is_given_up(tmp_path: Path) -> None:
+    """However much a database holds: a question takes so long and no longer."""
+    path = tmp_path / "opencode.db"
+    make_database("opencode", path)
+    endless = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n"
+
+    assert ask(str(path), (endless,), ()) == []

@@ -1,0 +1,255 @@
+"""The socket of a kitty for scripts: who is heard, what floods and strangers cost, who is taken for the terminal."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tallylight.actions.gate import Refusal
+from tallylight.hosts.script_messages import Rows, decode, encode
+from tallylight.hosts.scripting import Reach
+from tallylight.model.status import Status
+from tallylight.snapshot import sockets
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.sockets import Peer, SocketError
+from tallylight.ui.agent_list.channel import encode as encode_words
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.script_desk import ScriptDesk
+from tests.tables import each
+
+DIALOG = "claude/permission-bash-80"
+NAME = f"kitty-{os.getpid()}"
+PANE = Found(NAME, Pane(id="3", status=Status.WAITING))
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    return tmp_path / "tallylight"
+
+
+def reach() -> Reach:
+    return Reach(None)  # type: ignore[arg-type] # it is not asked
+
+
+@pytest.mark.parametrize("depth", [0, 200])
+def test_both_sides_know_each_other_by_the_kernel(tmp_path: Path, depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host learns which process connects, and that process which one listens; only this user gets there."""
+    folder = tmp_path / ("x" * depth)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    runtime = folder / "tallylight"
+    listener = sockets.listen("kitty")
+    assert (runtime / f"{NAME}.sock").stat().st_mode & 0o777 == 0o600
+    code = (
+        "from tallylight.snapshot import sockets; import sys\n"
+        f"sys.stdin.read() if sockets.connect({NAME!r}, 30.0) else 0"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as process:
+        listener.setblocking(True)
+        listener.settimeout(30)
+        connection, _ = listener.accept()
+        assert sockets.peer(connection) == Peer(process.pid, os.getuid())
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(30) == 0
+    connection.close()
+    listener.close()
+
+
+def _another(path: Path) -> subprocess.Popen[bytes]:
+    """A process that listens where the terminal should, and is another one."""
+    code = (
+        "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); print(flush=True)\n"
+        'while True:\n    c, _ = s.accept(); c.sendall(b\'{"rows": ["forged"]}\\n\')'
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+def test_another_process_is_not_taken_for_the_terminal(runtime: Path) -> None:
+    """It has put its own socket where that of the kitty should be: it learns nothing, and is not believed."""
+    runtime.mkdir(mode=0o700)
+    process = _another(runtime / f"{NAME}.sock")
+    try:
+        told = reach().screen(PANE)
+        assert isinstance(told, Refusal) and "another process" in told.text
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _file(path: Path) -> None:
+    path.parent.mkdir(mode=0o700)
+    path.write_text("")
+
+
+def _link(path: Path) -> None:
+    path.parent.mkdir(mode=0o700)
+    path.symlink_to("/dev/null")
+
+
+def _linked_directory(path: Path) -> None:
+    real = path.parents[1] / "real"
+    real.mkdir(mode=0o700)
+    path.parent.symlink_to(real)
+    made = socket.socket(socket.AF_UNIX)
+    made.bind(str(real / path.name))
+    made.listen()
+
+
+def _open_directory(path: Path) -> None:
+    path.parent.mkdir()
+    path.parent.chmod(0o777)
+    made = socket.socket(socket.AF_UNIX)
+    made.bind(str(path))
+    made.listen()
+
+
+def _nobody_listens(path: Path) -> None:
+    path.parent.mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def test_nothing_is_asked_at_a_strange_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is no socket, what somebody else could have put there, and what nobody listens at."""
+    strange = (_file, _link, _linked_directory, _open_directory, _nobody_listens, lambda _: None)
+    for number, make in enumerate(strange):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+        make(folder / "tallylight" / f"{NAME}.sock")
+        with pytest.raises(SocketError):
+            sockets.connect(NAME, 1.0)
+        told = reach().question(PANE)
+        assert isinstance(told, Refusal) and told.rule == "unreachable"
+
+
+def test_nothing_listens_in_a_strange_directory(runtime: Path, tmp_path: Path) -> None:
+    """A kitty does not listen where others could take its place; nor does it remove what is no socket."""
+    real = tmp_path / "real"
+    real.mkdir(mode=0o700)
+    runtime.symlink_to(real)
+    with pytest.raises(Exception, match="is not a directory"):
+        sockets.listen("kitty")
+    assert list(real.iterdir()) == []
+
+
+def test_sockets_of_the_dead_go(runtime: Path) -> None:
+    """What a kitty that is gone left is removed; what is alive, and what is no socket of ours, stays."""
+    runtime.mkdir(mode=0o700)
+    alive = socket.socket(socket.AF_UNIX)
+    alive.bind(str(runtime / "kitty-2.sock"))
+    alive.listen()
+    for name in ("kitty-1.sock", "other.sock"):
+        with socket.socket(socket.AF_UNIX) as dead:
+            dead.bind(str(runtime / name))
+    (runtime / "kitty-3.sock").write_text("")
+    sockets.listen("kitty").close()
+    assert sorted(path.name for path in runtime.iterdir()) == sorted(
+        ["kitty-2.sock", "kitty-3.sock", "other.sock", f"{NAME}.sock"]
+    )
+    alive.close()
+
+
+def test_another_user_is_not_heard(runtime: Path, kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is one whose process the kernel does not name: their connections are closed unread."""
+    desk = ScriptDesk.of(kitty, DIALOG)
+    for who in (Peer(os.getpid(), os.getuid() + 1), None):
+        with monkeypatch.context() as patch:
+            connection = sockets.connect(NAME, 30.0)
+            patch.setattr(desk.module.sockets, "peer", lambda _, who=who: who)
+            for call in desk.host.each_tick:
+                call()
+            assert connection.recv(1) == b""
+            connection.close()
+    assert kitty.timers == {}
+
+
+@each(
+    "data, rule",
+    [
+        (b"\n", "gone"),
+        (b"nonsense\n", "gone"),
+        (b'{"screen": 3}\n', "gone"),
+        (b'["screen"]\n', "gone"),
+        (b'["screen", "4"]\n', "gone"),
+        (b'["screen", "-3"]\n', "gone"),
+        (b'["screen", "\xc2\xb3"]\n', "gone"),
+        (b'["screen", 3]\n', "gone"),
+        (b'["screen", "3", "more"]\n', "unknown"),
+        (b'["focus", "3"]\n', "unknown"),
+        (b'["press", "3", "1"]\n', "unknown"),
+        (b'["paste", "3", "rm -rf"]\n', "unknown"),
+        (b"[" * 5000 + b"\n", "gone"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(runtime: Path, kitty: Kitty, data: bytes, rule: str) -> None:
+    """And the next question is answered; nothing is typed."""
+    desk = ScriptDesk.of(kitty, DIALOG)
+
+    def ask() -> list[bytes]:
+        with sockets.connect(NAME, 30.0) as connection, connection.makefile("rb") as answers:
+            connection.sendall(data + encode_words(["screen", "3"]))
+            return [answers.readline(), answers.readline()]
+
+    refused, rows = map(decode, desk.run(ask))
+    assert isinstance(refused, Refusal) and refused.rule == rule
+    assert isinstance(rows, Rows)
+    assert desk.window.written == []
+
+
+def test_a_flood_and_a_crowd_cost_themselves(runtime: Path, kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line without an end closes its connection; those who say nothing have to leave; then the next is heard."""
+    desk = ScriptDesk.of(kitty, DIALOG)
+    flood = sockets.connect(NAME, 0.05)
+    with pytest.raises(OSError, match=r"timed out|reset|Broken"):
+        for _ in range(100):
+            flood.sendall(b"x" * 65536)
+            for call in desk.host.each_tick:
+                call()
+    flood.close()
+    silent = [sockets.connect(NAME, 30.0) for _ in range(desk.module.MAX_CALLERS)]
+    for call in desk.host.each_tick:
+        call()
+    monkeypatch.setattr(desk.module, "IDLE_S", 0.0)
+    for call in desk.host.each_tick:
+        call()
+    monkeypatch.undo()
+    assert all(one.recv(1) == b"" for one in silent)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime.parent))
+    assert isinstance(desk.run(lambda: reach().screen(PANE)), Rows)
+    deadline = time.monotonic() + 30
+    while kitty.timers and time.monotonic() < deadline:
+        kitty.run_repeats()
+    assert kitty.timers == {}
+
+
+@each(
+    "line",
+    [
+        b"", b"nonsense", b"[]", b"{}", b'{"rows": 3}', b'{"rows": [3]}', b'{"question": {}}', b'{"question": null}',
+        b'{"screen": null}', b'{"said": "done"}', b'{"rows": ["a"], "refused": 3}',
+        b'{"rows": [' + b'"a", ' * 2000 + b'"a"]}',
+    ],
+)  # fmt: skip
+def test_a_strange_answer_is_none(line: bytes) -> None:
+    """Whatever the other side sends, it is a refusal."""
+    assert isinstance(decode(line), Refusal)
+
+
+def test_what_is_too_large_is_refused_in_words() -> None:
+    """A screen that no message holds."""
+    told = decode(encode(Rows(tuple("\U0001f600" * 4000 for _ in range(1000)))).rstrip(b"\n"))
+    assert isinstance(told, Refusal) and told.rule == "too-long"

@@ -1,0 +1,157 @@
+"""A pane in which a program runs that no agent file names: when it has a light, and that most have none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tallylight.agents import agent_files
+from tallylight.evidence.process import Process
+from tallylight.evidence.process_table import ForegroundReader
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.pane.entry import pane_entry
+from tallylight.pane.pane import Look, Pane
+from tallylight.snapshot.entries import ConversationEntry
+from tallylight.tracker.claims import Timing
+from tests.hosts.test_pane import SHELL, HandTable
+
+MYSTERY = Process(90, 10, 90, "mystery", ("/opt/bin/mystery",), "/opt/bin/mystery", 900)
+BOX = ["Hello", "", "{}", "╭" + "─" * 40 + "╮", "│ >" + " " * 38 + "│", "╰" + "─" * 40 + "╯", " model", ""]
+ASKING = [
+    "Hello",
+    "",
+    "Run this command?",
+    "  touch made",
+    "",
+    "❯ 1. Yes",
+    "  2. No",
+    "",
+    "Enter to select, Esc to cancel",
+]
+
+
+@pytest.fixture
+def pane(tmp_path: Path) -> Pane:
+    return made(tmp_path, Timing())
+
+
+def made(home: Path, timing: Timing) -> Pane:
+    table = HandTable(str(home))
+    table.processes[MYSTERY.pid] = MYSTERY
+    agents, _ = agent_files.load_agents({"HOME": str(home)})
+    pane = Pane(timing, ForegroundReader(agents, table), table)
+    pane.foreground(SHELL.pid, 0.0)
+    pane.foreground(MYSTERY.pid, 1.0)
+    return pane
+
+
+def spin(pane: Pane, now: float) -> None:
+    for number, glyph in enumerate("⠋⠙⠹"):
+        pane.title(f"{glyph} mystery", now + number / 10)
+
+
+def show(pane: Pane, rows: list[str], now: float, seconds: float = 2.0, work: str = "") -> float:
+    """Let the host look at *rows* for so long; the time afterwards."""
+    frames = "⠋⠙⠹⠸"
+    for tick in range(int(seconds * 4)):
+        now += 0.25
+        lines = [row.format(f"{frames[tick % 4]} {work}" if work else "") for row in rows]
+        pane.foreground(MYSTERY.pid, now)
+        pane.screen(lambda lines=lines: Look(lines, 4, 3, 80), now)  # type: ignore[misc]
+        pane.tick(now)
+    return now
+
+
+def test_without_signs_it_has_no_light(pane: Pane) -> None:
+    """A dialog, output and silence of any program are nobody's business."""
+    now = show(pane, ASKING, 1.0, 10.0)
+    now = show(pane, BOX, now, 10.0)
+
+    assert not pane.decision.is_lit
+    assert pane.agent is None
+    assert pane.unknown.program is not None and pane.unknown.program.name == "mystery"
+
+
+@pytest.mark.parametrize("way", ["title", "screen"])
+def test_a_candidate_asks(pane: Pane, way: str) -> None:
+    """Once it has called out as agents do, its dialog is a light; what ends it is the dialog's end, and no silence."""
+    now = 3.0
+    if way == "title":
+        spin(pane, now)
+        assert pane.decision.status is Status.WORKING
+    now = show(pane, BOX, now, 3.0, work="Thinking")
+    assert pane.agent is not None
+    now = show(pane, ASKING, now)
+    decision = pane.decision
+
+    assert (decision.status, decision.kind, decision.reason.source) == (Status.WAITING, Kind.PERMISSION, Source.SCREEN)
+    assert decision.report.agent == "mystery"
+    pane.title("mystery", now)
+    now = show(pane, BOX, now, 60.0)
+    assert pane.decision.status is not Status.WAITING
+
+
+def test_nothing_is_concluded_of_it(pane: Pane) -> None:
+    """A candidate that draws and falls silent neither works nor waits, and its end is nobody's."""
+    now = show(pane, BOX, 1.0, 3.0, work="Thinking")
+    for tick in range(20):
+        now = show(pane, [f"line {tick} {n} " * 5 for n in range(20)], now, 0.25)
+    assert not pane.decision.is_lit
+    now = show(pane, BOX, now, 30.0)
+    assert not pane.decision.is_lit
+    now = show(pane, ASKING, now)
+    assert pane.decision.status is Status.WAITING
+    pane.foreground(SHELL.pid, now + 1)
+    assert not pane.decision.is_lit
+
+
+def test_a_wish(tmp_path: Path) -> None:
+    """With `trust.unknown_agents = false` nothing is noted at all, and no screen is read."""
+    pane = made(tmp_path, Timing(unknown_agents=False))
+    spin(pane, 2.0)
+
+    def never() -> Look:
+        raise AssertionError("its screen is read")
+
+    pane.screen(never, 3.0)
+    assert pane.agent is None and pane.unknown.program is None
+
+
+def test_its_own_words_need_no_candidate(pane: Pane) -> None:
+    """What a program says of itself is shown as ever, and is no reason to take it for an agent."""
+    pane.tracker.report(Report(source=Source.PROTOCOL, status=Status.WAITING, kind=Kind.QUESTION), 2.0)
+
+    assert pane.decision.status is Status.WAITING
+    assert pane.agent is None
+
+
+def test_it_is_told(pane: Pane) -> None:
+    """The snapshot names the program, and what it is taken for an agent by; nobody's answer is typed into it."""
+    entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
+    assert (entry.unknown, entry.signs) == ("mystery", "")
+    spin(pane, 2.0)
+    entry = pane_entry(pane, lambda at: at, id_="1", tab="1", os_window="1", title="")
+
+    assert (entry.unknown, entry.signs) == ("mystery", "a spinner in its title")
+    assert pane.holder().agent is None
+    assert pane.conversation.entry == ConversationEntry()
+
+
+def test_a_screen_that_has_to_be_read_first(pane: Pane) -> None:
+    """A host that reads screens later is asked again until it has read one."""
+    asked = []
+
+    class UnreadError(Exception):
+        pass
+
+    def unread() -> Look:
+        asked.append(True)
+        raise UnreadError
+
+    for _ in range(3):
+        with pytest.raises(UnreadError):
+            pane.screen(unread, 2.0)
+    pane.screen(lambda: Look(BOX, 4, 3, 80), 2.0)
+    assert len(asked) == 3

@@ -1,0 +1,525 @@
+"""The sidecar on real terminals, with a stand-in for `wezterm` and its GUI: the time-lines that kitty has, too."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.actions import answer, say
+from tallylight.actions.answer import Done, Question, Typist
+from tallylight.actions.gate import Refusal
+from tallylight.evidence.process import Process
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.wezterm.typist import Gui, gui_of
+from tallylight.model.status import Status
+from tallylight.snapshot import requests
+from tallylight.wire.styled import Run, Style
+from tests.hosts.test_detached import AGENT
+from tests.hosts.test_pane import HandTable
+from tests.hosts.wezterm.conftest import light_of
+from tests.hosts.wezterm.desk import Desk, is_running
+from tests.hosts.wezterm.fake import Fake, System
+from tests.real_kitty.test_fake_agent import _AGENT, _SERVER
+
+pytestmark = [pytest.mark.timeout(120), pytest.mark.programs]
+
+#: An agent that only hooks speak for: it sets the variable to what it reads, a line each, and prints nothing.
+_HOOKED = """#!/usr/bin/python3
+import base64, os, sys, termios
+settings = termios.tcgetattr(0)
+settings[3] &= ~termios.ECHO
+termios.tcsetattr(0, termios.TCSANOW, settings)
+for line in sys.stdin:
+    value = base64.b64encode(line.strip().encode()).decode()
+    os.write(1, f"\\x1b]1337;SetUserVar=tally={value}\\x07".encode())
+"""
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """One desk for the tests that do not break it."""
+    desk = Desk(tmp_path_factory.mktemp("wezterm"))
+    desk.program("claude", _AGENT)
+    desk.program("codex", _HOOKED)
+    desk.program("server", _SERVER)
+    desk.start()
+    yield desk
+    desk.close()
+
+
+class Agent:
+    """The agent of the kitty tests, which only prints, in a pane of its own."""
+
+    def __init__(self, desk: Desk, name: str, face: str = "plain") -> None:
+        self.desk = desk
+        self.folder = desk.home / name
+        self.folder.mkdir()
+        self.pane = desk.spawn(FAKE=str(self.folder), FAKE_FACE=face)
+        desk.send(self.pane, "claude\r")
+        desk.wait((self.folder / "pid").exists, "the agent")
+        desk.wait_status(self.pane, "working")
+
+    def lights(self, since: float) -> set[str]:
+        return {name for at, name in self.desk.lights.get(self.pane, ()) if at >= since}
+
+
+def talk(agents: list[Agent], lines: int = 10) -> list[tuple[float, float]]:
+    """Have agents print, all at the same time; when each printed its first and its last line."""
+    for agent in agents:
+        (agent.folder / "printed").write_text("")
+        (agent.folder / "talk").touch()
+    for agent in agents:
+        printed = agent.folder / "printed"
+        agent.desk.wait(lambda p=printed: p.read_text().count("\n") >= lines, "the output")
+    for agent in agents:
+        (agent.folder / "talk").unlink()
+    time.sleep(0.3)
+    times = [[float(line) for line in (agent.folder / "printed").read_text().split()] for agent in agents]
+    return [(found[0], found[-1]) for found in times]
+
+
+def test_the_time_line_of_an_agent_that_only_prints(desk: Desk) -> None:
+    """Blue on output, amber after four silent seconds, typing changes neither, exit and kill take the light along."""
+    server = desk.spawn(FAKE=str(desk.home))
+    desk.send(server, "server\r")
+    agents = [Agent(desk, face, face) for face in ("plain", "boxed")]
+    for agent, (_, last) in zip(agents, talk(agents), strict=True):
+        # A poll of half a second, and a program that has to be started for it, come on top of what kitty allows; on a
+        # machine that has others to serve first that takes its time.
+        assert 3.9 <= desk.wait_light(agent.pane, "waiting", last) - last <= 10.0
+    typing = time.monotonic()
+    for agent in agents:
+        desk.send(agent.pane, "what do you think")
+    time.sleep(1.5)
+    for agent in agents:
+        assert agent.lights(typing) <= {"waiting"}
+        assert desk.status(agent.pane) == "waiting"
+    for agent, (first, _) in zip(agents, talk(agents), strict=True):
+        assert desk.wait_light(agent.pane, "working", typing) - first <= 2.0
+    left = time.monotonic()
+    os.kill(int((agents[0].folder / "pid").read_text()), signal.SIGKILL)
+    desk.send(agents[1].pane, "exit\r")
+    for agent in agents:
+        desk.wait(lambda a=agent: desk.status(a.pane) not in ("working", "waiting"), "the end of the light")
+        assert agent.lights(left) <= {"working", "waiting", "active", "idle", "done"}
+    assert {name for _, name in desk.lights[server]} <= {"active", "idle"}
+
+
+def test_only_the_screens_of_agents_are_read(desk: Desk) -> None:
+    """A screen is read where output would be evidence: not for a shell, not for a server, however much it prints."""
+    shell = desk.spawn()
+    desk.wait(lambda: desk.status(shell), "the shell's pane")
+    desk.send(shell, "seq 1000\r")
+    calls = len(desk.calls("list"))
+    desk.wait(lambda: len(desk.calls("list")) >= calls + 2, "two more looks")
+    read = {line.split()[-1] for line in desk.calls("get-text")}
+    assert str(shell) not in read
+
+
+def test_the_whole_way_round(desk: Desk) -> None:
+    """What a hook says goes by terminal, Lua and feed into the tracker, and back by the snapshot to the title."""
+    pane = desk.spawn()
+    desk.send(pane, "codex\r")
+    desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
+    system = System()
+    window = system.window()
+    tab = system.tab(window)
+    lua_pane = system.pane(tab)
+    lua_pane.id = pane
+    fake = Fake("nightly", system, run=lambda argv: (True, json.dumps(desk.sidecar), ""))
+    fake.living_pids.add(desk.sidecar["pid"])
+    fake.evaluate(
+        "local w = require 'wezterm'\nlocal config = w.config_builder()\n"
+        "require('tallylight').apply_to_config(config)\nreturn config"
+    )
+
+    def turn() -> None:
+        fake.now = time.time()
+        value = json.loads((desk.folder / "vars.json").read_text())[str(pane)].get("tally", "")
+        if value != lua_pane.user_vars.get("tally", ""):
+            fake.set_var(lua_pane, "tally", value)
+        fake.pump()
+        fake.now += 1
+        fake.update_title(window)
+        fake.pump()
+
+    def shows(light: str) -> bool:
+        turn()
+        return light_of(fake.format_tab(tab)) == light
+
+    def heard() -> tuple[str, str]:
+        found = desk.panes()[pane]
+        return found.status.value, found.reason.source
+
+    for said, status, light in (
+        ("state=working;tool=codex;project=api", "working", "▌●"),
+        ("state=waiting;tool=codex;kind=question;message=Which one?", "waiting", "▌?"),
+        ("state=done;tool=codex", "done", "▌✓"),
+        ("state=working;tool=codex", "working", "▌●"),
+    ):
+        desk.send(pane, said + "\n")
+        # Before it hears of it the sidecar guesses, and may guess right.
+        desk.wait(lambda x=(light, status): shows(x[0]) and heard() == (x[1], "protocol"), light)
+    # Killed in mid-turn: what the variable still says is not what is shown.
+    pid = desk.panes()[pane].agent_pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    desk.wait_status(pane, "down")
+    desk.wait(lambda: shows("▯○"), "the hollow stripe")
+    assert lua_pane.user_vars["tally"] == "state=working;tool=codex"
+    assert fake.errors() == []
+
+
+def test_panes_of_other_domains(desk: Desk) -> None:
+    """A pane without a terminal here is judged by what Lua heard; a reload that tells it again changes nothing."""
+    pane = desk.spawn("sleep", "1000", domain="ssh")
+    desk.write_feed("one", {pane: [(1, "state=working;tool=claude"), (2, "state=waiting;tool=claude;kind=question")]})
+    desk.wait_status(pane, "waiting")
+    since = desk.panes()[pane].since
+    assert desk.panes()[pane].pid is None
+    desk.write_feed("two", {pane: [(1, "state=waiting;tool=claude;kind=question")]})
+    desk.write_feed("two", {pane: [(1, "state=waiting;tool=claude;kind=question"), (2, "state=done;tool=claude")]})
+    desk.wait_status(pane, "done")
+    assert desk.panes()[pane].since > since
+
+
+def test_seen(desk: Desk) -> None:
+    """What Lua says is in front counts as looked at: a green light goes out a second later."""
+    pane = desk.spawn("sleep", "1000", domain="ssh")
+    desk.write_feed("seen", {pane: [(1, "state=done;tool=claude")]})
+    desk.wait_status(pane, "done")
+    desk.write_feed("seen", {pane: [(1, "state=done;tool=claude")]}, front=str(pane))
+    desk.wait(lambda: desk.panes()[pane].seen or desk.status(pane) != "done", "the look")
+
+
+def test_requests(desk: Desk) -> None:
+    """`focus` makes the stand-in activate the pane."""
+    pane = desk.spawn()
+    desk.wait(lambda: desk.status(pane), "the pane")
+    name = Path(desk.sidecar["snapshot"]).stem
+    requests.send(name, requests.Request("focus", str(pane)), desk.env)
+    desk.wait(lambda: any(line.endswith(f" {pane}") for line in desk.calls("activate-pane")), "the call")
+
+
+def test_fork(desk: Desk) -> None:
+    """
+    `tally fork --here` in a split shows the page whole, and becomes what it shows; a refusal is a page as well.
+
+    Nothing of it was shown as a line of WezTerm's own, where it could be cut.
+    """
+    name = Path(desk.sidecar["snapshot"]).stem
+    shell, agent = desk.spawn(), desk.spawn()
+    desk.send(agent, "codex\r")
+    desk.wait(lambda: desk.panes().get(agent) and desk.panes()[agent].agent_pid, "the agent")
+    session = "0199a213-81c0-7800-8aa1-bbab2a035a53"
+    desk.write_feed("fork", {agent: [(1, f"state=waiting;tool=codex;session={session}")]})
+    desk.wait_status(agent, "waiting")
+    page = desk.spawn(*desk.tally, "fork", "--here", f"{name}:{agent}")
+    desk.wait(lambda: session in desk.screen(page) and "Enter" in desk.screen(page), "the page")
+    assert "this pane" in desk.screen(page) and "OS window" not in desk.screen(page)
+    desk.send(page, "\r")
+    desk.wait(lambda: page in desk.panes() and desk.panes()[page].agent == "codex", "the fork")
+    refused = desk.spawn(*desk.tally, "fork", "--here", f"{name}:{shell}")
+    desk.wait(lambda: "Not forked" in desk.screen(refused), "the refusal")
+    desk.send(refused, "x")
+    desk.wait(lambda: refused not in desk.panes(), "the end of its page")
+
+
+def test_a_closed_pane_goes(desk: Desk) -> None:
+    """A pane that WezTerm no longer lists is not in the snapshot."""
+    pane = desk.spawn()
+    desk.wait(lambda: desk.status(pane), "the pane")
+    desk.send(pane, "exit\r")
+    desk.wait(lambda: pane not in desk.panes(), "its end")
+
+
+def test_claudes_own_status_file(desk: Desk) -> None:
+    """A Claude that writes its status file is believed: working, waiting, and gone with the file."""
+    python = Path(os.path.realpath("/usr/bin/python3"))
+    folder = desk.home / "real"
+    folder.mkdir()
+    (folder / "claude").symlink_to(python)
+    script = folder / "script.py"
+    script.write_text(
+        "import json, os, sys\n"
+        "pid = os.getpid()\n"
+        "start = open(f'/proc/{pid}/stat').read().rpartition(')')[2].split()[19]\n"
+        "path = os.path.expanduser(f'~/.claude/sessions/{pid}.json')\n"
+        "os.makedirs(os.path.dirname(path), exist_ok=True)\n"
+        "for line in sys.stdin:\n"
+        "    entry = {'pid': pid, 'procStart': start, 'sessionId': 's-1', 'cwd': '/w/api', 'status': line.strip()}\n"
+        "    open(path, 'w').write(json.dumps(entry))\n"
+        "    print('.' * len(line))\n"
+    )
+    # `exec -a`: the kernel's name for it is the link's.
+    pane = desk.spawn()
+    desk.send(pane, f"{folder}/claude {script}\r")
+    desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
+    desk.send(pane, "busy\r")
+    desk.wait(lambda: desk.panes()[pane].reason.source == "registry", "the status file")
+    assert desk.status(pane) == "working"
+    desk.send(pane, "waiting\r")
+    desk.wait_status(pane, "waiting")
+
+
+SCREENS = Path(__file__).parents[2] / "evidence/screens/claude"
+
+
+def test_answered_and_typed_into(desk: Desk) -> None:
+    """
+    A pane of WezTerm is answered, told something and interrupted like a detached one: against what was shown, once.
+
+    The program asks twice, then is at its prompt, then works.
+    """
+    folder = desk.home / "asking"
+    folder.mkdir()
+    (folder / "claude").write_text(AGENT)
+    (folder / "claude").chmod(0o755)
+    pane = desk.spawn("sh", "-c", f"{folder}/claude {SCREENS}; exec cat")
+    host = Path(desk.sidecar["snapshot"]).stem
+    multiplexers = Multiplexers(desk.env)
+    desk.wait(lambda: desk.status(pane), "the pane")
+
+    def typist(status: Status) -> Typist:
+        found = multiplexers.at(host, attrs.evolve(desk.panes()[pane], status=status))
+        assert not isinstance(found, Refusal), found
+        return found
+
+    def asked(text: str) -> Question:
+        found: list[Question] = []
+
+        def is_there() -> bool:
+            shown = answer.ask(typist(Status.WAITING))
+            if isinstance(shown, Question) and any(text in row for row in shown.context):
+                found.append(shown)
+            return bool(found)
+
+        desk.wait(is_there, text)
+        return found[-1]
+
+    def typed() -> bytes:
+        return (folder / "typed").read_bytes() if (folder / "typed").exists() else b""
+
+    assert multiplexers.can_type(host, desk.panes()[pane])
+    first = asked("echo one")
+    assert answer.answer(typist(Status.WAITING), first.answer(1)) == Done(str(pane), "answered 1. Yes")
+    second = asked("rm -rf build")
+    again = answer.answer(typist(Status.WAITING), first.answer(1))
+    assert isinstance(again, Refusal) and again.rule == "changed" and typed() == b"1"
+    assert answer.answer(typist(Status.WAITING), second.answer(4)) == Done(str(pane), "answered 4. No")
+
+    hard = "'\"$HOME `id` #{x} --pane-id 1 grüße 日本;"
+    text = say.Say(second.pane, second.pid, second.start, hard, enter=True)
+    desk.wait(lambda: isinstance(say.say(typist(Status.IDLE), text), Done), "its prompt")
+    desk.wait(lambda: typed() == f"14{hard}\r".encode(), "the text")
+    stop = say.Interrupt(second.pane, second.pid, second.start)
+    desk.wait(lambda: isinstance(say.interrupt(typist(Status.WORKING), stop), Done), "its work")
+    desk.wait(lambda: typed().endswith(b"\r\x1b"), "Escape")
+    desk.wait(lambda: isinstance(held := answer.holder(typist(Status.IDLE)), Refusal) and held.rule == "process", "cat")
+    desk.send(pane, "\x1b[2J\x1b[H\x1b[31mred\x1b[m not\r")
+    red = (Run("red", Style(foreground=1)), Run(" not"))
+    desk.wait(lambda: red in multiplexers.screen(host, desk.panes()[pane]).lines, "what cat repeats, with its colours")
+
+    far = desk.spawn("sleep", "1000", domain="ssh")
+    desk.wait(lambda: far in desk.panes(), "the other pane")
+    assert not multiplexers.can_type(host, desk.panes()[far])
+    refused = answer.ask(multiplexers.at(host, desk.panes()[far]))  # type: ignore[arg-type]
+    assert isinstance(refused, Refusal) and refused.rule == "remote"
+    gone = answer.ask(multiplexers.at(host, attrs.evolve(desk.panes()[pane], id="999")))  # type: ignore[arg-type]
+    assert isinstance(gone, Refusal) and gone.rule == "gone"
+
+
+def test_whose_panes_they_are() -> None:
+    """Only a process that was started as a sidecar is asked which WezTerm it is for; a name alone is nothing."""
+    argv = ("python3", "/x/tally", "host", "wezterm", "--pid", str(os.getpid()), "--wezterm", "/usr/bin/wezterm")
+
+    class Processes(HandTable):
+        def get(self, pid: int) -> Process | None:
+            return Process(pid, 1, pid, "python3", argv, "", 1) if pid == os.getpid() else None
+
+        def start(self, pid: int) -> int | None:
+            return 1 if pid == os.getpid() else None
+
+    table = Processes("")
+    assert gui_of(f"wezterm-{os.getpid()}", table) == Gui(os.getpid(), "/usr/bin/wezterm")
+    for name in ("wezterm-1", "kitty-1", "wezterm-", "wezterm-x", f"sessions-{os.getpid()}", "wezterm-99999999999999"):
+        assert gui_of(name, table) is None
+    for bad in (argv[:4], ("python3", "host"), (*argv[:5], "x"), ("a", "host", "sessions", *argv[4:])):
+        argv = bad
+        assert gui_of(f"wezterm-{os.getpid()}", table) is None
+
+
+def variable(payload: str) -> str:
+    """The words for a shell that set the variable `tally`, as `tally emit` does."""
+    return f"printf '\\033]1337;SetUserVar=tally={base64.b64encode(payload.encode()).decode()}\\007'"
+
+
+@pytest.mark.parametrize("shell", ["bash", "sh"])
+def test_emit_and_read(desk: Desk, shell: str) -> None:
+    """
+    `tally emit waiting …; read answer` in a plain shell: amber while it waits, dark at its prompt.
+
+    WezTerm tells nothing of the shell's marks. bash is seen to edit a line; of another shell it is seen that a program
+    that was in the foreground has ended.
+    """
+    pane = desk.spawn(*(("bash", "--norc", "-i") if shell == "bash" else ("sh", "-i")))
+    desk.wait(lambda: desk.status(pane), "the pane")
+    # A script that asks, where the shell itself cannot be told apart from its prompt.
+    asks = f"{variable('state=waiting')}; read -r answer"
+    desk.send(pane, f"{asks}\r" if shell == "bash" else f'bash -c "{asks}"\r')
+    desk.wait(lambda: "tally" in desk.variables(pane), "the variable")
+    desk.write_feed(f"emit-{shell}", {pane: [(1, "state=waiting")]}, workspace="nowhere")
+    desk.wait_status(pane, "waiting")
+    lists = len(desk.calls("list"))
+    desk.wait(lambda: len(desk.calls("list")) >= lists + 2, "two more looks")
+    assert desk.status(pane) == "waiting"
+    desk.send(pane, "yes\r")
+    desk.wait(lambda: desk.status(pane) != "waiting", "the end of the light")
+    found = desk.panes()[pane]
+    assert (found.status.value, found.reason.source) == ("idle", "shell")
+    # What a command said when it was done stands at the prompt until it was looked at, and leaves nothing.
+    desk.write_feed(f"emit-{shell}", {pane: [(1, "state=waiting"), (2, "state=done")]}, workspace="nowhere")
+    desk.wait_status(pane, "done")
+    desk.write_feed(
+        f"emit-{shell}", {pane: [(1, "state=waiting"), (2, "state=done")]}, front=str(pane), workspace="nowhere"
+    )
+    desk.wait(lambda: desk.status(pane) != "done", "the look")
+    if shell == "bash":
+        assert desk.panes()[pane].reason.source == "shell", "and no grey light"
+
+
+def test_wezterm_is_woken(desk: Desk) -> None:
+    """What was found out is followed by one write of our variable, to a pane that WezTerm shows, and no other text."""
+    shell, pane = desk.spawn(), desk.spawn()
+    desk.send(pane, "codex\r")
+    desk.wait(lambda: desk.panes().get(pane) and desk.panes()[pane].agent_pid, "the agent")
+    desk.wait(lambda: desk.panes().get(shell), "the shell")
+    desk.write_feed("woken", {pane: [(1, "state=working;tool=codex")], shell: []})
+    desk.wait_status(pane, "working")
+    before = desk.wakes()
+    desk.write_feed("woken", {pane: [(1, "state=working;tool=codex"), (2, "state=waiting;tool=codex")], shell: []})
+    desk.wait_status(pane, "waiting")
+    desk.wait(lambda: desk.wakes() > before, "the variable")
+    # That pane's or, where it did not come to rest, another one's; and of the sequence nothing is drawn.
+    panes = desk.panes()
+    assert {desk.variables(each).get("tally_wake", "1") for each in panes} == {"1"}
+    assert not any("tally_wake" in desk.screen(each) for each in panes)
+
+
+def test_a_mux_server(desk: Desk, tmp_path: Path) -> None:
+    """On its server's side an agent that says nothing of itself is judged, and lights the GUI by a word of ours."""
+    runtime = tmp_path / "run"
+    (runtime / "wezterm").mkdir(parents=True, mode=0o700)
+    pid = runtime / "wezterm" / "pid"
+    pid.write_text(f"{desk.gui.pid}\n")
+    pid.chmod(0o600)
+    agent = Agent(desk, "muxed")
+    env = {**desk.env, "XDG_RUNTIME_DIR": str(runtime)}
+    host = subprocess.Popen([*desk.tally, "host", "wezterm-mux", "--wezterm", str(desk.wezterm)], env=env)
+    try:
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux"), "the first word")
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") == "waiting:input", "the silence")
+        desk.send(agent.pane, "exit\r")
+        desk.wait(lambda: desk.variables(agent.pane).get("tally_mux") not in ("waiting:input", "working"), "its end")
+        again = subprocess.run(
+            [*desk.tally, "host", "wezterm-mux"], env=env, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert again.returncode == 1 and "already watched" in again.stderr
+    finally:
+        host.terminate()
+        assert host.wait(30) == 0
+    pid.unlink()
+    none = subprocess.run(
+        [*desk.tally, "host", "wezterm-mux"], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert none.returncode == 1 and "--pid" in none.stderr
+
+
+# What breaks it ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "desk")
+    yield desk
+    desk.close()
+
+
+def log(desk: Desk) -> list[str]:
+    path = desk.home / "run" / "tallylight" / f"wezterm-{desk.gui.pid}.log"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_one_a_wezterm(other: Desk) -> None:
+    """Started again it is the same one; killed, the next is another; it goes with its WezTerm and all its files."""
+    first = other.start()
+    assert other.start() == first
+    os.kill(first["pid"], signal.SIGKILL)
+    other.wait(lambda: not is_running(first["pid"]), "its end")
+    second = other.start()
+    assert second["pid"] != first["pid"]
+    assert second["feed"] == first["feed"]
+    other.wait(lambda: Path(second["snapshot"]).exists(), "its snapshot")
+    os.kill(other.gui.pid, signal.SIGKILL)
+    other.gui.wait()
+    other.wait(lambda: not is_running(second["pid"]), "the end with its WezTerm", 5)
+    left = {path.name for path in (other.home / "run" / "tallylight").iterdir()}
+    assert left <= {Path(first["snapshot"]).name, f"{Path(first['snapshot']).stem}.requests"}
+
+
+def test_no_wezterm_process(other: Desk) -> None:
+    """A pid that nobody has is refused in words."""
+    done = other.run_tally("host", "wezterm", "--pid", "999999999")
+    assert done.returncode == 1 and "there is no process" in done.stderr
+
+
+@pytest.mark.parametrize("how", ["broken", "gone"])
+def test_wezterm_that_fails(other: Desk, how: str) -> None:
+    """A `wezterm` that fails or is gone costs one line in the log; the panes stay, and it is asked again later."""
+    pane = other.spawn()
+    other.start()
+    other.wait_status(pane, "active")
+    if how == "gone":
+        other.wezterm.rename(other.bin / "away")
+    else:
+        (other.folder / "broken").touch()
+    other.wait(lambda: log(other), "the line")
+    # The next try is a second later.
+    time.sleep(1.2)
+    assert len(log(other)) == 1
+    assert other.status(pane) == "active"
+    if how == "gone":
+        (other.bin / "away").rename(other.wezterm)
+    else:
+        (other.folder / "broken").unlink()
+    another = other.spawn()
+    other.wait(lambda: other.status(another), "the new pane", 20)
+
+
+def test_hostile_feed(other: Desk) -> None:
+    """A feed that is no feed is ignored, and the next good one is heard."""
+    pane = other.spawn()
+    other.start()
+    other.wait_status(pane, "active")
+    path = Path(other.sidecar["feed"])
+    for bad in (
+        b"",
+        b"[]",
+        b"{" * 10_000,
+        b'{"version":1,"panes":{"1":{"said":[{"n":"x"},3,{"n":1}]},"2":4},"front":9}',
+    ):
+        path.write_bytes(bad)
+        time.sleep(0.3)
+    said = base64.b64encode(b"x").decode()
+    other.write_feed("a", {pane: [(1, "rubbish"), (2, said), (3, "state=waiting;tool=claude")]})
+    other.wait_status(pane, "waiting")
+    assert log(other) == []

@@ -1,0 +1,622 @@
+"""The asynchronous half: what is heard, the feed, the snapshot, toasts, and a sidecar that is not there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.hosts.wezterm.conftest import Bench, light_of
+
+WAITING = "state=waiting;tool=claude;project=web;kind=question;message=Which one?"
+
+
+def test_one_sidecar(bench: Bench) -> None:
+    """The sidecar is started by the first event, once, with WezTerm's own pid and program; a reload does not again."""
+    bench.config()
+    assert bench.fake.commands == []
+    for _ in range(5):
+        bench.tick()
+    started = ["host", "wezterm", "--pid", "4711", "--wezterm", "/usr/bin/wezterm"]
+    assert [argv[1:] for argv in bench.fake.commands] == [started, started]
+    assert [argv[0] for argv in bench.fake.commands] == ["/home/u/.local/bin/tally", "tally"]
+    bench.start()
+    bench.config()
+    bench.tick()
+    assert bench.fake.commands == []
+
+
+def test_no_tally(bench: Bench) -> None:
+    """Without the program there is one line in the log, and the lights of the variables."""
+    bench.has_tally = False
+    bench.config()
+    for _ in range(200):
+        bench.tick(10)
+    assert [level for level, _ in bench.fake.log if level != "warn"] == []
+    assert sum("no sidecar" in line for _, line in bench.fake.log) == 1
+    # Tried three times, a minute or more apart, by both names.
+    assert len(bench.fake.commands) == 6
+    bench.say(bench.panes[1], WAITING)
+    assert bench.light(bench.panes[1]) == "▌?"
+
+
+def test_told_to_do_without(bench: Bench) -> None:
+    """With `tally = false` nothing is ever started."""
+    bench.config("{tally=false}")
+    bench.tick()
+    assert bench.fake.commands == [] and bench.fake.log == []
+
+
+def test_a_sidecar_that_dies(bench: Bench) -> None:
+    """A dead sidecar's snapshot is forgotten, and another one is started, which hears everything again."""
+    bench.config()
+    bench.say(bench.panes[0], "state=done")
+    bench.write_snapshot({"id": str(bench.panes[1].id), "status": "waiting"})
+    bench.tick(2)
+    assert bench.light(bench.panes[1]) == "▌!"
+    (bench.folder / "wezterm-4711.feed.json").unlink()
+    bench.fake.living_pids = {100}
+    dead, bench.sidecar = bench.snapshot, 100
+    # Found dead by the slow timer of an idle WezTerm, and started anew at once.
+    bench.fake.advance(15)
+    bench.fake.pump()
+    assert not dead.exists()
+    # Its last word stands until another one can have found everything again.
+    bench.tick(9)
+    assert bench.light(bench.panes[1]) == ""
+    assert len(bench.fake.commands) == 4
+    assert bench.feed["panes"][str(bench.panes[0].id)]["said"][0]["value"] == "state=done"
+
+
+def test_the_feed(bench: Bench) -> None:
+    """The feed says what the variables said, in order, what the titles are, and what is in front; only on change."""
+    bench.config()
+    first, second = bench.panes
+    second.domain = "ssh"
+    for payload in ("state=working", WAITING, "state=working;id=sub", "rubbish", WAITING):
+        bench.say(second, payload)
+    feed = bench.feed
+    said = feed["panes"][str(second.id)]["said"]
+    assert [word["value"] for word in said] == ["state=working", WAITING, "state=working;id=sub", WAITING]
+    assert [word["n"] for word in said] == [1, 2, 3, 4]
+    bar = {"progress": False} if bench.profile == "nightly" else {}
+    assert feed["panes"][str(first.id)] == {"title": "bash", "is_local": True, **bar}
+    assert feed["panes"][str(second.id)]["is_local"] is False
+    assert feed["front"] == str(first.id)
+    written = (bench.folder / "wezterm-4711.feed.json").stat().st_mtime_ns
+    for _ in range(5):
+        bench.tick()
+    assert (bench.folder / "wezterm-4711.feed.json").stat().st_mtime_ns == written
+    first.title = "✳ thinking\x07"
+    bench.window.active = 1
+    bench.tick()
+    assert bench.feed["panes"][str(first.id)]["title"] == "✳ thinking"
+    assert bench.feed["front"] == str(second.id)
+    bench.window.is_focused = False
+    bench.tick()
+    assert bench.feed["front"] == ""
+
+
+def test_a_progress_bar(bench: Bench) -> None:
+    """The sidecar is told of progress bars, where WezTerm has them."""
+    bench.config()
+    for progress, bar in (("Indeterminate", True), ({"Percentage": 0}, True), ({"Error": 5}, True), ("None", False)):
+        bench.panes[0].progress = progress
+        bench.tick()
+        found = bench.feed["panes"][str(bench.panes[0].id)].get("progress")
+        assert found is (bar if bench.profile == "nightly" else None)
+
+
+def test_the_feed_is_bounded(bench: Bench) -> None:
+    """Of a pane that says very much the last words are kept, with their numbers."""
+    bench.config()
+    for number in range(100):
+        bench.fake.set_var(bench.panes[1], "tally", f"state=working;progress={number}/100")
+    bench.fake.pump()
+    bench.tick()
+    said = bench.feed["panes"][str(bench.panes[1].id)]["said"]
+    numbers = [word["n"] for word in said]
+    assert numbers == list(range(numbers[0], numbers[0] + 16))
+    assert said[-1]["value"] == "state=working;progress=99/100"
+
+
+def test_a_flood_of_records(bench: Bench) -> None:
+    """A program that invents records fills one pane's memory up to its bound, and no further."""
+    bench.config()
+    for number in range(300):
+        bench.fake.set_var(bench.panes[1], "tally", f"state=working;id=r{number}")
+        bench.fake.pump()
+    heard = bench.fake.lua.eval("function(panes, id) return panes end")(bench.fake.require("tallylight.pane.panes"), 0)
+    assert heard.MAX_RECORDS == 64
+    bench.say(bench.panes[1], "state=clear")
+    assert bench.light(bench.panes[1]) == ""
+
+
+@pytest.mark.parametrize("reminder", [";beat=1", ""])
+def test_a_repetition(bench: Bench, reminder: str) -> None:
+    """A heartbeat is no news; the same said again by the agent is, because it holds off the fuse."""
+    bench.config()
+    bench.say(bench.panes[1], "state=working")
+    bench.say(bench.panes[1], "state=working" + reminder)
+    said = bench.feed["panes"][str(bench.panes[1].id)]["said"]
+    assert len(said) == (1 if reminder else 2)
+
+
+def test_reattach(bench: Bench) -> None:
+    """A mux pane whose variables were lost over a re-attach is lit again by the next heartbeat."""
+    bench.config("{tally=false}")
+    bench.panes[1].domain = "unix"
+    bench.say(bench.panes[1], WAITING)
+    # The client's pane is a new one, with nothing in it.
+    tab = bench.tabs[1]
+    bench.system.close(bench.panes[1])
+    pane = bench.system.pane(tab, domain="unix")
+    bench.tick()
+    assert bench.light(pane) == ""
+    bench.say(pane, WAITING + ";beat=1")
+    assert bench.light(pane) == "▌?"
+
+
+def test_a_flood_is_looked_at_some_times_a_second(bench: Bench) -> None:
+    """Hundreds of words in a second cost a few looks at all panes, and the last one is shown a second later."""
+    bench.config()
+    pane = bench.panes[1]
+    for n in range(300):
+        bench.fake.set_var(pane, "tally", f"state=working;message=m{n}")
+        bench.fake.pump()
+    bench.fake.set_var(pane, "tally", WAITING)
+    bench.fake.pump()
+    looks = {name: count for name, count in bench.fake.counts.items() if name.endswith("all_windows")}
+    assert max(looks.values()) < 100, looks
+    bench.fake.now += 1.1
+    bench.fake.run_timers()
+
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌?"
+
+
+# The snapshot -------------------------------------------------------------------------------------------------
+
+
+def test_the_snapshot_lights(bench: Bench) -> None:
+    """A pane that has said nothing is lit by what the sidecar found out, and WezTerm is made to draw it."""
+    bench.config()
+    bench.tick()
+    bench.write_snapshot(
+        {"id": str(bench.panes[1].id), "status": "waiting", "kind": "input", "agent": "claude", "since": 1.5}
+    )
+    bench.tick()
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌!"
+    assert bench.panes[1].user_vars["tally_status"] == "waiting"
+    bench.write_snapshot({"id": str(bench.panes[1].id), "status": "active"}, written=bench.fake.now + 9.5)
+    bench.tick()
+    assert bench.fake.titles[bench.tabs[1].id] is None
+    assert bench.panes[1].user_vars["tally_status"] == ""
+
+
+def test_what_is_newer(bench: Bench) -> None:
+    """A word is shown at once; the sidecar's answer to it stands, whatever the variable still says."""
+    bench.config()
+    pane = bench.panes[1]
+    row = {"id": str(pane.id), "reason": {"source": "registry"}}
+    bench.write_snapshot({**row, "status": "done"})
+    bench.tick()
+    assert bench.light(pane) == "▌✓"
+    bench.say(pane, WAITING)
+    assert bench.light(pane) == "▌?"
+    down = {**row, "status": "down", "reason": {"source": "protocol"}}
+    bench.write_snapshot(down, heard=bench.feed["number"] - 1)
+    bench.wake()
+    assert bench.light(pane) == "▌?", "it was written before the word was heard"
+    bench.write_snapshot(down, written=bench.fake.now + 0.6, heard=bench.feed["number"])
+    bench.wake()
+    assert bench.light(pane) == "▯○"
+    assert pane.user_vars["tally"] == WAITING
+
+
+def test_no_answer(bench: Bench) -> None:
+    """A sidecar that does not answer is not waited for: after three seconds what it says stands again."""
+    bench.config()
+    pane = bench.panes[1]
+    bench.write_snapshot({"id": str(pane.id), "status": "done"})
+    bench.tick()
+    bench.say(pane, WAITING)
+    bench.tick(2)
+    assert bench.light(pane) == "▌?"
+    bench.tick(3)
+    assert bench.light(pane) == "▌✓"
+
+
+def test_a_notification_says_less_than_the_sidecar(bench: Bench) -> None:
+    """A notification in the variable does not outrank what an agent's own file says."""
+    bench.config()
+    pane = bench.panes[1]
+    bench.write_snapshot({"id": str(pane.id), "status": "working", "reason": {"source": "registry"}})
+    bench.tick()
+    bench.say(pane, "state=waiting;source=notification")
+    assert bench.light(pane) == "▌●"
+
+
+def test_a_shell_at_its_prompt(bench: Bench) -> None:
+    """`idle` from the shell's marks, and `active`, are no light."""
+    bench.config()
+    rows = [
+        {"id": str(bench.panes[0].id), "status": "idle", "reason": {"source": "shell"}},
+        {"id": str(bench.panes[1].id), "status": "idle"},
+    ]
+    bench.write_snapshot(*rows)
+    bench.tick()
+    assert (bench.light(bench.panes[0]), bench.light(bench.panes[1])) == ("", "▌·")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{", "null", '"written":1.5', '{"written":1.5}',
+        '{"version":2,"host":"wezterm","pid":99,"written":1.5,"panes":[{"id":"5","status":"done"}]}',
+        '{"version":1,"host":"kitty","pid":99,"written":1.5,"panes":[{"id":"5","status":"done"}]}',
+        '{"version":1,"host":"wezterm","pid":98,"written":1.5,"panes":[{"id":"5","status":"done"}]}',
+        '{"version":1,"host":"wezterm","pid":99,"written":1.5,"panes":{"id":"5"}}',
+        '{"version":1,"host":"wezterm","pid":99,"written":1.5,"panes":[3,{"id":5,"status":"done"},{"id":"5","status":"x"},null]}',
+        '{"version":1,"host":"wezterm","pid":99,"written":1.5,"panes":[{"id":"99","status":"done","agent":{},"since":"x","reason":7}]}',
+    ],
+)  # fmt: skip
+def test_broken_snapshots(bench: Bench, text: str) -> None:
+    """A snapshot that is none, or another's, is nothing; and no handler fails over it."""
+    assert bench.panes[1].id == 5
+    bench.config()
+    bench.snapshot.write_text(text)
+    bench.tick()
+    bench.tick()
+    assert bench.light(bench.panes[0]) == bench.light(bench.panes[1]) == ""
+    assert bench.fake.errors() == []
+
+
+def test_hostile_snapshot(bench: Bench) -> None:
+    """Texts of a snapshot are cleaned again here."""
+    bench.config()
+    bench.window.is_focused = False
+    row = {"id": str(bench.panes[1].id), "status": "waiting", "agent": "a\x1b[31mb\u202e", "question": "x\ny\u0007"}
+    bench.write_snapshot(row)
+    bench.tick()
+    assert bench.window.toasts == [("a[31mb needs you", "x y")]
+
+
+def test_reading_is_cheap(bench: Bench) -> None:
+    """An unchanged snapshot costs one short read a tick and no parsing; more ticks in one second cost nothing."""
+    bench.config()
+    bench.write_snapshot({"id": str(bench.panes[1].id), "status": "done"})
+    bench.tick(2)
+    before = bench.fake.counts
+    bench.tick()
+    spent = {name: n - before.get(name, 0) for name, n in bench.fake.counts.items() if n != before.get(name, 0)}
+    assert spent.pop("async io.open") == 1
+    # The needs that were told; the snapshot itself is not parsed again.
+    assert spent.get("async wezterm.json_parse", 0) == 1
+    before = bench.fake.counts
+    bench.tick(0)
+    spent = {n for n, c in bench.fake.counts.items() if c != before.get(n, 0)}
+    assert {name for name in spent if name.startswith("async")} == {"async wezterm.strftime"}
+
+
+# Toasts -------------------------------------------------------------------------------------------------------
+
+
+def test_a_toast_for_each_need(bench: Bench) -> None:
+    """One toast for each time an agent needs somebody, with its question; saying it again is no other need."""
+    bench.config()
+    pane = bench.panes[1]
+    for _ in range(3):
+        bench.say(pane, WAITING)
+        bench.tick()
+    assert bench.window.toasts == [("claude needs you: web", "Which one?")]
+    bench.say(pane, "state=working")
+    bench.tick(10)
+    bench.say(pane, WAITING)
+    assert len(bench.window.toasts) == 2
+
+
+def test_no_toast_for_what_is_in_front(bench: Bench) -> None:
+    """What a person has before them is not toasted, nor later when they look away."""
+    bench.config()
+    bench.say(bench.panes[0], WAITING)
+    bench.window.active = 1
+    bench.tick()
+    assert bench.window.toasts == []
+
+
+def test_no_toast_again_after_a_reload(bench: Bench) -> None:
+    """A reload does not tell again what was told."""
+    bench.config()
+    bench.say(bench.panes[1], WAITING)
+    since = bench.fake.now
+    for _ in range(3):
+        bench.fake.advance(60)
+        bench.start()
+        bench.config()
+        bench.fake.loaded()
+        # The agent says it once more, and only then the sidecar is heard, which knows since when.
+        bench.say(bench.panes[1], WAITING)
+        bench.tick(2)
+        row = {"id": str(bench.panes[1].id), "status": "waiting", "since": since}
+        bench.write_snapshot(row, written=bench.fake.now + 0.5, heard=2**52)
+        bench.tick()
+    assert len(bench.window.toasts) == 1
+    bench.say(bench.panes[1], "state=working")
+    bench.say(bench.panes[1], WAITING)
+    assert len(bench.window.toasts) == 2
+
+
+def test_no_toast_again_from_another_sidecar(bench: Bench) -> None:
+    """A sidecar that was killed and started anew dates everything anew: that is no new need."""
+    bench.config()
+    bench.tick()
+    row = {"id": str(bench.panes[1].id), "status": "waiting", "question": "Q?"}
+    bench.write_snapshot({**row, "since": bench.fake.now})
+    bench.tick()
+    assert len(bench.window.toasts) == 1
+    bench.fake.advance(100)
+    bench.fake.living_pids, bench.sidecar = {100}, 100
+    bench.tick(3)
+    bench.write_snapshot({**row, "since": bench.fake.now})
+    bench.wake()
+    bench.write_snapshot({**row, "since": bench.fake.now + 60}, written=bench.fake.now + 61)
+    bench.fake.advance(61)
+    bench.wake()
+    assert len(bench.window.toasts) == 2, "the same sidecar knows of another need"
+
+
+def test_a_toast_waits_for_its_words(bench: Bench) -> None:
+    """A question that the sidecar reads off the screen is in the toast; one that nobody knows is toasted without."""
+    bench.config()
+    bench.write_snapshot()
+    bench.tick()
+    bench.say(bench.panes[1], "state=waiting;tool=claude;kind=permission")
+    assert bench.window.toasts == []
+    row = {"id": str(bench.panes[1].id), "status": "waiting", "agent": "claude", "kind": "permission"}
+    bench.write_snapshot({**row, "question": "Run rm -rf build?"}, heard=2**52)
+    bench.fake.advance(0.3)
+    bench.wake()
+    assert bench.window.toasts == [("claude needs you", "Run rm -rf build?")]
+    bench.write_snapshot(heard=2**52, written=bench.fake.now + 0.7)
+    bench.say(bench.panes[1], "state=working")
+    bench.say(bench.panes[1], "state=waiting;tool=claude;kind=permission")
+    bench.fake.advance(2)
+    assert bench.window.toasts[1:] == [("claude needs you", "It asks for permission.")]
+
+
+def test_snoozed(bench: Bench) -> None:
+    """A pane that was snoozed is toasted when the time is over."""
+    bench.config()
+    row = {"id": str(bench.panes[1].id), "status": "waiting", "since": 5, "snoozed_until": bench.fake.now + 60}
+    bench.write_snapshot(row)
+    bench.tick()
+    assert bench.window.toasts == []
+    bench.tick(120)
+    assert len(bench.window.toasts) == 1
+
+
+def test_muted(bench: Bench) -> None:
+    """A pane that is muted is not toasted, nor for that question when the mute is over."""
+    bench.config()
+    row = {"id": str(bench.panes[1].id), "status": "waiting", "since": 5, "muted_until": bench.fake.now + 60}
+    bench.write_snapshot(row)
+    bench.tick()
+    bench.tick(120)
+    assert bench.window.toasts == []
+    bench.write_snapshot({**row, "since": bench.fake.now})
+    bench.tick()
+    bench.tick(2)
+    assert len(bench.window.toasts) == 1
+
+
+def test_toasts_off(bench: Bench) -> None:
+    """With `toasts = false` there is none; with a list, those."""
+    bench.config("{toasts=false}")
+    bench.say(bench.panes[1], WAITING)
+    assert bench.window.toasts == []
+    bench.start()
+    bench.config("{toasts={'done'}}")
+    bench.say(bench.panes[1], "state=done;tool=codex")
+    assert bench.window.toasts == [("codex is done", "done")]
+
+
+# Time ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_idle_wezterm(bench: Bench) -> None:
+    """While something is lit a slow timer looks for news, one at a time; where nothing is, a slower one."""
+    bench.config()
+    bench.tick()
+    assert [at - bench.fake.now for at, _ in bench.fake.timers] == [15]
+    bench.fake.advance(15)
+    bench.write_snapshot({"id": str(bench.panes[1].id), "status": "working", "agent": "claude"})
+    bench.tick()
+    bench.fake.advance(15)
+    assert len(bench.fake.timers) == 1
+    bench.write_snapshot({"id": str(bench.panes[1].id), "status": "error"}, written=bench.fake.now + 9.5)
+    bench.fake.advance(5)
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌✗"
+    assert len(bench.fake.timers) == 1
+    bench.write_snapshot(written=bench.fake.now + 19.5)
+    made = bench.fake.timers_made
+    bench.fake.advance(155)
+    assert len(bench.fake.timers) == 1 and bench.fake.timers_made - made <= 11
+
+
+def test_no_timer_without_anything(bench: Bench) -> None:
+    """Without a sidecar to look after, and without a light, there is no timer."""
+    bench.config("{tally=false}")
+    bench.tick()
+    assert bench.fake.timers == []
+
+
+@pytest.mark.parametrize("pane", [0, 1])
+def test_the_sidecar_wakes_wezterm(bench: Bench, pane: int) -> None:
+    """What the sidecar finds out is drawn, and toasted, at once, in an idle WezTerm and in the tab in front, too."""
+    bench.config()
+    bench.tick()
+    hidden = bench.system.pane(bench.system.tab(bench.system.window("other")))
+    rows = [{"id": str(p.id), "status": "waiting", "agent": "claude", "question": "Q?"} for p in bench.panes]
+    bench.write_snapshot(*rows, {"id": str(hidden.id), "status": "waiting", "agent": "codex", "question": "R?"})
+    bench.fake.advance(0.1)
+    bench.wake()
+    assert light_of(bench.fake.titles[bench.tabs[pane].id]) == "▌!"
+    assert sorted(bench.window.toasts) == [("claude needs you", "Q?"), ("codex needs you", "R?")]
+
+
+def test_a_flood_of_wakes(bench: Bench) -> None:
+    """A program that sets the sidecar's variable for ever costs some looks a second, and changes nothing."""
+    bench.config()
+    bench.tick()
+    before = bench.fake.counts
+    for _ in range(300):
+        bench.wake()
+    looks = bench.fake.counts["async mux.all_windows"] - before["async mux.all_windows"]
+    assert looks <= 25 and bench.fake.errors() == []
+
+
+def test_a_value_that_is_read_before_its_event(bench: Bench) -> None:
+    """A look that comes between a value and its event does not make two words of it; saying it again does."""
+    bench.config()
+    bench.tick()
+    bench.fake.advance(1)
+    bench.fake.set_var(bench.panes[1], "tally", "state=working")
+    bench.fake.update_title(bench.window)
+    bench.fake.pump()
+    assert [word["n"] for word in bench.feed["panes"][str(bench.panes[1].id)]["said"]] == [1]
+    bench.say(bench.panes[1], "state=working")
+    assert [word["n"] for word in bench.feed["panes"][str(bench.panes[1].id)]["said"]] == [1, 2]
+
+
+def test_no_timer(bench: Bench) -> None:
+    """With `tick_seconds = 0` no timer is ever made."""
+    bench.config("{tick_seconds=0}")
+    bench.say(bench.panes[1], WAITING)
+    assert bench.fake.timers_made == 0
+
+
+def test_the_fuse(bench: Bench) -> None:
+    """Without a sidecar, who said to be working and says no more is idle after five minutes; waiting stays."""
+    bench.config("{tally=false}")
+    bench.say(bench.panes[0], "state=working")
+    bench.say(bench.panes[1], WAITING)
+    bench.tick(301)
+    bench.tick()
+    assert bench.light(bench.panes[0]) == "▌·"
+    assert bench.light(bench.panes[1]) == "▌?"
+
+
+def test_handlers_of_others_run(bench: Bench) -> None:
+    """A user's own handlers of the same events run, before ours and after."""
+    calls = "wezterm.GLOBAL.{0} = (wezterm.GLOBAL.{0} or 0) + 1"
+    own = "wezterm.on('update-status', function(window) window:set_right_status('clock') {} end)"
+    bench.config(before=own.format(calls.format("a")), after=own.format(calls.format("b")))
+    bench.tick()
+    assert bench.system.globals["a"] == bench.system.globals["b"] == 1
+    assert (bench.window.right_status, bench.window.left_status) == ("clock", "")
+
+
+def test_a_fault_is_one_line(bench: Bench) -> None:
+    """A fault of ours costs one line in the log, however often it happens, and no handler of others."""
+    bench.config(
+        before="require('tallylight.ui.toasts').show = function() error('oops') end",
+        after="wezterm.on('update-status', function() wezterm.GLOBAL.ran = true end)",
+    )
+    for _ in range(5):
+        bench.tick()
+    assert len(bench.fake.errors()) == 1 and "oops" in bench.fake.errors()[0]
+    assert bench.system.globals["ran"] is True
+
+
+def test_the_memory_of_toasts_is_json(bench: Bench) -> None:
+    """What is kept in GLOBAL is text, because WezTerm's lists there cannot be changed."""
+    bench.config()
+    bench.say(bench.panes[1], WAITING)
+    assert all(isinstance(value, str) for value in bench.system.globals.values())
+    assert json.loads(bench.system.globals["tallylight_told"])[str(bench.panes[1].id)].startswith("waiting ")
+
+
+# What is wrong on this side -----------------------------------------------------------------------------------
+
+
+def problems(bench: Bench) -> list[str]:
+    return [line for level, line in bench.fake.log if level == "warn"]
+
+
+def test_keys_that_were_set_later(bench: Bench) -> None:
+    """`config.keys = …` behind us takes our keys away: one line says so, and the sidecar is told."""
+    bench.config(after="config.keys = {{key='x', mods='ALT', action=wezterm.action.Nop}}")
+    for _ in range(3):
+        bench.tick()
+    assert len(problems(bench)) == 1 and "config.keys was set after" in problems(bench)[0]
+    assert bench.feed["problems"] == "keys"
+
+
+@pytest.mark.parametrize(
+    "after", ["", "config.keys = config.keys", "table.insert(config.keys, {key='x', mods='ALT', action='y'})"]
+)
+def test_keys_that_are_there(bench: Bench, after: str) -> None:
+    """Keys that were added, ours untouched, are nobody's fault."""
+    bench.config(after=after)
+    bench.tick()
+    assert problems(bench) == [] and bench.feed["problems"] == ""
+
+
+@pytest.mark.parametrize("fault", ["error('oops')", "return false"])
+def test_a_handler_before_ours_that_fails(bench: Bench, fault: str) -> None:
+    """Where it keeps our handlers from being called, the timer has the light all the same, and one line says why."""
+    bench.config(before=f"wezterm.on('user-var-changed', function() {fault} end)", opts="{toasts=false}")
+    bench.fake.loaded()
+    for word in ("state=working", WAITING):
+        bench.fake.advance(1)
+        bench.fake.set_var(bench.panes[1], "tally", word)
+        bench.fake.pump()
+        bench.fake.advance(30)
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌?"
+    assert len(problems(bench)) == 1 and "a handler registered before" in problems(bench)[0]
+    assert bench.feed["problems"] == "handlers"
+
+
+def test_no_handler_is_blamed(bench: Bench) -> None:
+    """Values from before a reload, and those of windows that are not shown, have no event to wait for."""
+    bench.config("{toasts=false}")
+    hidden = bench.system.window("other")
+    panes = [bench.system.pane(bench.system.tab(hidden)) for _ in range(3)]
+    for pane in (*bench.panes, *panes):
+        bench.say(pane, WAITING)
+    bench.start()
+    bench.config("{toasts=false}")
+    bench.fake.loaded()
+    for pane in panes:
+        bench.say(pane, "state=done")
+    bench.tick(10)
+    bench.system.workspace = "other"
+    bench.fake.advance(60)
+    assert problems(bench) == []
+
+
+def test_a_status_handler_before_ours_that_fails(bench: Bench) -> None:
+    """A user's status bar that fails costs its own event; variables and the timer are drawn."""
+    bench.config(before="wezterm.on('update-status', function() error('oops') end)")
+    bench.fake.loaded()
+    bench.say(bench.panes[1], WAITING)
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌?"
+    bench.write_snapshot({"id": str(bench.panes[1].id), "status": "done"}, heard=2**52, written=bench.fake.now + 1)
+    bench.wake()
+    assert light_of(bench.fake.titles[bench.tabs[1].id]) == "▌✓"
+
+
+def test_an_update(bench: Bench) -> None:
+    """When another release is installed, the configuration is loaded anew, once."""
+    bench.config()
+    bench.fake.loaded()
+    assert bench.fake.reloads == 0
+    bench.release = "2-bb"
+    bench.fake.living_pids, bench.sidecar = {100}, 100
+    bench.fake.advance(60)
+    assert bench.fake.reloads == 1
+    bench.start().living_pids.add(100)
+    bench.config()
+    bench.fake.loaded()
+    bench.fake.advance(60)
+    assert bench.fake.reloads == 0

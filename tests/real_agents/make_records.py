@@ -1,0 +1,180 @@
+"""Records of real agents, for the tests of their readers: `python -m tests.real_agents.make_records [NAME …]`.
+
+Each agent is taken through turns by a scripted model in a room of its own (see `room`), where its home is `/home/user`.
+What it kept of that is put into `tests/evidence/records/`: of files the lines as they were, of databases the tables
+that are read, with every long text cut short, and beside it what was true when, by the same clock.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import platform
+import re
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "shared"))
+
+from tests.real_agents.install import AGENTS, CACHE  # noqa: E402
+from tests.real_agents.session import Session  # noqa: E402
+
+RECORDS = ROOT / "tests" / "evidence" / "records"
+#: Where each agent keeps its record, in its home.
+PLACES = {
+    "claude": ".claude/projects/-home-user-project/*.jsonl",
+    "codex": ".codex/sessions/*/*/*/rollout-*.jsonl",
+    "copilot": ".copilot/session-state/*/events.jsonl",
+    "gemini": ".gemini/tmp/project/chats/session-*.jsonl",
+    "qwen": ".qwen/projects/-home-user-project/chats/*.jsonl",
+    "opencode": ".local/share/opencode/opencode.db",
+    "kilo": ".local/share/kilo/kilo.db",
+    "aider": "project/.aider.chat.history.md",
+}
+#: What is done with each, in turns: how a turn ends, and the script of the model for it.
+_TEXT, _FAILS = ("done", "AFTER 1 fine"), ("error", "AFTER 1 ERROR 400")
+_ASKS, _REFUSES = (
+    ("approve", "AFTER 1 TOOL touch made THEN TOKENS 100000"),
+    ("deny", "AFTER 1 TOOL touch again THEN fine"),
+)
+_STOPS, _PICKS, _CHILD = (
+    ("escape", "HOLD one"),
+    ("answer", "AFTER 1 ASK THEN fine"),
+    ("done", "TASK SUB fine THEN AFTER 3 fine"),
+)
+_PLANS = ("approve", "TODO 1 THEN TODO 2 THEN AFTER 1 TOOL touch made THEN TOKENS 100000")
+_LISTS = ("done", "TODO 0 THEN TODO 1 THEN TODO 2 THEN TODO 3 THEN TODO 4 THEN TODO 5 THEN TOKENS 150000")
+TURNS: dict[str, tuple[tuple[str, str], ...]] = {
+    "claude": (_LISTS, _ASKS, _STOPS, _PICKS, _CHILD, _FAILS),
+    "codex": (_TEXT, _ASKS, _STOPS, _REFUSES, _CHILD, _FAILS, ("error", "LIMIT 7200")),
+    "copilot": (_TEXT, _ASKS, _STOPS, _REFUSES, _PICKS, _CHILD, ("approve", "BACKGROUND sleep 8 THEN fine"), _FAILS),
+    "gemini": (_TEXT, ("approve", "AFTER 1 TOOL touch made THEN TOKENS 900000"), _PICKS, _STOPS, _REFUSES, _FAILS),
+    "qwen": (_TEXT, _ASKS, _PICKS, _STOPS, _REFUSES, _FAILS),
+    "opencode": (_TEXT, _PLANS, _STOPS, _REFUSES, _PICKS, _CHILD, _FAILS),
+    "kilo": (_TEXT, _PLANS, _STOPS, _PICKS, _FAILS),
+    "aider": (_TEXT, _ASKS, _STOPS, _REFUSES, _FAILS),
+}
+#: Without these Claude keeps no list of tasks when nobody has asked for one.
+ENV = {"claude": {"CLAUDE_CODE_ENABLE_TASKS": "1", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}
+#: Most characters of a text that is kept.
+MOST = 480
+#: How long a turn may take on a machine that has much else to do, in seconds.
+PATIENCE_S = 150.0
+_TABLES = ("session", "message", "part", "todo")
+
+
+def play(session: Session, turns: tuple[tuple[str, str], ...]) -> None:
+    """Take a started agent through *turns*."""
+    for end, prompt in turns:
+        session.turn(prompt)
+        match end:
+            case "approve":
+                session.asked("permission", PATIENCE_S)
+                session.rest(1.5)
+                session.approve(PATIENCE_S)
+            case "deny":
+                session.asked("permission", PATIENCE_S)
+                session.rest(1.5)
+                session.keys(session.manner.deny, session.manner.denied)
+            case "answer":
+                session.asked("question", PATIENCE_S)
+                session.rest(1.5)
+                session.keys(session.manner.answer, "working")
+                session.finished(PATIENCE_S)
+            case "escape":
+                session.shows("scripted model answers", PATIENCE_S)
+                session.rest(1.5)
+                session.keys(session.manner.interrupt)
+                session.mark("interrupted", timeout=30)
+            case _:
+                session.mark(end, timeout=PATIENCE_S)
+        session.rest(3)
+
+
+def scrub(text: str) -> str:
+    """*text* without anything of this machine."""
+    text = text.replace(platform.release(), "6.12.0")
+    return re.sub(rf"{re.escape(str(CACHE))}/agents/\S*?/([^/\s\"]+)", r"/usr/bin/\1", text)
+
+
+def cut(value: Any) -> Any:
+    """A JSON value with every long text in it cut short, but for JSON within JSON, which is cut inside."""
+    if isinstance(value, dict):
+        return {key: cut(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [cut(one) for one in value[:32]]
+    if isinstance(value, str) and len(value) > MOST:
+        try:
+            inner = json.loads(value)
+        except ValueError:
+            return scrub(value)[:MOST]
+        return json.dumps(cut(inner), ensure_ascii=False, separators=(",", ":"))
+    return scrub(value) if isinstance(value, str) else value
+
+
+def keep_lines(path: Path) -> str:
+    """A file of one JSON object a line, or of Markdown."""
+    text = path.read_text("utf-8")
+    if path.suffix != ".jsonl":
+        return scrub(text)
+    spaces = {} if '": ' in text[:200] else {"separators": (",", ":")}
+    entries = [json.dumps(cut(json.loads(line)), ensure_ascii=False, **spaces) for line in text.splitlines()]
+    return "".join(f"{entry}\n" for entry in entries)
+
+
+def keep_tables(path: Path) -> str:
+    """The tables of a database that are read, as statements that make them."""
+    database, kept = sqlite3.connect(f"file:{path}?mode=ro", uri=True), sqlite3.connect(":memory:")
+    for table in _TABLES:
+        (statement,) = database.execute("select sql from sqlite_master where name = ?", (table,)).fetchone()
+        kept.execute(re.sub(r",\s*CONSTRAINT [^,]*FOREIGN KEY[^,]*?ON DELETE CASCADE", "", statement))
+        for row in database.execute(f"select * from {table} order by rowid"):
+            cells = [json.dumps(cut(json.loads(cell))) if _is_json(cell) else cut(cell) for cell in row]
+            kept.execute(f"insert into {table} values ({','.join('?' * len(cells))})", cells)
+    return "\n".join(kept.iterdump()) + "\n"
+
+
+def _is_json(cell: object) -> bool:
+    return isinstance(cell, str) and cell.startswith("{")
+
+
+def keep(agent: str, home: Path, truths: list[tuple[float, str]]) -> None:
+    """Put what *agent* kept in *home* into the tests, with what was true."""
+    found = sorted(home.glob(PLACES[agent]), key=lambda path: path.name)
+    how: Callable[[Path], str] = keep_tables if found[0].suffix == ".db" else keep_lines
+    folder = RECORDS / agent
+    folder.mkdir(parents=True, exist_ok=True)
+    suffix = ".sql" if how is keep_tables else found[0].suffix
+    for number, path in enumerate(found):
+        name = f"record{number or ''}{suffix}.gz"
+        (folder / name).write_bytes(gzip.compress(how(path).encode(), 9, mtime=0))
+    about = {"version": AGENTS[agent].version, "truths": truths}
+    (folder / "about.json").write_text(json.dumps(about, indent=1) + "\n")
+
+
+def make(agent: str) -> None:
+    """Drive *agent*, and keep its record."""
+    with Session(agent) as session:
+        session.launch.env.update(ENV.get(agent, {}))
+        session.start()
+        play(session, TURNS[agent])
+        keep(agent, session.home, session.truths_so_far())
+
+
+def main(names: list[str]) -> int:
+    """Make the records of all agents, or of those named."""
+    for agent in names or list(PLACES):
+        make(agent)
+        sys.stdout.write(f"{agent}\n")
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    sys.exit(main(sys.argv[1:]))

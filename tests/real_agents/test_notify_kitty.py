@@ -1,0 +1,76 @@
+"""Real Claude Code asks in a hidden tab of a real kitty: the person is notified once, though Claude reminds too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.real_agents import desk as desks
+from tests.real_agents.desk import CLAUDE, Desk
+from tests.real_kitty.conftest import VERSIONS
+from tests.real_kitty.harness import Kitty
+from tests.real_kitty.notifications import Desktop
+
+pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
+
+#: Claude reminds 6.5 s after its dialog has opened, on a machine that has nothing else to do.
+REMINDED_S = 30.0
+
+_HEARD = """
+from tallylight.hosts.kitty.watcher import _host as host
+notices = host._notices
+real = notices._take_notification
+host.heard = []
+
+def noting(command, id_):
+    taken = real(command, id_)
+    host.heard.append((command.title, command.body, taken))
+    return taken
+
+type(notices)._take_notification = lambda self, *args: noting(*args)
+"""
+
+
+@pytest.fixture
+def desktop() -> Iterator[Desktop]:
+    desktop = Desktop()
+    yield desktop
+    desktop.close()
+
+
+@pytest.fixture
+def desk(desktop: Desktop, claude_program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """The newest kitty, with Claude and a desktop."""
+    monkeypatch.setattr(desks, "Kitty", lambda version: Kitty(version, env=desktop.env))
+    desk = Desk(VERSIONS[-1], tmp_path, claude=claude_program)
+    yield desk
+    desk.close()
+
+
+def test_one_notification_for_one_question(desk: Desk, desktop: Desktop) -> None:
+    """Ours, with the question; Claude's reminder of the same is heard and left out; the answer takes ours back."""
+    tab = desk.borrow("claude", "claude --permission-mode manual")
+    desk.kitty.eval(_HEARD)
+    tab.submit(f"TOOL touch {tab.new()} THEN fine")
+    tab.shows(CLAUDE.permission)
+
+    def reminded() -> list[list[object]]:
+        found: list[list[object]] = desk.kitty.eval(
+            "from tallylight.hosts.kitty.watcher import _host as host; return list(host.heard)"
+        )
+        return found
+
+    shown = desk.kitty.wait_until(lambda: desktop.shown[0] if desktop.shown else None, what="the notification")
+    assert (shown.application, shown.title.partition(" · ")[0]) == ("Tallylight", "claude asks for permission")
+    assert "Do you want to" in shown.body
+    heard = desk.kitty.wait_until(reminded, REMINDED_S, "Claude's own reminder")
+    # What has no text at all shows nothing anyway.
+    assert [taken for title, _, taken in heard if title] == [True], heard
+    assert desktop.shown == [shown] and shown.closed_at is None
+
+    tab.answer(CLAUDE.permission, CLAUDE.approve)
+    desk.kitty.wait_until(lambda: not desktop.open, what="the end of the notification")
+    tab.wait("done", since=tab.truth("done"))
+    assert desktop.shown == [shown], "a turn of ten seconds is none to be told of"

@@ -1,0 +1,242 @@
+"""A desk: one kitty with the suite installed, kept for all tests of a file, for a start costs more than a test.
+
+A lamp is a tab that is sent a status: a window whose program is silent, named for what it is to show. What is sent goes
+through the window's terminal, as a program's output does.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from tallylight.model.lights import COLOURS
+from tallylight.model.status import Status
+from tallylight.snapshot import writer as snapshot
+from tallylight.snapshot.schema import Snapshot
+from tests.real_kitty.harness import Kitty
+from tests.real_kitty.install import install, watcher_line
+from tests.real_kitty.pixels import SPANS, Box, Colour, counted
+from tests.real_kitty.remote import RemoteControl
+
+#: The five that a person meets, by name.
+LIGHTS: dict[str, Colour] = {name: COLOURS[Status(name)] for name in ("working", "waiting", "done", "error", "idle")}
+#: The grey of idle also comes up where kitty smooths its own grey letters; this many pixels of it do not.
+MANY = 40
+
+_TAB_TEXT = """
+lines = []
+for tm in boss.all_tab_managers:
+    screen = tm.tab_bar.screen
+    lines += [str(screen.line(i)) for i in range(screen.lines)]
+return lines
+"""
+_RELOAD = """
+import kitty.tab_bar as module
+for name in ("load_custom_draw_tab", "load_custom_draw_tab_module"):
+    if hasattr(cached := getattr(module, name, None), "clear_cached"):
+        cached.clear_cached()
+boss.load_config_file()
+# At once, and not with the next frame: until then the text of the tab bar is that of the settings before.
+for os_window in boss.os_window_map:
+    boss.update_tab_bar_data(os_window)
+"""
+_SAY = """
+import os
+child = boss.window_id_map[{window}].child.pid
+fd = os.open(f"/proc/{{child}}/fd/1", os.O_WRONLY | os.O_NOCTTY)
+try:
+    # Before the program of a new window runs, this is still kitty's own output.
+    return os.isatty(fd) and bool(os.write(fd, {data!r}))
+finally:
+    os.close(fd)
+"""
+_RECORD = """
+import time, tallylight.hosts.kitty.watcher as module
+from tallylight.hosts.kitty.published import Published
+real, clock = Published.publish, time.monotonic
+module.desk_history = []
+
+def noting(published, id_, pane, window, now):
+    real(published, id_, pane, window, now)
+    module.desk_history.append((clock(), id_, str(pane.decision.status), pane.decision.is_lit))
+
+Published.publish = noting
+"""
+
+
+def user_var(name: str, value: str) -> bytes:
+    """The sequence that sets a user variable."""
+    return b"\x1b]1337;SetUserVar=%b=%b\x07" % (name.encode(), base64.b64encode(value.encode()))
+
+
+def send(kitty: RemoteControl, window: int, payload: str) -> None:
+    """Send a report through the terminal of a window of *kitty*."""
+    _write(kitty, window, user_var("tally", payload))
+
+
+def _write(kitty: RemoteControl, window: int, data: bytes) -> None:
+    """Write to the terminal of a window, as its program would."""
+    deadline = time.monotonic() + 30
+    while not kitty.eval(_SAY.format(window=window, data=data)):
+        assert time.monotonic() < deadline, f"window {window} has no terminal"
+        time.sleep(0.02)
+
+
+def close_all_but_first(kitty: Kitty) -> None:
+    """Close every window but the first, and show that."""
+    first, *others = kitty.windows()
+    for window in others:
+        kitty.close_window(window["id"])
+    kitty.wait_until(lambda: len(kitty.windows()) == 1, what="the end of the other windows")
+    kitty.focus_os_window(kitty.ls()[0]["id"])
+    kitty.focus_window(first["id"])
+
+
+class Desk:
+    """One kitty, what is sent to its tabs and what they show."""
+
+    def __init__(self, version: str, settings: str = "", config: str = "", **options: Any) -> None:
+        self.kitty = Kitty(version, **options)
+        self._watcher = watcher_line(install(self.kitty.home, version))
+        self.kitty.kitty_conf.write_text(settings + self._watcher)
+        self.config_toml = self.kitty.home / ".config/tallylight/config.toml"
+        self.config_toml.parent.mkdir(parents=True)
+        self.config_toml.write_text(config)
+        self.kitty.start()
+        self.host("host")
+
+    def close(self) -> None:
+        """End it."""
+        self.kitty.close()
+
+    # -- what is done to it ------------------------------------------------------------------------------------------
+
+    def reload(self, settings: str) -> None:
+        """Have the running kitty read this kitty.conf."""
+        self.kitty.kitty_conf.write_text(settings + self._watcher)
+        self.kitty.eval(_RELOAD)
+
+    def configure(self, config: str) -> None:
+        """Change config.toml, and wait until the running host has read it."""
+        stamp = self.host("host._settings.current.stamp")
+        self.config_toml.write_text(config)
+        self.kitty.wait_until(lambda: self.host("host._settings.current.stamp") != stamp, what="the new settings")
+
+    def host(self, expression: str) -> Any:
+        """The value of an expression over `host`, the `KittyHost` that runs in this kitty."""
+        return self.kitty.eval(
+            f"from tallylight.hosts.kitty.watcher import _host as host\nx = {expression}\nreturn str(x)"
+        )
+
+    def set_host(self, assignments: str) -> None:
+        """Run statements over `host`."""
+        self.kitty.eval(f"from tallylight.hosts.kitty.watcher import _host as host\n{assignments}")
+
+    def lamp(self, title: str, status: str = "", **how: Any) -> int:
+        """Open a tab, not shown, with a silent program in it; its window's id."""
+        window = self.kitty.launch("cat", tab_title=title, keep_focus=True, **how)
+        # Before that it is a fork of kitty with kitty's own output.
+        self.kitty.wait_until(lambda: "cat" in str(self.kitty.window(window)["foreground_processes"]), what="cat")
+        if status:
+            self.send(window, f"state={status}")
+        return window
+
+    def say(self, window: int, data: bytes) -> None:
+        """Write to a window's terminal."""
+        _write(self.kitty, window, data)
+
+    def send(self, window: int, payload: str) -> None:
+        """Send a report through a window's terminal."""
+        send(self.kitty, window, payload)
+
+    def close_all_but_first(self) -> None:
+        """Close every window but the first, and show that."""
+        close_all_but_first(self.kitty)
+
+    def let_pass(self, seconds: float) -> None:
+        """Wait until the host in kitty has looked at everything for this long: for what must not happen meanwhile."""
+        now = float(self.host("__import__('time').monotonic()"))
+        self.kitty.wait_until(
+            lambda: float(self.host("host._last_tick")) >= now + seconds, seconds + 20, f"{seconds} s of ticks"
+        )
+
+    # -- what it shows -----------------------------------------------------------------------------------------------
+
+    def status(self, window: int) -> str:
+        """The published status of a window, or nothing."""
+        return self.kitty.user_vars(window).get("tally_status", "")
+
+    def wait_status(self, window: int, status: str, timeout: float = 30) -> None:
+        """Wait until a window's status is this."""
+        self.kitty.wait_until(lambda: self.status(window) == status, timeout, f"{status or 'no'} status in {window}")
+
+    def bar(self) -> str:
+        """The text of all tab bars."""
+        return "\n".join(self.kitty.eval(_TAB_TEXT))
+
+    def pixels(self, tabs: Sequence[int], image: Image.Image | None = None) -> dict[int, Counter[Colour]]:
+        """How many pixels of each colour each of these tabs has."""
+        os_window = next(o["id"] for o in self.kitty.ls() if any(t["id"] in tabs for t in o["tabs"]))
+        spans: dict[str, Box] = self.kitty.eval(SPANS.format(os_window=os_window))
+        shown = image or self.kitty.screenshot()
+        return {tab: counted(shown.crop(_own(str(tab), spans))) for tab in tabs if str(tab) in spans}
+
+    def wait_colours(
+        self, expected: dict[int, str], *, least: int = MANY, most: int = 1 << 20, image: Path | None = None
+    ) -> None:
+        """Wait until each tab has this light's very colour, `least` to `most` pixels, and no other's; `""`: none."""
+
+        def wrong() -> list[str]:
+            shown = self.kitty.screenshot(image)
+            found = self.pixels(list(expected), shown)
+            faults = [f"tab {tab} is not drawn" for tab in expected if tab not in found]
+            for tab, counts in found.items():
+                if (name := expected[tab]) and not least <= counts[LIGHTS[name]] <= most:
+                    faults.append(f"tab {tab} has {counts[LIGHTS[name]]} pixels of {name}: {counts.most_common(4)}")
+                others = {n: counts[c] for n, c in LIGHTS.items() if n not in (name, "idle") and counts[c]}
+                if counts[LIGHTS["idle"]] >= MANY and name != "idle":
+                    others["idle"] = counts[LIGHTS["idle"]]
+                if others:
+                    faults.append(f"tab {tab} is {name or 'unlit'} and has {others}")
+            last[:] = faults
+            return faults
+
+        last: list[str] = []
+        try:
+            self.kitty.wait_until(lambda: not wrong(), 30, "the lights")
+        except AssertionError as error:
+            raise AssertionError(f"{last}\n{self.bar()}\n{error}") from None
+
+    def snapshot(self) -> Snapshot | None:
+        """What the host wrote for other programs."""
+        # By its name: a second kitty that was ended beside it has left a snapshot, too.
+        path = self.kitty.runtime_dir / f"tallylight/kitty-{self.kitty.eval('import os; return os.getpid()')}.json"
+        return snapshot.read(path) if path.exists() else None
+
+    # -- when it showed it -------------------------------------------------------------------------------------------
+
+    def record(self) -> None:
+        """From now on note in kitty, on the monotonic clock that all programs share, when each light changes."""
+        self.kitty.eval(_RECORD)
+
+    def history(self, window: int, since: float = 0.0) -> list[tuple[float, str]]:
+        """When a window's light became what; `""` for none."""
+        rows = self.kitty.eval("import tallylight.hosts.kitty.watcher as module; return module.desk_history")
+        return [(at, status if lit else "") for at, id_, status, lit in rows if id_ == window and at >= since]
+
+
+def _own(tab: str, spans: dict[str, Box]) -> Box:
+    """A tab's box without the cell in which the next one begins, which kitty counts to both under some styles."""
+    left, top, right, bottom = spans[tab]
+    for other, (start, row, _, _) in spans.items():
+        if other != tab and row == top and left < start < right:
+            right = start
+        if other != tab and start == left and top < row < bottom:
+            bottom = row
+    return left, top, right, bottom

@@ -1,0 +1,581 @@
+"""The lights on kitty's tabs: their colours on the screen, their marks, their pulse and their end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tallylight.model.lights import mark
+from tallylight.model.palettes import PALETTES
+from tallylight.model.status import Status
+from tests.real_kitty.conftest import VERSIONS
+from tests.real_kitty.desk import LIGHTS, MANY, Desk
+from tests.real_kitty.pixels import Colour, counted
+from tests.real_kitty.roots import CHECKOUT
+
+#: Where to put a picture of every style, for a person to look at.
+PICTURES = "TALLYLIGHT_PICTURES"
+
+STEADY = "[kitty]\npulse = false\n"
+STYLES = ("powerline", "slant", "fade", "separator")
+
+MARK = "§"
+#: Those that docs/kitty.md shows, and the template there.
+RECIPES = re.findall(r"```python\n(.*?)```", (CHECKOUT / "docs/kitty.md").read_text("utf-8"), re.DOTALL)
+TEMPLATES = re.findall(r'tab_title_template "[^"]*"', (CHECKOUT / "docs/kitty.md").read_text("utf-8"))
+#: A person's own tab_bar.py that has kitty draw the title, and one that draws it itself.
+CALLS_KITTY = f"""
+from kitty.tab_bar import draw_title
+
+def draw_tab(draw_data, screen, tab, before, max_title_length, index, is_last, extra_data):
+    screen.draw(" {MARK}")
+    draw_title(draw_data, screen, tab, index)
+    screen.draw(" ")
+    return screen.cursor.x
+"""
+DRAWS_ITSELF = f"""
+def draw_tab(draw_data, screen, tab, before, max_title_length, index, is_last, extra_data):
+    screen.draw(" {MARK}" + tab.title + " ")
+    return screen.cursor.x
+"""
+
+#: Count from now on how often a tab bar is drawn.
+COUNT = """
+import kitty.tab_bar as module
+if not hasattr(module, "times_drawn"):
+    update = module.TabBar.update
+    def counting(bar, data):
+        module.times_drawn += 1
+        return update(bar, data)
+    module.TabBar.update = counting
+module.times_drawn = 0
+"""
+
+
+@pytest.fixture(scope="module")
+def _desk(kitty_version: str) -> Iterator[Desk]:
+    desk = Desk(kitty_version, config=STEADY, size=(1000, 300))
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def desk(_desk: Desk) -> Desk:
+    """A kitty whose lights are steady, with one plain tab."""
+    _desk.close_all_but_first()
+    return _desk
+
+
+@pytest.fixture
+def lamps(desk: Desk) -> dict[str, int]:
+    """Five tabs, each with its light: its name and its tab."""
+    windows = {name: desk.lamp(name, name) for name in LIGHTS}
+    for name, window in windows.items():
+        desk.wait_status(window, name)
+    tabs = desk.kitty.tabs()
+    return {name: next(t["id"] for t in tabs if t["windows"][0]["id"] == w) for name, w in windows.items()}
+
+
+def expected(desk: Desk, lamps: dict[str, int]) -> dict[int, str]:
+    """What each tab of the desk is to be: the lamps, and the plain tab without a light."""
+    return {desk.kitty.tabs()[0]["id"]: ""} | {tab: name for name, tab in lamps.items()}
+
+
+def picture(desk: Desk, name: str, folder: str | None) -> Path | None:
+    """Where to keep the picture of a style, if anywhere."""
+    return Path(folder) / f"{desk.kitty.version}-{name}.png" if folder else None
+
+
+def keep(desk: Desk, image: Image.Image, name: str) -> None:
+    """Put a picture into the documentation, from the newest kitty, if it is to be renewed."""
+    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
+        path = CHECKOUT / f"docs/images/{name}.png"
+        image.quantize(200, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+@pytest.fixture
+def pictures() -> str | None:
+    """The folder for pictures, if there is to be one."""
+    return os.environ.get(PICTURES)
+
+
+def check_styles(desk: Desk, lamps: dict[str, int], settings: dict[str, str], pictures: str | None) -> None:
+    """Reload with each of these settings and look at the lights and at the marks."""
+    for name, lines in settings.items():
+        desk.reload(lines)
+        desk.wait_colours(expected(desk, lamps), image=picture(desk, name, pictures))
+        bar = desk.bar()
+        for light in lamps:
+            assert f"▌{mark(Status(light))} {light[:4]}" in bar, (name, bar)
+        assert bar.count("▌") == len(lamps), bar
+
+
+def test_every_style_shows_every_light(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """On each of kitty's tab bar styles, at the top and at the bottom, each tab has its very colour and its mark."""
+    settings = {f"{s}-{e}": f"tab_bar_style {s}\ntab_bar_edge {e}\n" for s in STYLES for e in ("top", "bottom")}
+    check_styles(desk, lamps, settings, pictures)
+
+
+def test_bars_at_the_side_show_every_light(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """On a tab bar at the left or the right each tab has its very colour and its mark."""
+    if desk.kitty.version == "0.41":
+        pytest.skip("kitty 0.41 has no tab bar at a side")
+    settings = {f"{s}-{e}": f"tab_bar_style {s}\ntab_bar_edge {e}\n" for s in STYLES for e in ("left", "right")}
+    check_styles(desk, lamps, settings, pictures)
+
+
+@pytest.mark.parametrize("code", [CALLS_KITTY, DRAWS_ITSELF], ids=["calls-kitty", "draws-itself"])
+def test_a_persons_own_tab_bar_is_kept_and_lit(
+    desk: Desk, lamps: dict[str, int], code: str, pictures: str | None, request: pytest.FixtureRequest
+) -> None:
+    """Tabs drawn by a person's tab_bar.py have that person's mark, and the light, once."""
+    (desk.kitty.config_dir / "tab_bar.py").write_text(code)
+    desk.reload("tab_bar_style custom\n")
+    desk.wait_colours(expected(desk, lamps), image=picture(desk, request.node.callspec.id, pictures))
+
+    bar = desk.bar()
+    assert bar.count(MARK) == len(lamps) + 1
+    assert bar.count("▌") == len(lamps)
+    for light in lamps:
+        assert f"▌{mark(Status(light))} " in bar
+        assert light[:4] in bar
+
+
+def test_the_recipes_of_the_documentation(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """Each draws every light once, where it says; in narrow tabs there is the number, and a coloured title."""
+    own, custom = RECIPES
+    recipes = [("", "separator", TEMPLATES[0]), (own, "custom", "")]
+    if desk.kitty.version != "0.41":
+        recipes.append((custom, "separator", next(found for found in TEMPLATES if "{custom}" in found)))
+    for number, (code, style, template) in enumerate(recipes):
+        (desk.kitty.config_dir / "tab_bar.py").write_text(code)
+        wide = f"tab_bar_style {style}\n{template}\ninactive_tab_background #23272f\n"
+        desk.reload(wide)
+        desk.kitty.wait_until(lambda: "2 ▌● working" in desk.bar(), 10, f"recipe {number}")
+        desk.kitty.wait_until(lambda: desk.bar().count("▌") == len(lamps), 10, f"each light once: {desk.bar()}")
+        desk.wait_colours(expected(desk, lamps), image=picture(desk, f"recipe-{number}", pictures))
+        desk.reload(f"{wide}tab_bar_margin_width 250\n")
+        desk.kitty.wait_until(lambda: "▌" not in desk.bar() and "6" in desk.bar(), 10, f"narrow tabs, recipe {number}")
+        desk.kitty.screenshot(picture(desk, f"recipe-{number}-narrow", pictures))
+        assert all(str(n) in desk.bar() for n in range(1, 7)), desk.bar()
+    (desk.kitty.config_dir / "tab_bar.py").unlink()
+    desk.reload("tab_bar_style fade\n")
+    desk.kitty.wait_until(lambda: "▌● working" in desk.bar(), 10, "the light in front")
+
+
+def test_one_own_tab_bar_after_the_other(desk: Desk, lamps: dict[str, int]) -> None:
+    """Going to and fro between tab_bar.py's of both kinds and a stock style never draws a light twice or not at all."""
+    for code in (CALLS_KITTY, DRAWS_ITSELF, "", DRAWS_ITSELF, CALLS_KITTY):
+        (desk.kitty.config_dir / "tab_bar.py").write_text(code)
+        desk.reload(f"tab_bar_style {'custom' if code else 'fade'}\n")
+        desk.kitty.wait_until(lambda code=code: (MARK in desk.bar()) is bool(code), what="the new tab bar")
+        assert desk.bar().count("▌") == len(lamps), desk.bar()
+
+
+def test_a_persons_template_says_where_the_light_goes(desk: Desk, lamps: dict[str, int]) -> None:
+    """With `{tab.tally}` in tab_title_template the light is there, and nowhere else."""
+    desk.reload('tab_bar_style separator\ntab_title_template "<{index}:{tab.tally}{title}>"\n')
+    desk.wait_colours(expected(desk, lamps))
+
+    bar = desk.bar()
+    assert "<2:▌● working>" in bar
+    assert bar.count("▌") == len(lamps)
+
+
+def test_an_active_tab_is_lit_by_its_own_template(desk: Desk) -> None:
+    """The tab shown has its light too, with active_tab_title_template as well as without; and what it waits for."""
+    window = desk.lamp("shown", "waiting")
+    tab = desk.kitty.tab_of(window)
+    desk.kitty.focus_tab(tab)
+    desk.reload("tab_bar_style powerline\n")
+    desk.wait_colours({tab: "waiting"})
+    desk.send(window, "state=waiting;kind=permission;what={fmt.fg.red}%0Als")
+    desk.reload('tab_bar_style powerline\nactive_tab_title_template "*{title}({tab.tally_what})"\n')
+    desk.wait_colours({tab: "waiting"})
+    desk.kitty.wait_until(lambda: "▌! *shown({fmt.fg.red} ↵ ls)" in desk.bar(), what="what it waits for")
+
+
+def test_our_styles(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """A style written to config.toml is drawn in the running kitty: `colour`, `icon`, `off`, and on again after."""
+    # Not powerline, whose arrow from tab to tab has the next one's colour; and dark, so that marks are no darker.
+    desk.reload("tab_bar_style separator\ninactive_tab_background #23272f\n")
+    try:
+        desk.configure(STEADY + "style = 'colour'\n")
+        # Most of the tab, not a stripe.
+        desk.wait_colours(expected(desk, lamps), least=500, image=picture(desk, "our-colour", pictures))
+        assert "▌" not in desk.bar()
+        assert "● work" in desk.bar()
+        # The tab that is shown keeps its background, and has its light in the text.
+        desk.kitty.focus_tab(lamps["waiting"])
+        desk.wait_colours(expected(desk, lamps) | {lamps["waiting"]: ""}, least=500)
+        ((common, _),) = desk.pixels([lamps["waiting"]])[lamps["waiting"]].most_common(1)
+        assert common == (0xEE, 0xEE, 0xEE)
+        desk.kitty.focus_window(desk.kitty.windows()[0]["id"])
+        desk.configure(STEADY + "style = 'icon'\n")
+        # Thin letters are smoothed: only a few pixels of a mark have the very colour.
+        desk.wait_colours(expected(desk, lamps), least=1, most=150, image=picture(desk, "our-icon", pictures))
+        assert "▌" not in desk.bar()
+        assert "● work" in desk.bar()
+        desk.configure(STEADY + "style = 'off'\n")
+        desk.wait_colours(dict.fromkeys(expected(desk, lamps), ""), image=picture(desk, "our-off", pictures))
+        assert not set("▌●✓✗") & set(desk.bar())
+        desk.reload('tab_bar_style separator\ntab_title_template "<{tab.tally}{title}>"\n')
+        desk.kitty.wait_until(lambda: "<working>" in desk.bar(), what="a template with nothing in it")
+        assert not set("▌●✓✗") & set(desk.bar())
+    finally:
+        desk.configure(STEADY)
+    desk.reload("tab_bar_style separator\n")
+    desk.wait_colours(expected(desk, lamps))
+
+
+def test_the_command_lights_the_tab(desk: Desk) -> None:
+    """`tally emit` as installed, run in a tab, lights that tab and no other."""
+    desk.reload("tab_bar_style fade\n")
+    silent = desk.lamp("silent")
+    window = desk.kitty.launch(
+        "sh", "-c", "tally emit waiting --tool claude --kind permission --project shop; exec cat", keep_focus=True
+    )
+    desk.wait_status(window, "waiting")
+
+    tabs = {desk.kitty.tab_of(silent): "", desk.kitty.tab_of(window): "waiting"}
+    desk.wait_colours(tabs)
+    variables = desk.kitty.user_vars(window)
+    assert variables["tally_kind"] == "permission"
+    assert variables["tally_agent"] == "claude"
+    assert variables["tally_reason"] == "protocol: user variable"
+
+
+def test_variables_are_published_for_others(desk: Desk) -> None:
+    """A match on `var:tally_status` finds the window; a light that goes out takes its variables away."""
+    window = desk.lamp("lamp")
+    desk.lamp("other", "working")
+    desk.send(window, "state=waiting;kind=question;tool=codex")
+    desk.wait_status(window, "waiting")
+    tree = json.loads(desk.kitty.remote("ls", match="var:tally_status=waiting"))
+    found = [w["id"] for o in tree for t in o["tabs"] for w in t["windows"]]
+    assert found == [window]
+    desk.send(window, "state=active")
+    desk.wait_status(window, "")
+
+    assert not [name for name in desk.kitty.user_vars(window) if name.startswith("tally_")]
+
+
+def test_a_tab_shows_its_most_urgent_window(desk: Desk) -> None:
+    """Of three windows in a tab the one that waits is shown, then the one that failed; no green while one works."""
+    desk.reload("tab_bar_style fade\n")
+    first = desk.lamp("three", "working")
+    tab = desk.kitty.tab_of(first)
+    second, third = (
+        desk.kitty.launch("cat", type="window", match=f"id:{tab}", keep_focus=True, location="last") for _ in range(2)
+    )
+    desk.send(second, "state=waiting")
+    desk.send(third, "state=error")
+    desk.wait_colours({tab: "waiting"})
+    desk.send(second, "state=working")
+    desk.wait_colours({tab: "error"})
+    desk.kitty.close_window(third)
+    desk.wait_colours({tab: "working"})
+    desk.send(second, "state=done")
+    desk.wait_status(second, "done")
+    desk.wait_colours({tab: "working"})
+    assert desk.host(f"host.light_text({tab})").count("●✓") == 1
+    desk.send(first, "state=done")
+    desk.wait_colours({tab: "done"})
+
+
+def test_without_a_tab_bar_the_light_is_in_the_title(desk: Desk) -> None:
+    """With the bar hidden, or one tab below `tab_bar_min_tabs`, X is told of the mark; with a bar it is not."""
+    kitty = desk.kitty
+    window = kitty.windows()[0]["id"]
+    x_window = str(kitty.ls()[0]["platform_window_id"])
+    kitty.eval(f"boss.window_id_map[{window}].set_title('front')")
+
+    def wait_name(name: str) -> None:
+        kitty.wait_until(lambda: kitty.xdotool("getwindowname", x_window) == name, 10, f"the title {name}")
+
+    desk.reload("tab_bar_style hidden\n")
+    desk.send(window, "state=waiting;kind=question")
+    wait_name("? front")
+    # Of the tab that is shown, and of the other one that asks.
+    other = desk.lamp("other")
+    kitty.focus_window(other)
+    kitty.eval(f"boss.window_id_map[{other}].set_title('behind')")
+    wait_name("? front · behind")
+    desk.reload("tab_bar_style fade\n")
+    wait_name("behind")
+    desk.reload("tab_bar_style fade\ntab_bar_min_tabs 3\n")
+    kitty.focus_window(window)
+    wait_name("? front")
+    desk.send(window, "state=clear")
+    wait_name("front")
+    kitty.eval(f"boss.window_id_map[{window}].set_title('')")
+
+
+THEMES = {
+    "dark": "background #16181d\nforeground #c8ccd4\ntab_bar_background #16181d\nactive_tab_background #3a404c\n"
+    "active_tab_foreground #ffffff\ninactive_tab_background #23272f\ninactive_tab_foreground #aab0bc\n",
+    "light": "background #ffffff\nforeground #24292f\ntab_bar_background #eaeef2\nactive_tab_background #ffffff\n"
+    "active_tab_foreground #24292f\ninactive_tab_background #eaeef2\ninactive_tab_foreground #57606a\n",
+}
+#: Some of a theme's own colours, by light: its numbers 4, 3, 2, 1 and 8.
+OWN = {"working": "#0969da", "waiting": "#9a6700", "done": "#1a7f37", "error": "#cf222e", "idle": "#6e7781"}
+
+
+def test_palettes_and_the_theme(desk: Desk, lamps: dict[str, int], pictures: str | None) -> None:
+    """On a dark and on a light theme: the default, the palettes, and the theme's own colours, after a change too."""
+    own = "".join(f"color{n} {OWN[name]}\n" for n, name in zip((4, 3, 2, 1, 8), OWN, strict=True))
+    palettes = {
+        "default": LIGHTS,
+        **{name: {light: PALETTES[name][Status(light)] for light in LIGHTS} for name in ("light", "deutan")},
+        "theme": {name: tuple(bytes.fromhex(text[1:])) for name, text in OWN.items()},
+    }
+
+    def has_colours(colours: Mapping[str, tuple[int, ...]]) -> bool:
+        found = desk.pixels(list(lamps.values()))
+        return all(found[tab][colours[name]] >= MANY for name, tab in lamps.items())  # type: ignore[index]
+
+    try:
+        for theme, palette in (("dark", "default"), ("dark", "deutan"), ("light", "light"), ("light", "theme")):
+            desk.configure(f'colours = "{palette}"\n{STEADY}')
+            desk.reload(f"tab_bar_style separator\n{THEMES[theme]}{own if palette == 'theme' else ''}")
+            colours = palettes[palette]
+            desk.kitty.wait_until(lambda c=colours: has_colours(c), 20, f"{palette} on {theme}")  # type: ignore[misc]
+            desk.kitty.screenshot(picture(desk, f"{theme}-{palette}", pictures))
+        desk.kitty.remote("set-colors", colors={"color4": 0x123456}, configured=True, match_window="all")
+        changed = {**palettes["theme"], "working": (0x12, 0x34, 0x56)}
+        desk.kitty.wait_until(lambda: has_colours(changed), 20, "the theme's new blue")
+    finally:
+        desk.configure(STEADY)
+        desk.reload("tab_bar_style fade\n")
+
+
+def test_the_number_stays_in_narrow_tabs(desk: Desk, pictures: str | None) -> None:
+    """Of twenty tabs each has its number, as without lights, and its light; wider ones have their marks again."""
+    kitty = desk.kitty
+    windows = [kitty.launch("cat", tab_title="agent", keep_focus=True) for _ in range(19)]
+    names = [list(LIGHTS)[n % len(LIGHTS)] for n in range(len(windows))]
+    for window, name in zip(windows, names, strict=True):
+        desk.send(window, f"state={name}")
+    settings = 'tab_bar_style separator\ntab_separator ""\ntab_title_template "{index} {title}"\n'
+    settings += "inactive_tab_background #23272f\n"
+    desk.configure(STEADY + "style = 'off'\n")
+    desk.reload(settings)
+    kitty.wait_until(lambda: "20 " in desk.bar(), 20, "twenty tabs")
+    without = desk.bar()
+    desk.configure(STEADY)
+    tabs = [kitty.tab_of(window) for window in windows]
+
+    def is_lit() -> bool:
+        found = desk.pixels(tabs)
+        return all(found[tab][LIGHTS[name]] for tab, name in zip(tabs, names, strict=True))
+
+    kitty.wait_until(is_lit, 20, "the lights of twenty tabs")
+    assert desk.bar() == without
+    assert all(f"{number} " in without for number in range(1, 21))
+    kitty.screenshot(picture(desk, "twenty-tabs", pictures))
+    for window in windows[10:]:
+        kitty.close_window(window)
+    kitty.wait_until(lambda: "▌" not in desk.bar() and "●2 " in desk.bar(), 20, "marks without stripes")
+    kitty.screenshot(picture(desk, "eleven-tabs", pictures))
+    for window in windows[4:10]:
+        kitty.close_window(window)
+    kitty.wait_until(lambda: "▌● 2 agent" in desk.bar(), 20, "whole lights")
+
+
+#: The corner of a window in which its badge stands, in pixels of the OS window.
+CORNER = """
+from kitty.fast_data_types import cell_size_for_window
+w = boss.window_id_map[{window}]
+width, height = cell_size_for_window(w.os_window_id)
+return [w.geometry.right - 3 * width, w.geometry.top, w.geometry.right, w.geometry.top + height]
+"""
+BAR = "bar = boss.window_id_map[{window}]._title_bar_screen\nreturn str(bar.screen.line(0)) if bar else ''"
+
+
+def test_each_split_has_its_light(desk: Desk, pictures: str | None) -> None:
+    """Of several windows in a tab each has its own light, wherever it moves; alone in sight, or idle, none."""
+    kitty = desk.kitty
+    first = kitty.windows()[0]["id"]
+    desk.reload("tab_bar_style hidden\nenabled_layouts tall,stack\n")
+    programs = {"waiting": "Run the migration?", "working": "Rounding in the checkout", "idle": "zsh"}
+    windows = {
+        name: kitty.launch("sh", "-c", f"printf '{text}'; exec cat", type="window", keep_focus=True, location="last")
+        for name, text in programs.items()
+    }
+    for name, window in windows.items():
+        desk.send(window, f"state={name}")
+
+    def lights_on(window: int) -> set[str]:
+        box = kitty.eval(CORNER.format(window=window))
+        counts = counted(kitty.screenshot().crop(tuple(box)))
+        return {name for name, colour in LIGHTS.items() if counts[colour] >= MANY}
+
+    def wait_lights(**expected: set[str]) -> None:
+        kitty.wait_until(
+            lambda: all(lights_on(windows[name]) == found for name, found in expected.items()), 10, f"{expected}"
+        )
+
+    def wait_bar(window: int, text: str) -> None:
+        bar = BAR.format(window=window)
+        kitty.wait_until(lambda: text in kitty.eval(bar), 10, f"{text} in the title bar of {window}")
+        assert kitty.eval(bar).count("▌") == text.count("▌")
+
+    wait_lights(waiting={"waiting"}, working={"working"}, idle=set())
+    shot = kitty.screenshot(picture(desk, "one-tab-splits", pictures))
+    keep(desk, shot, "kitty-splits")
+    kitty.eval(f"boss.window_id_map[{first}].tabref().move_window(2)")
+    wait_lights(waiting={"waiting"}, working={"working"})
+    desk.send(windows["waiting"], "state=done")
+    wait_lights(waiting=set())
+    kitty.focus_window(windows["working"])
+    kitty.remote("goto-layout", layout="stack", match="all")
+    wait_lights(working=set())
+    kitty.remote("goto-layout", layout="tall", match="all")
+    wait_lights(working={"working"})
+    if desk.kitty.version != "0.41":
+        bars = "tab_bar_style hidden\nwindow_title_bar_min_windows 2\nwindow_title_template "
+        desk.reload(bars + "<{title}\n")
+        desk.send(windows["waiting"], "state=waiting")
+        wait_bar(windows["waiting"], "<▌! ")
+        wait_bar(windows["working"], "<▌● ")
+        wait_bar(first, "<")
+        wait_lights(waiting=set(), working=set())
+        kitty.screenshot(picture(desk, "one-tab-title-bars", pictures))
+        desk.reload(bars + "<{title}{tab.tally}>\n")
+        wait_bar(windows["working"], "▌● >")
+    desk.reload("tab_bar_style hidden\n")
+    wait_lights(working={"working"})
+    assert "tallylight" not in kitty.log
+
+
+def test_done_lasts_until_a_person_looks(desk: Desk) -> None:
+    """`done` stays in a tab not shown and in an OS window without the focus; it is idle once a person looks."""
+    desk.reload("tab_bar_style fade\n")
+    window = desk.lamp("lamp", "done")
+    desk.wait_status(window, "done")
+    desk.let_pass(1.5)
+    assert desk.status(window) == "done"
+    desk.kitty.unfocus()
+    # Not by remote control, which would take the X focus back.
+    desk.kitty.eval(f"tab = boss.tab_for_id({desk.kitty.tab_of(window)}); tab.tab_manager_ref().set_active_tab(tab)")
+    desk.let_pass(2)
+    assert desk.kitty.focused_os_window() is None
+    assert desk.status(window) == "done"
+    desk.wait_colours({desk.kitty.tab_of(window): "done"})
+    desk.kitty.focus_os_window(desk.kitty.ls()[0]["id"])
+    desk.wait_status(window, "idle", 5)
+
+    desk.wait_colours({desk.kitty.tab_of(window): "idle"})
+
+
+def test_looking_does_not_answer(desk: Desk) -> None:
+    """A tab that waits is still amber after a person has looked at it for three seconds."""
+    window = desk.lamp("lamp", "waiting")
+    desk.wait_status(window, "waiting")
+    desk.kitty.focus_window(window)
+    desk.let_pass(3)
+
+    assert desk.kitty.focused_os_window() is not None
+    assert desk.kitty.window(window)["is_focused"]
+    desk.wait_colours({desk.kitty.tab_of(window): "waiting"})
+    pane = next(pane for pane in desk.snapshot().panes if pane.id == str(window))  # type: ignore[union-attr]
+    assert (pane.status, pane.seen) == (Status.WAITING, True)
+
+
+def test_the_snapshot_is_private_and_says_what_is_shown(desk: Desk) -> None:
+    """The snapshot has mode 0600, is read by its reader and names the tab; a closed tab is not in it any more."""
+    window = desk.lamp("lamp")
+    desk.send(window, "state=waiting;kind=permission;tool=claude;project=shop;message=may%20I")
+    desk.wait_status(window, "waiting")
+
+    def panes() -> dict[str, object]:
+        found = desk.snapshot()
+        return {pane.id: pane for pane in found.panes} if found is not None else {}
+
+    def is_told() -> bool:
+        pane = panes().get(str(window))
+        return pane is not None and pane.status == "waiting"  # type: ignore[attr-defined]
+
+    desk.kitty.wait_until(is_told, what="the question in the snapshot")
+    pane = panes()[str(window)]
+    assert (pane.status, pane.kind, pane.agent) == ("waiting", "permission", "claude")  # type: ignore[attr-defined]
+    assert (pane.project, pane.message) == ("shop", "may I")  # type: ignore[attr-defined]
+    assert pane.tab == str(desk.kitty.tab_of(window))  # type: ignore[attr-defined]
+    folder = desk.kitty.runtime_dir / "tallylight"
+    modes = {path.suffix: stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()}
+    modes.setdefault(".waited", 0o600)  # which comes a little later
+    assert modes == {".json": 0o600, ".waited": 0o600, ".requests": 0o700, ".sock": 0o600}
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    desk.kitty.close_window(window)
+    desk.kitty.wait_until(lambda: str(window) not in panes(), what="the end of the window in the snapshot")
+    (plain,) = desk.kitty.tabs()
+    desk.wait_colours({plain["id"]: ""})
+
+
+def amber_levels(desk: Desk, tab: int) -> set[Colour]:
+    """The colours of the stripe of a tab at this moment."""
+    return {c for c, n in desk.pixels([tab])[tab].items() if n >= MANY and c[0] - c[2] >= 60}
+
+
+def times_drawn(desk: Desk, seconds: float) -> float:
+    """How often a second tab bars are drawn."""
+    desk.kitty.eval(COUNT)
+    begin = float(desk.host("__import__('time').monotonic()"))
+    desk.let_pass(seconds)
+    end, times = desk.kitty.eval("import time, kitty.tab_bar as m; return [time.monotonic(), m.times_drawn]")
+    return float(times / (end - begin))
+
+
+def test_steady_lights_cost_nothing(desk: Desk) -> None:
+    """With `pulse = false` a tab that waits keeps its colour, and no tab bar is drawn that has not changed."""
+    desk.reload("tab_bar_style fade\n")
+    window = desk.lamp("lamp", "waiting")
+    tab = desk.kitty.tab_of(window)
+    desk.wait_colours({tab: "waiting"})
+
+    assert times_drawn(desk, 2) < 1
+    assert desk.host("host._rollup._timer") == "None"
+    assert amber_levels(desk, tab) == {LIGHTS["waiting"]}
+
+
+def test_waiting_pulses(kitty_version: str) -> None:
+    """Amber, and it alone, changes its brightness, at most ten times a second, and only as long as something waits."""
+    desk = Desk(kitty_version, "tab_bar_style fade\n")
+    try:
+        blue = desk.lamp("blue", "working")
+        desk.wait_colours({desk.kitty.tab_of(blue): "working"})
+        assert times_drawn(desk, 2) < 1
+        window = desk.lamp("lamp", "waiting")
+        tab = desk.kitty.tab_of(window)
+        desk.wait_status(window, "waiting")
+        rate = times_drawn(desk, 2)
+        assert 1 < rate <= 10.5
+        levels: set[Colour] = set()
+        desk.kitty.wait_until(lambda: len(levels.update(amber_levels(desk, tab)) or levels) > 2, what="three levels")
+        desk.wait_colours({desk.kitty.tab_of(blue): "working"})
+        desk.send(window, "state=working")
+        desk.wait_status(window, "working")
+        desk.kitty.wait_until(lambda: desk.host("host._rollup._timer") == "None", 3, "the end of the pulse")
+        assert times_drawn(desk, 2) < 1
+        desk.wait_colours({tab: "working"})
+    finally:
+        desk.close()
+
+
+def test_a_reload_changes_nothing(desk: Desk) -> None:
+    """Reading kitty.conf anew, with its watcher line once more, leaves one host and one light."""
+    desk.lamp("lamp", "working")
+    host = desk.host("id(host)")
+    for _ in range(3):
+        desk.reload("tab_bar_style fade\n")
+
+    assert desk.host("id(host)") == host
+    desk.kitty.wait_until(lambda: "▌● lamp" in desk.bar(), what="the light")
+    assert desk.bar().count("▌") == 1

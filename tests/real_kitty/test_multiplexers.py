@@ -1,0 +1,110 @@
+"""`tally emit` inside a real tmux and a real GNU Screen inside a real kitty."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tallylight.evidence.titles import TURN_S
+from tests.real_kitty.desk import Desk
+
+
+@pytest.fixture(scope="module")
+def desk(kitty_version: str) -> Iterator[Desk]:
+    """A kitty with steady lights."""
+    desk = Desk(kitty_version, "tab_bar_style fade\n", "[kitty]\npulse = false\n", size=(1000, 400))
+    yield desk
+    desk.close()
+
+
+def tmux(desk: Desk, passthrough: str, script: str) -> int:
+    """A tab with a tmux server of its own that runs a shell script; its window."""
+    conf = desk.kitty.home / "tmux.conf"
+    conf.write_text(f"set -g allow-passthrough {passthrough}\n")
+    socket = desk.kitty.home / f"tmux-{passthrough}"
+    argv = ["tmux", "-S", str(socket), "-f", str(conf), "new-session", f"{script}; exec cat"]
+    return desk.kitty.launch(*argv, keep_focus=True, tab_title="tmux")
+
+
+def test_tmux_with_passthrough_lights_the_tab(desk: Desk) -> None:
+    """With `allow-passthrough on`, what is emitted in tmux is the light of the tab around it."""
+    window = tmux(desk, "on", "tally emit waiting --tool claude --kind permission")
+    desk.wait_status(window, "waiting")
+
+    assert desk.kitty.user_vars(window)["tally_kind"] == "permission"
+    desk.wait_colours({desk.kitty.tab_of(window): "waiting"})
+    desk.kitty.close_window(window)
+
+
+def test_tmux_without_passthrough_is_found_out(desk: Desk) -> None:
+    """With `allow-passthrough off` no light comes, and `tally doctor` says why and what to do."""
+    window = tmux(desk, "off", "tally emit waiting; tally doctor > doctor.txt; touch ended")
+    desk.kitty.wait_until((desk.kitty.home / "ended").exists, 60, "the doctor's end")
+    said = (desk.kitty.home / "doctor.txt").read_text()
+
+    assert "allow-passthrough is off: tmux drops Tallylight's sequences" in said
+    assert "tmux set -g allow-passthrough on" in said
+    assert "~/.tmux.conf" in said
+    assert "not sent: tmux would drop it" in said
+    desk.let_pass(0.5)
+    assert desk.status(window) == ""
+    assert "tally" not in desk.kitty.user_vars(window)
+    desk.kitty.close_window(window)
+
+
+def test_the_doctors_light_arrives_through_tmux(desk: Desk) -> None:
+    """With `allow-passthrough on` the doctor's own light is seen to arrive, and leaves nothing behind."""
+    window = tmux(desk, "on", "tally doctor > doctor-on.txt; touch ended-on")
+    desk.kitty.wait_until((desk.kitty.home / "ended-on").exists, 60, "the doctor's end")
+    said = (desk.kitty.home / "doctor-on.txt").read_text()
+
+    assert "allow-passthrough is on" in said
+    assert re.search(rf"sent from here, arrived in kitty[-0-9]*:{window} ", said), said
+    desk.wait_status(window, "")
+    desk.kitty.close_window(window)
+
+
+def test_screen_lights_the_tab(desk: Desk) -> None:
+    """What is emitted in GNU Screen, however long, is the light of the tab around it."""
+    home = desk.kitty.home
+    rc, folder = home / "screenrc", home / "screens"
+    rc.write_text("startup_message off\n")
+    folder.mkdir(mode=0o700)
+    script = f"tally emit waiting --tool codex --kind question --message {'m' * 2000}; exec cat"
+    window = desk.kitty.launch(
+        "screen", "-c", str(rc), "sh", "-c", script, keep_focus=True, tab_title="screen", env={"SCREENDIR": str(folder)}
+    )
+    desk.wait_status(window, "waiting")
+
+    assert desk.kitty.user_vars(window)["tally_agent"] == "codex"
+    assert desk.kitty.user_vars(window)["tally"].endswith("m" * 2000)
+    desk.wait_colours({desk.kitty.tab_of(window): "waiting"})
+    desk.kitty.close_window(window)
+
+
+def test_an_agent_in_tmux_lights_the_tab_without_any_report(desk: Desk) -> None:
+    """Nothing gets through tmux, and nothing in it knows of us: the host of sessions tells, and kitty finds the tab."""
+    kitty = desk.kitty
+    agent = kitty.home / ".local/bin/claude"
+    titles = ("printf '\\033]2;%s Fix the rounding\\007' " + glyph + "\nread -r line\n" for glyph in "◐✳")
+    agent.write_text("#!/bin/sh\n" + "".join(titles))
+    agent.chmod(0o755)
+    window = tmux(desk, "off", "exec claude")
+    tab = kitty.tab_of(window)
+    other = kitty.launch("cat", tab_title="other", keep_focus=True)
+    host = kitty.popen(["tally", "host", "sessions", "--no-screen", "--socket", str(kitty.home / "tmux-off")])
+    try:
+        desk.wait_colours({tab: "working", kitty.tab_of(other): ""})
+        kitty.eval(f"boss.tab_for_id({tab}).set_title('')")
+        kitty.wait_until(lambda: "Fix the rounding" in desk.bar(), 10, "the title of the pane in tmux")
+        desk.let_pass(2 * TURN_S)  # what is shorter is no turn of an agent that has just started
+        kitty.send_text(window, "\r")
+        desk.wait_colours({tab: "done"})
+    finally:
+        kitty.run(["pkill", "-TERM", "-f", "tally host sessions"])  # not what brought it into kitty's room
+        host.wait(20)
+    desk.wait_colours({tab: ""})
+    kitty.close_window(window)
+    kitty.close_window(other)

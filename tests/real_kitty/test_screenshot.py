@@ -1,0 +1,256 @@
+"""The README's pictures: a kitty as a person would have it, with every light in it, the list of agents, and a film.
+
+They are kept only with TALLYLIGHT_UPDATE_IMAGES=1, from the newest kitty; always, its colours are looked for.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.real_kitty.asking_claude import SCREEN
+from tests.real_kitty.conftest import VERSIONS
+from tests.real_kitty.desk import LIGHTS, Desk
+from tests.real_kitty.roots import CHECKOUT
+
+PICTURE = CHECKOUT / "docs/images/kitty-tabs.png"
+LIST = PICTURE.with_name("agents-list.png")
+FILMS = {"dark": PICTURE.with_name("film-dark.gif"), "light": PICTURE.with_name("film-light.gif")}
+#: README pages are slow enough.
+MAX_BYTES = 60_000
+MAX_FILM_BYTES = 400_000
+#: What the pictures of tabs have of the screen, in pixels from its top.
+TABS_HEIGHT = 270
+
+SETTINGS = """
+tab_bar_style powerline
+font_size 13
+tab_powerline_style slanted
+tab_bar_edge top
+tab_bar_margin_height 6 6
+tab_title_template "{title} "
+active_tab_font_style normal
+background #16181d
+foreground #c8ccd4
+tab_bar_background #16181d
+active_tab_background #3a404c
+active_tab_foreground #ffffff
+inactive_tab_background #23272f
+inactive_tab_foreground #aab0bc
+window_padding_width 4 10
+cursor_shape beam
+cursor #16181d
+color2 #8cc570
+color4 #6ea8fe
+color8 #6b7280
+"""
+
+#: The same kitty in the colours of paper.
+LIGHT = """
+background #fbfbfa
+foreground #2b2f36
+tab_bar_background #fbfbfa
+active_tab_background #d5d9e0
+active_tab_foreground #000000
+inactive_tab_background #eceef1
+inactive_tab_foreground #4b5160
+cursor #fbfbfa
+color0 #2b2f36
+color2 #3c7d22
+color4 #2459b5
+color8 #7a808c
+"""
+
+#: The tabs: title, the agent's report, and for how many seconds it has been so.
+TABS = (
+    ("shop", "state=working;tool=claude;project=shop;message=Rounding%20in%20the%20checkout", 74),
+    ("api", "state=waiting;kind=permission;tool=claude;project=api;message=Run%20the%20migration%3F", 12),
+    ("docs", "state=done;tool=codex;project=docs;message=Rewrote%20the%20tutorial", 260),
+    ("infra", "state=error;tool=gemini;project=infra;message=API%20error%3A%20overloaded", 35),
+    ("blog", "state=idle;tool=claude;project=blog;message=Drafted%20two%20posts", 2500),
+)
+
+#: Make the lights as old as they are to look: {ages} has seconds by window.
+AGE = """
+import attrs, time
+from tallylight.hosts.kitty.watcher import _host as host
+for id_, age in {ages}.items():
+    tracker = host._panes[id_].tracker
+    tracker._shown = attrs.evolve(tracker._shown, since=tracker._shown.since - age)
+host._is_unsaved = True
+host._after(time.monotonic())
+"""
+
+
+@pytest.fixture(scope="module")
+def desk(kitty_version: str) -> Iterator[Desk]:
+    """A kitty with dark colours, and no pulse, so that the picture has the full amber."""
+    desk = Desk(kitty_version, SETTINGS, "[kitty]\npulse = false\n", size=(1000, 440))
+    yield desk
+    desk.close()
+
+
+def test_the_picture(desk: Desk, tmp_path: Path) -> None:
+    """Every light is in the picture, in its very colour, beside a plain shell without one."""
+    kitty = desk.kitty
+    windows = [desk.lamp(title) for title, _, _ in TABS]
+    names = [payload.partition(";")[0].removeprefix("state=") for _, payload, _ in TABS]
+    for window, (_, payload, _) in zip(windows, TABS, strict=True):
+        desk.send(window, payload)
+    for window, name in zip(windows, names, strict=True):
+        desk.wait_status(window, name)
+    prompt = r"\033[34m~\033[m \033[32m❯\033[m "
+    show = f"stty -echo; read -r go; printf '{prompt}tally status\\n'; tally status; printf '\\n{prompt}'; exec cat"
+    shell = kitty.launch("sh", "-c", show, tab_title="zsh")
+    ages = {window: age for window, (_, _, age) in zip(windows, TABS, strict=True)}
+    kitty.eval(AGE.format(ages=ages))
+
+    def is_told() -> bool:
+        found = desk.snapshot()
+        panes = [pane for pane in found.panes if int(pane.id) in windows] if found is not None else []
+        return len(panes) == len(windows) and all(time.time() - pane.since > 10 for pane in panes)
+
+    kitty.wait_until(is_told, what="the lights and their ages in the snapshot")
+    kitty.close_window(kitty.windows()[0]["id"])
+    kitty.send_text(shell, "\r")
+    kitty.wait_until(lambda: kitty.get_text(shell).count("❯") == 2, what="the second prompt")
+    lights = {kitty.tab_of(window): name for window, name in zip(windows, names, strict=True)}
+    shot = tmp_path / "shot.png"
+    desk.wait_colours({kitty.tab_of(shell): ""} | lights, image=shot)
+    image = Image.open(shot).convert("RGB").crop((0, 0, 1000, TABS_HEIGHT))
+
+    small = tmp_path / "small.png"
+    image.quantize(200, dither=Image.Dither.NONE).save(small, optimize=True)
+    assert small.stat().st_size < MAX_BYTES
+    assert {colour for _, colour in image.getcolors(1 << 24) or ()} >= set(LIGHTS.values())
+    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
+        PICTURE.parent.mkdir(parents=True, exist_ok=True)
+        PICTURE.write_bytes(small.read_bytes())
+
+
+#: The windows of the lists that are open.
+_LISTS = "from tallylight.hosts.kitty import agent_list as m; return list(m._lists)"
+
+
+def open_list(desk: Desk, window: int) -> int:
+    """Open the list of agents over a window, as its key does; the list's window."""
+    kitten = desk.kitty.home / ".local/share/tallylight/kittens/agents.py"
+    desk.kitty.eval(f"boss.run_kitten_with_metadata({str(kitten)!r}, window=boss.window_id_map[{window}])")
+    (list_,) = desk.kitty.wait_until(lambda: desk.kitty.eval(_LISTS), what="the list")
+    return int(list_)
+
+
+def test_the_list(desk: Desk, tmp_path: Path) -> None:
+    """The list of agents, over the same tabs: every agent, the neediest first, and what it asks."""
+    kitty = desk.kitty
+    front = kitty.launch("cat", tab_title="zsh")
+    list_ = open_list(desk, front)
+    kitty.wait_text(list_, "Run the migration?")
+    shot = tmp_path / "list.png"
+    kitty.screenshot(shot)
+    lines = kitty.get_text(list_).splitlines()
+    assert lines[0].split()[:2] == ["5", "agents,"]
+    projects = [next(word for word in line.split() if word in {title for title, _, _ in TABS}) for line in lines[1:6]]
+    assert projects == ["api", "infra", "docs", "shop", "blog"]
+    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and desk.kitty.version == VERSIONS[-1]:
+        Image.open(shot).convert("RGB").quantize(200, dither=Image.Dither.NONE).save(LIST, optimize=True)
+
+
+#: A program called claude: a key has it work, ask as Claude Code does, or end its turn.
+_ACTOR = r"""#!/usr/bin/python3
+import os, sys, tty
+head, _, body = open(os.environ["HOME"] + "/screen").read().partition("---\n")
+row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
+dialog = body.replace("touch made1", "alembic upgrade head").rstrip("\n").split("\n")
+scenes = {
+    b"w": ["", " \x1b[34m●\x1b[m Migrating the orders", "", " \x1b[2m✽ Working… (12s · esc to interrupt)\x1b[m"],
+    b"?": dialog,
+    b"1": ["", " \x1b[32m●\x1b[m Bash(alembic upgrade head)", "", " \x1b[2m✽ Working… (31s · esc to interrupt)\x1b[m"],
+    b".": ["", " \x1b[32m●\x1b[m The schema is at head; 214 tests pass."],
+}
+tty.setraw(0)
+key = b"w"
+while True:
+    if key in scenes:
+        at = row + 1 if key == b"?" else 1
+        sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(scenes[key]) + f"\x1b[{at};1H")
+        sys.stdout.flush()
+    key = os.read(0, 1)
+"""
+
+
+@pytest.mark.parametrize("theme", list(FILMS))
+def test_the_film(desk: Desk, theme: str, tmp_path: Path) -> None:
+    """A question comes, its tab turns amber, it is answered from the list, and its tab turns blue and green."""
+    kitty = desk.kitty
+    desk.reload(SETTINGS + (LIGHT if theme == "light" else ""))
+    desk.close_all_but_first()
+    first = kitty.windows()[0]["id"]
+    (kitty.home / "screen").write_text(SCREEN.read_text("utf-8"))
+    program = kitty.home / ".local/bin/claude"
+    program.write_text(_ACTOR)
+    program.chmod(0o755)
+    prompt = r"\033[34m~/src/site\033[m \033[32m❯\033[m "
+    shell = kitty.launch("sh", "-c", f"stty -echo; printf '\\n {prompt}vim index.md\\n'; exec cat", tab_title="zsh")
+    agent = kitty.launch(str(program), tab_title="shop", keep_focus=True)
+    docs, infra = desk.lamp("docs"), desk.lamp("infra")
+    desk.send(docs, "state=working;tool=codex;project=docs;message=Rewriting the tutorial")
+    desk.send(infra, "state=idle;tool=gemini;project=infra;message=Ready")
+    kitty.close_window(first)
+    tab = kitty.tab_of(agent)
+    still = {kitty.tab_of(shell): "", kitty.tab_of(docs): "working", kitty.tab_of(infra): "idle"}
+    frames: list[tuple[Image.Image, int]] = []
+
+    def act(key: str, status: str, more: str = "") -> None:
+        kitty.send_text(agent, key)
+        desk.send(agent, f"state={status};tool=claude;project=shop{more}")
+        desk.wait_status(agent, status)
+
+    def shoot(ms: int, light: str = "") -> None:
+        shot = tmp_path / f"{len(frames)}.png"
+        if light:
+            desk.wait_colours({**still, tab: light}, image=shot)
+        else:
+            kitty.screenshot(shot)
+        frames.append((Image.open(shot).convert("RGB"), ms))
+
+    act("w", "working", ";message=Migrating the orders")
+    shoot(1500, "working")
+    act("?", "waiting", ";kind=permission;message=Do you want to proceed?")
+    shoot(1800, "waiting")
+    list_ = open_list(desk, shell)
+    kitty.wait_text(list_, "Do you want to proceed?")
+    shoot(1800)
+    kitty.xdotool("key", "a")
+    kitty.wait_text(list_, "types 1")
+    kitty.wait_until(lambda: "to read" not in kitty.get_text(list_), what="all of it to count as read")
+    shoot(2400)
+    kitty.xdotool("key", "1")
+    kitty.wait_text(list_, "answered 1. Yes")
+    act("", "working", ";message=Migrating the orders")
+    kitty.wait_text(list_, "Migrating the orders")
+    shoot(1500)
+    kitty.xdotool("key", "q")
+    kitty.wait_until(lambda: not kitty.eval(_LISTS), what="the end of the list")
+    shoot(1200, "working")
+    act(".", "done", ";message=The schema is at head; 214 tests pass")
+    shoot(2600, "done")
+
+    film = tmp_path / "film.gif"
+    # One palette for all frames: what does not change is then left out of them.
+    sheet = Image.new("RGB", (frames[0][0].width, sum(frame.height for frame, _ in frames)))
+    for number, (frame, _) in enumerate(frames):
+        sheet.paste(frame, (0, number * frame.height))
+    palette = sheet.quantize(96, dither=Image.Dither.NONE)
+    small = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame, _ in frames]
+    small[0].save(
+        film, save_all=True, append_images=small[1:], duration=[ms for _, ms in frames], loop=0, optimize=False
+    )
+    assert film.stat().st_size < MAX_FILM_BYTES
+    if os.environ.get("TALLYLIGHT_UPDATE_IMAGES") == "1" and kitty.version == VERSIONS[-1]:
+        FILMS[theme].write_bytes(film.read_bytes())

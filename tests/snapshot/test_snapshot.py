@@ -1,0 +1,554 @@
+"""The snapshot file: when it is written, what readers believe, and what is swept away."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from tallylight.model.report import Progress, Report, Source
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot import writer as snapshot
+from tallylight.snapshot.schema import (
+    MAX_CHOICES,
+    ConversationEntry,
+    LosingEntry,
+    Pane,
+    ReasonEntry,
+    RecordEntry,
+    Snapshot,
+)
+from tallylight.snapshot.values import MAX_PATH, MAX_TEXT, MAX_WORDS
+from tallylight.snapshot.writer import SnapshotWriter
+
+WAITING = Pane(id="3", status=Status.WAITING, kind=Kind.PERMISSION, agent="claude", since=50.0)
+
+
+def make_writer(folder: Path, **changes: object) -> SnapshotWriter:
+    writer = SnapshotWriter(folder / f"kitty-{os.getpid()}.json", "kitty", lambda: 1000.0, started=900.0)
+    return attrs.evolve(writer, **changes) if changes else writer
+
+
+def panes_in(folder: Path) -> list[Pane]:
+    snapshots, problems = snapshot.read_snapshots(folder)
+    assert problems == []
+    return [pane for found in snapshots for pane in found.panes]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "tallylight"
+    made.mkdir(mode=0o700)
+    return made
+
+
+@pytest.fixture
+def dead_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-IS", "-c", "pass"])
+    process.wait()
+    return process.pid
+
+
+def test_what_is_published_is_read(folder: Path) -> None:
+    """Every field of a pane comes back from the file as it was published."""
+    report = Report(source=Source.PROTOCOL, status=Status.WAITING, id="a/b", agent="claude", message="May I?")
+    report = attrs.evolve(report, progress=Progress(1, 4), background=2, rule="osc-1338")
+    pane = attrs.evolve(
+        WAITING,
+        tab="1",
+        os_window="2",
+        title="fix the café",
+        project="p",
+        session="s",
+        message="May I?",
+        what="Bash: ls",
+        seen=True,
+        pid=77,
+        reason=ReasonEntry(source="protocol", rule="osc-1338", at=49.5, changes="an answer"),
+        records=(RecordEntry.of(report, Status.WAITING, 49.5),),
+        losing=(LosingEntry(source="heuristic", rule="silence", status="waiting", at=40.0, why="explicit wins"),),
+        cwd="/home/x/p",
+        progress="1/4",
+        tasks=("Add auth", "Ship"),
+        topic="Fix login",
+        mode="plan",
+        worktree="/w/fix",
+        detail="edit_file",
+        background=2,
+        question="Run ls?",
+        choices=(("1", "Yes"), ("\x1b", "No")),
+        prompt="5f3a",
+        resume=("--resume", "{session}"),
+        fork=("--fork-session",),
+        attach=("screen", "-r", "4711.build"),
+        agent_pid=78,
+        conversation=ConversationEntry(agent="claude", session="s", cwd="/home/x/p", flags=("--yolo",), relayed=True),
+        snoozed_until=99.0,
+        muted_until=99.0,
+        unread=True,
+        answered=True,
+        waited_s=7.5,
+        notified=True,
+        visible=True,
+        host_title="main",
+        model="opus",
+        context=82,
+        children=(("Explore", "working"),),
+        reply="All is well.",
+        queued="Go on",
+        unsent="its agent has ended",
+        limited_until=120.0,
+        cost=0.25,
+        strange_record=True,
+        said_per_s=5200,
+        read_per_s=160,
+        terminals=("/dev/pts/3",),
+        terminal="/dev/pts/4",
+        unknown="mystery",
+        signs="a progress bar",
+    )
+    assert [field.name for field in attrs.fields(Pane) if getattr(pane, field.name) in (None, "", (), 0, False)] == []
+
+    make_writer(folder).publish([pane], 0.0)
+
+    assert panes_in(folder) == [pane]
+    assert pane.records[0].fields == {"message": "May I?", "progress": "1/4", "background": "2"}
+
+
+def test_file_has_the_documented_keys_and_mode(folder: Path) -> None:
+    """The JSON has the keys other programs rely on, and only its owner may read it."""
+    writer = make_writer(folder)
+    writer.publish([WAITING], 0.0)
+
+    found = json.loads(writer.path.read_bytes())
+
+    assert found["version"] == 1
+    assert found["host"] == "kitty"
+    assert found["pid"] == os.getpid()
+    assert found["written"] == 1000.0
+    assert set(found["panes"][0]) == {
+        *("id", "tab", "os_window", "title", "status", "kind", "agent", "project", "session", "message"),
+        *("since", "seen", "pid", "reason", "records", "losing"),
+        *(
+            "cwd",
+            "progress",
+            "background",
+            "question",
+            "what",
+            "choices",
+            "prompt",
+            "resume",
+            "fork",
+            "attach",
+            "agent_pid",
+        ),
+        *(
+            "conversation",
+            "snoozed_until",
+            "muted_until",
+            "unread",
+            "answered",
+            "waited_s",
+            "notified",
+            "visible",
+            "host_title",
+        ),
+        *("said_per_s", "read_per_s", "tasks", "topic", "mode", "worktree", "detail", "terminals", "terminal"),
+        *("model", "context", "children", "reply", "limited_until", "cost", "strange_record"),
+        *("queued", "unsent"),
+        *("unknown", "signs"),
+    }
+    assert stat.S_IMODE(writer.path.stat().st_mode) == 0o600
+    assert [path.name for path in folder.iterdir()] == [writer.path.name]
+
+
+def test_time_line_of_writing(folder: Path) -> None:
+    """It writes at once, then at most five times a second, and the last change is never lost."""
+    writer = make_writer(folder)
+    written = []
+
+    def on_disk() -> str:
+        return panes_in(folder)[0].message
+
+    for now, message in ((10.0, "a"), (10.05, "b"), (10.1, "c")):
+        writer.publish([attrs.evolve(WAITING, message=message)], now)
+        written.append(on_disk())
+
+    assert written == ["a", "a", "a"]
+    assert writer.due(10.1) == pytest.approx(10.2)
+    assert writer.flush(10.15) is False
+    assert writer.flush(10.21) is True
+    assert on_disk() == "c"
+    assert writer.due(10.21) is None
+
+
+def test_the_file_says_as_of_when_it_is(folder: Path) -> None:
+    """Not when it was written: a host that keeps a state back tells when it was so."""
+    writer = make_writer(folder, clock=lambda: 1000.0)
+    writer.publish([WAITING], 0.0, as_of=900.0)
+    assert snapshot.read(writer.path).written == 900
+    writer.publish([], 0.1, as_of=901.0)
+    writer.flush(9.0)
+    assert snapshot.read(writer.path).written == 901
+    writer.publish([WAITING], 10.0)
+    assert snapshot.read(writer.path).written == 1000
+
+
+def test_same_state_is_not_written_again(folder: Path) -> None:
+    """Publishing what is on disk already touches nothing, and going back to it cancels what is pending."""
+    writer = make_writer(folder)
+    writer.publish([WAITING], 0.0)
+    before = writer.path.stat()
+
+    writer.publish([attrs.evolve(WAITING, message="x")], 0.1)
+    writer.publish([WAITING], 0.15)
+
+    assert writer.due(0.15) is None
+    assert writer.flush(9.0) is False
+    assert writer.path.stat().st_ino == before.st_ino
+
+
+def test_epoch_is_stable_while_the_clock_drifts(folder: Path) -> None:
+    """The same monotonic time gives the same epoch time until the clock is set by more than a second."""
+    clock = [1000.0]
+    writer = make_writer(folder, clock=lambda: clock[0])
+
+    first = writer.epoch(5.0, 10.0)
+    clock[0] = 1005.3
+    second = writer.epoch(5.0, 15.0)
+    clock[0] = 5000.0
+    third = writer.epoch(5.0, 16.0)
+
+    assert (first, second, third) == (995.0, 995.0, 4989.0)
+
+
+def test_no_panes_is_a_state_too(folder: Path) -> None:
+    """A host without panes publishes an empty list, rather than its last pane for ever."""
+    writer = make_writer(folder)
+    writer.publish([WAITING], 0.0)
+    writer.publish([], 1.0)
+
+    assert panes_in(folder) == []
+    assert writer.path.exists()
+
+
+def test_close_removes_the_file(folder: Path) -> None:
+    """A host that ends takes its file with it, and has nothing more to write."""
+    writer = make_writer(folder)
+    writer.publish([WAITING], 0.0)
+
+    writer.close()
+
+    assert list(folder.iterdir()) == []
+    assert writer.due(9.0) is None
+
+
+def test_disk_error_is_kept_and_tried_again_later(tmp_path: Path) -> None:
+    """A directory that cannot be written raises nothing, is remembered, and is retried after a while."""
+    blocked = tmp_path / "blocked"
+    blocked.write_text("in the way")
+    writer = make_writer(blocked)
+
+    writer.publish([WAITING], 0.0)
+
+    assert "not a directory" in writer.error
+    assert writer.due(0.0) == snapshot.RETRY
+    blocked.unlink()
+    assert writer.flush(snapshot.RETRY) is True
+    assert writer.error == ""
+    assert panes_in(blocked) == [WAITING]
+
+
+def test_full_disk_leaves_the_old_file_and_no_other(folder: Path) -> None:
+    """Where there is no room for the new file the old one stays, and no half of the new one."""
+    writer = make_writer(folder)
+    writer.publish([WAITING], 0.0)
+    before = writer.path.read_bytes()
+    limited = (
+        "import resource,signal,sys;sys.path[:0]=sys.argv[1].split(':');from pathlib import Path\n"
+        "from tallylight.snapshot.writer import *;import attrs\n"
+        "from tests.snapshot.test_snapshot import WAITING,make_writer\n"
+        "signal.signal(signal.SIGXFSZ,signal.SIG_IGN);resource.setrlimit(resource.RLIMIT_FSIZE,(100,100))\n"
+        "w=make_writer(Path(sys.argv[2]),path=Path(sys.argv[3]));w.publish([attrs.evolve(WAITING,message='n'*90)],0.0)\n"
+        "print(w.error)"
+    )
+    here = ":".join(path for path in sys.path if path)
+
+    done = subprocess.run(
+        [sys.executable, "-c", limited, here, str(folder), str(writer.path)], capture_output=True, text=True, check=True
+    )
+
+    assert "too large" in done.stdout
+    assert writer.path.read_bytes() == before
+    assert [path.name for path in folder.iterdir()] == [writer.path.name]
+
+
+def test_panes_are_capped(folder: Path) -> None:
+    """A thousand panes are published and no more."""
+    writer = make_writer(folder)
+
+    writer.publish([attrs.evolve(WAITING, id=str(n)) for n in range(snapshot.MAX_PANES + 1)], 0.0)
+
+    assert len(json.loads(writer.path.read_bytes())["panes"]) == snapshot.MAX_PANES
+
+
+def test_reader_caps_panes_too(folder: Path) -> None:
+    """Of a file with too many panes the first thousand are read."""
+    put(folder, HERE, document(panes=[attrs.evolve(WAITING, id=str(n)).to_json() for n in range(1001)]))
+
+    assert len(panes_in(folder)) == snapshot.MAX_PANES
+
+
+def test_texts_are_capped(folder: Path) -> None:
+    """A megabyte of message becomes a short one."""
+    make_writer(folder).publish([attrs.evolve(WAITING, message="m" * 1_000_000)], 0.0)
+
+    assert panes_in(folder)[0].message == "m" * 500
+
+
+@pytest.mark.parametrize(
+    ("field", "most", "more", "nothing"),
+    [
+        ("cwd", "/" * MAX_PATH, "/" * (MAX_PATH + 1), ""),
+        ("fork", ("x" * MAX_TEXT,), ("x" * (MAX_TEXT + 1),), ()),
+        ("resume", ("x",) * MAX_WORDS, ("x",) * (MAX_WORDS + 1), ()),
+        ("choices", (("k" * MAX_TEXT, "yes"),), (("k" * (MAX_TEXT + 1), "yes"),), ()),
+    ],
+)
+def test_what_would_mean_something_else_is_never_cut(
+    folder: Path, field: str, most: object, more: object, nothing: object
+) -> None:
+    """A directory, an argument list or keys beyond the limit are left out whole, by the writer and by the reader."""
+
+    def as_json(value: object) -> object:
+        return [as_json(entry) for entry in value] if isinstance(value, tuple) else value
+
+    fields: list[dict[str, Any]] = [{field: value} for value in (most, more)]
+    make_writer(folder).publish([attrs.evolve(WAITING, **each) for each in fields], 0.0)
+    written = [getattr(pane, field) for pane in panes_in(folder)]
+    raw = [{**WAITING.to_json(), field: as_json(value)} for value in (most, more)]
+    put(folder, HERE, document(panes=raw))
+
+    assert written == [most, nothing]
+    assert [getattr(pane, field) for pane in panes_in(folder)] == [most, nothing]
+
+
+def test_choices_are_capped(folder: Path) -> None:
+    """Of the answers of a question the first sixteen are written and read."""
+    choices = tuple((str(n), "yes") for n in range(MAX_CHOICES + 1))
+    make_writer(folder).publish([attrs.evolve(WAITING, choices=choices)], 0.0)
+    written = panes_in(folder)[0].choices
+    put(folder, HERE, document(panes=[{**WAITING.to_json(), "choices": [list(choice) for choice in choices]}]))
+
+    assert written == panes_in(folder)[0].choices == choices[:MAX_CHOICES]
+
+
+def test_lone_surrogates_do_not_break_the_file(folder: Path) -> None:
+    """A title that is no valid Unicode is written, and read with a mark in its place."""
+    make_writer(folder).publish([attrs.evolve(WAITING, title="a\udcffb")], 0.0)
+
+    assert panes_in(folder)[0].title == "a\ufffdb"
+
+
+def document(**changes: object) -> dict[str, object]:
+    made = Snapshot(
+        host="kitty",
+        pid=os.getpid(),
+        started=1.0,
+        birth=snapshot.birth_of(os.getpid()),
+        written=2.0,
+        panes=(WAITING,),
+    )
+    return {**made.to_json(), **changes}
+
+
+def put(folder: Path, name: str, found: object) -> Path:
+    path = folder / name
+    path.write_text(found if isinstance(found, str) else json.dumps(found), "utf-8")
+    return path
+
+
+HERE = f"kitty-{os.getpid()}.json"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "is not JSON"),
+        ('{"version": 1', "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
+        ("[]", "is not a JSON object"),
+        ("{}", "has version None"),
+        (document(version=2), "has version 2"),
+        (document(pid=1), "is not what its name says"),
+        (document(host="wezterm"), "is not what its name says"),
+        (document(pid="x"), "is not what its name says"),
+        (" " * (snapshot.MAX_BYTES + 1), "is larger than"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_broken_file_is_a_problem_and_not_a_crash(folder: Path, content: object, problem: str) -> None:
+    """A file that cannot be believed is named in the list of problems."""
+    path = put(folder, HERE, content)
+
+    snapshots, problems = snapshot.read_snapshots(folder)
+
+    assert snapshots == []
+    assert [found.path for found in problems] == [path]
+    assert problem in problems[0].problem
+
+
+def test_not_utf8_is_a_problem(folder: Path) -> None:
+    """Bytes that are no UTF-8 are reported like any other broken file."""
+    (folder / HERE).write_bytes(b'{"version":1,"host":"\xff"}')
+
+    assert len(snapshot.read_snapshots(folder)[1]) == 1
+
+
+@pytest.mark.parametrize(
+    "pane",
+    [
+        {"id": "3", "status": "waiting", "kind": ["x"], "title": 5, "pid": -1, "since": "soon", "seen": "yes"},
+        {"id": "3", "status": "waiting", "kind": "no-such", "pid": True, "since": True, "reason": [], "records": {}},
+        {"id": "3", "status": "waiting", "since": 10**400, "records": [1, {}, {"status": []}], "losing": ["x"]},
+        {"id": "3", "status": "waiting", "resume": "ls", "fork": ["ls", 5], "choices": [["y"], "no", ["a", 5], 7]},
+        {"id": "3", "status": "waiting", "agent_pid": "7", "cwd": 7, "background": -1, "unread": 1, "waited_s": "no"},
+        {"id": "3", "status": "waiting", "conversation": {"agent": [], "session": 5, "cwd": {}, "flags": "--yolo"}},
+        {"id": "3", "status": "waiting", "conversation": ["claude"], "choices": {"y": "yes"}, "question": None},
+    ],
+)
+def test_wrong_types_become_defaults(folder: Path, pane: dict[str, object]) -> None:
+    """A field of the wrong type is as good as absent."""
+    put(folder, HERE, document(panes=[pane]))
+
+    assert panes_in(folder) == [Pane(id="3", status=Status.WAITING)]
+
+
+@pytest.mark.parametrize("pane", [7, {}, {"id": "1"}, {"id": "", "status": "idle"}, {"id": "1", "status": "sleepy"}])
+def test_pane_without_id_or_status_is_dropped(folder: Path, pane: object) -> None:
+    """What cannot be a pane is left out, and the others stay."""
+    put(folder, HERE, document(panes=[pane, WAITING.to_json()]))
+
+    assert panes_in(folder) == [WAITING]
+
+
+def test_infinite_numbers_are_refused(folder: Path) -> None:
+    """JSON as Python writes it may hold NaN and Infinity; as times they become 0."""
+    put(folder, HERE, document(panes=[{"id": "3", "status": "waiting", "since": float("inf")}]))
+
+    assert panes_in(folder)[0].since == 0.0
+
+
+def test_dead_writer_is_skipped(folder: Path, dead_pid: int) -> None:
+    """The file of a process that is gone is not shown."""
+    put(folder, f"kitty-{dead_pid}.json", document(pid=dead_pid, birth=""))
+
+    assert snapshot.read_snapshots(folder) == ([], [])
+
+
+def test_reused_pid_is_a_dead_writer(folder: Path) -> None:
+    """A living process with the writer's number but another start is not the writer."""
+    birth = snapshot.birth_of(os.getpid())
+    put(folder, HERE, document(birth=birth.rpartition("/")[0] + "/1"))
+
+    assert snapshot.read_snapshots(folder) == ([], [])
+
+
+def test_writer_of_another_boot_is_dead(folder: Path) -> None:
+    """A file from before the last boot is not shown, whoever has its number now."""
+    birth = snapshot.birth_of(os.getpid()).split("/")
+    put(folder, HERE, document(birth="/".join(["another-boot", *birth[1:]])))
+
+    assert snapshot.read_snapshots(folder) == ([], [])
+
+
+def test_writer_in_another_pid_namespace_is_believed(folder: Path, dead_pid: int) -> None:
+    """From inside a container that shares the directory the host's numbers say nothing, so its file is shown."""
+    birth = snapshot.birth_of(os.getpid()).split("/")
+    put(folder, f"kitty-{dead_pid}.json", document(pid=dead_pid, birth=f"{birth[0]}/pid:[1]/{birth[2]}"))
+
+    assert panes_in(folder) == [WAITING]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make another user's file")
+def test_file_of_another_user_is_refused(folder: Path) -> None:
+    """A file somebody else wrote is reported and not read."""
+    os.chown(put(folder, HERE, document()), 12345, 12345)
+
+    snapshots, problems = snapshot.read_snapshots(folder)
+
+    assert snapshots == []
+    assert "belongs to the user 12345" in str(problems[0])
+
+
+def test_symlink_and_fifo_are_refused(folder: Path) -> None:
+    """What is no regular file is not opened: a fifo would hold the reader for ever."""
+    elsewhere = put(folder.parent, "elsewhere", document())
+    (folder / HERE).symlink_to(elsewhere)
+    os.mkfifo(folder / "screen-5.json")
+
+    snapshots, problems = snapshot.read_snapshots(folder)
+
+    assert snapshots == []
+    assert len(problems) == 2
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o720, 0o702])
+def test_directory_others_can_change_is_refused(folder: Path, mode: int) -> None:
+    """Neither writer nor reader uses a directory in which others could put files."""
+    folder.chmod(mode)
+    writer = make_writer(folder)
+
+    writer.publish([WAITING], 0.0)
+
+    assert "other users" in writer.error
+    assert len(snapshot.read_snapshots(folder)[1]) == 1
+
+
+def test_missing_directory_is_no_problem(tmp_path: Path) -> None:
+    """Where no host ever ran there is nothing to read and nothing to report."""
+    assert snapshot.read_snapshots(tmp_path / "none") == ([], [])
+
+
+def test_directory_follows_the_environment(tmp_path: Path) -> None:
+    """XDG_RUNTIME_DIR is used if it exists, else a directory of this user's own below the temporary one."""
+    assert snapshot.directory({"XDG_RUNTIME_DIR": str(tmp_path)}) == tmp_path / "tallylight"
+    for runtime in ("", "relative", str(tmp_path / "gone")):
+        assert snapshot.directory({"XDG_RUNTIME_DIR": runtime}).name == f"tallylight-{os.getuid()}"
+
+
+def test_sweep_removes_what_is_dead_and_ours_only(folder: Path, dead_pid: int) -> None:
+    """Of all that lies in the directory only a dead writer's snapshot and half-written file go."""
+    dead = put(folder, f"kitty-{dead_pid}.json", document(pid=dead_pid, birth=""))
+    half = put(folder, f".kitty-{dead_pid}.json.abc123_x.new", "{")
+    stay = [
+        put(folder, HERE, document()),
+        put(folder, f".kitty-{os.getpid()}.json.abc123_x.new", "{"),
+        put(folder, f"screen-{dead_pid}.json", "not ours to judge"),
+        put(folder, "notes.json", document(pid=dead_pid, birth="")),
+        put(folder, f"kitty-{dead_pid}.json.bak", "kept"),
+    ]
+
+    assert sorted(snapshot.sweep(folder)) == sorted([dead, half])
+    assert sorted(folder.iterdir()) == sorted(stay)
+
+
+def test_writer_sweeps_when_it_starts(tmp_path: Path, dead_pid: int) -> None:
+    """A new host makes the directory for its user alone and removes what dead ones left in it."""
+    folder = tmp_path / "tallylight"
+    environ = {"XDG_RUNTIME_DIR": str(tmp_path)}
+    first = SnapshotWriter.for_host("kitty", environ, lambda: 5.0)
+    put(folder, f"kitty-{dead_pid}.json", document(pid=dead_pid, birth=""))
+
+    SnapshotWriter.for_host("kitty", environ, lambda: 5.0)
+
+    assert first.error == ""
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert list(folder.iterdir()) == []

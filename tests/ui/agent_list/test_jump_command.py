@@ -1,0 +1,121 @@
+"""`tally jump`: which terminal it asks, for what, and what it says without one."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tallylight.cli import jump
+from tallylight.cli.main import main
+from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import Found, Panes
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.writer import SnapshotWriter
+from tests.tables import each
+from tests.ui.agent_list.panes import NOW, asking, pane
+
+
+@pytest.fixture
+def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> requests.Spool:
+    """The requests to this process, which is a terminal with an old and a young question."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.delenv("KITTY_PID", raising=False)
+    writer = SnapshotWriter.for_host("kitty", os.environ, time.time)
+    now = time.time()
+    writer.publish(
+        [Pane(id=name, status=asking(1).status, since=now - age) for name, age in (("5", 30), ("4", 3000))],
+        time.monotonic(),
+    )
+    assert not writer.error
+    return requests.Spool("kitty")
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [([], ()), (["--previous"], ("--previous",)), (["--any", "--previous"], ("--previous", "--any"))],
+)
+def test_it_asks_the_terminal(spool: requests.Spool, options: list[str], asked: tuple[str, ...]) -> None:
+    """The terminal gets the request with its options, and decides itself."""
+    assert main(["jump", *options]) == 0
+    assert [(r.verb, r.pane, r.args) for r in spool.take()] == [("jump", "", asked)]
+
+
+def test_a_dry_run_tells_the_order(spool: requests.Spool, capsys: pytest.CaptureFixture[str]) -> None:
+    """--dry-run lists the stops, oldest first, or with --previous the other way round, and asks nothing."""
+    main(["jump", "--dry-run"])
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["4", "5"]
+    main(["jump", "--dry-run", "--previous"])
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["5", "4"]
+    assert spool.is_empty()
+
+
+def test_without_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where no terminal runs it says so, and fails."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+
+    assert main(["jump"]) == 1
+    assert "tally doctor" in capsys.readouterr().out
+
+
+def test_only_a_detached_session_needs_somebody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A jump shows panes of terminals; where only what no terminal shows needs one, it says so and where to go."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    writer = SnapshotWriter.for_host("sessions", os.environ, time.time)
+    status = asking(1).status
+    writer.publish([Pane(id="tmux/1/%0", status=status, since=time.time(), attach=("tmux", "attach"))], 0.0)
+
+    assert main(["jump"]) == 0
+    assert capsys.readouterr().out == "only agents in detached sessions need you; use `tally agents` to go there\n"
+
+
+def hosts(*found: tuple[str, Pane]) -> Panes:
+    return Panes(tuple(Found(host, pane) for host, pane in found), tuple(sorted({host for host, _ in found})))
+
+
+@each(
+    ("environ", "host"),
+    [({}, "kitty-2"), ({"KITTY_PID": "1"}, "kitty-1"), ({"KITTY_PID": "9"}, "kitty-2")],
+    ids=["from outside", "from within a terminal", "from within one that shows nothing"],
+)
+def test_which_terminal(environ: dict[str, str], host: str) -> None:
+    """The one we are in; from elsewhere the one that has the neediest pane; never one without a window."""
+    panes = hosts(
+        ("kitty-1", pane(1)),
+        ("kitty-2", asking(1)),
+        ("sessions-3", asking(1, 900, attach=("screen", "-r"))),
+    )
+
+    assert jump.find_host(panes, environ, NOW, is_any=False) == host
+
+
+def test_nobody_to_ask() -> None:
+    """Where nothing needs anybody no terminal is asked, unless for any agent."""
+    panes = hosts(("kitty-1", pane(1)))
+
+    assert jump.find_host(panes, {}, NOW, is_any=False) == ""
+    assert jump.find_host(panes, {}, NOW, is_any=True) == "kitty-1"
+
+
+def test_another_terminal_is_asked_for_the_pane_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """WezTerm's sidecar is asked to show the next pane, and not the one we are in; with --previous the last one."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("TERM_PROGRAM", "WezTerm")
+    monkeypatch.setenv("WEZTERM_UNIX_SOCKET", "/run/user/0/wezterm/gui-sock-77")
+    monkeypatch.setenv("WEZTERM_PANE", "4")
+    writer = SnapshotWriter.for_host("wezterm", os.environ, time.time)
+    tmp_path.joinpath("tallylight", "wezterm-77.lock").write_text(str(os.getpid()))
+    now, status = time.time(), asking(1).status
+    writer.publish(
+        [Pane(id=name, status=status, since=now - age) for name, age in (("5", 30), ("4", 3000), ("6", 200))],
+        time.monotonic(),
+    )
+    spool = requests.Spool("wezterm")
+    assert main(["jump"]) == main(["jump", "--previous"]) == 0
+    assert [(r.verb, r.pane) for r in spool.take()] == [("focus", "6"), ("focus", "5")]

@@ -1,0 +1,297 @@
+"""The list in a terminal, without kitty: drawn on a pseudoterminal, read back with a terminal emulator."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import termios
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import attrs
+import pyte
+import pytest
+
+from tallylight.cli import agents
+from tallylight.snapshot import requests
+from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.snapshot.writer import SnapshotWriter
+from tallylight.ui import terminal as ui
+from tallylight.ui.agent_list import loop
+from tallylight.ui.agent_list.actions import Private, Requests
+from tallylight.ui.agent_list.channel import CHANNEL
+from tests.tables import each
+from tests.terminal import Terminal, bare_environment, launcher
+from tests.ui.agent_list.panes import OWN, asking, no_sessions, pane, rows_of, snapshot
+
+COLUMNS, LINES = 60, 12
+
+
+class Host:
+    """A host of this process: it writes snapshots, and its spool can be read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.environ = {"XDG_RUNTIME_DIR": str(folder)}
+        self.name = f"kitty-{os.getpid()}"
+        self._writer = SnapshotWriter.for_host("kitty", self.environ, time.time)
+        self.spool = requests.Spool("kitty", environ=self.environ)
+        assert not self.spool.error
+
+    def publish(self, *panes: Pane) -> None:
+        self._writer.publish(panes, time.monotonic())
+        while not self._writer.path.exists() or self._writer.due(time.monotonic()) is not None:
+            self._writer.flush(time.monotonic())
+
+
+class List:
+    """The list on a terminal."""
+
+    def __init__(self, folder: Path, *command: str, pass_fds: tuple[int, ...] = (), **environ: str) -> None:
+        self.terminal = Terminal(LINES, COLUMNS)
+        environ = bare_environment(XDG_RUNTIME_DIR=str(folder), **environ)
+        # The interpreter of the tests, for the launcher's own has no attrs.
+        start = [launcher(folder)[0], launcher(folder)[-1]]
+        self.process = self.terminal.start([*start, *(command or ("agents",))], environ, pass_fds)
+
+    def screen(self) -> list[str]:
+        """What is on the screen now."""
+        self.terminal._read(0.05)
+        screen = pyte.Screen(COLUMNS, LINES)
+        pyte.ByteStream(screen).feed(self.terminal.received)
+        return [line.rstrip() for line in screen.display]
+
+    def wait(self, found: str | Callable[[list[str]], object], timeout: float = 30) -> list[str]:
+        """Wait until the screen shows this."""
+        end = time.monotonic() + timeout
+        while True:
+            shown = self.screen()
+            if found in "\n".join(shown) if isinstance(found, str) else found(shown):
+                return shown
+            assert time.monotonic() < end, "\n".join(shown)
+
+    def end(self) -> int:
+        """Wait for the list to leave."""
+        end = time.monotonic() + 30
+        while self.process.poll() is None:
+            self.terminal._read(0.05)
+            assert time.monotonic() < end
+        self.terminal._read(0)
+        return self.process.returncode
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    """A host with two agents."""
+    host = Host(tmp_path)
+    host.publish(asking(1, project="shop"), pane(2, project="docs", message="Reading"))
+    return host
+
+
+@pytest.fixture
+def shown(host: Host, tmp_path: Path) -> Iterator[List]:
+    """Its list."""
+    shown = List(tmp_path)
+    with shown.terminal:
+        shown.wait("docs")
+        yield shown
+
+
+def test_a_change_is_drawn_at_once(host: Host, shown: List) -> None:
+    """A new state of a host is on the screen within 300 ms of its writing."""
+    took = []
+    # Not every time on a machine that has others to serve first.
+    while len(took) < 20 and (not took or min(took) >= 0.3):
+        for status in ("error", "working"):
+            host.publish(asking(1, project="shop"), pane(2, status, project="docs"))
+            start = time.monotonic()
+            shown.wait(lambda lines, failed=status == "error": ("1 error" in lines[0]) is failed)
+            took.append(time.monotonic() - start)
+
+    assert min(took) < 0.3
+
+
+class Scripted(ui.Terminal):
+    """A terminal whose person closes the list as soon as it is drawn, and a feed, by a clock that nobody waits for."""
+
+    def __init__(self, *written: float) -> None:
+        self.now, self.drawn_at, self.shown = 0.0, 0.0, ""
+        #: What the host has on the disk, each for 0.1 s: as of when, and the last for ever.
+        self._written = written
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+    time = monotonic
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[None]:
+        self.drawn_at = self.now
+        yield
+
+    def size(self) -> tuple[int, int]:
+        return COLUMNS, LINES
+
+    def read(self, timeout: float | None, also: Sequence[int] = ()) -> bytes | None:
+        return b"q"
+
+    def write(self, text: str) -> None:
+        self.shown += text
+
+    @property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        number = min(int(self.now / 0.1), len(self._written) - 1)
+        return (attrs.evolve(snapshot(*(pane(n) for n in range(number + 1))), written=self._written[number]),)
+
+    def poll(self, now: float) -> bool:
+        return True
+
+    def descriptors(self) -> None:
+        """It has no changes that anything could tell of."""
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, scripted: Scripted, as_of: float) -> Scripted:
+    """After a list of it, over a picture as of then, was opened and left."""
+    monkeypatch.setattr(loop, "time", scripted)
+    actions, explain = Requests({}, no_sessions), lambda *_: []
+    loop.run(scripted, scripted, actions, explain, own=OWN, selected=f"{OWN}:0", as_of=as_of)
+    return scripted
+
+
+def test_a_picture_that_is_newer_than_the_file_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is drawn and no key is read before the file is as new as the first picture: no pane goes for a moment."""
+    late = opened(monkeypatch, Scripted(5.0, 5.5, 7.0), as_of=6.0)
+    assert late.drawn_at == pytest.approx(0.2, abs=0.05) and "3 agents" in late.shown
+
+    ready = opened(monkeypatch, Scripted(5.0), as_of=5.0)
+    assert ready.drawn_at == 0 and "1 agent" in ready.shown
+
+
+def test_a_file_that_does_not_come_is_waited_for_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk does not respond, the list comes all the same, with what there is."""
+    never = opened(monkeypatch, Scripted(5.0), as_of=6.0)
+
+    assert never.drawn_at == pytest.approx(loop.PATIENCE_S, abs=0.05) and "1 agent" in never.shown
+
+
+@each("value, as_of", [("5.25", 5.25), ("", 0), ("x", 0), ("nan", 0), ("1e999", 0)])
+def test_what_a_terminal_says_of_its_picture(value: str, as_of: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command hands on what is selected and as of when the picture is; what is no time is none."""
+    handed: dict[str, object] = {}
+    monkeypatch.setattr(loop, "run", lambda *_, **given: handed.update(given))
+    terminal = SimpleNamespace(isatty=lambda: True, fileno=lambda: 0)
+    monkeypatch.setattr(agents, "sys", SimpleNamespace(stdin=terminal, stdout=terminal))
+    for name, told in (("LIST_SELECTED", "kitty-7:1"), ("LIST_AS_OF", value)):
+        monkeypatch.setenv(f"TALLYLIGHT_{name}", told)
+
+    assert agents.main([]) == 0
+    assert (handed["selected"], handed["as_of"]) == ("kitty-7:1", as_of)
+
+
+def test_keys_work_as_they_do_in_the_state(shown: List) -> None:
+    """Filter, explanation and help are reached by keys, byte by byte as a terminal sends them."""
+    shown.terminal.type(b"/do")
+    shown.wait(lambda lines: lines[0].startswith("/do▏") and "shop" not in "\n".join(lines))
+    shown.terminal.type(b"\x1b")
+    shown.wait("shop")
+    shown.terminal.type(b"\x1b[B")
+    shown.wait(lambda lines: lines[2].startswith("▸"))
+    shown.terminal.type(b"w")
+    shown.wait("source")
+    shown.terminal.type(b"x?\x1b[F")
+    shown.wait("mark it unread")
+
+
+def test_requests_reach_the_host(host: Host, shown: List) -> None:
+    """Snooze, unread and going there are asked of the pane's own host; after going there the list is gone."""
+    shown.terminal.type(b"su\r")
+
+    assert shown.end() == 0
+    assert [(r.verb, r.pane, r.args) for r in host.spool.take()] == [
+        ("snooze", "1", ()), ("unread", "1", ()), ("focus", "1", ())
+    ]  # fmt: skip
+
+
+def test_nothing_is_answered_or_forked_without_the_terminals_own_channel(host: Host, shown: List) -> None:
+    """From a list that a terminal did not open, panes can be shown and put off, and that is all."""
+    for key in (b"f", b"r"):
+        shown.terminal.type(key)
+        shown.wait("only from the list that its own terminal opened")
+        shown.terminal.type(b"j")
+    shown.terminal.type(b"ka")
+    shown.wait("only in its own terminal")
+    shown.terminal.type(b"1")
+    shown.wait(lambda lines: "? help" in lines[-1])
+
+    assert host.spool.is_empty()
+
+
+def test_the_terminal_is_left_as_it_was_found(shown: List) -> None:
+    """After the list, and after its killing by a signal that can be caught, settings and screen are as before."""
+    before = termios.tcgetattr(shown.terminal.slave)
+    shown.terminal.type(b"q")
+
+    assert shown.end() == 0
+    after = termios.tcgetattr(shown.terminal.slave)
+    assert after == before
+    assert shown.terminal.received.endswith(b"\x1b[?2004l\x1b[?1006l\x1b[?1000l\x1b[?25h\x1b[?1049l")
+
+
+def test_a_resize_is_followed(shown: List) -> None:
+    """When the terminal changes its size, the picture does."""
+    termios.tcsetwinsize(shown.terminal.slave, (LINES, 30))
+    shown.terminal.received = b""
+    os.kill(shown.process.pid, signal.SIGWINCH)
+    lines = shown.wait("docs")
+
+    assert all(len(line) <= 30 for line in lines)
+
+
+def test_without_a_terminal_there_is_no_list(tmp_path: Path, host: Host) -> None:
+    """Into a pipe it says what to use there."""
+
+    start = [launcher(tmp_path)[0], launcher(tmp_path)[-1]]
+    done = subprocess.run(
+        [*start, "agents"], stdin=subprocess.DEVNULL, capture_output=True, env=bare_environment(**host.environ)
+    )
+
+    assert (done.returncode, b"tally status" in done.stderr) == (1, True)
+
+
+# The channel -----------------------------------------------------------------------------------------------------
+
+
+def test_the_channel_carries_words_and_an_answer() -> None:
+    """What a key asks for goes over the descriptor as a list of words, and its answer is what the person is told."""
+    near, far = socket.socketpair()
+    channel = Private.of({CHANNEL: str(far.detach())}, no_sessions)
+    assert channel is not None
+    near.send(b'{"said": "that pane is gone"}\n')
+
+    assert channel.start("fork", rows_of(asking(3))[0]) == "that pane is gone"
+    assert json.loads(near.recv(1000)) == ["fork", "3"]
+    near.close()
+
+
+@each("value", ["", "x", "-1", "0x3", "999999999", "54321", "²"])
+def test_a_descriptor_that_is_none_is_no_channel(value: str) -> None:
+    """A variable that names no socket of ours leaves the list with what every list can do."""
+    assert Private.of({CHANNEL: value}, no_sessions) is None
+
+
+def test_a_terminal_that_is_gone_is_said() -> None:
+    """When nobody is at the other end any more, the person is told, and nothing hangs."""
+
+    near, far = socket.socketpair()
+    channel = Private.of({CHANNEL: str(far.detach())}, no_sessions)
+    near.close()
+
+    assert channel is not None and channel.start("go", rows_of(asking(3))[0]) == "the terminal does not answer"

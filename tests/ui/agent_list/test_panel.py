@@ -1,0 +1,193 @@
+"""The list as a panel: rows in 24 columns, keys and mouse where they are otherwise, and what it does when hidden."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list.actions import Private
+from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK, Seen, read_answer, word_of
+from tallylight.ui.agent_list.draw import draw
+from tallylight.ui.agent_list.effects import Back, Go, Quit
+from tallylight.ui.agent_list.state import State
+from tallylight.ui.keys import Decoder, Focus, Mouse
+from tallylight.wire.text import width
+from tests.ui.agent_list.panes import NOW, asking, no_sessions, pane, pressed, rows_of
+from tests.ui.agent_list.test_idle import is_asleep, until
+from tests.ui.agent_list.test_loop import Host, List
+
+
+def panel(*panes: state.Pane, columns: int = 24, lines: int = 12, has_focus: bool = False) -> State:
+    """The panel of these panes."""
+    empty = State(is_panel=True, has_focus=has_focus)
+    return state.refreshed(state.resized(empty, columns, lines), rows_of(*panes), NOW)
+
+
+def texts(now: State) -> list[str]:
+    """The lines without their looks."""
+    return ["".join(span.text for span in line).rstrip() for line in draw(now)]
+
+
+FEW = (
+    asking(1, 200, project="shop", what="Bash: alembic upgrade head"),
+    pane(2, project="日本語プロジェクト", message="テストは全部通りました。次", context=42),
+    pane(3, "idle", project="docs"),
+)
+
+
+def test_three_lines_where_there_is_room() -> None:
+    """Mark, name and age; what it is about; tasks and context. Wide characters are cut to whole cells."""
+    assert texts(panel(*FEW)) == [
+        "3 agents  ! 1",
+        "  !  shop             3m",
+        "  Bash: alembic upgrade…",
+        "",
+        "  ●  日本語プロジェ…  1m",
+        "  テストは全部通りまし…",
+        "  42%",
+        "  ·  docs             1m",
+        "  claude",
+        "",
+        "",
+        "",
+    ]
+
+
+def test_one_line_where_there_is_not() -> None:
+    """Many agents have one line each; a few lines more, and each has what it is about."""
+    assert texts(panel(*FEW, lines=6))[1:4] == [
+        "  !  shop             3m", "  ●  日本語プロジェ…  1m", "  ·  docs             1m",
+    ]  # fmt: skip
+    assert [line.strip() for line in texts(panel(*FEW, lines=8))[1:7]][1::2] == [
+        "Bash: alembic upgrade…", "テストは全部通りまし…", "claude",
+    ]  # fmt: skip
+
+
+def test_wider_is_more() -> None:
+    """In 40 columns there is a bar, and what is below stands under the name; from 56 on it is the list as elsewhere."""
+    busy = pane(1, project="shop", message="Writing", progress="3/7", tasks=("a", "b", "Test", "d"), context=42)
+    assert texts(panel(busy, columns=40))[1:4] == [
+        "  ●  shop                             1m", "     Writing", "     ━━──── 3/7  d  42%",
+    ]  # fmt: skip
+    assert "━━──── 3/7" in texts(panel(busy, columns=60))[1]
+
+
+@given(
+    names=st.lists(st.text(max_size=40), max_size=12),
+    said=st.text(max_size=60),
+    columns=st.integers(24, 60),
+    lines=st.integers(1, 40),
+    has_focus=st.booleans(),
+)
+def test_no_line_is_wider_than_the_panel(
+    names: list[str], said: str, columns: int, lines: int, has_focus: bool
+) -> None:
+    """Whatever agents are called and say, there are as many lines as the window has, and none is too wide."""
+    panes = [pane(n, project=name, message=said, context=n) for n, name in enumerate(names)]
+    drawn = texts(panel(*panes, columns=columns, lines=lines, has_focus=has_focus))
+
+    assert len(drawn) == lines
+    assert max(map(width, drawn)) <= columns
+
+
+def test_without_the_keyboard_nothing_is_selected() -> None:
+    """The selection and the keys that apply show while the panel has the keyboard; the terminal tells of it."""
+    assert Decoder().feed(b"\x1b[I\x1b[O") == [Focus(True), Focus(False)]
+    now, _ = pressed(panel(*FEW, lines=6), Focus(True))
+    assert texts(now)[1].startswith("▸ !") and texts(now)[-1].startswith("? help")
+    now, _ = pressed(now, Focus(False))
+    assert "▸" not in "".join(texts(now)) and texts(now)[-1] == ""
+
+
+def test_one_click_goes_there() -> None:
+    """A click on any line of a row goes to its pane; the others are as in the list."""
+    now = panel(*FEW)
+    for line, name in ((1, "shop"), (3, "shop"), (4, "日本語プロジェクト"), (9, "docs")):
+        _, effects = pressed(now, Mouse("press", line, 3))
+        assert [effect.row.pane.project for effect in effects if isinstance(effect, Go)] == [name]
+    assert pressed(now, Mouse("press", 10, 3))[1] == ()
+    assert pressed(now, Mouse("press", 0, 3))[1] == ()
+
+
+def test_escape_gives_the_keyboard_back_and_q_closes() -> None:
+    """Esc never closes a panel; it takes a filter away first."""
+    assert pressed(panel(*FEW), "escape")[1] == (Back(),)
+    assert pressed(panel(*FEW), "q")[1] == (Quit(),)
+    filtered, effects = pressed(panel(*FEW), "/", "d", "enter", "escape")
+    assert (filtered.filter, effects) == ("", ())
+
+
+def test_many_rows_scroll_by_what_is_in_view() -> None:
+    """With rows of several lines the wheel and the page keys still show the last one."""
+    many = [pane(n, project=f"p{n}") for n in range(8)]
+    now = panel(*many, lines=10)
+    assert state.height_of_row(now) == 1
+    two = panel(*many[:4], lines=10)
+    assert state.height_of_row(two) == 2
+    now, _ = pressed(attrs.evolve(now, has_focus=True), "end")
+    assert "▸" in texts(now)[8]
+
+
+# The program -----------------------------------------------------------------------------------------------------
+
+
+def test_who_is_hidden_hears_of_it() -> None:
+    """The word goes over the channel between answers, and changes none of them."""
+    assert read_answer(word_of(Seen(False))) == Seen(False)
+    near, far = socket.socketpair()
+    channel = Private.of({CHANNEL: str(far.detach())}, no_sessions)
+    assert channel is not None and channel.is_seen and len(channel.descriptors) == 1
+    channel.listen()
+    near.send(word_of(Seen(False)) + b'{"said": "no"}\n')
+    assert channel.start("fork", rows_of(asking(3))[0]) == "no" and not channel.is_seen
+    near.send(word_of(Seen(True)))
+    channel.listen()
+    assert channel.is_seen
+    near.close()
+    channel.listen()
+    assert channel.is_seen and not channel.descriptors
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    """A host with an agent whose age does not change today."""
+    host = Host(tmp_path)
+    host.publish(pane(1, "idle", project="shop", since=0.0))
+    return host
+
+
+def test_it_is_marked_and_stays(host: Host, tmp_path: Path) -> None:
+    """The program marks its window, stays after it went somewhere, and takes the mark away when it is closed."""
+    shown = List(tmp_path, "panel")
+    with shown.terminal:
+        shown.wait("shop")
+        assert MARK.encode() in shown.terminal.received
+        shown.terminal.type(b"\r")
+        until(lambda: any(request.verb == "focus" for request in host.spool.take()))
+        assert shown.process.poll() is None
+        shown.terminal.type(b"q")
+        assert shown.end() == 0
+        assert shown.terminal.received.endswith(UNMARK.encode())
+
+
+def test_a_hidden_one_is_woken_by_nothing(host: Host, tmp_path: Path) -> None:
+    """While it is told that nobody sees it, a changed agent does not wake it; when it is seen again, it shows it."""
+    near, far = socket.socketpair()
+    shown = List(tmp_path, "panel", pass_fds=(far.fileno(),), **{CHANNEL: str(far.fileno())})
+    with shown.terminal:
+        shown.wait("shop")
+        near.send(word_of(Seen(False)))
+        until(lambda: is_asleep(shown))
+        received = len(shown.terminal.received)
+        host.publish(pane(1, "idle", project="forge", since=0.0))
+        assert is_asleep(shown) and len(shown.terminal.received) == received
+        near.send(word_of(Seen(True)))
+        shown.wait("forge")
+    near.close()
+    far.close()

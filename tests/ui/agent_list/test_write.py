@@ -1,0 +1,278 @@
+"""Writing to an agent from the list: whom it is for, what is kept, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import attrs
+import pytest
+
+from tallylight.actions.answer import Holder
+from tallylight.actions.say import Busy
+from tallylight.model.status import Status
+from tallylight.snapshot.rows import Row
+from tallylight.snapshot.schema import ReasonEntry
+from tallylight.ui.agent_list import state, writing
+from tallylight.ui.agent_list.actions import Private, Requests
+from tallylight.ui.agent_list.channel import CHANNEL, answer_to, read_answer
+from tallylight.ui.agent_list.draw import draw
+from tallylight.ui.agent_list.effects import Effects, Queue, Quit, Reach, Say, Unqueue
+from tallylight.ui.agent_list.state import Mode, State
+from tallylight.ui.keys import Event, Mouse, Paste
+from tests.actions.desk import Desk, seen
+from tests.tables import each
+from tests.ui.agent_list.panes import NOW, OWN, listed, no_sessions, pane, pressed, rows_of
+
+SHOP, DOCS = pane(1, "done", 60, project="shop"), pane(2, "idle", 50, project="docs")
+HOLDER = Holder("1", "claude", 70, 700)
+
+
+def texts(now: State) -> list[str]:
+    return ["".join(span.text for span in line).rstrip() for line in draw(now)]
+
+
+def writing_to(start: State, *keys: str | Event) -> tuple[State, Effects]:
+    """After `e`, when the agent turned out to take text, and these keys."""
+    start, effects = pressed(start, "e")
+    assert isinstance(effects[-1], Reach)
+    row = effects[-1].row
+    return pressed(writing.begun(start, row, Holder(row.pane.id, "claude", 70, 700)), *keys)
+
+
+def test_enter_sends_what_was_written_to_whom_it_was_begun_for() -> None:
+    """One effect, with the process that was there when the person began; Enter alone sends nothing."""
+    now, effects = writing_to(listed(SHOP, DOCS), *"Go on", "alt+enter", *"please", "enter")
+
+    assert effects == (Say(rows_of(SHOP)[0], HOLDER, "Go on\nplease"),)
+    assert now.mode is Mode.WRITE
+    sent = writing.sent(now, "sent")
+    assert (sent.mode, sent.message, sent.drafts) == (Mode.LIST, "sent", ())
+    empty, effects = writing_to(listed(SHOP), " ", "enter")
+    assert effects == () and empty.message == "there is nothing to send"
+
+
+def test_letters_are_no_commands_meanwhile() -> None:
+    """Nor is anything pasted, whatever keys it would be."""
+    now, effects = writing_to(listed(SHOP, DOCS), *"qjs1/ ", Paste("x\r\ny\x1b[A"))
+
+    assert effects == () and now.writing is not None and now.writing.editor.text == "qjs1/ x\ny[A"
+
+
+@each("key", ["escape", "ctrl+c"])
+def test_a_draft_is_kept_for_its_agent(key: str) -> None:
+    """Leaving keeps it, for that row alone, and for the next time."""
+    now, effects = writing_to(listed(SHOP, DOCS), *"later", key)
+    assert (now.mode, effects) == (Mode.LIST, ())
+
+    other, _ = writing_to(pressed(now, "down")[0])
+    assert other.writing is not None and (other.writing.address, other.writing.editor.text) == (f"{OWN}:2", "")
+    again, _ = writing_to(now, "!")
+    assert again.writing is not None and again.writing.editor.text == "later!"
+
+
+def test_drafts_are_bounded() -> None:
+    """The oldest goes first."""
+    now = listed(*(pane(n, "idle", project=f"p{n}") for n in range(writing.MAX_DRAFTS + 5)))
+    for _ in range(writing.MAX_DRAFTS + 5):
+        now, _ = writing_to(now, "x", "escape", "down")
+
+    assert len(now.drafts) == writing.MAX_DRAFTS and now.drafts[0][0] == now.shown[5].address
+
+
+def test_an_agent_that_leaves_the_list_ends_it() -> None:
+    """Nothing goes to the row that is selected then; the draft is kept."""
+    now, _ = writing_to(listed(SHOP, DOCS), *"Go on")
+    now = state.refreshed(now, rows_of(DOCS), NOW)
+
+    assert now.mode is Mode.LIST and now.message == "shop is no longer in the list; the draft is kept"
+    assert pressed(now, "enter")[1] != () and not any(isinstance(e, Say) for e in pressed(now, "enter")[1])
+    assert [address for address, _ in now.drafts] == [f"{OWN}:1"]
+
+
+def test_who_comes_too_late_is_not_written_to() -> None:
+    """What was found out about a row that is not selected any more begins nothing."""
+    now = listed(SHOP, DOCS)
+
+    assert writing.begun(now, rows_of(DOCS)[0], HOLDER) == now
+    assert writing.begun(pressed(now, "/")[0], rows_of(SHOP)[0], HOLDER).mode is Mode.FILTER
+
+
+def test_clicks_leave_the_text_alone() -> None:
+    """Neither a click nor the wheel goes anywhere while a text is written."""
+    now, _ = writing_to(listed(SHOP, DOCS), "x")
+
+    assert pressed(now, Mouse("press", 2, 3), Mouse("wheel_down", 1, 1)) == (now, ())
+
+
+def test_a_paste_that_is_too_long_is_told() -> None:
+    """What does not fit is left out, and the person knows."""
+    now, _ = writing_to(listed(SHOP), Paste("x" * 5000))
+
+    assert "the rest of what you pasted is left out" in now.message
+    assert "4096 of 4096 characters" in "\n".join(texts(now))
+
+
+def test_it_is_drawn_below_the_rows() -> None:
+    """Whom it is for stands above it; the line of the cursor is always there."""
+    now, _ = writing_to(listed(SHOP, columns=40, lines=9), *"one", "ctrl+j", *"two")
+
+    assert texts(now)[4:] == [
+        "── to claude in shop ───────────────────",
+        "one",
+        "two",
+        "",
+        "Enter send   Alt+Enter new line",
+    ]
+    long, _ = writing_to(listed(SHOP, columns=40, lines=9), *(["x", "ctrl+j"] * 30), "end", *"last")
+    assert "last" in "\n".join(texts(long)) and "shop" in texts(long)[1]
+
+
+@each(("columns", "is_there"), [(99, False), (100, True)])
+def test_the_preview_stays_where_there_is_room(columns: int, is_there: bool) -> None:
+    """Beside the text the screen goes on; where the text needs the lower half it does not."""
+    now, _ = writing_to(pressed(listed(SHOP, columns=columns), " ")[0], "x")
+
+    assert (state.watched(now) is not None) is is_there
+
+
+# The queue -------------------------------------------------------------------------------------------------------
+
+
+def test_for_a_busy_agent_a_text_is_queued() -> None:
+    """The line above it says that it is for the end of the turn, and Enter queues it; `E` takes it back."""
+    works = pane(1, project="shop")
+    start, effects = pressed(listed(works), "e")
+    assert isinstance(effects[-1], Reach)
+    now = writing.begun(start, effects[-1].row, HOLDER, "it is working, and takes no text; nothing was typed")
+    lines = "\n".join(texts(now))
+    assert "── to claude in shop, queued until its turn ends ─" in lines and "it is working, and takes no text" in lines
+    assert texts(pressed(now, "x", "backspace")[0])[-1].startswith("Enter queue")
+    now, effects = pressed(now, *"Go on", "enter")
+    assert effects == (Queue(rows_of(works)[0], HOLDER, "Go on"),)
+
+    row = attrs.evolve(works, queued="Go on")
+    assert "queued: Go on" in texts(listed(row))[1]
+    assert pressed(listed(row), "E")[1] == (Unqueue(rows_of(row)[0]),)
+    none, effects = pressed(listed(works), "E")
+    assert effects == () and none.message == "nothing is queued for it; e writes to it"
+
+
+def test_what_was_not_sent_is_told() -> None:
+    """In the row of its pane, which stays in the list for that, whatever runs in it by then."""
+    shell = attrs.evolve(SHOP, status=Status.IDLE, reason=ReasonEntry(source="shell"))
+    assert listed(shell).shown == ()
+    given_up = attrs.evolve(shell, queued="Go on", unsent="its agent has ended")
+
+    assert "not sent, its agent has ended: Go on" in texts(listed(given_up, columns=120))[1]
+
+
+# The ways to the agent -------------------------------------------------------------------------------------------
+
+
+class Room:
+    """Panes of tmux: one, at a desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+
+    def at(self, host: str, found: object) -> Desk:
+        return self.desk
+
+
+def reached(desk: Desk) -> tuple[Requests, Row]:
+    row = Row("sessions-1", pane("3"))
+    return Requests({}, lambda: Room(desk)), row  # type: ignore[arg-type, return-value]
+
+
+@pytest.fixture(autouse=True)
+def _no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody draws anything here after it was typed to."""
+    monkeypatch.setattr("tallylight.ui.agent_list.actions.SETTLE_S", 0.0)
+
+
+def test_text_reaches_an_agent_at_its_prompt() -> None:
+    """It is typed as it is, with Enter behind it; the agent's process is that of the first look."""
+    desk = Desk(seen("claude/idle-after-turn-80", Status.DONE, takes_paste=True))
+    actions, row = reached(desk)
+    holder = actions.taker(row)
+    assert isinstance(holder, Holder) and holder.agent == "claude"
+
+    assert actions.say(Say(row, holder, "Go on\nplease")) == ""
+    assert desk.typed == ["Go on\nplease\r"]
+
+
+@each(
+    ("name", "status", "words", "is_busy"),
+    [
+        ("claude/working-80", Status.WORKING, "it is working", True),
+        ("claude/permission-bash-80", Status.WAITING, "it asks something", True),
+        ("claude/menu-model-80", Status.IDLE, "nothing was typed", False),
+    ],
+)
+def test_who_takes_none_is_refused_in_words(name: str, status: Status, words: str, is_busy: bool) -> None:
+    """When it is sent; and before anything is written for it, but for one whose turn will end."""
+    desk = Desk(seen("claude/idle-after-turn-80", Status.DONE))
+    actions, row = reached(desk)
+    holder = actions.taker(row)
+    assert isinstance(holder, Holder)
+    desk.now = seen(name, status)
+
+    assert words in actions.say(Say(row, holder, "Go on"))
+    taker = actions.taker(row)
+    assert taker == Busy(holder, taker.why) if isinstance(taker, Busy) else not is_busy
+    assert words in (taker.why if isinstance(taker, Busy) else str(taker))
+    assert desk.typed == []
+
+
+def test_another_process_gets_nothing() -> None:
+    """The agent has ended and another one runs in its pane: what was written was not meant for it."""
+    desk = Desk(seen("claude/idle-after-turn-80", Status.DONE))
+    actions, row = reached(desk)
+    holder = actions.taker(row)
+    assert isinstance(holder, Holder)
+
+    other = Holder(holder.pane, holder.agent, holder.pid, holder.start + 1)
+    assert "another process is in the foreground" in actions.say(Say(row, other, "Go on"))
+    assert desk.typed == []
+
+
+def test_the_channel_carries_the_text_and_whom_it_is_for() -> None:
+    """To the terminal that opened the list: the pane, the process, the text, and nothing that could be keys."""
+    near, far = socket.socketpair()
+    private = Private.of({CHANNEL: str(far.detach())}, no_sessions)
+    assert private is not None
+    (row,) = rows_of(SHOP)
+    near.send(answer_to(HOLDER))
+    assert private.taker(row) == HOLDER and json.loads(near.recv(1000)) == ["taker", "1"]
+
+    near.send(answer_to(""))
+    text = "ü\n" * 2048
+    assert private.say(Say(row, HOLDER, text)) == ""
+    data = b""
+    while not data.endswith(b"\n"):
+        data += near.recv(100_000)
+    assert json.loads(data) == ["say", "1", "70", "700", text]
+    near.close()
+    assert private.say(Say(row, HOLDER, text)) == "the terminal does not answer"
+
+
+def test_the_channel_carries_who_is_busy() -> None:
+    """With why; without that, or without who it is, it is no answer."""
+    busy = Busy(HOLDER, "it is working")
+    assert read_answer(answer_to(busy)) == busy
+    for value in ({"busy": None, "why": "x"}, {"busy": attrs.asdict(HOLDER)}, {"busy": attrs.asdict(HOLDER), "why": 1}):
+        assert read_answer(json.dumps(value).encode()) is None
+
+
+@each("changes", [{"pane": 1}, {"agent": None}, {"pid": 0}, {"pid": "7"}, {"start": True}, {"start": -1}])
+def test_what_is_no_holder_is_none(changes: dict[str, object]) -> None:
+    """A broken message begins nothing."""
+    value = {"pane": "1", "agent": "claude", "pid": 70, "start": 700}
+    assert read_answer(json.dumps({"holder": value}).encode()) == HOLDER
+    assert read_answer(json.dumps({"holder": {**value, **changes}}).encode()) is None
+
+
+def test_leaving_the_list_takes_two_keys_from_there() -> None:
+    """Esc leaves the text, and only then the list."""
+    assert writing_to(listed(SHOP), "x", "escape", "escape")[1] == (Quit(),)

@@ -1,0 +1,145 @@
+"""The documentation site: it is built as strictly as it is published, and what checks it finds what is wrong."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+from tallylight.agents import agent_files
+from tallylight.cli.main import VERBS
+from tallylight.config import reference
+from tests.tables import each
+
+ROOT = Path(__file__).parents[1]
+BUILD = ROOT / "docs/site/build.py"
+REPOSITORY = "https://forge.example/me/tallylight"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole site, built as a person builds it."""
+    out = tmp_path_factory.mktemp("site") / "out"
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "shared"), "http_proxy": "http://127.0.0.1:9"}
+    env |= {"https_proxy": env["http_proxy"], "GITHUB_SERVER_URL": "", "GITHUB_REPOSITORY": ""}
+    done = subprocess.run([sys.executable, BUILD, out], env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return out
+
+
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(BUILD.parent))
+    spec = importlib.util.spec_from_file_location("site_build", BUILD)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def text(page: Path) -> str:
+    """What a page says, without its markup."""
+    return re.sub(r"<[^>]+>", "", page.read_text("utf-8")).replace("&quot;", '"')
+
+
+def test_the_reference_is_that_of_the_code(site: Path) -> None:
+    """Every verb, setting and agent is there, each page can be searched, and the schema is the one that is printed."""
+    verbs = text(site / "verbs.html")
+    assert [verb for verb in VERBS if f"usage: tally {verb}" not in verbs] == []
+    settings = text(site / "settings.html")
+    assert [one.key for one in reference.settings() if one.key not in settings] == []
+    agents = text(site / "known-agents.html")
+    assert [path for path in Path(agent_files.__file__).parent.glob("*.toml") if path.stem not in agents.lower()] == []
+    assert json.loads((site / "config.schema.json").read_text("utf-8")) == reference.schema()
+    found = (site / "searchindex.js").read_text("utf-8")
+    assert all(f'"{page.stem}"' in found for page in (ROOT / "docs").glob("*.md"))
+
+
+def test_the_vectors_have_an_address(site: Path) -> None:
+    """What other implementations read is published as it is, at an address that stays."""
+    assert (site / "tally-variable.json").read_bytes() == (ROOT / "docs/tally-variable.json").read_bytes()
+
+
+def test_a_picture_of_rooms_is_a_table(site: Path) -> None:
+    """The site draws no diagrams: it shows what they say."""
+    page = text(site / "architecture.html")
+    assert "flowchart" not in page and "trust rules" in page
+
+
+@each(
+    ("page", "wanted"),
+    [
+        ("[a](../ARCHITECTURE.md#x)", "[a](architecture.md#x)"),
+        ("[`a` b](trust.md)", "[`a` b](trust.md)"),
+        ("[a](../LICENSE)", f"[a]({REPOSITORY}/blob/HEAD/LICENSE)"),
+        ("`[a](../LICENSE)` [a\nb](../LICENSE)", f"`[a](../LICENSE)` [a\nb]({REPOSITORY}/blob/HEAD/LICENSE)"),
+        ("```\n[a](../LICENSE)\n```\n", "```\n[a](../LICENSE)\n```\n"),
+        ("[a](https://example.org/)", "[a](https://example.org/)"),
+        ("![a](images/x.png)", "![a](images/x.png)"),
+        # Sphinx, which gets to see it, refuses it.
+        ("[a](none.md)", "[a](none.md)"),
+    ],
+)
+def test_links_lead_to_the_same_on_the_site(build: ModuleType, page: str, wanted: str) -> None:
+    """Pages by their new names, other files in the repository, and nothing in code."""
+    assert build.linked(page, ROOT / "docs", REPOSITORY) == wanted
+
+
+def test_without_a_repository_its_files_are_text(build: ModuleType) -> None:
+    """A link that could lead nowhere is none."""
+    assert build.linked("[the licence](../LICENSE)", ROOT / "docs", "") == "the licence"
+
+
+@each(
+    ("page", "said"),
+    [
+        ('<a href="b.html">', "a.html links to b.html, which is not there"),
+        ('<a href="#none">', "a.html links to #none: no such anchor"),
+        ('<p id="x"><a href="#x"><a href="c.html#y"><a href="https://example.org/">', ""),
+        ('<a href="c.html#x">', "a.html links to c.html#x: no such anchor"),
+        ('<script src="https://cdn.example/x.js">', "a.html fetches https://cdn.example/x.js"),
+        ('<link rel="stylesheet" href="//fonts.example/x.css">', "a.html fetches //fonts.example/x.css"),
+    ],
+)
+def test_what_is_broken_is_found(build: ModuleType, tmp_path: Path, page: str, said: str) -> None:
+    """Dead links and anchors, and what would be asked from the network to show a page."""
+    (tmp_path / "a.html").write_text(page)
+    (tmp_path / "c.html").write_text('<p id="y">')
+    assert build.broken(tmp_path) == ([said] if said else [])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_warning_is_a_failure(
+    build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link to a page that is not there, for one, is not published in silence."""
+
+    def one_page(source: Path, repository: str) -> None:
+        (source / "index.md").write_text("# One\n\n[a](nowhere.md)\n")
+        (source / "published").mkdir()
+
+    monkeypatch.setattr(build, "assemble", one_page)
+    assert build.build(tmp_path / "out", "") != 0
+    assert "nowhere.md" in capsys.readouterr().err
+
+
+def test_the_workflow_publishes_what_was_built() -> None:
+    """It builds as the test above does, for every change; only `main` is published, and only that job may."""
+    workflow: dict[str, Any] = yaml.safe_load((ROOT / ".github/workflows/docs.yml").read_text("utf-8"))
+    jobs = workflow["jobs"]
+    assert any("docs/site/build.py" in step.get("run", "") for step in jobs["build"]["steps"])
+    assert jobs["publish"]["needs"] == "build" and "refs/heads/main" in jobs["publish"]["if"]
+    assert workflow["permissions"] == {"contents": "read"}
+    assert {name for name, job in jobs.items() if "permissions" in job} == {"publish"}
+    uses = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
+    assert uses and all(re.fullmatch(r"actions/[\w-]+@v\d+", one) for one in uses)
+    assert not any("${{" in step.get("run", "") for job in jobs.values() for step in job["steps"])

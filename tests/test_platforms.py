@@ -21,23 +21,26 @@ _NAMES = {
 
 def linux_only(source: str) -> set[str]:
     """What of Linux a module uses: paths in its texts, but for its comments and docstrings, and names."""
-    tree = ast.parse(source)
+    nodes = list(ast.walk(ast.parse(source)))
     docstrings = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             found |= set(_PATHS.findall(node.value))
-        name = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
-        found |= {name} & _NAMES
-        if isinstance(node, ast.Compare) and "platform" in ast.unparse(node):
+        found |= {_name(node)} & _NAMES
+        if isinstance(node, ast.Compare) and any("platform" in _name(part) for part in ast.walk(node)):
             found.add("platform")
     return found
+
+
+def _name(node: ast.AST) -> str:
+    return getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None) or ""
 
 
 def users() -> dict[str, set[str]]:

@@ -6,12 +6,17 @@ import gzip
 import shutil
 from pathlib import Path
 
+import attrs
 import pytest
 from benchmarks.accuracy import CORPUS
 
 from tallylight.agents.agent import parse_agent
 from tallylight.cli.main import main
 from tallylight.model.status import Status
+from tests.cli.panes import WAITING, publish
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.script_desk import ScriptDesk
 from tests.tables import each
 
 KIMI = [str(CORPUS / f"untimed/kimi-{scene}.cast.gz") for scene in ("permission", "question")]
@@ -91,9 +96,59 @@ def test_a_time_that_a_person_names(home: Path, capsys: pytest.CaptureFixture[st
     assert named.splitlines()[0] != capsys.readouterr().out.splitlines()[0]
 
 
+def candidate(kitty: Kitty) -> ScriptDesk:
+    """A kitty in whose pane 3 a program called `mystery` asks, which no agent file names."""
+    desk = ScriptDesk.of(kitty, "claude/permission-bash-80")
+    pane = desk.host.panes[3]
+    pane.foreground = attrs.evolve(pane.foreground, agent=None, unknown="mystery", is_candidate=True)
+    return desk
+
+
+def test_new_from_a_pane(
+    home: Path, runtime: Path, kitty: Kitty, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a pane shows now is what a person says it is, and the program is the one that runs there."""
+    publish(runtime, [attrs.evolve(WAITING, unknown="mystery", signs="a spinner")])
+    desk = candidate(kitty)
+    desk.host.screen = attrs.evolve(desk.host.screen, lines=[*ASKING.splitlines(), *[""] * 8])
+    (tmp_path / "idle").write_text(IDLE)
+    words = ["agent", "new", "mine", "--pane", "3", "--asking", "now", "--idle", str(tmp_path / "idle"), "--yes"]
+
+    assert desk.run(lambda: main(words)) == 0, capsys.readouterr().err
+    agent = parse_agent((home / "mine.toml").read_text(), "mine.toml")
+    assert agent.processes == ("mystery",)
+    assert {rule.status for rule in agent.screen_rules} == {Status.WAITING, Status.IDLE}
+    assert desk.window.written == []
+
+
+def test_new_from_a_pane_that_is_watched(
+    home: Path, runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Watched for a while, it is seen asking, and how long is told."""
+    publish(runtime, [attrs.evolve(WAITING, unknown="mystery", signs="a spinner")])
+    desk = candidate(kitty)
+
+    assert desk.run(lambda: main(["agent", "new", "mine", "--pane", "3", "--seconds", "3", "--yes"])) == 0
+    told = capsys.readouterr()
+    assert "for 3 s; Ctrl-C ends that sooner" in told.err
+    assert "Of what it asks, 100 % looks like a dialog of any program" in told.out
+
+
+def test_a_shell_is_no_source(home: Path, runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str]) -> None:
+    """A pane whose program is taken for no agent is not read, and the way to give a copy of it is told."""
+    publish(runtime, [WAITING])
+    desk = candidate(kitty)
+    desk.host.panes[3].foreground = attrs.evolve(desk.host.panes[3].foreground, is_candidate=False)
+
+    assert desk.run(lambda: main(["agent", "new", "mine", "--pane", "3", "--idle", "now"])) == 1
+    assert "only agents are read; of another program give a copy" in capsys.readouterr().err
+
+
 @each(
     ("words", "told"),
     [
+        (("new", "mine", "--idle", "now"), "`now` is said of the pane"),
+        (("new", "mine", "--pane", "3", "--idle", "now", "--busy", "now"), "and once"),
         (("new", "Mine", *KIMI), "small letters"),
         (("new", "../mine", *KIMI), "small letters"),
         (("new", "mine"), "nothing to learn from: record the agent"),

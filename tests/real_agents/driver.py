@@ -217,6 +217,10 @@ class Screen:
         with contextlib.suppress(Exception):  # what pyte cannot do
             self._stream.feed(_UNKNOWN.sub(b"", data))
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Give it another size."""
+        self._screen.resize(lines, columns)
+
     def text(self) -> str:
         """The visible text."""
         return "\n".join(line.rstrip() for line in self._screen.display)
@@ -288,6 +292,12 @@ class Pane:
         """The visible screen."""
         with self._lock:
             return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Give the terminal another size, of which its programs are told."""
+        with self._lock:
+            self._screen.resize(lines, columns)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def titles(self) -> list[Said]:
         """What was set as title so far."""

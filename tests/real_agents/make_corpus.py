@@ -1,4 +1,4 @@
-"""Record real agents anew: `python -m tests.real_agents.make_corpus [--held-out] [--jobs N] [PATTERN …]`.
+"""Record real agents anew: `python -m tests.real_agents.make_corpus [--held-out|--situations] [--jobs N] [PATTERN …]`.
 
 Every recording is one agent in a room of its own (see `room`), played by a scene (see `scenes`) and recorded by `tally
 record`. Times are as they were. As root, on a machine that has little else to do; it takes as long as the recordings
@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "shared"))
 
-from tests.real_agents import held_out  # noqa: E402
+from tests.real_agents import held_out, situations  # noqa: E402
 from tests.real_agents.install import AGENTS  # noqa: E402
 from tests.real_agents.room import HOME  # noqa: E402
 from tests.real_agents.scenes import FEW, RESUME, Scene, resume, scenes, tmux, trust  # noqa: E402
@@ -32,6 +32,8 @@ from tests.real_agents.session import TALLY, Session  # noqa: E402
 CORPUS = ROOT / "tests" / "corpus"
 #: Those of agents that were recorded on a busy machine: their order is right, their times are not.
 UNTIMED = CORPUS / "untimed"
+#: What goes on around a turn; a quarter of these is held out.
+SITUATIONS = CORPUS / "situations"
 
 
 def make(scene: Scene, into: Path) -> Path:
@@ -62,7 +64,7 @@ def make(scene: Scene, into: Path) -> Path:
         elif scene.play is held_out.plan and scene.agent == "claude":
             session.start(argv=["claude", "--permission-mode", "plan"], ready="plan mode on")
         else:
-            session.start()
+            situations.begin(session, scene)
         scene.play(session)
         session.rest(1.0)
         plain = session.home / "saved.cast"
@@ -102,6 +104,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("patterns", nargs="*", metavar="PATTERN", default=["*"], help="such as 'claude-*'")
     parser.add_argument("--held-out", action="store_true", help="the scenes that no rule was made with")
+    parser.add_argument("--situations", action="store_true", help="starts that ask, pastes, other sizes, ends")
     parser.add_argument("--into", type=Path, help="another folder")
     parser.add_argument("--missing", action="store_true", help="only those that are not there")
     parser.add_argument("--jobs", type=int, default=1, help="so many at the same time, on a machine that has the cores")
@@ -109,11 +112,17 @@ def main(argv: list[str] | None = None) -> int:
     into: Path = options.into or (CORPUS / "held-out" if options.held_out else CORPUS)
 
     def place(scene: Scene) -> Path:
-        return UNTIMED if scene.agent in FEW and options.into is None else into
+        if options.into is not None:
+            return into
+        if options.situations:
+            return SITUATIONS / "held-out" if situations.is_held_out(scene) else SITUATIONS
+        return UNTIMED if scene.agent in FEW else into
+
+    known = situations.scenes() if options.situations else held_out.scenes() if options.held_out else scenes()
 
     wanted = [
         scene
-        for scene in (held_out.scenes() if options.held_out else scenes())
+        for scene in known
         if any(fnmatch.fnmatch(scene.file, f"{pattern}.cast.gz") for pattern in options.patterns)
         and not (options.missing and (place(scene) / scene.file).exists())
     ]

@@ -80,7 +80,7 @@ class Responses(Dialect):
             return "spawn_agent", {"message": call.rest}
         # Outside the sandbox, so that the person is asked.
         why = {"sandbox_permissions": "require_escalated", "justification": "May the script run this?"}
-        return "exec_command", {"cmd": call.rest, **why}
+        return "exec_command", {"cmd": call.rest, "yield_time_ms": 30_000, **why}
 
     def error(self, code: int) -> dict[str, Any]:
         return {"error": {"type": "scripted", "message": f"the script says {code}", "code": None, "param": None}}

@@ -109,7 +109,7 @@ def error(s: Session) -> None:
     s.mark("error")
     s.rest(6)
     s.turn("ERROR 429 2 THEN AFTER 1 fine")
-    wait_until(lambda: _count(s, "done") or _count(s, "error"), 60, "the end of the refused turn")
+    wait_until(lambda: count(s, "done") or count(s, "error"), 60, "the end of the refused turn")
     s.rest(5)
     s.leave()
 
@@ -134,7 +134,7 @@ def background(s: Session) -> None:
     s.keys(s.manner.approve, "working")
     s.mark("done")
     s.truth("background")
-    wait_until(lambda: _count(s, "done") >= 2, 20, "a turn about the command's end")
+    wait_until(lambda: count(s, "done") >= 2, 20, "a turn about the command's end")
     s.rest(5)
     s.leave()
 
@@ -151,7 +151,7 @@ def subagent(s: Session) -> None:
         s.truth("background")
         s.mark("sub:done", timeout=40)
         if s.agent == "claude":
-            wait_until(lambda: _count(s, "done") >= 2, 20, "a turn about what the subagent found")
+            wait_until(lambda: count(s, "done") >= 2, 20, "a turn about what the subagent found")
         else:
             s.truth("done")
     s.rest(5)
@@ -227,7 +227,8 @@ def resume(s: Session) -> None:
     s.leave()
 
 
-def _count(s: Session, name: str) -> int:
+def count(s: Session, name: str) -> int:
+    """How often the model has marked `name` since the last prompt that was sent."""
     return [mark["mark"] for mark in s.model.marks[s.since :]].count(name)
 
 
@@ -252,7 +253,7 @@ class Scene(NamedTuple):
 
 
 #: The agents that play every scene of `_ALL`, and those that play some.
-_MANY = ("claude", "codex", "gemini", "aider", "qwen", "copilot", "opencode", "kilo")
+MANY = ("claude", "codex", "gemini", "aider", "qwen", "copilot", "opencode", "kilo")
 FEW = ("kimi", "pi", "cline")
 _ALL = (permission, question, interrupt, text, denial, error, silent, killed)
 _SOME = (permission, question, interrupt, text, denial, error)
@@ -279,8 +280,8 @@ def scenes() -> list[Scene]:
     """Every recording of the corpus, those that tell most first."""
     found = []
     for play in dict.fromkeys((*_ALL, *(play for plays in _MORE.values() for play in plays))):
-        for agent in (*_MANY, *FEW):
-            usual = _ALL if agent in _MANY else _SOME
+        for agent in (*MANY, *FEW):
+            usual = _ALL if agent in MANY else _SOME
             if play in _NOT.get(agent, ()) or play not in (*usual, *_MORE.get(agent, ())):
                 continue
             if play is not tmux:

@@ -97,6 +97,18 @@ class Session:
         pane.send("\r")
         return pane
 
+    # Before it is started ----------------------------------------------------------------------------------------
+
+    def write(self, name: str, value: object) -> None:
+        """Put a file into the home: text, or what JSON can hold."""
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(value if isinstance(value, str) else json.dumps(value, indent=2))
+
+    def forget(self, *names: str) -> None:
+        """Take variables out of the environment that the agent is started in."""
+        self.launch = self.launch._replace(env={k: v for k, v in self.launch.env.items() if k not in names})
+
     # What is done to it ------------------------------------------------------------------------------------------
 
     def truth(self, name: str) -> None:
@@ -145,6 +157,10 @@ class Session:
         else:
             self.mark("done", timeout=timeout)
 
+    def resize(self, columns: int, lines: int) -> None:
+        """Give the terminal another size."""
+        self.pane.resize(columns, lines)
+
     def kill(self) -> None:
         """`kill -9` the agent: all that is in the foreground of the terminal it was given."""
         killed = 0
@@ -179,7 +195,7 @@ class Session:
 
     def shows(self, pattern: str, timeout: float = 30) -> None:
         """Wait for a line of the screen to match."""
-        wait_until(lambda: _is_on(self.pane.text(), pattern), timeout, f"{pattern!r} on\n{self.pane.text()}")
+        wait_until(lambda: is_on(self.pane.text(), pattern), timeout, f"{pattern!r} on\n{self.pane.text()}")
 
     def asked(self, kind: str, timeout: float = 30, *, pattern: str = "") -> None:
         """Wait for the model to call a tool of which a person is asked, and then for the dialog."""
@@ -233,12 +249,14 @@ class Session:
         screen = Screen(header["width"], header["height"])
         found, wanted = [], list(self._dialogs)
         for time_in, code, data in map(json.loads, lines):
+            if code == "r":
+                screen.resize(*map(int, data.split("x")))
             if code != "o" or not wanted:
                 continue
             screen.draw(data.encode())
             at = header["started"] + time_in
             called, name, pattern = wanted[0]
-            if at >= called and _is_on(screen.text(), pattern):
+            if at >= called and is_on(screen.text(), pattern):
                 found.append((at, name))
                 wanted.pop(0)
         assert not wanted, f"{wanted} not in the recording"
@@ -265,7 +283,7 @@ class Session:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _is_on(text: str, pattern: str) -> bool:
+def is_on(text: str, pattern: str) -> bool:
     """Whether a line of the screen matches, or several that are one in a wider terminal."""
     joined = re.sub(r"[\s│┃]+", " ", text)
     return re.search(pattern, text, re.M) is not None or re.search(pattern, joined) is not None

@@ -9,10 +9,12 @@ import os
 import re
 import shlex
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from tallylight.actions.gate import Refusal
 from tallylight.agents.agent import check_agent
 from tallylight.agents.agent_files import packaged_agents
 from tallylight.cli.output import Output, clean, status_words
@@ -22,16 +24,21 @@ from tallylight.evidence.ordinary import own_name
 from tallylight.files.directories import config_dir
 from tallylight.files.read_write import read_limited, read_text
 from tallylight.files.system import System
+from tallylight.hosts.detached.sessions import Multiplexers
+from tallylight.hosts.scripting import Reach
 from tallylight.model.errors import TallyError
 from tallylight.recordings import check, draft, scoring, sightings
 from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.decoder import Problem, RecordingError, decode
+from tallylight.snapshot.addresses import Found, pick, read_panes
 from tallylight.ui import colours
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 _TIME = re.compile(r"\d{1,6}(?:\.\d{1,3})?", re.ASCII)
 #: Of a copied screen.
 _SCREEN_LIMIT = 1 << 20
+#: Of a pane that is watched.
+_MOST_SECONDS = 600.0
 #: Lines of one recording that are told.
 _MOST_LINES = 24
 _LABELS = (sightings.BUSY, sightings.IDLE, sightings.ASKING)
@@ -55,6 +62,8 @@ def make_parser() -> Parser:
         examples={
             "tally agent new mine session.cast": "from one recording",
             "tally agent new mine session.cast --asking 12.5 --idle 30": "which asks at 12.5 s and is idle at 30 s",
+            "tally agent new mine --pane 3": "from what pane 3 shows in the next 20 s",
+            "tally agent new mine --pane 3 --asking now": "which asks something at this moment",
         },
         codes={1: "nothing was written"},
     )
@@ -66,9 +75,14 @@ def make_parser() -> Parser:
             f"--{label}",
             action="append",
             default=[],
-            metavar="SECONDS|FILE",
-            help=f"a time in the one recording at which it {what}, or a file with such a screen (`-`: standard input)",
+            metavar="SECONDS|FILE|now",
+            help=f"a time in the one recording at which it {what}, a file with such a screen (`-`: standard input), or "
+            "`now`: so it does in the pane",
         )
+    new.add_argument("--pane", help="watch this pane now: 3, 'tmux 2' or kitty-4711:3, as `tally status` lists it")
+    new.add_argument(
+        "--seconds", type=_seconds, default=20.0, help="how long to watch it; Ctrl-C ends that sooner (default: 20)"
+    )
     new.add_argument("--program", action="append", default=[], help="the name of its program, if it is not NAME")
     new.add_argument("--yes", action="store_true", help="write it without asking")
     trial = verbs.add_parser(
@@ -110,8 +124,8 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
     seen, programs = _seen(options)
     if not seen:
         raise TallyError(
-            "there is nothing to learn from: record the agent with "
-            f"`tally record {name}.cast -- {name}`, take it through a question, and give the file"
+            f"there is nothing to learn from: record the agent with `tally record {name}.cast -- {name}`, take it "
+            "through a question, and give the file; or name a pane that it runs in with --pane"
         )
     found = draft.draft(seen)
     programs = tuple(dict.fromkeys((*options.program, *programs))) or (name,)
@@ -137,21 +151,63 @@ def _new(options: argparse.Namespace, output: Output, environ: Mapping[str, str]
 def _seen(options: argparse.Namespace) -> tuple[list[sightings.Seen], tuple[str, ...]]:
     """What the recordings and the copied screens show, and the programs that were recorded."""
     said: list[tuple[float, str]] = []
+    now: list[str] = []
     seen: list[sightings.Seen] = []
     for label in _LABELS:
         for word in getattr(options, label):
-            if _TIME.fullmatch(word):
+            if word == "now":
+                now.append(label)
+            elif _TIME.fullmatch(word):
                 said.append((float(word), label))
             else:
                 seen.append(sightings.of_screen(label, _screen(word)))
     if said and len(options.recordings) != 1:
         raise TallyError("a time is one of one recording: give just one, or screens in files")
+    if len(now) > bool(options.pane):
+        raise TallyError("`now` is said of the pane that --pane names, and once: it does one thing at a time")
     programs: list[str] = []
+    if options.pane:
+        found, shown = _watched(options.pane, options.seconds, now)
+        seen.append(shown)
+        programs += [found.pane.unknown] * bool(found.pane.unknown)
     for file in options.recordings:
         header, events = _read(file)
         seen.append(sightings.of_recording(header, events, said))
         programs += _program(header)
     return seen, tuple(dict.fromkeys(programs))
+
+
+def _seconds(word: str) -> float:
+    if not _TIME.fullmatch(word) or not 1 <= float(word) <= _MOST_SECONDS:
+        raise argparse.ArgumentTypeError(f"from 1 to {_MOST_SECONDS:.0f} seconds")
+    return float(word)
+
+
+def _watched(name: str, seconds: float, now: Sequence[str]) -> tuple[Found, sightings.Seen]:
+    """What the pane shows in the next *seconds*; at this moment alone where a person says what it does *now*."""
+    found = pick(read_panes(os.environ), name, os.environ)
+    reach = Reach(Multiplexers(os.environ))
+    if now:
+        return found, sightings.of_screen(now[0], _rows(reach, found))
+    looks = sightings.Looks()
+    sys.stderr.write(f"tally agent: watching {clean(found.name)} for {seconds:.0f} s; Ctrl-C ends that sooner\n")
+    start = time.monotonic()
+    with contextlib.suppress(KeyboardInterrupt):
+        while (at := time.monotonic() - start) < seconds and not looks.is_full:
+            rows = _rows(reach, found)
+            looks.add(at, rows, max(map(len, rows), default=0))
+            time.sleep(max(0.0, start + at + sightings.POLL_S - time.monotonic()))
+    return found, looks.seen()
+
+
+def _rows(reach: Reach, found: Found) -> list[str]:
+    told = reach.screen(found)
+    if not isinstance(told, Refusal):
+        return list(told.rows)
+    text = clean(told.text)
+    if told.rule == "process":
+        text += "; of another program give a copy: kitten @ get-text | tally agent new NAME --idle -"
+    raise TallyError(f"{clean(found.name)}: {text}")
 
 
 def _program(header: Header) -> list[str]:

@@ -39,8 +39,8 @@ class Identity:
     *doubtful* is an agent whose name fits but which lacks its second sign: a title may still give it. *is_open*:
     the leader runs something that only its children tell. *unknown* is the name of a program that may be an agent,
     although no agent file names it. *speaks*: the process is sure to be an agent that tells its status itself (a status
-    file, a title, a screen that shows when it is idle), and no script that is named like it. *is_candidate*: it was
-    recorded as a program that only behaves like an agent.
+    file, a title, a screen that shows when it is idle), and no script that is named like it. *is_candidate*: it is
+    a program that no agent file names and that only behaves like an agent.
     """
 
     leader: Process | None = None

@@ -196,6 +196,13 @@ class UnknownWatch:
         rule = f"{program.name}? by {', '.join(program.signs)}"
         return attrs.evolve(found, agent=program.agent, is_direct=True, rule=rule)
 
+    def is_candidate(self, found: Identity) -> bool:
+        """Whether *found* is the program that is taken for an agent here."""
+        program, process = self.program, found.process
+        if program is None or process is None or not self.is_agent:
+            return False
+        return (process.pid, process.start) == (program.process.pid, program.process.start)
+
     def wants_look(self) -> bool:
         """Whether the screen is to be looked at for its sake."""
         return self._open is not None and self._open.wants_look()

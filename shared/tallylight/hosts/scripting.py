@@ -2,8 +2,8 @@
 How a script reaches a pane, whichever host holds it: the agents of kitty by the socket that kitty listens at, those of
 tmux, GNU Screen and WezTerm from this process.
 
-Only a pane with an agent in its foreground is read: a script has no business with what stands in a shell. Whether it
-may type is decided where that is done, by `actions.permission`: in kitty, or here.
+Only a pane with an agent in its foreground, or a program that is taken for one, is read: a script has no business with
+what stands in a shell. Whether it may type is decided where that is done, by `actions.permission`: in kitty, or here.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read_id(text: str) -> tuple[int, int, str] | None:
 
 
 def screen(typist: Typist) -> Rows | Refusal:
-    """The screen of the pane, if an agent holds its foreground."""
+    """The screen of the pane, if an agent holds its foreground, or a program that is taken for one."""
     return answers.reached(lambda: _screen(typist))
 
 
@@ -62,7 +62,8 @@ def _screen(typist: Typist) -> Rows | Refusal:
     seen = typist.see()
     if isinstance(seen, Refusal):
         return Refusal(seen.rule, seen.text.removesuffix("; nothing was typed"))
-    if seen.foreground.is_remote or seen.foreground.agent is None:
+    holder = seen.foreground
+    if holder.is_remote or not (holder.agent is not None or holder.is_candidate):
         return Refusal("process", "no agent is in the foreground of that pane, and only agents are read")
     return Rows.of(seen.look.lines)
 

@@ -170,7 +170,8 @@ class Pane(OwnFiles):
 
     def holder(self) -> Identity:
         """Who holds the foreground, of the group that was last reported; read again, for what a person has typed."""
-        return self._reader.anew(self._pgid).with_title(self._title)
+        found = self._reader.anew(self._pgid).with_title(self._title)
+        return attrs.evolve(found, is_candidate=True) if self.unknown.is_candidate(found) else found
 
     @property
     def dialog(self) -> Dialog | None:

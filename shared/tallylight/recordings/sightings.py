@@ -1,8 +1,8 @@
 """
-Sightings: what the screen of an agent looked like in a recording, when it worked, asked and was idle.
+Sightings: what the screen of an agent looked like in a recording or in a pane, when it worked, asked and was idle.
 
-A recording is drawn and looked at four times a second, as a host does. What it then was is taken from the marks that
-tell the truth, where there are any, and from a person's word; else it is guessed:
+A recording is drawn and looked at four times a second, as a host does, and a pane as often as its host tells. What it
+then was is taken from the marks that tell the truth, where there are any, and from a person's word; else it is guessed:
 
 * *asking*: it shows a dialog that looks like one in any program, or stands still and hints at the keys of one;
 * *idle*: nothing changes for a second but what is typed;
@@ -84,35 +84,21 @@ class Seen:
 def of_screen(label: str, lines: Sequence[str]) -> Seen:
     """A screen that a person has copied, and what it showed."""
     rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
-    last = max((number for number, line in enumerate(lines) if line.strip()), default=0)
-    return Seen((Sighting(0.0, label, 0, rows, "", _is_dialog(lines, last)),), False)
+    return Seen((Sighting(0.0, label, 0, rows, "", _is_dialog(lines, _last_row(lines))),), False)
 
 
 def of_recording(header: Header, events: Iterable[Event], said: Iterable[tuple[float, str]] = ()) -> Seen:
     """The sightings of a recording; *said*: times at which a person says what it was."""
     events = list(events)
-    truth = truth_of(events)
-    looks: list[Sighting] = []
-    scanner, grid, watch = Scanner(), Grid(header.columns, header.rows), ScreenWatch()
-    changes: deque[Change] = deque(maxlen=_WINDOW)
-    before: tuple[str, ...] = ()
+    looks = Looks(truth_of(events))
+    scanner, grid = Scanner(), Grid(header.columns, header.rows)
     title, has_bar, due = "", False, POLL_S
     for event in events:
-        while due <= event.time and len(looks) < MOST:
-            lines = list(grid.lines)
-            change = watch.look(
-                lines,
-                grid.cursor_row,
-                grid.columns,
-                cursor_column=grid.cursor_column,
-                cursor_visible=grid.cursor_visible,
+        while due <= event.time and not looks.is_full:
+            cursor = (grid.cursor_row, grid.cursor_column)
+            looks.add(
+                due, list(grid.lines), grid.columns, cursor=cursor, cursor_visible=grid.cursor_visible, title=title
             )
-            changes.append(change)
-            rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
-            is_read = _is_dialog(lines, grid.cursor_row)
-            label = _told(truth, due) if truth else _guessed(rows, before, changes, is_read=is_read)
-            before = rows
-            looks.append(Sighting(due, label, 0, rows, title, is_read))
             due += POLL_S
         match event.what:
             case Output(data):
@@ -127,12 +113,59 @@ def of_recording(header: Header, events: Iterable[Event], said: Iterable[tuple[f
                 grid.resize(columns, rows_)
             case Exit():
                 break
-    return Seen(_segmented(_corrected(looks if truth else _spread(looks), said)), has_bar)
+    return looks.seen(said, has_bar=has_bar)
+
+
+class Looks:
+    """Looks at one screen, one each `POLL_S` seconds, and what each of them showed: by *truth* where there is any."""
+
+    def __init__(self, truth: Sequence[tuple[float, str]] = ()) -> None:
+        self._truth = truth
+        self._looks: list[Sighting] = []
+        self._watch = ScreenWatch()
+        self._changes: deque[Change] = deque(maxlen=_WINDOW)
+        self._before: tuple[str, ...] = ()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more looks are kept."""
+        return len(self._looks) >= MOST
+
+    def add(
+        self,
+        time: float,
+        lines: Sequence[str],
+        columns: int,
+        *,
+        cursor: tuple[int, int] | None = None,
+        cursor_visible: bool = False,
+        title: str = "",
+    ) -> str:
+        """Look at *lines*, and return what they are taken for, if anything. Without a *cursor* it is below all text."""
+        row, column = cursor if cursor is not None else (_last_row(lines), 0)
+        change = self._watch.look(lines, row, columns, cursor_column=column, cursor_visible=cursor_visible)
+        self._changes.append(change)
+        rows = tuple(row.text for row in read_tail(lines) if row.text)[-ROWS:]
+        is_read = _is_dialog(lines, row)
+        truth = self._truth
+        label = _told(truth, time) if truth else _guessed(rows, self._before, self._changes, is_read=is_read)
+        self._before = rows
+        self._looks.append(Sighting(time, label, 0, rows, title, is_read))
+        return label
+
+    def seen(self, said: Iterable[tuple[float, str]] = (), *, has_bar: bool = False) -> Seen:
+        """All of them; *said*: times at which a person says what it was."""
+        looks = self._looks if self._truth else _spread(self._looks)
+        return Seen(_segmented(_corrected(looks, said)), has_bar)
 
 
 def is_hint(row: str) -> bool:
     """Whether *row* names the keys by which one chooses."""
     return bool(_SELECTS.search(row) or (_CHOOSES.search(row) and _LEAVES.search(row)))
+
+
+def _last_row(lines: Sequence[str]) -> int:
+    return max((number for number, line in enumerate(lines) if line.strip()), default=0)
 
 
 def _is_dialog(lines: Sequence[str], cursor_row: int) -> bool:

@@ -64,6 +64,12 @@ class Holders:
         return process_table.foreground(group, self.agents, self.table).with_title(title)
 
 
+def in_pane(found: Identity, entry: Pane) -> Identity:
+    """*found*, who is told to be a candidate if that is what the host of *entry* takes it for."""
+    is_candidate = bool(entry.signs) and found.unknown == entry.unknown
+    return attrs.evolve(found, is_candidate=True) if is_candidate else found
+
+
 @attrs.define
 class TmuxPane:
     """The pane *target* (`%3`) of the tmux server at *socket*, which a snapshot tells as *entry*."""
@@ -109,7 +115,7 @@ class TmuxPane:
             return Refusal("synchronized", "input of that pane also goes to other panes; nothing was typed")
         return Seen(
             pane=self.entry.id,
-            foreground=self.holders.look(target.pid, target.title),
+            foreground=in_pane(self.holders.look(target.pid, target.title), self.entry),
             look=Look(rows, cursor.row, cursor.column, cursor.columns, cursor.is_visible),
             status=self.entry.status,
             kind=self.entry.kind,
@@ -187,7 +193,7 @@ class ScreenPane:
             return _GONE
         return Seen(
             pane=self.entry.id,
-            foreground=self.holders.look(source_pane.leader),
+            foreground=in_pane(self.holders.look(source_pane.leader), self.entry),
             look=look,
             status=self.entry.status,
             kind=self.entry.kind,

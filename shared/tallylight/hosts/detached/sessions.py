@@ -17,11 +17,13 @@ from tallylight.actions.caller import Being
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
+from tallylight.evidence.foreground import Identity
 from tallylight.hosts.detached import starts
 from tallylight.hosts.detached.pane import (
     Holders,
     ScreenPane,
     TmuxPane,
+    in_pane,
     screen_target,
     tmux_target,
 )
@@ -69,7 +71,12 @@ class Multiplexers:
         )
 
     def _wezterm(self, gui: Gui, pane: Pane) -> WezTermPane:
-        return WezTermPane(pane, gui, self._holders.look, self._holders.table, self._environ)
+        holders = self._holders
+
+        def holder(leader: int, title: str) -> Identity:
+            return in_pane(holders.look(leader, title), pane)
+
+        return WezTermPane(pane, gui, holder, holders.table, self._environ)
 
     def started_by(self, host: str, pane: Pane) -> tuple[Being, Being] | None:
         """Who started *pane* for a script, and its first process; None if nobody did, or it is not told here."""

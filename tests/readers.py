@@ -51,8 +51,18 @@ from tallylight.recordings.replay import Replay
 from tallylight.serve import model
 from tallylight.setup import agents as setup_agents
 from tallylight.setup import dependencies, environment, free_keys, online, wezterm
-from tallylight.snapshot import addresses, feed, history_file, open_conversations, rows, waiting_time_file, writer
+from tallylight.snapshot import (
+    addresses,
+    feed,
+    history_file,
+    labels_file,
+    open_conversations,
+    rows,
+    waiting_time_file,
+    writer,
+)
 from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.labels import Label, Labels
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import ConversationEntry, LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
 from tallylight.snapshot.turns import Ending, Turn
@@ -212,6 +222,21 @@ def read_history(document: bytes, folder: Path) -> object:
     history_file.append(path, found.turns)
     history_file.trim(path, NOW)
     return found.turns
+
+
+def read_labels(document: bytes, folder: Path) -> object:
+    path = labels_file.path({"XDG_STATE_HOME": str(folder)})
+    path.parent.mkdir(0o700, parents=True, exist_ok=True)
+    path.write_bytes(document)
+    reader = labels_file.Reader(path)
+    reader.poll()
+    built = rows.build([_snapshot_of("kitty-1", PANE)], "kitty-1", NOW, reader.labels)
+    shown = state.refreshed(state.resized(state.State(group=reader.labels.group), 80, 24), built, NOW)
+    str(draw.draw(shown)).encode("utf-8")
+    reader.change(lambda found: found.with_label("kitty-1", PANE, Label("n"), NOW))
+    reader.poll()
+    assert reader.labels.of("kitty-1", PANE).name == "n"
+    return reader.labels
 
 
 # The agents' own ------------------------------------------------------------------------------------------------
@@ -681,6 +706,11 @@ READERS = {
             is_remote=True,
         ).to_json(),
         read=read_history,
+    ),
+    "labels": Reader(
+        modules=("snapshot.labels_file",),
+        example=Labels().with_label("kitty-1", PANE, Label("api", "red", is_pinned=True), NOW).to_json(),
+        read=read_labels,
     ),
     "Claude's status file": Reader(modules=("evidence.records.claude_status",), example=SESSION, read=read_session),
     "transcript: failed": Reader(

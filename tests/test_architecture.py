@@ -57,7 +57,7 @@ PURE: dict[str, tuple[str, ...]] = {
 ALSO_PURE = (
     "hooks.mapping", "hooks.payload", "hooks.tables", "hooks.compact", "hooks.jsonc", "hooks.json_edit", "hooks.order",
     "snapshot.schema", "snapshot.entries", "snapshot.rows", "snapshot.next_pane",
-    "snapshot.turns", "snapshot.history",
+    "snapshot.turns", "snapshot.history", "snapshot.labels",
     "pane.conversation",
     "relay.splitter", "relay.records", "relay.protocols", "relay.position", "relay.mirror",
     "actions.gate", "actions.shape", "actions.plan", "actions.fork_page", "actions.view", "actions.kitty_session",
@@ -66,7 +66,8 @@ ALSO_PURE = (
     "recordings.scoring", "recordings.sightings", "recordings.draft", "recordings.check",
     "ui.layout", "ui.spans", "ui.ansi", "ui.keys",
     "ui.agent_list.state", "ui.agent_list.press", "ui.agent_list.effects", "ui.agent_list.draw", "ui.agent_list.clock",
-    "ui.agent_list.filtering",
+    "ui.agent_list.filtering", "ui.agent_list.geometry", "ui.agent_list.grouping", "ui.agent_list.labelling",
+    "ui.agent_list.mode",
     "ui.agent_list.narrow",
     "ui.agent_list.question", "ui.agent_list.channel", "ui.agent_list.pictures",
     "ui.agent_list.week", "ui.agent_list.preview",

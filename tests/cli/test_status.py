@@ -14,7 +14,9 @@ from tallylight.cli import output, status
 from tallylight.cli.main import main
 from tallylight.cli.output import Output
 from tallylight.model.status import Status
+from tallylight.snapshot import labels_file
 from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.labels import Label
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import width
 from tests.cli.panes import COMMAND, DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
@@ -102,6 +104,27 @@ def test_two_hosts_are_told_apart(runtime: Path, capsys: pytest.CaptureFixture[s
 
     names = [line[3:].split("  ")[0] for line in capsys.readouterr().out.splitlines()]
     assert sorted(names) == ["3", "kitty 1", "sessions 1", "tmux 2", "tmux/1867/%1", "tmux/99/%1"]
+
+
+def test_what_a_person_called_a_conversation(
+    runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its name stands for the project, JSON has all of the label; a broken file is told and costs nothing else."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(runtime / "state"))
+    file = labels_file.path({"XDG_STATE_HOME": str(runtime / "state")})
+    called = Label("the lights", "red", is_pinned=True)
+    labels_file.change(file, lambda found: found.with_label(HOST, WAITING, called, NOW))
+    publish(runtime, EVERY)
+
+    assert main(["status"]) == 0
+    assert "claude  the lights  2m" in capsys.readouterr().out.splitlines()[0]
+    assert main(["status", "--json"]) == 0
+    told = [pane["label"] for pane in json.loads(capsys.readouterr().out)["panes"]]
+    assert told[0] == {"name": "the lights", "colour": "red", "pinned": True} and not any(told[1].values())
+    file.write_text("{")
+    assert main(["status"]) == 0
+    found = capsys.readouterr()
+    assert "tallylight" in found.out.splitlines()[0] and "labels.json" in found.err
 
 
 @each("columns", [80, 100])

@@ -14,6 +14,7 @@ from tallylight.cli.parser import Parser
 from tallylight.config import config_file
 from tallylight.config.settings import Listed
 from tallylight.model.errors import TallyError
+from tallylight.snapshot import labels_file
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.writer import directory
@@ -85,6 +86,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         depth=depth,
         beside=None if is_fleet or is_panel else _beside(environ),
         is_panel=is_panel,
+        labels=labels_file.Reader(labels_file.path(environ)),
     )
 
 

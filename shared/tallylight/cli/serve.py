@@ -22,7 +22,7 @@ from tallylight.config.config_file import load_config
 from tallylight.config.settings import Listed
 from tallylight.files import directories, extras, read_write
 from tallylight.model.errors import TallyError
-from tallylight.snapshot import writer
+from tallylight.snapshot import labels_file, writer
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.schema import Snapshot
 
@@ -89,9 +89,11 @@ def main(argv: list[str]) -> int:
     from tallylight.hosts.scripting import Reach
 
     feed = Feed(writer.directory(os.environ))
+    labels = labels_file.Reader(labels_file.path(os.environ))
 
     def read_all() -> tuple[Snapshot, ...] | None:
-        return feed.snapshots if feed.poll(time.monotonic()) else None
+        is_new = feed.poll(time.monotonic())
+        return feed.snapshots if labels.poll() or is_new else None
 
     listener = listen(options.bind, options.port)
     port = listener.getsockname()[1]
@@ -105,7 +107,7 @@ def main(argv: list[str]) -> int:
     terminals = Reach(panes, config.scripting, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
     # Of what can stand beside a status the page shows what has changed in the repository.
     watch = Watch(os.environ.get("HOME", ""), Listed(ports=False)) if config.listed.branches else None
-    app = make_app(Guard(token, hosts), read_all, panes, config.colours, terminals, watch)
+    app = make_app(Guard(token, hosts), read_all, panes, config.colours, terminals, watch, lambda: labels.labels)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     where = address(names[0] if names else "127.0.0.1", port, token)

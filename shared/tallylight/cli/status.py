@@ -17,7 +17,8 @@ from tallylight.config import config_file
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.status import Status
-from tallylight.snapshot.addresses import Found, Panes, read_panes
+from tallylight.snapshot import labels_file
+from tallylight.snapshot.addresses import Found, Panes, labelled, read_panes
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time_file import waited_today
@@ -76,7 +77,10 @@ def main(argv: list[str]) -> int:
     """List the panes."""
     options = make_parser().parse_args(argv)
     panes = read_fleet() if options.broker else read_panes(os.environ)
-    shown = [found for found in panes.panes if found.pane.status is Status.WAITING or not options.waiting]
+    labels = labels_file.Reader(labels_file.path(os.environ))
+    labels.poll()
+    every = labelled(panes.panes, labels.labels)
+    shown = [found for found in every if found.pane.status is Status.WAITING or not options.waiting]
     code = _code(panes, shown) if options.waiting else 0
     is_wide = options.output == "wide"
     besides = _read_beside(shown) if is_wide and not options.broker else {}
@@ -86,6 +90,8 @@ def main(argv: list[str]) -> int:
         return code
     for problem in panes.problems:
         sys.stderr.write(f"tally status: {clean(str(problem))}\n")
+    if labels.problem:
+        sys.stderr.write(f"tally status: {clean(labels.problem)}\n")
     for machine in (name for name, is_there in panes.machines.items() if not is_there):
         sys.stderr.write(f"tally status: {clean(machine)} is gone\n")
     output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
@@ -163,7 +169,7 @@ def _draw_details(output: Output, pane: Pane, found: Beside, now: float) -> None
 
 def _row(found: Found, now: float, *, narrow: bool) -> list[str]:
     pane = found.pane
-    name = clean(pane.project) or clean(pane.title)
+    name = clean(found.label.name) or clean(pane.project) or clean(pane.title)
     words = pane.kind.value if narrow and pane.kind else status_words(pane.status, pane.kind)
     marks = ("snoozed", pane.snoozed_until), ("muted", pane.muted_until)
     return [
@@ -201,7 +207,13 @@ def to_json(panes: Panes, shown: list[Found], besides: Mapping[int, Beside] | No
         "hosts": list(panes.hosts),
         **({"machines": dict(panes.machines)} if panes.machines else {}),
         "panes": [
-            {"address": found.address, "host": found.host, **found.pane.to_json(), **told(found.pane)}
+            {
+                "address": found.address,
+                "host": found.host,
+                "label": found.label.to_json(),
+                **found.pane.to_json(),
+                **told(found.pane),
+            }
             for found in shown
         ],
         "problems": [str(problem) for problem in panes.problems],

@@ -37,7 +37,8 @@ from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
 from tallylight.serve.middleware import AccessMiddleware, RefusedError, refused, unfit
-from tallylight.snapshot.addresses import Found, in_order
+from tallylight.snapshot.addresses import Found, in_order, labelled
+from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.rows import repeated
 from tallylight.snapshot.schema import Snapshot
 
@@ -78,14 +79,15 @@ def make_app(
     colours: Mapping[Status, RGB] = COLOURS,
     terminals: Terminals | None = None,
     watch: Watch | None = None,
+    labels: Callable[[], Labels] = Labels,
 ) -> ASGIApp:
     """
     The application, whose page has lights in these *colours*. *terminals* are asked for the panes that are theirs;
-    *watch* follows the repositories of agents while somebody listens.
+    *watch* follows the repositories of agents while somebody listens; *labels* tells what a person gave conversations.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, Answering(panes, terminals), watch)
+    server = _Server(guard, read_all, Answering(panes, terminals), watch, labels)
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -106,11 +108,18 @@ def make_app(
 class _Server:
     """One server's state and routes."""
 
-    def __init__(self, guard: Guard, read_all: ReadAll, answering: Answering, watch: Watch | None) -> None:
+    def __init__(
+        self,
+        guard: Guard,
+        read_all: ReadAll,
+        answering: Answering,
+        watch: Watch | None,
+        labels: Callable[[], Labels] = Labels,
+    ) -> None:
         self._guard = guard
         self._read_all = read_all
         self._answering = answering
-        self._watch = watch
+        self._watch, self._labels = watch, labels
         #: What stands beside the status of agents, by `Pane.agent_pid`.
         self._beside: Mapping[int, Beside] = {}
         self._is_heard = False
@@ -150,8 +159,8 @@ class _Server:
     async def _take_in(self) -> None:
         snapshots = await asyncio.to_thread(self._read_all)
         if snapshots is not None:
-            found = (Found(host.name, pane) for host in snapshots for pane in host.panes)
-            panes = in_order(found, time.time())
+            every = (Found(host.name, pane) for host in snapshots for pane in host.panes)
+            panes = in_order(labelled(every, self._labels()), time.time())
             left_out = repeated((found.host, found.pane) for found in panes)
             shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
             self._found = {found.address: found for found in shown}

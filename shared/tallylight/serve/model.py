@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import attrs
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -27,6 +27,7 @@ StyleWord = Literal["bold", "dim", "italic", "underlined", "reverse", "struck"]
 Colour = Annotated[int, Field(ge=0, le=255)] | Annotated[str, StringConstraints(pattern="^#[0-9a-f]{6}$")]
 #: What JSON's readers keep exactly.
 _MAX_NUMBER = 2**53
+ColourWord = Literal["", "red", "green", "yellow", "blue", "magenta", "cyan"]
 KindWord = Literal["permission", "question", "input", "auth", "limit"]
 
 
@@ -63,11 +64,20 @@ class Beside(BaseModel):
     changes: Changes | None = Field(description="null where they are not known")
 
 
+class Label(BaseModel):
+    """What a person gave a conversation in the list: nothing, and false, where they gave none."""
+
+    name: str
+    colour: ColourWord
+    pinned: bool = Field(description="whether it stays on top")
+
+
 class Session(BaseModel):
     """One pane with an agent. Times are seconds since the epoch; every text was written by a program and is cleaned."""
 
     address: str = Field(description="unique among all hosts: `kitty-4711:3`")
     name: str = Field(description="the shortest name that tells it from all others: `3`, `tmux 2`")
+    label: Label
     host: str
     id: str
     status: StatusWord
@@ -246,6 +256,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
     return Session(
         address=found.address,
         name=found.name,
+        label=Label(name=found.label.name, colour=_LABELS[found.label.colour], pinned=found.label.is_pinned),
         host=found.host,
         id=pane.id,
         status=STATUSES[pane.status],
@@ -357,6 +368,7 @@ STATUSES: dict[Status, StatusWord] = {
     Status.IDLE: "idle",
     Status.ACTIVE: "active",
 }
+_LABELS: dict[str, ColourWord] = {word: word for word in get_args(ColourWord)}
 _KINDS: dict[Kind, KindWord] = {
     Kind.PERMISSION: "permission",
     Kind.QUESTION: "question",

@@ -11,6 +11,7 @@ import attrs
 from tallylight.files import read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
+from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.names import short_names, spellings
 from tallylight.snapshot.rows import is_lit, need
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -27,11 +28,16 @@ class NoPaneError(TallyError):
 
 @attrs.frozen
 class Found:
-    """A pane and the host that shows it, by the host's name, `kitty-4711`; *short* is what a person calls it."""
+    """
+    A pane and the host that shows it, by the host's name, `kitty-4711`.
+
+    *short* is its shortest name for commands; *label* is what a person gave its conversation.
+    """
 
     host: str
     pane: Pane
     short: str = ""
+    label: Label = NOTHING
 
     @property
     def address(self) -> str:
@@ -80,6 +86,11 @@ def in_order(panes: Iterable[Found], now: float) -> tuple[Found, ...]:
 def read_panes(environ: Mapping[str, str]) -> Panes:
     """Read the snapshots of all living hosts."""
     return Panes.of(*writer.read_snapshots(writer.directory(environ)))
+
+
+def labelled(panes: Iterable[Found], labels: Labels) -> tuple[Found, ...]:
+    """*panes*, each with what a person gave its conversation."""
+    return tuple(attrs.evolve(found, label=labels.of(found.host, found.pane)) for found in panes)
 
 
 def add_pane(parser: argparse.ArgumentParser) -> None:

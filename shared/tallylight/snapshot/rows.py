@@ -12,6 +12,7 @@ import attrs
 
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
+from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.names import short_names
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.tracker.rollup import urgency
@@ -43,13 +44,20 @@ class Row:
     """
     A pane of the host *host*, `kitty-4711`; *is_own*: of the terminal program that draws the list.
 
-    *short* is what a person calls it.
+    *short* is the shortest name for commands; *label* is what a person gave its conversation.
     """
 
     host: str
     pane: Pane
     is_own: bool = False
     short: str = ""
+    label: Label = NOTHING
+
+    @property
+    def called(self) -> str:
+        """What a person knows it by: the name that they gave it, else its project or what else tells most."""
+        pane = self.pane
+        return self.label.name or pane.project or pane.title or pane.agent or self.name
 
     @property
     def name(self) -> str:
@@ -66,7 +74,7 @@ class Row:
         pane = self.pane
         told = (
             self.address, self.name, pane.status, pane.kind or "", pane.agent, pane.project, pane.title, pane.message,
-            pane.question, pane.what, pane.cwd, pane.host_title,
+            pane.question, pane.what, pane.cwd, pane.host_title, self.label.name,
         )  # fmt: skip
         text = "\n".join(told).casefold()
         return all(word in text for word in words.casefold().split())
@@ -105,18 +113,19 @@ def attached(panes: Iterable[Pane]) -> dict[str, set[str]]:
     return found
 
 
-def build(snapshots: Iterable[Snapshot], own: str, now: float) -> tuple[Row, ...]:
+def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | None = None) -> tuple[Row, ...]:
     """
-    List the rows of all panes with something to say, in order, one a session.
+    List the rows of all panes with something to say, in order, one a session, each with its label of *labels*.
 
     *own* names the host that draws the list, or none.
     """
+    labels = labels or Labels()
     places = [(host.name, pane) for host in snapshots for pane in host.panes]
     names = short_names((host, pane.id) for host, pane in places)
     left_out = repeated(places)
     inside = attached(pane for _, pane in places if is_lit(pane))
     rows = [
-        Row(host, pane, host == own, names[host, pane.id])
+        Row(host, pane, host == own, names[host, pane.id], labels.of(host, pane))
         for host, pane in places
         if is_lit(pane)
         and (host, pane.id) not in left_out

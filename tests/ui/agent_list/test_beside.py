@@ -11,9 +11,10 @@ import attrs
 
 from tallylight.model.beside import Beside, Changes
 from tallylight.snapshot.schema import ConversationEntry, Pane
-from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.draw import draw
-from tallylight.ui.agent_list.state import Mode, State
+from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.state import State
 from tests.ui.agent_list.panes import listed, pane
 from tests.ui.agent_list.test_loop import Host, List
 
@@ -54,7 +55,7 @@ def test_the_details_have_it_at_any_width() -> None:
 def test_only_what_can_be_seen_is_read() -> None:
     """Rows that are scrolled away, or covered by a text, are not."""
     now = listed(*(pane(n) for n in range(20)), columns=80, lines=10)
-    assert len(state.visible(now)) == state.areas(now).rows < 20
+    assert len(state.visible(now)) == geometry.areas(now).rows < 20
     assert state.visible(attrs.evolve(now, mode=Mode.WEEK)) == ()
 
 

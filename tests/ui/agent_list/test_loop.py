@@ -20,6 +20,7 @@ import pytest
 
 from tallylight.cli import agents
 from tallylight.snapshot import requests
+from tallylight.snapshot.labels_file import Reader
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui import terminal as ui
@@ -116,6 +117,23 @@ def test_a_change_is_drawn_at_once(host: Host, shown: List) -> None:
     assert min(took) < 0.3
 
 
+def test_a_name_is_kept_for_every_list(host: Host, tmp_path: Path) -> None:
+    """Typed in one list, it stands there at once, and in the next one; with its pin and the groups."""
+    for number in range(2):
+        shown = List(tmp_path, XDG_STATE_HOME=str(tmp_path / "state"))
+        with shown.terminal:
+            shown.wait("docs")
+            if not number:
+                shown.terminal.type(b"g")
+                shown.wait("grouped by project")
+                shown.terminal.type(b"jnthe manual\rpc")
+            lines = shown.wait("★ the manual")
+            # A heading of its own group, which is first now, and the bar of its colour.
+            assert lines[1].startswith("docs ──") and "▌★ the manual" in lines[2] and lines[3].startswith("shop ──")
+            shown.terminal.type(b"q")
+            assert shown.end() == 0
+
+
 class Scripted(ui.Terminal):
     """A terminal whose person closes the list as soon as it is drawn, and a feed, by a clock that nobody waits for."""
 
@@ -162,7 +180,8 @@ def opened(monkeypatch: pytest.MonkeyPatch, scripted: Scripted, as_of: float) ->
     """After a list of it, over a picture as of then, was opened and left."""
     monkeypatch.setattr(loop, "time", scripted)
     actions, explain = Requests({}, no_sessions), lambda *_: []
-    loop.run(scripted, scripted, actions, explain, own=OWN, selected=f"{OWN}:0", as_of=as_of)
+    labels = Reader(Path("/nowhere/labels.json"))
+    loop.run(scripted, scripted, actions, explain, own=OWN, selected=f"{OWN}:0", as_of=as_of, labels=labels)
     return scripted
 
 

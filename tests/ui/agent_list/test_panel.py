@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.actions import Private
 from tallylight.ui.agent_list.channel import CHANNEL, MARK, UNMARK, Seen, read_answer, word_of
 from tallylight.ui.agent_list.draw import draw
@@ -127,9 +127,9 @@ def test_many_rows_scroll_by_what_is_in_view() -> None:
     """With rows of several lines the wheel and the page keys still show the last one."""
     many = [pane(n, project=f"p{n}") for n in range(8)]
     now = panel(*many, lines=10)
-    assert state.height_of_row(now) == 1
+    assert geometry.height_of_row(now) == 1
     two = panel(*many[:4], lines=10)
-    assert state.height_of_row(two) == 2
+    assert geometry.height_of_row(two) == 2
     now, _ = pressed(attrs.evolve(now, has_focus=True), "end")
     assert "▸" in texts(now)[8]
 

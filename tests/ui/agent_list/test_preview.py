@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import state
+from tallylight.ui.agent_list import geometry, state
 from tallylight.ui.agent_list.draw import draw
+from tallylight.ui.agent_list.geometry import areas, list_columns
 from tallylight.ui.agent_list.preview import PAGES, Page
 from tallylight.ui.agent_list.screens import PACE_S, Screens
-from tallylight.ui.agent_list.state import State, areas, list_columns
+from tallylight.ui.agent_list.state import State
 from tallylight.ui.ansi import Depth
 from tallylight.ui.keys import Mouse
 from tallylight.wire.styled import StyledScreen, read_screen
@@ -36,7 +37,7 @@ def texts(now: State) -> list[str]:
 
 def beside(now: State) -> list[str]:
     """What stands right of the list."""
-    return [text[list_columns(now) + state.BETWEEN :] for text in texts(now)[1:-1]]
+    return [text[list_columns(now) + geometry.BETWEEN :] for text in texts(now)[1:-1]]
 
 
 def screen(*rows: str, columns: int = 200, cursor: tuple[int, int] | None = None) -> StyledScreen:

@@ -38,7 +38,8 @@ from tallylight.hosts.kitty import actions, answering, queue, screens
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
-from tallylight.snapshot import rows
+from tallylight.snapshot import labels_file, rows
+from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui import ansi, colours
 from tallylight.ui.agent_list import draw, state
@@ -209,6 +210,8 @@ class _List:
 
 #: By window.
 _lists: dict[int, _List] = {}
+#: What a person gave conversations, as it was when a list was last opened or closed.
+_labels = Labels()
 
 
 def show(host: KittyHost, window_id: int, kittens: Path) -> None:
@@ -237,7 +240,7 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
     """Open a list in the window that *make* makes; that window."""
     now, (panes, as_of) = time.time(), host.newest(time.monotonic())
     own = Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=now, panes=panes)
-    shown = rows.build([own], own.name, now)
+    shown = rows.build([own], own.name, now, _labels)
     near, far = socket.socketpair()
     near.setblocking(False)
     far.set_inheritable(True)
@@ -255,7 +258,8 @@ def open_list(host: KittyHost, kittens: Path, make: Make, *, is_panel: bool = Fa
         window.set_user_var(PANEL, "1")
     # For the next one: it may have been installed elsewhere since.
     host.worker.submit("list of agents", fork.own_command, functools.partial(_know_command, host))
-    first = state.State(is_panel=is_panel, has_focus=not is_panel)
+    host.worker.submit("labels", _read_labels, _know_labels)
+    first = state.State(is_panel=is_panel, has_focus=not is_panel, group=_labels.group)
     _draw(window, first, shown, now, {**default_env(), "TERM": "xterm-kitty"})
     return window
 
@@ -278,7 +282,9 @@ def is_open(window_id: int) -> bool:
 
 
 def _removed(window: Any) -> None:
-    _lists.pop(window.id).removed(window)
+    closed = _lists.pop(window.id)
+    closed.host.worker.submit("labels", _read_labels, _know_labels)
+    closed.removed(window)
 
 
 def _call(what: Callable[[], object]) -> None:
@@ -288,6 +294,17 @@ def _call(what: Callable[[], object]) -> None:
 def _know_command(host: KittyHost, found: object) -> None:
     if isinstance(found, str):
         host.command = found
+
+
+def _read_labels() -> Labels:
+    return labels_file.read(labels_file.path(os.environ))
+
+
+def _know_labels(found: object) -> None:
+    global _labels  # noqa: PLW0603 - one a process, as the host
+    # What is wrong with the file, the list tells.
+    if isinstance(found, Labels):
+        _labels = found
 
 
 def _answer_of(words: Sequence[str]) -> Answer | None:

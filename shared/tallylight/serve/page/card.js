@@ -33,7 +33,7 @@ function element(name, text, kind = "") {
 }
 
 function name(session) {
-  return [session.host_title || session.project || session.title || session.name, session.agent].filter(Boolean).join(" · ");
+  return [session.label.name || session.host_title || session.project || session.title || session.name, session.agent].filter(Boolean).join(" · ");
 }
 
 // The branch, and what has changed there: `main +12 −3 2 new ↑1`.
@@ -87,8 +87,10 @@ class Card {
     const { item } = this;
     this.session = session;
     item.dataset.status = session.status;
+    item.dataset.colour = session.label.colour;
     put(this.find(".mark"), mark(session));
     put(this.find(".name"), name(session));
+    this.find(".pin").hidden = !session.label.pinned;
     put(this.find(".status"), session.kind ? `${session.status} (${session.kind})` : session.status);
     put(this.find(".age"), age(session.since));
     put(this.find(".what"), session.what);

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.state import Mode, State
+from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.state import State
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 

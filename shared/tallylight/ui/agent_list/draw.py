@@ -18,17 +18,18 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui import beside, details, tasks
 from tallylight.ui.agent_list import narrow, preview, week
 from tallylight.ui.agent_list.editor import rows_of
-from tallylight.ui.agent_list.state import (
+from tallylight.ui.agent_list.geometry import (
     ROOMY,
-    Mode,
-    State,
     areas,
     is_beside,
     is_narrow,
     is_previewing,
     list_columns,
+    placed,
     preview_columns,
 )
+from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.state import State
 from tallylight.ui.layout import GAP, age, clean, left, pad, status_words
 from tallylight.ui.spans import Line, Span, painted, with_cursor
 from tallylight.wire.styled import Run
@@ -127,9 +128,12 @@ def _rows(state: State, height: int) -> list[Line]:
     columns = [_fields(row, state, with_host=several) for row in state.shown]
     widths = [max(map(width, column)) for column in zip(*columns, strict=True)]
     lines: list[Line] = []
-    window = slice(state.top, state.top + height)
-    for row, fields in zip(state.shown[window], columns[window], strict=True):
-        text = GAP.join(pad(field, cells) for field, cells in zip(fields, widths, strict=True) if cells)
+    for heading, index in placed(state):
+        if heading:
+            lines.append(narrow.heading_line(heading, state.columns))
+            continue
+        row = state.shown[index]
+        text = GAP.join(pad(field, cells) for field, cells in zip(columns[index], widths, strict=True) if cells)
         lines.append(_row(row, f"{text}{GAP}{_says(row.pane, state)}", state))
     return lines + [()] * (height - len(lines))
 
@@ -146,7 +150,7 @@ def _row(row: Row, text: str, state: State) -> Line:
             chip=None if snoozed else pane.status,
             is_bold=pane.status in NEEDS and not snoozed,
         ),
-        Span(" "),
+        narrow.coloured(row.label),
         Span(
             pad(clean(text, room), room),
             is_bold=pane.unread,
@@ -158,7 +162,7 @@ def _row(row: Row, text: str, state: State) -> Line:
 def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
     """What stands in columns. On a narrow screen only the name and the age, so that the question has room."""
     pane = row.pane
-    name = pane.project or pane.title or pane.agent or row.name
+    name = f"{narrow.PIN}{row.called}" if row.label.is_pinned else row.called
     return [
         (pane.kind or pane.status) if state.columns >= WIDE else "",
         clean(pane.agent, 14) if state.columns >= MIDDLING else "",
@@ -281,7 +285,7 @@ def _text(state: State, height: int) -> list[Line]:
 
 def _who(row: Row, now: float) -> str:
     pane = row.pane
-    words = [status_words(pane.status, pane.kind), pane.agent, pane.project, row.name]
+    words = [status_words(pane.status, pane.kind), pane.agent, row.label.name, pane.project, row.name]
     if is_snoozed(pane, now):
         words.append(f"snoozed for {left(pane.snoozed_until - now)}")
     # The host adds a wait when it is over.
@@ -302,6 +306,10 @@ _HINTS = {
         "Space preview",
         "e write",
         "o sort",
+        "n name",
+        "p pin",
+        "c colour",
+        "g group",
         "s snooze",
         "w why",
         "t week",
@@ -316,6 +324,11 @@ _HINTS = {
 
 
 def _foot(state: State) -> Line:
+    if state.naming is not None:
+        typed = clean(state.naming.text)
+        while width(typed) > max(1, state.columns - 7):
+            typed = typed[1:]
+        return (Span(clean(f"name: {typed}▏", state.columns), is_bold=True),)
     if state.message:
         return (Span(clean(state.message, state.columns), is_bold=True),)
     if not state.has_focus:

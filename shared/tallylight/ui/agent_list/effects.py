@@ -7,6 +7,7 @@ from __future__ import annotations
 import attrs
 
 from tallylight.actions.answer import Holder, Question
+from tallylight.snapshot.labels import Label
 from tallylight.snapshot.rows import Row
 
 
@@ -74,6 +75,21 @@ class Answer:
 
 
 @attrs.frozen
+class Relabel:
+    """Keep *label* for the conversation of *row*."""
+
+    row: Row
+    label: Label
+
+
+@attrs.frozen
+class Regroup:
+    """Keep that lists show their rows in groups by *group*, of `labels.GROUPS`."""
+
+    group: str
+
+
+@attrs.frozen
 class LookBack:
     """Read what the agents did in the last days: `looked_back` takes it."""
 
@@ -110,5 +126,8 @@ class Unqueue:
     row: Row
 
 
-Effect = Quit | Back | Go | Fork | Resume | Ask | Why | Look | Answer | LookBack | Reach | Say | Queue | Unqueue
+Effect = (
+    Quit | Back | Go | Fork | Resume | Ask | Why | Look | Answer | Relabel | Regroup | LookBack | Reach | Say | Queue
+    | Unqueue
+)  # fmt: skip
 Effects = tuple[Effect, ...]

@@ -16,9 +16,11 @@ import attrs
 from tallylight.actions.say import Busy
 from tallylight.snapshot import rows
 from tallylight.snapshot.feed import Hosts
+from tallylight.snapshot.labels import Labels
+from tallylight.snapshot.labels_file import Reader
 from tallylight.snapshot.rows import Row
 from tallylight.ui import ansi
-from tallylight.ui.agent_list import clock, draw, effects, press, preview, state, writing
+from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, state, writing
 from tallylight.ui.agent_list.actions import Actions
 from tallylight.ui.agent_list.screens import Screens
 from tallylight.ui.agent_list.state import State
@@ -57,9 +59,12 @@ def run(
     depth: ansi.Depth = ansi.Depth.FULL,
     beside: Callable[[], Watch] | None = None,
     is_panel: bool = False,
+    labels: Reader,
 ) -> None:
     """
     Show the list in *terminal* until the person leaves it. *own* names the host that it is drawn in.
+
+    *labels* are what a person gave conversations, and are changed by the list.
 
     A list that *is_panel* stays when it has done what it was asked for, and does not have the keyboard at the start.
 
@@ -67,7 +72,7 @@ def run(
     than the host's file: it stays, and keys wait, until the file is as of *as_of*, or for `PATIENCE_S`.
     *beside* makes what reads the repositories of agents, once the first picture stands; None: they are not read.
     """
-    shown = _List(terminal, feed, actions, explain, own, depth, beside)
+    shown = _List(terminal, feed, actions, explain, own, depth, beside, labels)
     shown.state = State(selected=selected, is_panel=is_panel, has_focus=not is_panel)
     end = time.monotonic() + PATIENCE_S
     while shown.is_before(as_of) and time.monotonic() < end:
@@ -86,10 +91,11 @@ class _List:
         own: str,
         depth: ansi.Depth,
         beside: Callable[[], Watch] | None,
+        labels: Reader,
     ) -> None:
         self.state = State()
         self._terminal, self._feed, self._actions, self._explain = terminal, feed, actions, explain
-        self._own, self._depth = own, depth
+        self._own, self._depth, self._labels = own, depth, labels
         self._screen = ansi.Screen()
         self._decoder = Decoder()
         self._is_open = True
@@ -110,9 +116,19 @@ class _List:
 
     def refresh(self, now: float) -> None:
         """Take in what the hosts show, if it changed."""
-        if self._feed.poll(now) or now - self._refreshed_at >= CLOCK_S:
-            self._refreshed_at, wall = now, time.time()
-            self.state = state.refreshed(self.state, rows.build(self._feed.snapshots, self._own, wall), wall)
+        changed = self._feed.poll(now)
+        if self._labels.poll():
+            changed = True
+            self.state = attrs.evolve(self.state, group=self._labels.labels.group)
+            if self._labels.problem:
+                self._tell(self._labels.problem)
+        if changed or now - self._refreshed_at >= CLOCK_S:
+            self._refreshed_at = now
+            self._take_rows(time.time())
+
+    def _take_rows(self, wall: float) -> None:
+        built = rows.build(self._feed.snapshots, self._own, wall, self._labels.labels)
+        self.state = state.refreshed(self.state, built, wall)
 
     def watch(self, now: float) -> None:
         """Have the preview show its agent as it is now."""
@@ -124,7 +140,7 @@ class _List:
         shown = self.state.preview
         if shown is None or shown.page is not preview.Page.WHY:
             return
-        columns = state.preview_columns(self.state)
+        columns = geometry.preview_columns(self.state)
         wanted = (shown.address, self._refreshed_at, columns)
         row = self.state.row
         if row is not None and row.address == shown.address and wanted != self._explained:
@@ -225,6 +241,10 @@ class _List:
                     self.state = state.asked(self.state, row, found)
                 else:
                     self._tell("it asks for text, not for a choice; press Enter to go there")
+            case effects.Relabel(row, label):
+                self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
+            case effects.Regroup(group):
+                self._keep(lambda found: attrs.evolve(found, group=group))
             case effects.LookBack():
                 self._week.ask()
             case effects.Answer():
@@ -252,6 +272,12 @@ class _List:
             case effects.Why(row):
                 text = self._explain(row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))
+
+    def _keep(self, how: Callable[[Labels], Labels]) -> None:
+        if problem := self._labels.change(how):
+            self._tell(problem)
+        # At once: the next key may be for the same row.
+        self._take_rows(time.time())
 
     def _leave(self, problem: str) -> None:
         if problem:

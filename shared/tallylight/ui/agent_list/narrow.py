@@ -1,24 +1,29 @@
 """
 Narrow: the rows of a panel, from 24 columns on: mark, name and age; below what it is about; then tasks and context.
 
-How many lines a row has, `state.height_of_row` says: as many as there is room for, and the same for all.
+How many lines a row has, `geometry.height_of_row` says: as many as there is room for, and the same for all.
 """
 
 from __future__ import annotations
 
 from tallylight.model import lights
 from tallylight.model.status import Status
+from tallylight.snapshot.labels import COLOURS, Label
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import details, tasks
-from tallylight.ui.agent_list.state import State, height_of_row
+from tallylight.ui.agent_list.geometry import height_of_row, placed
+from tallylight.ui.agent_list.state import State
 from tallylight.ui.layout import age, clean, left, pad
 from tallylight.ui.spans import Line, Span
+from tallylight.wire.styled import Style
 from tallylight.wire.text import width
 
 #: Cells before the name: of the selection and the mark; and before the lines below it, where there is room to spare.
 _BEFORE, _INDENT = 5, 5
 _ROOMY = 32
+#: Before the name of what is pinned.
+PIN = "★ "
 
 
 def head(state: State) -> Line:
@@ -34,15 +39,29 @@ def head(state: State) -> Line:
     return tuple(spans)
 
 
+def coloured(label: Label) -> Span:
+    """The cell between a mark and a name: a bar of the label's colour, or a blank."""
+    if not label.colour:
+        return Span(" ")
+    return Span("▌", style=Style(foreground=1 + COLOURS.index(label.colour)))
+
+
 def rows(state: State, height: int) -> list[Line]:
     """*height* lines of rows."""
     if not state.shown:
         text = "none matches" if state.rows else "no agent runs"
         return ([(), (Span(clean(f"  {text}", state.columns)),)] + [()] * height)[:height]
     each = height_of_row(state)
-    shown = state.shown[state.top : state.top + height // each]
-    lines = [line for row in shown for line in _row(row, state)[:each]]
+    lines: list[Line] = []
+    for heading, index in placed(state):
+        lines += [heading_line(heading, state.columns)] if heading else _row(state.shown[index], state)[:each]
     return (lines + [()] * height)[:height]
+
+
+def heading_line(heading: str, columns: int) -> Line:
+    """The heading of a group, with a rule behind it."""
+    text = clean(heading, columns)
+    return (Span(text, is_bold=True), Span(f" {'─' * max(0, columns - width(text) - 1)}", is_dim=True))
 
 
 def _row(row: Row, state: State) -> list[Line]:
@@ -50,14 +69,14 @@ def _row(row: Row, state: State) -> list[Line]:
     is_selected, snoozed = state.has_focus and row.address == state.selected, is_snoozed(pane, state.now)
     since = age(state.now - pane.since) if pane.since else ""
     room = max(1, state.columns - _BEFORE - width(since) - bool(since))
-    name = clean(pane.project or pane.title or pane.agent or row.name, room)
+    name = clean(f"{PIN}{row.called}" if row.label.is_pinned else row.called, room)
     title = f"{pad(name, room)} {since}" if since else pad(name, room)
     mark = f" {lights.mark(pane.status, pane.kind):<2}"
     needs = pane.status in NEEDS and not snoozed
     first: Line = (
         Span("▸" if is_selected else " "),
         Span(mark, chip=None if snoozed else pane.status, is_bold=needs),
-        Span(" "),
+        coloured(row.label),
         Span(title, is_bold=needs or pane.unread, is_reverse=is_selected),
     )
     indent = _INDENT if state.columns >= _ROOMY else 2

@@ -14,7 +14,7 @@ import attrs
 
 from tallylight.actions.say import MAX_TEXT
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list import editor, preview, writing
+from tallylight.ui.agent_list import editor, labelling, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.effects import (
     Answer,
@@ -33,22 +33,24 @@ from tallylight.ui.agent_list.effects import (
     Unqueue,
     Why,
 )
-from tallylight.ui.agent_list.preview import Preview
-from tallylight.ui.agent_list.state import (
-    Mode,
-    State,
+from tallylight.ui.agent_list.geometry import (
     areas,
-    explained,
-    filtered,
-    followed,
-    height_of_row,
     in_view,
     is_beside,
     is_previewing,
     list_columns,
+    preview_columns,
+    row_at,
+)
+from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.preview import Preview
+from tallylight.ui.agent_list.state import (
+    State,
+    explained,
+    filtered,
+    followed,
     listing,
     looking_back,
-    preview_columns,
     scrolled,
     select,
     told,
@@ -77,6 +79,8 @@ def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
     if isinstance(event, Paste):
         if state.writing is not None:
             return _pasted(state, event.text), ()
+        if state.mode is Mode.NAME:
+            return labelling.pasted(state, event), ()
         # Never as commands: what is pasted was not pressed.
         return (typed(state, event.text) if state.mode is Mode.FILTER else state), ()
     if state.mode is Mode.WRITE:
@@ -107,6 +111,8 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
     if key.name == "o":
         order = state.order.next
         return told(filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
+    if key.name == "g":
+        return labelling.group(state)
     if key.name == "t":
         return looking_back(state), (LookBack(),)
     command = _COMMANDS.get(key.name)
@@ -217,6 +223,7 @@ _KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
     Mode.LIST: _list_key,
     Mode.FILTER: _filter_key,
     Mode.ANSWER: _answer_key,
+    Mode.NAME: labelling.key,
     Mode.TEXT: _text_key,
     Mode.WEEK: _text_key,
 }
@@ -255,8 +262,11 @@ _COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, (Go(row),)),
     "a": _answering,
     "E": _unqueueing,
+    "c": labelling.colour,
     "e": lambda state, row: (state, (Reach(row),)),
     "f": lambda state, row: (state, (Fork(row),)),
+    "n": labelling.begun,
+    "p": labelling.pin,
     "r": lambda state, row: (state, (Resume(row),)),
     "s": _snoozing,
     "u": lambda state, row: (state, (Ask(row, "unread"),)),
@@ -270,8 +280,12 @@ HELP: tuple[str, ...] = (
     "E         cancel what is queued for it",
     "Space     preview: its screen as it is now; Tab, shift+Tab: what it asks, last reply, plan, why",
     "[ ] ← →   move the preview",
-    "/         filter by words, is:waiting, is:unread, agent:codex, project:…, host:…; Esc shows all again",
+    "/         filter by words, is:waiting, is:unread, is:pinned, agent:codex, project:…, host:…, colour:…; Esc: all",
     "o         sort by need, age or name",
+    "g         group by project, machine or terminal",
+    "n         name its conversation; an empty name takes it away",
+    "p         pin it to the top, or let it go",
+    "c         give it the next colour",
     "f         fork it into a new pane",
     "r         resume it after its agent has ended",
     "s         snooze it, or end the snooze",
@@ -293,15 +307,15 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
             return attrs.evolve(state, asking=asking.scrolled(state.asking, step)), ()
         if _is_in_preview(state, event):
             return _preview_moved(state, step, 0), ()
-        if state.mode is Mode.WRITE:
+        if state.mode in (Mode.WRITE, Mode.NAME):
             return state, ()
         return (scrolled(state, step) if state.mode in (Mode.TEXT, Mode.WEEK) else wheeled(state, step)), ()
     if state.mode in (Mode.TEXT, Mode.WEEK):
         return listing(state), ()
-    if _is_in_preview(state, event) or state.mode is Mode.WRITE:
+    if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()
-    index = state.top + (event.line - 1) // height_of_row(state)
-    if not 1 <= event.line <= areas(state).rows or index >= len(state.shown):
+    index = row_at(state, event.line)
+    if index is None:
         return state, ()
     row = state.shown[index]
     if state.mode is not Mode.ANSWER and (state.is_panel or row.address == state.selected):

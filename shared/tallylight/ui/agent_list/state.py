@@ -10,7 +10,6 @@ Times are seconds since the epoch.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 
 import attrs
@@ -23,8 +22,11 @@ from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import week as weeks
-from tallylight.ui.agent_list.editor import Editor, rows_of
+from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order, matches, ordered
+from tallylight.ui.agent_list.geometry import ROOMY, areas, height_of_row, in_view, is_previewing
+from tallylight.ui.agent_list.grouping import grouped, least_top
+from tallylight.ui.agent_list.mode import Mode
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
 from tallylight.ui.agent_list.week import Week
@@ -33,28 +35,6 @@ from tallylight.wire.text import sanitise
 
 #: Of a filter, in characters.
 MAX_FILTER = 100
-#: From this many lines of details on there is a rule above them.
-ROOMY = 4
-#: From so many columns on the preview stands beside the list, else below; and the columns of what stands between them.
-BESIDE = 100
-BETWEEN = 3
-#: A text that is written has at least so many lines, if there is room.
-WRITTEN = 3
-#: Below so many columns a panel has rows of several lines.
-NARROW = 56
-
-
-class Mode(enum.Enum):
-    """What keys mean at the moment."""
-
-    LIST = "list"
-    FILTER = "filter"
-    ANSWER = "answer"
-    WRITE = "write"
-    #: A text over the whole list: an explanation, or the help.
-    TEXT = "text"
-    #: What the agents did in the last days, over the whole list.
-    WEEK = "week"
 
 
 @attrs.frozen(kw_only=True)
@@ -67,6 +47,14 @@ class Writing:
     editor: Editor
     #: Why the agent takes no text now: it is queued. Nothing if it does.
     why: str = ""
+
+
+@attrs.frozen
+class Naming:
+    """The name that is typed for the conversation in the pane at *address*, as far as it is typed."""
+
+    address: str
+    text: str
 
 
 @attrs.frozen(kw_only=True)
@@ -84,6 +72,11 @@ class State:
     top: int = 0
     filter: str = ""
     order: Order = Order.NEED
+    #: By what rows are grouped, of `labels.GROUPS`; and the heading of each row of *shown*, none where they are not.
+    group: str = ""
+    headings: tuple[str, ...] = ()
+    #: The name that is being typed.
+    naming: Naming | None = None
     mode: Mode = Mode.LIST
     #: What mode TEXT shows, from the line *scroll* on.
     title: str = ""
@@ -121,78 +114,6 @@ class State:
         return self.shown[self.index] if self.shown else None
 
 
-@attrs.frozen
-class Areas:
-    """
-    How many lines each part has: a head of one, rows, a rule and the details of the selected one, a foot of one.
-
-    The *preview* is below the rows, in place of the details, or beside both.
-    """
-
-    rows: int
-    details: int
-    preview: int = 0
-
-
-def areas(state: State) -> Areas:
-    """Part the lines: on a small screen there are fewer details, so that rows remain, and in a narrow one none."""
-    middle = max(0, state.lines - 2)
-    if state.mode in (Mode.TEXT, Mode.WEEK):
-        return Areas(middle, 0)
-    if state.mode is Mode.ANSWER and state.asking is not None:
-        # A rule, what is asked, and the answers; the selected row stays if it can, to show whom it is about.
-        wanted = min(1 + len(state.asking.lines), max(min(1, middle), middle - 1))
-        return Areas(middle - wanted, wanted)
-    if state.writing is not None:
-        wanted = 1 + max(WRITTEN, len(rows_of(state.writing.editor, list_columns(state))[0]))
-        wanted = min(wanted, max(min(1, middle), middle - 1))
-        return Areas(middle - wanted, wanted, middle if is_beside(state) else 0)
-    details = 0 if is_narrow(state) else min(5, middle // 3)
-    if not is_previewing(state):
-        return Areas(middle - details, details)
-    if is_beside(state):
-        return Areas(middle - details, details, middle)
-    return Areas(middle - middle // 2, 0, middle // 2)
-
-
-def is_previewing(state: State) -> bool:
-    """Whether the preview is drawn: what takes the whole screen for itself covers it."""
-    modes = (Mode.LIST, Mode.FILTER, *((Mode.WRITE,) if state.columns >= BESIDE else ()))
-    return state.preview is not None and state.mode in modes
-
-
-def is_beside(state: State) -> bool:
-    """Whether the preview has the right half of the screen."""
-    return is_previewing(state) and state.columns >= BESIDE
-
-
-def list_columns(state: State) -> int:
-    """The columns of the list."""
-    return state.columns - state.columns // 2 - BETWEEN if is_beside(state) else state.columns
-
-
-def preview_columns(state: State) -> int:
-    """The columns of the preview."""
-    return state.columns // 2 if is_beside(state) else state.columns
-
-
-def is_narrow(state: State) -> bool:
-    """Whether rows are drawn one below the other's details, as in a panel, and not as the lines of a table."""
-    return state.is_panel and state.columns < NARROW
-
-
-def height_of_row(state: State) -> int:
-    """How many lines a row has: in a narrow panel up to three, where all rows have room for as many."""
-    if not is_narrow(state):
-        return 1
-    return max(1, min(3, areas(state).rows // max(1, len(state.shown))))
-
-
-def in_view(state: State) -> int:
-    """How many rows there is room for."""
-    return areas(state).rows // height_of_row(state)
-
-
 def _sized(state: State) -> State:
     """The question as far as there is room for it."""
     if state.asking is None:
@@ -221,6 +142,8 @@ def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
             state = told(listing(state), "that question is gone")
     if state.writing is not None and (state.row is None or state.row.address != state.writing.address):
         state = told(listing(state), f"{state.writing.name} is no longer in the list; the draft is kept")
+    if state.naming is not None and (state.row is None or state.row.address != state.naming.address):
+        state = told(listing(state), "that agent is no longer in the list; nothing was named")
     if state.preview is not None:
         if not state.preview.address:
             return followed(state)
@@ -290,7 +213,7 @@ def visible(state: State) -> tuple[Row, ...]:
     """The rows that a person can see."""
     if state.mode in (Mode.TEXT, Mode.WEEK):
         return ()
-    return state.shown[state.top : state.top + areas(state).rows]
+    return state.shown[state.top : state.top + in_view(state)]
 
 
 def looking_back(state: State) -> State:
@@ -305,10 +228,8 @@ def looked_back(state: State, week: Week) -> State:
 
 def wheeled(state: State, step: int) -> State:
     """Move the view, and the selection only so far that it stays in it."""
-    height = in_view(state)
-    top = max(0, min(state.top + step, len(state.shown) - height))
-    index = max(top, min(state.index, top + height - 1))
-    return select(attrs.evolve(state, top=top), index)
+    state = attrs.evolve(state, top=max(0, min(state.top + step, _least_top(state, len(state.shown) - 1))))
+    return select(state, max(state.top, min(state.index, state.top + in_view(state) - 1)))
 
 
 def scrolled(state: State, step: int) -> State:
@@ -323,7 +244,7 @@ def scrolled(state: State, step: int) -> State:
 
 def listing(state: State) -> State:
     """Back to the list."""
-    closed = attrs.evolve(state, asking=None, asker="", known=None, title="", text=(), week=None, scroll=0)
+    closed = attrs.evolve(state, naming=None, asking=None, asker="", known=None, title="", text=(), week=None, scroll=0)
     return settled(attrs.evolve(closed, mode=Mode.LIST, writing=None))
 
 
@@ -344,8 +265,8 @@ def filtered(state: State) -> State:
     """Apply the filter and the order. The selection stays with its pane, or else with its place."""
     before = state.index
     rows = (row for row in state.rows if matches(row, state.filter, state.now)) if state.filter else state.rows
-    shown = ordered(rows, state.order)
-    state = attrs.evolve(state, shown=shown)
+    shown, headings = grouped(ordered(rows, state.order), state.group)
+    state = attrs.evolve(state, shown=shown, headings=headings)
     if shown and not any(row.address == state.selected for row in shown):
         state = attrs.evolve(state, selected=shown[min(before, len(shown) - 1)].address)
     return settled(state)
@@ -353,6 +274,11 @@ def filtered(state: State) -> State:
 
 def settled(state: State) -> State:
     """Keep the selected row in view, and no more empty lines below the last than need be."""
-    height = in_view(state)
-    top = max(min(state.top, state.index, len(state.shown) - height), state.index - height + 1, 0)
+    last = _least_top(state, len(state.shown) - 1)
+    top = max(min(state.top, state.index, last), _least_top(state, state.index))
     return state if top == state.top else attrs.evolve(state, top=top)
+
+
+def _least_top(state: State, index: int) -> int:
+    """The first row that can be on top while row *index* is in view."""
+    return max(0, least_top(state.headings, index, areas(state).rows, height_of_row(state)))

@@ -1,0 +1,115 @@
+"""
+Labels: what a person calls a conversation, its colour, whether it stays on top; and by what the list is grouped.
+
+A label belongs to the conversation, not to the pane: it is found again after a resume, a move or a restart. An agent
+whose conversation nobody knows has one for as long as its process runs in that pane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.values import Json, listed, number, text
+from tallylight.wire import values
+from tallylight.wire.text import sanitise
+
+VERSION = 1
+#: The colours there are, as the terminal's palette has them, from its number 1 on.
+COLOURS = ("red", "green", "yellow", "blue", "magenta", "cyan")
+#: What a list can be grouped by; nothing is the first.
+GROUPS = ("", "project", "machine", "terminal")
+#: Of one name, in cells.
+MAX_NAME = 40
+#: Labels that are kept; beyond that the one that was changed longest ago goes.
+MAX_LABELS = 500
+#: Of one key, in characters.
+MAX_KEY = 600
+
+
+@attrs.frozen
+class Label:
+    """What a person gave one conversation: a *name*, a *colour* of `COLOURS`, a place on top. Each may be missing."""
+
+    name: str = ""
+    colour: str = ""
+    is_pinned: bool = False
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "colour": self.colour, "pinned": self.is_pinned}
+
+    @property
+    def next_colour(self) -> str:
+        """The colour after this one, and none after the last."""
+        circle = ("", *COLOURS)
+        return circle[(circle.index(self.colour) + 1) % len(circle)]
+
+
+NOTHING = Label()
+
+
+def named(name: str) -> str:
+    """*name* as it is kept: one line of at most `MAX_NAME` cells, without control characters."""
+    return sanitise(name, cells=MAX_NAME, graphemes=MAX_NAME).strip()
+
+
+def keys(host: str, pane: Pane) -> tuple[str, ...]:
+    """By what the label of *pane* may be kept, best first: its conversation, else its agent's process there."""
+    found, found_agent = pane.conversation, pane.conversation.agent or pane.agent
+    session = found.session or pane.session
+    by_session = (f"{found_agent}/{session}",) if session and found_agent else ()
+    return (*by_session, f"{host}:{pane.id}/{pane.agent_pid or 0}")
+
+
+@attrs.frozen
+class _Entry:
+    key: str
+    label: Label
+    #: When it was changed, in seconds since the epoch.
+    at: float
+
+    @classmethod
+    def from_json(cls, value: Json) -> _Entry | None:
+        key = values.exact(value.get("key"), MAX_KEY)
+        colour = text(value.get("colour"), MAX_NAME)
+        label = Label(named(text(value.get("name"))), colour if colour in COLOURS else "", value.get("pinned") is True)
+        return cls(key, label, number(value.get("at"))) if key and label != NOTHING else None
+
+
+@attrs.frozen
+class Labels:
+    """All labels, and the *group* of `GROUPS` in which lists show their rows."""
+
+    group: str = ""
+    _entries: Mapping[str, _Entry] = attrs.field(factory=dict)
+
+    @classmethod
+    def from_json(cls, value: object) -> Labels | None:
+        """What a document says; None if it is none of this version."""
+        if not isinstance(value, dict) or value.get("version") != VERSION:
+            return None
+        found = listed(value.get("labels"), _Entry.from_json, MAX_LABELS)
+        group = text(value.get("group"), MAX_NAME)
+        return cls(group if group in GROUPS else "", {entry.key: entry for entry in found})
+
+    def to_json(self) -> Json:
+        entries = [{"key": entry.key, **entry.label.to_json(), "at": entry.at} for entry in self._entries.values()]
+        return {"version": VERSION, "group": self.group, "labels": entries}
+
+    def of(self, host: str, pane: Pane) -> Label:
+        """The label of *pane*, which *host* shows."""
+        if not self._entries:
+            return NOTHING
+        return next((self._entries[key].label for key in keys(host, pane) if key in self._entries), NOTHING)
+
+    def with_label(self, host: str, pane: Pane, label: Label, now: float) -> Labels:
+        """The same with *label* for *pane* from *now* on, in seconds since the epoch."""
+        places = keys(host, pane)
+        kept = {key: entry for key, entry in self._entries.items() if key not in places}
+        if label != NOTHING:
+            kept[places[0]] = _Entry(places[0], label, now)
+        if len(kept) > MAX_LABELS:
+            del kept[min(kept, key=lambda key: kept[key].at)]
+        return attrs.evolve(self, entries=kept)

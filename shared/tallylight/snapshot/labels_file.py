@@ -1,0 +1,131 @@
+"""
+The file of labels: `<state directory>/labels/labels.json`, readable by this user alone.
+
+Every list of this user writes it, by rename, one at a time; a reader sees one whole file or the other. What is no
+document of ours is told to whoever reads it, changes nothing for them, and is set aside by the next change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from tallylight.files import directories, read_write
+from tallylight.model.errors import DecodeError, TallyError
+from tallylight.snapshot.labels import Labels
+from tallylight.snapshot.writer import checked_directory
+from tallylight.wire import values
+
+#: Of the file. Five hundred labels have room.
+MAX_BYTES = 1024 * 1024
+#: How long, in seconds, another list may write before a change is given up, and between two looks whether it has ended.
+PATIENCE_S, LOOK_S = 1.0, 0.02
+
+
+class BrokenError(TallyError):
+    """There is a file of labels that cannot be read as one."""
+
+
+def path(environ: Mapping[str, str]) -> Path:
+    """Where the file is."""
+    return directories.state_dir(environ) / "labels" / "labels.json"
+
+
+def read(file: Path) -> Labels:
+    """
+    What is kept; nothing where there is no file.
+
+    `BrokenError` if it is no file of labels; `OSError` and `TallyError` if it cannot be read, or could be another
+    user's.
+    """
+    try:
+        data = read_write.read_own(file, MAX_BYTES)
+    except FileNotFoundError:
+        return Labels()
+    try:
+        found = Labels.from_json(values.load(data))
+    except DecodeError:
+        found = None
+    if found is None:
+        raise BrokenError(f"{file} does not hold names and colours as this version keeps them; it is left out")
+    return found
+
+
+def change(file: Path, how: Callable[[Labels], Labels]) -> tuple[Labels, str]:
+    """
+    Keep what *how* makes of what is kept: that; and a message, if a broken file was set aside for it.
+
+    `OSError` and `TallyError` if the disk or the directory is of no use, or another list goes on writing.
+    """
+    file.parent.parent.mkdir(parents=True, exist_ok=True)
+    checked_directory(file.parent, create=True)
+    with _locked(file.parent):
+        message = ""
+        try:
+            found = read(file)
+        except BrokenError:
+            aside = file.with_suffix(".broken")
+            file.replace(aside)
+            found, message = Labels(), f"{file.name} could not be read: it is {aside} now, and a new one was begun"
+        after = how(found)
+        if after != found:
+            read_write.atomic_write(file, json.dumps(after.to_json()).encode("ascii"), 0o600)
+    return after, message
+
+
+class Reader:
+    """The labels in *file*, read again only when it has changed; *problem* says why there are none."""
+
+    def __init__(self, file: Path) -> None:
+        self.labels, self.problem = Labels(), ""
+        self._file = file
+        self._stamp: tuple[int, int, int] | None = None
+
+    def change(self, how: Callable[[Labels], Labels]) -> str:
+        """Keep what *how* makes of them; what to tell the person, also when it is kept."""
+        try:
+            self.labels, message = change(self._file, how)
+            return message
+        except OSError as error:
+            return f"{self._file} cannot be written: {error.strerror or error}"
+        except TallyError as error:
+            return str(error)
+
+    def poll(self) -> bool:
+        """Look at the file; tell whether anything is another than before. What cannot be read holds nothing."""
+        try:
+            found = self._file.stat(follow_symlinks=False)
+            stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
+        except OSError:
+            stamp = None
+        if stamp == self._stamp:
+            return False
+        before, self._stamp = (self.labels, self.problem), stamp
+        try:
+            self.labels, self.problem = read(self._file), ""
+        except (OSError, TallyError) as error:
+            self.labels, self.problem = Labels(), str(error)
+        return (self.labels, self.problem) != before
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise TallyError(f"{folder}: another list writes there and does not end; try again") from None
+                time.sleep(LOOK_S)
+        yield
+    finally:
+        os.close(fd)

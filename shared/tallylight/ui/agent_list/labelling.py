@@ -1,0 +1,66 @@
+"""
+Labelling: the keys that name, colour and pin a conversation, and that group the list.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.snapshot import labels
+from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list.effects import Effects, Regroup, Relabel
+from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.state import Naming, State, filtered, listing, told
+from tallylight.ui.keys import Key, Paste
+
+
+def begun(state: State, row: Row) -> tuple[State, Effects]:
+    """Type a name for *row*, beginning with the one that it has."""
+    return attrs.evolve(state, mode=Mode.NAME, naming=Naming(row.address, row.label.name)), ()
+
+
+def key(state: State, pressed: Key) -> tuple[State, Effects]:
+    """What a key makes of the name that is typed: Enter keeps it, and an empty one takes it away."""
+    naming, row = state.naming, state.row
+    if pressed.name == "escape" or naming is None or row is None:
+        return listing(state), ()
+    if pressed.name == "enter":
+        label = attrs.evolve(row.label, name=labels.named(naming.text))
+        return told(listing(state), "named" if label.name else "it has no name any more"), (Relabel(row, label),)
+    if pressed.name == "backspace":
+        return _typed(state, naming.text[:-1]), ()
+    if pressed.name == "ctrl+u":
+        return _typed(state, ""), ()
+    return (_typed(state, naming.text + pressed.name) if len(pressed.name) == 1 else state), ()
+
+
+def pasted(state: State, paste: Paste) -> State:
+    """What is pasted belongs to the name."""
+    assert state.naming is not None
+    return _typed(state, state.naming.text + paste.text)
+
+
+def _typed(state: State, text: str) -> State:
+    assert state.naming is not None
+    # A blank at the end may be followed by another word.
+    kept = labels.named(text + "x").removesuffix("x") if text.endswith(" ") else labels.named(text)
+    return attrs.evolve(state, naming=Naming(state.naming.address, kept))
+
+
+def pin(state: State, row: Row) -> tuple[State, Effects]:
+    """Keep *row* on top, or let it go."""
+    label = attrs.evolve(row.label, is_pinned=not row.label.is_pinned)
+    return told(state, "pinned to the top" if label.is_pinned else "no longer pinned"), (Relabel(row, label),)
+
+
+def colour(state: State, row: Row) -> tuple[State, Effects]:
+    """Give *row* the next colour."""
+    label = attrs.evolve(row.label, colour=row.label.next_colour)
+    return told(state, label.colour or "no colour"), (Relabel(row, label),)
+
+
+def group(state: State) -> tuple[State, Effects]:
+    """Group by the next thing."""
+    after = labels.GROUPS[(labels.GROUPS.index(state.group) + 1) % len(labels.GROUPS)]
+    words = f"grouped by {after}" if after else "not grouped"
+    return told(filtered(attrs.evolve(state, group=after)), words), (Regroup(after),)

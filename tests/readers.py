@@ -37,6 +37,7 @@ from tallylight.hosts import script_messages
 from tallylight.hosts.fleet.messages import Message, PaneTopic, decode_presence
 from tallylight.hosts.fleet.mirror import Mirror
 from tallylight.hosts.fleet.outbox import Outbox
+from tallylight.hosts.machines import messages as bridge_messages
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
 from tallylight.model.errors import DataFileError, DecodeError, TallyError
@@ -362,6 +363,18 @@ def read_need_toml(document: bytes, _folder: Path) -> object:
 
 
 # The fleet and the wire ------------------------------------------------------------------------------------------
+
+
+def read_bridge_message(document: bytes, _folder: Path) -> object:
+    found = bridge_messages.decode(document)
+    if found is not None:
+        line = bridge_messages.encode(found)
+        assert line is None or bridge_messages.decode(line) == found
+    if isinstance(found, bridge_messages.PaneSaid):
+        _use_pane(found.host, found.pane)
+    if isinstance(found, bridge_messages.Reply):
+        script_messages.decode(found.told)
+    return found
 
 
 def read_pane_message(document: bytes, _folder: Path) -> object:
@@ -851,6 +864,26 @@ READERS = {
     ),
     "fleet: pane": Reader(
         modules=("hosts.fleet.messages",), example={"version": 1, "pane": PANE.to_json()}, read=read_pane_message
+    ),
+    "bridge: hello": Reader(
+        modules=("hosts.machines.messages",),
+        example={"bridge": 1, "tally": "0.2.0", "can": ["answer"], "at": NOW},
+        read=read_bridge_message,
+    ),
+    "bridge: pane": Reader(
+        modules=("hosts.machines.messages",),
+        example={"host": "kitty-1", "pane": PANE.to_json()},
+        read=read_bridge_message,
+    ),
+    "bridge: reply": Reader(
+        modules=("hosts.machines.messages",),
+        example={"reply": 1, "told": {"done": "x", "pane": "3"}},
+        read=read_bridge_message,
+    ),
+    "bridge: question": Reader(
+        modules=("hosts.machines.messages",),
+        example={"ask": 1, "words": ["answer", "kitty-1", "3", "7", "8", "f", "1"]},
+        read=read_bridge_message,
     ),
     "fleet: machine": Reader(
         modules=("hosts.fleet.messages",), example={"version": 1, "online": True, "at": NOW}, read=read_machine_message

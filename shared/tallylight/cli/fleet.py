@@ -8,14 +8,12 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import attrs
-
 from tallylight.cli.output import clean
 from tallylight.config import config_file
 from tallylight.files import directories, extras
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, Panes, in_order
-from tallylight.snapshot.entries import ConversationEntry
+from tallylight.snapshot.elsewhere import harmless
 from tallylight.snapshot.schema import Pane, Snapshot
 
 if TYPE_CHECKING:
@@ -152,11 +150,6 @@ class Elsewhere:
     @staticmethod
     def _words(row: Row) -> str:
         return f"do this on {clean(row.host.partition('/')[0], 40)} itself"
-
-
-def harmless(pane: Pane) -> Pane:
-    """*pane* without what could be run or typed."""
-    return attrs.evolve(pane, resume=(), fork=(), attach=(), choices=(), conversation=ConversationEntry())
 
 
 def read_fleet() -> Panes:

@@ -55,6 +55,7 @@ def _add_sessions(parser: Parser) -> None:
     parser.add_argument(
         "--socket", action="append", default=[], metavar="PATH", help="another tmux server; may be repeated"
     )
+    parser.add_argument("--no-machines", action="store_true", help="ignore [machines] of the configuration")
     parser.add_argument("--with-parent", action="store_true", help="exit when the process that started this one exits")
 
 

@@ -49,7 +49,7 @@ GROUPS = {
         "demo": "show the lights on scripted agents in this terminal",
         "hooks": "install, remove or show the hooks of agents",
         "shell-init": "print shell code that runs the known agents through the relay",
-        "host": "watch the sessions of GNU Screen and tmux",
+        "host": "watch the sessions of GNU Screen and tmux, and other machines",
         "agent": "describe an agent that is not known, and try the description on recordings",
         "record": "run a command and record the session with its evidence",
         "replay": "show the light of a recorded session, and why",
@@ -66,6 +66,7 @@ GROUPS = {
         "prompt": "print one short line for a shell's prompt, or nothing",
         "emit": "send a status to this terminal's tab",
         "hook": "report an event of an agent; its hooks call this",
+        "bridge": "tell another machine what the agents of this one do; it calls this",
     },
 }
 VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()}

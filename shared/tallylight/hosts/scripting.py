@@ -22,7 +22,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.permission import Verdict, check
-from tallylight.actions.say import Say
+from tallylight.actions.say import Interrupt, Say
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.hosts.script_messages import Given, Later, Rows, Told, decode, words_of
@@ -73,6 +73,8 @@ class Reach:
     """
     Everything that scripts may ask of panes. *panes* are those that are reached from this process, into which *allow*
     lets it type, a word of `[scripting]`. A terminal has *timeout_s* to tell something, and *ask_timeout_s* to type.
+
+    *is_person*: a person asks by way of this process, and not a script; panes of *panes* are typed into as by a list.
     """
 
     panes: Panes
@@ -82,6 +84,7 @@ class Reach:
     environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
     timeout_s: float = TIMEOUT_S
     ask_timeout_s: float = ASK_TIMEOUT_S
+    is_person: bool = False
     _once: Once = attrs.field(factory=lambda: Once(SETTLE_S))
 
     def is_asked(self, found: Found) -> bool:
@@ -119,6 +122,17 @@ class Reach:
     def _give(self, found: Found, typist: Typist, given: Given) -> Done | Refusal:
         if isinstance(given, Later):
             return Refusal("queue", "only kitty keeps a text for the end of a turn: wait with `tally wait`, then send")
+        refused = None if self.is_person else self._forbidden(found, given)
+        if refused is not None:
+            return refused
+        if isinstance(given, Answer):
+            return self._once.answer(typist, given)
+        if isinstance(given, Say):
+            return self._once.say(typist, given)
+        return self._once.interrupt(typist, given)
+
+    def _forbidden(self, found: Found, given: Answer | Say | Interrupt) -> Refusal | None:
+        """Why the script that this process is may not type into the pane; None if it may."""
         agents, table = agent_files.load_agents(self.environ)[0], process_table.table()
         caller = caller_of(os.getpid(), agents, table)
         holder = (given.pid, given.start)
@@ -131,11 +145,7 @@ class Reach:
         if verdict is Verdict.ASK:
             text = 'nobody can be asked outside of kitty: only `[scripting] allow = "all"` allows it; nothing was typed'
             return Refusal("permission", text)
-        if isinstance(given, Answer):
-            return self._once.answer(typist, given)
-        if isinstance(given, Say):
-            return self._once.say(typist, given)
-        return self._once.interrupt(typist, given)
+        return None
 
     def _at(self, found: Found, act: Callable[[Typist], _T]) -> _T | Refusal:
         typist = self.panes.at(found.host, found.pane)

@@ -1,0 +1,90 @@
+"""
+`tally bridge`: the far end of a machine in `[machines]` of another one, which starts it by `ssh` or the like.
+
+It speaks JSON lines on standard input and output (docs/machines.md), and ends when the other end is gone. While it
+runs, this machine has a host for its sessions of tmux and GNU Screen.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import tallylight
+from tallylight.cli.ending import on_signal
+from tallylight.cli.parser import Parser
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.writer import directory
+
+#: Seconds in which this machine's terminals must have answered.
+_TERMINAL_S, _PERSON_S = 10.0, 60.0
+#: How our own program is started: not by a file that lies in the directory it is started in.
+_RUN = "import sys; sys.path.append({!r}); from tallylight.cli.main import run; run()"
+
+
+def make_parser() -> Parser:
+    """What `tally bridge` takes."""
+    return Parser(
+        prog="tally bridge",
+        description="Tell another machine what the agents of this one do, and answer, write and mark for it. It is "
+        "started by the sessions host there, for an entry of [machines]; it speaks JSON lines, for no person to read.",
+        examples={"ssh -T devbox tally bridge": "what the other machine runs"},
+        codes={0: "the other end is gone", 1: "this is a terminal, and nobody is there to speak to"},
+    )
+
+
+def main(argv: list[str]) -> int:
+    """Tell and answer until the other end is gone."""
+    make_parser().parse_args(argv)
+    if os.isatty(0) or os.isatty(1):
+        raise TallyError("`tally bridge` speaks with another machine, not with a person: see docs/machines.md")
+    from tallylight.hosts.detached.sessions import Multiplexers
+    from tallylight.hosts.machines.bridge import Bridge
+    from tallylight.hosts.scripting import Reach
+
+    feed = Feed(directory(os.environ))
+    reach = Reach(Multiplexers(os.environ), timeout_s=_TERMINAL_S, ask_timeout_s=_PERSON_S, is_person=True)
+    sessions = Sessions(feed)
+    on_signal(_leave, signal.SIGTERM, signal.SIGHUP)
+    try:
+        Bridge(feed, reach, tallylight.__version__, os.environ, keep=sessions.keep).run(0, 1)
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        sessions.close()
+    return 0
+
+
+class Sessions:
+    """Sees to it that the sessions of this machine are watched, by a host that ends with this process if need be."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._child: subprocess.Popen[bytes] | None = None
+        self._is_useful = any(shutil.which(program) for program in ("tmux", "screen"))
+
+    def keep(self) -> None:
+        """Start one if there is none, once: where it ends, another one runs, or none can."""
+        if self._child is not None:
+            self._child.poll()
+        elif self._is_useful and not any(host.host == "sessions" for host in self._feed.snapshots):
+            library = str(Path(tallylight.__file__).resolve().parents[1])
+            argv = [sys.executable, "-P", "-c", _RUN.format(library), "host", "sessions", "--with-parent"]
+            nowhere = subprocess.DEVNULL
+            self._child = subprocess.Popen(
+                [*argv, "--no-machines"], stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
+            )
+
+    def close(self) -> None:
+        """End what was started."""
+        if self._child is not None:
+            self._child.terminate()
+
+
+def _leave(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,207 @@
+"""
+Messages of a bridge: JSON lines between `tally bridge` on another machine and the sessions host of this one.
+
+The bridge says first who it is, then every pane of its machine, then what changes, and answers what it is asked:
+
+    {"bridge": 1, "tally": "0.2.0", "can": ["question", "answer"], "at": 1763690000.0}
+    {"host": "kitty-4711", "pane": {…}}                    the pane as it stands in a snapshot
+    {"host": "kitty-4711", "gone": "3"}
+    {"whole": true}                                        everything there is has been said once
+    {"beat": true}
+    {"reply": 7, "told": {…}}                              as `hosts.script_messages` has it
+
+The near end sends, every `BEAT_S` seconds at the latest:
+
+    {"ask": 7, "words": ["question", "kitty-4711", "3"]}   a verb, a host, a pane, and what the verb needs
+    {"beat": true}
+
+Neither end believes the other: lines and texts are bounded, types are checked, and what does not fit is no message.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+import attrs
+
+from tallylight.model.errors import DecodeError
+from tallylight.snapshot.schema import Pane
+from tallylight.wire import values
+
+#: Of the protocol. A bridge with another number cannot be used; new verbs are told by `can` instead.
+PROTOCOL = 1
+#: Of one line, in bytes, either way.
+MAX_LINE = 256 * 1024
+#: Of what a near end asks: the longest text that is typed fits.
+MAX_ASKED = 64 * 1024
+#: Seconds without a message after which an end says that it is still there.
+BEAT_S = 5.0
+#: Seconds without a message after which the other end is taken for gone.
+SILENT_S = 20.0
+#: What a bridge can be asked.
+VERBS = (
+    *("screen", "question", "holder", "answer", "say", "interrupt"),
+    *("focus", "seen", "unread", "snooze"),
+)
+#: Of the id of a pane of another machine, in characters.
+MAX_ID = 160
+_HOST = re.compile(r"[a-z]{1,16}-[0-9]{1,10}", re.ASCII)
+_MAX_NUMBER = 2**53
+_MAX_VERSION, _MAX_VERBS = 64, 64
+_MAX_TEXT = 20_000
+
+
+@attrs.frozen
+class Hello:
+    """What a bridge says first: its protocol, its version, the verbs it knows, and its clock in epoch seconds."""
+
+    protocol: int
+    version: str
+    can: frozenset[str]
+    at: float
+
+
+@attrs.frozen
+class PaneSaid:
+    """The pane as *host* of that machine shows it."""
+
+    host: str
+    pane: Pane
+
+
+@attrs.frozen
+class PaneGone:
+    """*host* of that machine shows the pane *id* no more."""
+
+    host: str
+    id: str
+
+
+@attrs.frozen
+class Whole:
+    """All panes have been said once."""
+
+
+@attrs.frozen
+class Beat:
+    """The other end is there."""
+
+
+@attrs.frozen
+class Reply:
+    """The answer to question *number*: *told*, one line of `hosts.script_messages`."""
+
+    number: int
+    told: bytes
+
+
+@attrs.frozen
+class Ask:
+    """A question with a *number* of the asker's: a verb of `VERBS`, a host, a pane, and what the verb needs."""
+
+    number: int
+    words: tuple[str, ...]
+
+
+Message = Hello | PaneSaid | PaneGone | Whole | Beat | Reply | Ask
+
+
+def encode(message: Message) -> bytes | None:
+    """*message* as one line; None if it is longer than one may be."""
+    line = _dumps(_json(message))
+    return line if len(line) <= MAX_LINE else None
+
+
+def _json(message: Message) -> dict[str, Any]:
+    match message:
+        case Hello(protocol, version, can, at):
+            return {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
+        case PaneSaid(host, pane):
+            return {"host": host, "pane": pane.to_json()}
+        case PaneGone(host, id_):
+            return {"host": host, "gone": id_}
+        case Whole():
+            return {"whole": True}
+        case Beat():
+            return {"beat": True}
+        case Reply(number, told):
+            return {"reply": number, "told": values.load(told)}
+        case Ask(number, words):
+            return {"ask": number, "words": list(words)}
+
+
+def decode(line: bytes) -> Message | None:
+    """The message in *line*, without the newline; None if it is none."""
+    if len(line) > MAX_LINE:
+        return None
+    try:
+        found = values.load(line)
+    except DecodeError:
+        return None
+    return _message(found) if isinstance(found, dict) else None
+
+
+def _message(found: Mapping[str, Any]) -> Message | None:
+    if "bridge" in found:
+        return _hello(found)
+    if "pane" in found or "gone" in found:
+        return _pane(found)
+    if "reply" in found:
+        number, told = values.integer(found["reply"], 1, _MAX_NUMBER), found.get("told")
+        return Reply(number, _dumps(told)) if number is not None and isinstance(told, dict) else None
+    if "ask" in found:
+        return _ask(found)
+    if found.get("whole") is True:
+        return Whole()
+    return Beat() if found.get("beat") is True else None
+
+
+def _hello(found: Mapping[str, Any]) -> Hello | None:
+    protocol, at = values.integer(found["bridge"], 0, 10**6), values.number(found.get("at"), 0, values.LATEST)
+    can = found.get("can")
+    if protocol is None:
+        return None
+    verbs = can[:_MAX_VERBS] if isinstance(can, list) else []
+    return Hello(
+        protocol,
+        values.text(found.get("tally"), _MAX_VERSION),
+        frozenset(verb for verb in verbs if verb in VERBS),
+        at or 0.0,
+    )
+
+
+def _pane(found: Mapping[str, Any]) -> PaneSaid | PaneGone | None:
+    host = found.get("host")
+    if not is_host(host):
+        return None
+    if "gone" in found:
+        return PaneGone(host, found["gone"]) if is_id(found["gone"]) else None
+    told = found["pane"]
+    pane = Pane.from_json(told) if isinstance(told, dict) and is_id(told.get("id")) else None
+    return PaneSaid(host, pane) if pane is not None else None
+
+
+def _ask(found: Mapping[str, Any]) -> Ask | None:
+    number, words = values.integer(found["ask"], 1, _MAX_NUMBER), found.get("words")
+    if number is None or not isinstance(words, list) or not 3 <= len(words) <= 16:
+        return None
+    if not all(values.exact(word, _MAX_TEXT) is not None for word in words) or words[0] not in VERBS:
+        return None
+    return Ask(number, tuple(words)) if is_host(words[1]) and is_id(words[2]) else None
+
+
+def is_host(value: object) -> TypeGuard[str]:
+    """Whether *value* names a host: `kitty-4711`."""
+    return isinstance(value, str) and _HOST.fullmatch(value) is not None
+
+
+def is_id(value: object) -> TypeGuard[str]:
+    """Whether *value* can name a pane of a host: printable, not too long, and not like an option."""
+    return isinstance(value, str) and 0 < len(value) <= MAX_ID and value.isprintable() and value[0].isalnum()
+
+
+def _dumps(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"

@@ -1,0 +1,50 @@
+"""
+Panes of other machines in the lists of this one: what they are called, and what is left out of them.
+
+What another machine says is shown, and nothing of it is ever run, typed or taken for a process, a terminal or a pane of
+this machine.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from tallylight.snapshot.entries import ConversationEntry
+from tallylight.snapshot.schema import Pane
+
+#: The host whose panes are those of other machines: `machines-4711`.
+HOST = "machines"
+
+
+def harmless(pane: Pane) -> Pane:
+    """*pane* of another machine, without what could be run or typed, or name something of this one."""
+    return attrs.evolve(
+        pane,
+        resume=(),
+        fork=(),
+        attach=(),
+        choices=(),
+        conversation=ConversationEntry(),
+        pid=None,
+        agent_pid=None,
+        terminals=(),
+        terminal="",
+        visible=False,
+    )
+
+
+def is_elsewhere(host: str) -> bool:
+    """Whether *host* is the one of this machine that shows the panes of others."""
+    return host.partition("-")[0] == HOST
+
+
+def local_id(machine: str, host: str, id_: str) -> str:
+    """What the pane *id_* of *host* of *machine* is called here: `devbox/kitty-4711:3`."""
+    return f"{machine}/{host}:{id_}"
+
+
+def parts(id_: str) -> tuple[str, str, str]:
+    """The machine, the host and the pane there that `local_id` put together; three times nothing for something else."""
+    machine, slash, rest = id_.partition("/")
+    host, colon, pane = rest.partition(":")
+    return (machine, host, pane) if slash and colon and machine and host and pane else ("", "", "")

@@ -145,7 +145,8 @@ class Bridge:
 
     def run(self, fd_in: int, fd_out: int) -> None:
         """Until the other end is gone."""
-        wake, self._wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        wake, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
         is_out = os.get_blocking(fd_out)
         os.set_blocking(fd_out, False)
         try:

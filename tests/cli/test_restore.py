@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from tallylight.cli.main import main
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.open_conversations import OpenConversations, directory
+from tallylight.snapshot.open_conversations import OpenConversations, Tab, directory
 from tallylight.snapshot.schema import ConversationEntry, Pane
 from tests.cli.panes import publish
 from tests.terminal import SHARED, Terminal, bare_environment
@@ -73,9 +74,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
         monkeypatch.delenv(name, raising=False)
     kitty = OpenConversations.for_host("kitty", desk.environ, lambda: 1_763_690_000.0)
     asking = desk.pane(1, status=Status.WAITING, kind=Kind.PERMISSION, question="May I run `rm -rf build`?")
-    kitty.publish([asking, desk.pane(2), desk.pane(3)], 0.0)
+    kitty.publish([asking, desk.pane(2), desk.pane(3)], 0.0, {"2": Tab(1, "back end"), "3": Tab(5)})
     document = json.loads(kitty.path.read_bytes())
     document["birth"] = "earlier-boot/pid:[1]/5"
+    # An agent that is written now is not one that was replaced since then.
+    document["written"] = time.time() + 3600
     kitty.path.write_text(json.dumps(document))
     return desk
 
@@ -96,6 +99,7 @@ def test_the_list(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[1].startswith("   it was waiting for you; last seen ")
     assert lines[2] == "   “May I run `rm -rf build`?”"
     assert lines[3] == f"   cd {desk.folder}/w1 && {desk.program} --resume {IDS[1]}"
+    assert lines[5].endswith(f" in tab “back end” of kitty-{os.getpid()}")
     assert lines[-1] == f"   not possible: the directory '{desk.folder}/w3' no longer exists (rule: directory)"
     assert desk.started() == []
 
@@ -169,18 +173,37 @@ def test_tabs_of_kitty(desk: Desk, capsys: pytest.CaptureFixture[str], *, works:
         terminal.wait_for(lambda _: process.poll() is not None)
     assert process.returncode == (0 if works else 1)
     lines = asked.read_text().splitlines()
-    base = "@ launch --type=tab --copy-env --source-window=id:4 --tab-title=↻  api{n} --title=↻  api{n} --cwd={cwd} "
-    assert lines == [base.format(n=n, cwd=desk.folder / f"w{n}") + f"{desk.program} --resume {IDS[n]}" for n in (1, 2)]
+    base = "@ launch --type=tab --copy-env --source-window=id:4 --tab-title={tab} --title=↻  api{n} --cwd={cwd} "
+    assert lines == [
+        base.format(n=n, tab=tab, cwd=desk.folder / f"w{n}") + f"{desk.program} --resume {IDS[n]}"
+        for n, tab in ((1, "↻  api1"), (2, "back end"))
+    ]
     assert [one["pane"]["id"] for one in desk.json(capsys)] == (["3"] if works else ["1", "2", "3"])
     assert (b"no tab" in terminal.received) is not works
 
 
-def test_what_changed_after_the_page(desk: Desk) -> None:
+def test_an_update_is_told(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the agent's program was replaced since the conversation was last seen, the list says so."""
+    assert all(one["resume"].get("notes", []) == [] for one in desk.json(capsys))
+    (kept,) = directory(desk.environ).glob("kitty-*.json")
+    kept.write_text(json.dumps(json.loads(kept.read_bytes()) | {"written": time.time() - 3600}))
+    assert main(["restore", "--list", "1"]) == 0
+    assert "Claude Code has been updated or replaced since then" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("what", ["directory", "program"])
+def test_what_changed_after_the_page(desk: Desk, what: str) -> None:
     """If the agent's program or directory is another one than was shown, nothing is started."""
     with Terminal(rows=40) as terminal:
         process = terminal.start([*COMMAND, "1"], desk.environ)
         terminal.wait_for(b"--resume")
-        (desk.folder / "w1").rmdir()
+        if what == "directory":
+            (desk.folder / "w1").rmdir()
+        else:
+            newer = desk.folder / "newer"
+            newer.write_bytes(Path(desk.program).read_bytes())
+            newer.chmod(0o755)
+            newer.rename(desk.program)
         terminal.type(b"\r")
         terminal.wait_for(lambda _: process.poll() is not None)
         terminal.wait_for(b"what would run has changed")

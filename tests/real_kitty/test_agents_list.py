@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from tallylight.cli.exit_codes import REFUSED
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.screens import PACE_S
@@ -460,24 +461,37 @@ def test_what_is_written_in_the_list_is_typed_into_the_agent(board: Board) -> No
 
 
 def test_a_text_is_queued_until_the_turn_ends(board: Board) -> None:
-    """For an agent that works, what is written waits, is shown, can be taken back, and is typed when its turn ends."""
+    """
+    For an agent that works, what is written, or sent by a script with `tally send --queue`, waits, is shown, can be
+    taken back, and is typed when its turn ends.
+    """
     board.configure(_SMALL)
+    Desk.configure(board, '[kitty]\npulse = false\n[scripting]\nallow = "all"\n')
     window = play(board, "claude-text", "truth working", "truth done")
     board.wait_status(window, "working")
     list_ = board.open("claude")
     board.kitty.wait_until(lambda: b"\x1bP>|kitty" in typed(board), what="an answer of kitty")
     board.let_pass(0.3)
     (board.kitty.home / "typed").write_bytes(b"")
+
+    def send(text: str) -> subprocess.CompletedProcess[bytes]:
+        return board.kitty.run(["tally", "send", str(window), "--queue", text], check=False)
+
     board.press("space", "e")
     board.kitty.wait_text(list_, "queued until its turn ends")
     board.press("n", "o", "Return")
     board.kitty.wait_until(lambda: "queued: no" in board.selected(list_), what="what is queued")
+    told = send("not either")
+    assert (told.returncode, told.stderr[:20]) == (REFUSED, b"tally send: queued: ")
     board.press("E")
     board.kitty.wait_until(lambda: "queued" not in board.selected(list_), what="nothing queued")
-    board.press("e")
-    board.kitty.wait_text(list_, "queued until its turn ends")
-    board.press("t", "h", "e", "n", "shift+Return", "o", "n", "Return")
+    assert send("never").returncode == 0
+    board.kitty.wait_until(lambda: "queued: never" in board.selected(list_), what="what is queued")
+    board.press("E")
+    board.kitty.wait_until(lambda: "queued" not in board.selected(list_), what="nothing queued")
+    assert send("then\non").returncode == 0
     board.kitty.wait_until(lambda: "queued: then on" in board.selected(list_), what="what is queued")
+    assert "then on" in board.kitty.run(["tally", "why", str(window)]).stdout.decode()
     board.kitty.screenshot(picture(board, "queued"))
     board.let_pass(1.5)
     assert typed(board) == b""
@@ -487,6 +501,7 @@ def test_a_text_is_queued_until_the_turn_ends(board: Board) -> None:
     board.kitty.wait_until(lambda: "queued" not in board.selected(list_), what="nothing queued")
     board.let_pass(1.5)
     assert typed(board) == b"\x1b[200~then\non\x1b[201~\r"
+    Desk.configure(board, "[kitty]\npulse = false\n")
 
 
 _NOTE_PICTURES = """

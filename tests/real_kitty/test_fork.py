@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shutil
 from base64 import b64encode
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -437,95 +435,3 @@ def test_an_agent_that_ends_under_the_page(bench: Bench) -> None:
 
     assert re.search(r"no longer runs|changed in the meantime", shown)
     assert len(bench.diary()) == before
-
-
-def wait_kept(bench: Bench, sessions: Sequence[str]) -> None:
-    """Wait until these conversations are kept on disk."""
-    folder = bench.kitty.home / ".local/state/tallylight/open"
-
-    def kept() -> bool:
-        text = "".join(path.read_text() for path in folder.glob("kitty-*.json"))
-        return all(session in text for session in sessions)
-
-    bench.kitty.wait_until(kept, what="the conversations on disk")
-
-
-def kill(bench: Bench) -> None:
-    """Kill kitty in mid-life."""
-    killed = bench.kitty.run(["pkill", "-9", "-o", "-x", "kitty"], check=False)
-    assert killed.returncode == 0
-    bench.kitty.wait_until(lambda: not bench.kitty.alive(), what="the end of kitty")
-
-
-def test_restore_after_kitty_was_killed(bench: Bench) -> None:
-    """
-    Killed in mid-life, kitty leaves behind what was open: the next one says so, and one page resumes it all in tabs.
-
-    It stands last in this file, whose kitty it kills.
-    """
-    kitty = bench.kitty
-    (_, first), (_, second) = bench.agent(), bench.agent()
-    sessions = [first["session"], second["session"]]
-    wait_kept(bench, sessions)
-    kill(bench)
-    count = len(bench.diary())
-    kitty.start_kitty()
-    window = bench.shell()
-    kitty.send_text(window, "tally restore\r")
-    _, shown = bench.page("Enter resume 2")
-    assert all(f"claude --resume {session}" in shown for session in sessions)
-    assert len(bench.diary()) == count
-    if folder_of_pictures := os.environ.get("TALLYLIGHT_PICTURES"):
-        kitty.screenshot(Path(folder_of_pictures) / f"{kitty.version}-restore.png")
-    bench.press("Return")
-    kitty.wait_until(lambda: len(bench.diary()) == count + 2, what="both conversations")
-    again = bench.diary()[count:]
-    assert sorted(entry["argv"][1:] for entry in again) == sorted(["--resume", session] for session in sessions)
-    assert {entry["cwd"] for entry in again} == {first["cwd"]}
-    titles = [kitty.window(int(entry["window"]))["title"] for entry in again]
-    assert titles == ["↻  work", "↻  work"] and len({kitty.tab_of(int(entry["window"])) for entry in again}) == 2
-    kitty.send_text(window, "tally restore\r")
-    kitty.wait_text(window, "no conversation is left to resume")
-
-
-def test_a_saved_session_offers_to_resume(bench: Bench) -> None:
-    """
-    In a session that kitty saved, each window of an agent offers its conversation in its place; what was lit is not.
-
-    It kills its kitty, too.
-    """
-    kitty = bench.kitty
-    if kitty.eval("return not hasattr(boss, 'save_as_session')"):
-        pytest.skip("this kitty saves no sessions")
-    (window, first), (_, second) = bench.agent(), bench.agent()
-    wait_kept(bench, [first["session"], second["session"]])
-    bench.send(window, "state=waiting;tool=claude;message=Really?")
-    bench.wait_status(window, "waiting")
-    file = kitty.home / "work.kitty-session"
-    kitty.eval(f"boss.combine('save_as_session --save-only {file}')")
-    kitty.wait_until(lambda: file.exists() and "tally_status=waiting" in file.read_text(), what="the saved session")
-    told = kitty.run(["bash", "-c", f"PATH=$HOME/.local/bin:$PATH tally restore --session {file} --yes"])
-    assert told.stdout.count(b"\n+launch ") == 2, told
-
-    kill(bench)
-    with kitty.kitty_conf.open("a") as conf:
-        conf.write(f"\nstartup_session {file}\n")
-    count = len(bench.diary())
-    kitty.start_kitty()
-    kitty.wait_until(
-        lambda: sum("Enter resume 1" in kitty.get_text(w["id"]) for w in kitty.windows()) == 2, what="pages"
-    )
-    assert all("tally_status" not in window["user_vars"] for window in kitty.windows())
-    assert len(bench.diary()) == count
-    page, _ = bench.page(str(second["session"]))
-    kitty.focus_window(page)
-    bench.press("Return")
-    kitty.wait_until(lambda: len(bench.diary()) == count + 1, what="the conversation")
-    again = bench.diary()[-1]
-    assert (again["argv"][1:], again["cwd"]) == (["--resume", second["session"]], second["cwd"])
-    assert int(again["window"]) == page
-    other, _ = bench.page("Enter resume 1")
-    kitty.focus_window(other)
-    bench.press("Escape")
-    kitty.wait_text(other, "bash")
-    assert len(bench.diary()) == count + 1

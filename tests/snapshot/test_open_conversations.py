@@ -19,6 +19,7 @@ from tallylight.snapshot.open_conversations import (
     SETTLE_S,
     Lost,
     OpenConversations,
+    Tab,
     claim,
     directory,
     offer,
@@ -261,3 +262,24 @@ def test_a_bound(environ: dict[str, str]) -> None:
     host.file.publish([pane(str(n)) for n in range(open_conversations.MAX_PANES + 50)], 0)
     assert len(host.ids()) == open_conversations.MAX_PANES
     assert writer.is_alive(os.getpid(), json.loads(host.file.path.read_bytes())["birth"])
+
+
+def test_tabs(environ: dict[str, str]) -> None:
+    """Conversations come in the order of their tabs, with the names; a new name is written, a broken one is none."""
+    host = Host(environ)
+    panes = [pane("1"), pane("2"), pane("3", os_window="7")]
+    host.file.publish(panes, 0, {"1": Tab(1, "web"), "2": Tab(0), "3": Tab(0, "\x1bops"), "9": Tab(4, "no agent")})
+    host.file.publish(panes, 1, {"1": Tab(1, "api"), "2": Tab(0), "3": Tab(0, "\x1bops")})
+    assert host.file.due(2) == INTERVAL_S
+    host.file.flush(INTERVAL_S)
+    host.die()
+    lost = read_lost(environ, [])[0]
+    assert [(one.pane.id, one.tab) for one in lost] == [("2", Tab(0)), ("1", Tab(1, "api")), ("3", Tab(0, "\x1bops"))]
+
+    assert claim(lost[1:]) == lost[1:]
+    put_back(lost[1])
+    assert read_lost(environ, [])[0] == lost[:2]
+    document = json.loads(host.file.path.read_bytes())
+    for tabs in (None, [], {"1": 5}, {"1": ["x", 5]}, {"1": [True, []]}, {"1": [-1, None]}):
+        host.file.path.write_text(json.dumps(document | {"tabs": tabs}))
+        assert [one.tab for one in read_lost(environ, [])[0]] == [Tab(), Tab()]

@@ -18,7 +18,7 @@ import attrs
 from tallylight.actions import worktrees
 from tallylight.actions.fork_page import ForkPage
 from tallylight.actions.gate import Refusal
-from tallylight.actions.plan import Method, Plan, Scene, Verb, plan
+from tallylight.actions.plan import Method, Plan, ProgramFile, Scene, Verb, plan
 from tallylight.actions.worktrees import Base
 from tallylight.agents.agent import Agents
 from tallylight.evidence import process_table
@@ -72,7 +72,7 @@ def act(
     places = {name: value for name, value in environ.items() if _PLACES.fullmatch(name) and value.isprintable()}
     relay = own_command(path) if found.relayed else ""
     before = (relay, "run", "--") if relay else ()
-    return attrs.evolve(found, argv=(*before, program, *found.argv[1:]), env=places)
+    return attrs.evolve(found, argv=(*before, program, *found.argv[1:]), env=places, file=_file(Path(program)))
 
 
 def look(pane: Pane, agents: Agents, table: Table, *, root: int = 0, pgid: int = 0) -> Scene:
@@ -166,6 +166,15 @@ def _own_program(process: Process | None, name: str) -> str:
     if process is None or base_name(process.exe) != name:
         return ""
     return process.exe if Path(process.exe).is_absolute() and _is_program(Path(process.exe)) else ""
+
+
+def _file(path: Path) -> ProgramFile | None:
+    """The file at *path*, which may be a link to it; None if there is none any more."""
+    try:
+        link, file = path.lstat(), path.stat()
+    except OSError:
+        return None
+    return ProgramFile(file.st_dev, file.st_ino, max(link.st_ctime, file.st_ctime))
 
 
 def _is_program(path: Path) -> bool:

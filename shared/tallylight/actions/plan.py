@@ -61,10 +61,19 @@ class Method(enum.StrEnum):
     LATEST = "the latest conversation of this directory"
 
 
+@attrs.frozen
+class ProgramFile:
+    """The file of a program: what tells it from every other, and when it was last replaced, in seconds since 1970."""
+
+    device: int
+    inode: int
+    changed_at: float
+
+
 @attrs.frozen(kw_only=True)
 class Plan:
     """
-    What would run. `argv[0]` is the agent's name until the program of that name has been found; *display* is
+    What would run. `argv[0]` is the agent's name until the program of that name has been found, in *file*; *display* is
     what people call the agent.
 
     *pid* and *start* are the process that was identified, None for an agent that is gone. *relayed*: that one ran
@@ -87,10 +96,14 @@ class Plan:
     is_local: bool = False
     notes: tuple[str, ...] = ()
     env: dict[str, str] = attrs.field(factory=dict)
+    file: ProgramFile | None = None
 
     def is_same(self, other: Plan) -> bool:
         """Whether both would run the same, for the very same process. A title may change meanwhile."""
-        return (self.argv, self.cwd, self.pid, self.start) == (other.argv, other.cwd, other.pid, other.start)
+        return self._sameness() == other._sameness()
+
+    def _sameness(self) -> tuple[object, ...]:
+        return self.argv, self.cwd, self.pid, self.start, self.file
 
 
 @attrs.frozen(kw_only=True)

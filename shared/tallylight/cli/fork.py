@@ -147,8 +147,8 @@ def launch_command(found: Found, plan: Plan, place: Place, environ: Mapping[str,
     return launch(kitten, found.pane.id, plan, place, f"--next-to=id:{found.pane.id}")
 
 
-def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str) -> list[str]:
-    """What has kitty start *plan* in a new pane, with the surroundings of the program in *window*."""
+def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str, tab: str = "") -> list[str]:
+    """What has kitty start *plan* in a new pane, with the surroundings of the program in *window*, in a tab *tab*."""
     where = {
         Place.TAB: ["--type=tab"],
         Place.OS_WINDOW: ["--type=os-window"],
@@ -157,7 +157,7 @@ def launch(kitten: str, window: str, plan: Plan, place: Place, *more: str) -> li
     }[place]
     # They come from the program in that pane, and so from no command line that others could read.
     same = ["--copy-env", f"--source-window=id:{window}", *more]
-    names = [f"--tab-title={plan.title}"] if place is Place.TAB else []
+    names = [f"--tab-title={tab or plan.title}"] if place is Place.TAB else []
     names += [f"--title={plan.title}", f"--cwd={plan.cwd}"]
     return [kitten, "@", "launch", *where, *same, *names, *plan.argv]
 

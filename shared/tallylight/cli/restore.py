@@ -16,6 +16,8 @@ import sys
 import time
 from collections.abc import Mapping
 
+import attrs
+
 from tallylight.actions import fork
 from tallylight.actions.fork_page import Place, command_line
 from tallylight.actions.gate import Refusal
@@ -155,9 +157,13 @@ def _number(word: str) -> int | str:
 def _choice(number: int, lost: Lost, agents: Agents, now: float) -> Choice:
     pane = lost.pane
     plan = _plan(lost, agents)
+    if isinstance(plan, Plan) and plan.file is not None and plan.file.changed_at > lost.host.written:
+        note = f"{plan.display} has been updated or replaced since then; what runs is the program that is there now."
+        plan = attrs.evolve(plan, notes=(*plan.notes, note))
     known = agents.get(pane.conversation.agent)
     name = pane.project or pane.conversation.cwd.rstrip("/").rpartition("/")[2] or pane.title
-    about = [f"{_state(pane)}; last seen {ago(lost.host.written, now)} in {lost.host.name}"]
+    where = f"tab “{clean(lost.tab.name, 60)}” of {lost.host.name}" if lost.tab.name else lost.host.name
+    about = [f"{_state(pane)}; last seen {ago(lost.host.written, now)} in {where}"]
     if pane.question:
         about.append(f"“{clean(pane.question, 160)}”")
     display = known.display if known is not None else pane.conversation.agent
@@ -183,6 +189,7 @@ def _to_json(choice: Choice, lost: Lost) -> dict[str, object]:
         "host": lost.host.name,
         "place": lost.place,
         "last_seen": lost.host.written,
+        "tab": lost.tab.name,
         "pane": lost.pane.to_json(),
         "resume": to_json(choice.found),
     }
@@ -197,6 +204,8 @@ def _list(output: Output, choices: list[Choice]) -> None:
             output.line(f"   not possible: {clean(choice.found.text)} (rule: {choice.found.rule})")
         else:
             output.line(f"   cd {command_line([choice.found.cwd])} && {command_line(choice.found.argv)}")
+            for note in choice.found.notes:
+                output.line(f"   {clean(note)}")
 
 
 def _launcher(environ: Mapping[str, str], *, through_tty: bool) -> tuple[str, str] | None:
@@ -223,7 +232,7 @@ def _start(choice: Choice, lost: Lost, launcher: tuple[str, str] | None) -> str:
             os.chdir(plan.cwd)
             sys.stdout.flush()
             os.execv(plan.argv[0], plan.argv)  # noqa: S606 - no shell is meant to come between
-        problem = open_pane(launch(*launcher, plan, Place.TAB))
+        problem = open_pane(launch(*launcher, plan, Place.TAB, tab=clean(lost.tab.name, 60)))
     except (OSError, subprocess.TimeoutExpired) as error:
         problem = str(error)
     if problem:

@@ -15,7 +15,7 @@ import attrs
 from tallylight.hosts.projects import Submit
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import open_conversations
-from tallylight.snapshot.open_conversations import OpenConversations
+from tallylight.snapshot.open_conversations import OpenConversations, Tab
 from tallylight.snapshot.schema import Pane
 
 _JOB = "open conversations"
@@ -37,6 +37,7 @@ class KeptConversations:
     resumable: Callable[[int], None] | None = None
     _file: OpenConversations | None = None
     _panes: tuple[Pane, ...] | None = None
+    _tabs: Mapping[str, Tab] | None = None
     _error: str = ""
 
     def open(self) -> None:
@@ -65,18 +66,18 @@ class KeptConversations:
         if self._file is not None:
             self._file.close()
 
-    def publish(self, panes: Sequence[Pane]) -> None:
-        """Take what is shown now. It is kept with the next `tick`."""
-        self._panes = tuple(panes)
+    def publish(self, panes: Sequence[Pane], tabs: Mapping[str, Tab] | None = None) -> None:
+        """Take what is shown now, and the tabs by their ids if the host knows them. It is kept with the next `tick`."""
+        self._panes, self._tabs = tuple(panes), tabs
 
     def tick(self, now: float) -> None:
         """Write what is due, and tell what is wrong."""
-        file, panes = self._file, self._panes
+        file, panes, tabs = self._file, self._panes, self._tabs
         if file is None:
             return
         due = file.due(now)
         if panes is not None:
-            if self.submit(_JOB, lambda: file.publish(panes, now), lambda _: None):
+            if self.submit(_JOB, lambda: file.publish(panes, now, tabs), lambda _: None):
                 self._panes = None
         elif due is not None and due <= now:
             self.submit(_JOB, lambda: file.flush(now), lambda _: None)

@@ -13,6 +13,7 @@ from tallylight.config.settings import Config
 from tallylight.hosts.conversations import KeptConversations
 from tallylight.hosts.history import KeptHistory
 from tallylight.hosts.projects import Submit
+from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.schema import Pane
 
 
@@ -40,9 +41,9 @@ class Kept:
         self._is_open = True
         self._history.use(keep=config.history.keep)
 
-    def publish(self, panes: Sequence[Pane]) -> None:
-        """Take what is shown now. It is kept with the next `tick`."""
-        self._conversations.publish(panes)
+    def publish(self, panes: Sequence[Pane], tabs: Mapping[str, Tab] | None = None) -> None:
+        """Take what is shown now, and the tabs by their ids if the host knows them. It is kept with the next `tick`."""
+        self._conversations.publish(panes, tabs)
         self._history.publish(panes)
 
     def tick(self, now: float) -> None:

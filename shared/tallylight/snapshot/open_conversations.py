@@ -2,9 +2,9 @@
 Open conversations: the agents of one host, kept on disk so that they can be resumed after a crash or a power cut.
 
 `<state directory>/open/<host>-<pid>-<started>.json` holds what `tally restore` needs of each pane with an agent: which
-conversation, where, its place and what it last asked. One writer a file. It survives its host: a terminal that ends
-closes its panes one by one, so a pane that goes is taken out only if the host still runs `SETTLE_S` later. Once the
-host is gone, `claim` takes a conversation out for the one process that starts it.
+conversation, where, its place and its tab, and what it last asked. One writer a file. It survives its host: a terminal
+that ends closes its panes one by one, so a pane that goes is taken out only if the host still runs `SETTLE_S` later.
+Once the host is gone, `claim` takes a conversation out for the one process that starts it.
 """
 
 from __future__ import annotations
@@ -68,9 +68,21 @@ def _kept(pane: Pane) -> Pane:
     )
 
 
-def _place(pane: Pane) -> tuple[object, ...]:
-    """What of a pane is written again as soon as it changes. The rest changes at every turn."""
-    return pane.id, pane.conversation, pane.tab, pane.os_window
+@attrs.frozen
+class Tab:
+    """A tab: its *position* in its OS window, from 0, and the *name* that it was given; nothing if none."""
+
+    position: int = 0
+    name: str = ""
+
+    @classmethod
+    def from_json(cls, value: object) -> Tab:
+        if not isinstance(value, list) or len(value) != 2:
+            return cls()
+        return cls(values.integer(value[0], 0, 1 << 20) or 0, text(value[1]))
+
+
+_NO_TAB = Tab()
 
 
 @attrs.define
@@ -89,7 +101,9 @@ class OpenConversations:
     error: str = ""
     _started: float = attrs.field(init=False)
     _panes: tuple[Pane, ...] = attrs.field(init=False, default=())
+    _tabs: Mapping[str, Tab] = attrs.field(init=False, factory=dict)
     _written: tuple[Pane, ...] = attrs.field(init=False, default=())
+    _written_places: list[tuple[object, ...]] = attrs.field(init=False, factory=list)
     _written_at: float | None = attrs.field(init=False, default=None)
     #: Since when a pane that was written is missing.
     _missing_since: float | None = attrs.field(init=False, default=None)
@@ -108,8 +122,9 @@ class OpenConversations:
                     path.unlink()
         return kept
 
-    def publish(self, panes: Iterable[Pane], now: float) -> None:
-        """Take in what the host shows now, and write it if that is due."""
+    def publish(self, panes: Iterable[Pane], now: float, tabs: Mapping[str, Tab] | None = None) -> None:
+        """Take in what the host shows now, and its *tabs* by their ids if it knows them; write it if that is due."""
+        self._tabs = tabs or {}
         self._panes = tuple(_kept(pane) for pane in panes if is_open(pane))[:MAX_PANES]
         there = {pane.id for pane in self._panes}
         if all(pane.id in there for pane in self._written):
@@ -127,9 +142,15 @@ class OpenConversations:
             return None
         if last is None:
             return now
-        if [*map(_place, self._panes)] != [*map(_place, self._written)]:
+        if self._places() != self._written_places:
             return max(last + INTERVAL_S, now)
         return max(last + REFRESH_S, now)
+
+    def _places(self) -> list[tuple[object, ...]]:
+        """What of the panes is written again as soon as it changes. The rest changes at every turn."""
+        return [
+            (pane.id, pane.conversation, pane.tab, pane.os_window, self._tabs.get(pane.tab)) for pane in self._panes
+        ]
 
     def close(self) -> None:
         """The host ends and the agents go on without it, in their multiplexer: there is nothing to resume."""
@@ -142,7 +163,8 @@ class OpenConversations:
         due = self.due(now)
         if due is None or due > now:
             return
-        self._written_at, self._missing_since, self._written = now, None, self._panes
+        self._written_at, self._missing_since = now, None
+        self._written, self._written_places = self._panes, self._places()
         try:
             self._write()
             self.error = ""
@@ -163,15 +185,20 @@ class OpenConversations:
             written=self.clock(),
             panes=self._panes,
         )
-        _save(self.path, _File(snapshot, {pane.id: birth_of(pane.agent_pid or 0) for pane in self._panes}))
+        births = {pane.id: birth_of(pane.agent_pid or 0) for pane in self._panes}
+        tabs = {pane.tab: self._tabs[pane.tab] for pane in self._panes if pane.tab in self._tabs}
+        _save(self.path, _File(snapshot, births, tabs))
 
 
 @attrs.frozen
 class _File:
-    """What a file holds: the host's panes, and for each by its id when its agent's process began (`birth_of`)."""
+    """
+    What a file holds: the host's panes; for each by its id when its agent's process began (`birth_of`); and the tabs.
+    """
 
     snapshot: Snapshot
     births: Mapping[str, str]
+    tabs: Mapping[str, Tab]
 
     def without(self, panes: Sequence[Pane]) -> _File:
         return attrs.evolve(
@@ -184,13 +211,14 @@ class Lost:
     """
     A conversation that is kept: *pane* as the file at *path* has it, and *host*, the rest of that file.
 
-    *birth*: when its agent's process began.
+    *birth*: when its agent's process began. *tab*: where it was.
     """
 
     path: Path
     host: Snapshot
     pane: Pane
     birth: str = ""
+    tab: Tab = _NO_TAB
 
     @property
     def is_over(self) -> bool:
@@ -246,8 +274,12 @@ def read_kept(environ: Mapping[str, str]) -> tuple[list[Lost], list[TallyError]]
             problems.append(error if isinstance(error, TallyError) else SnapshotError(path, str(error)))
             continue
         host = attrs.evolve(file.snapshot, panes=())
-        panes = sorted(file.snapshot.panes, key=lambda pane: (_number(pane.os_window), _number(pane.tab)))
-        found += [Lost(path, host, pane, file.births.get(pane.id, "")) for pane in panes if pane.conversation.agent]
+        lost = [
+            Lost(path, host, pane, file.births.get(pane.id, ""), file.tabs.get(pane.tab, _NO_TAB))
+            for pane in file.snapshot.panes
+            if pane.conversation.agent
+        ]
+        found += sorted(lost, key=lambda one: (_number(one.pane.os_window), one.tab.position, _number(one.pane.tab)))
     return found, problems
 
 
@@ -279,10 +311,11 @@ def put_back(lost: Lost) -> None:
         try:
             file = _read(lost.path)
         except FileNotFoundError:
-            file = _File(lost.host, {})
+            file = _File(lost.host, {}, {})
         panes = (*file.snapshot.panes, lost.pane)
         births = {**file.births, lost.pane.id: lost.birth}
-        _save(lost.path, _File(attrs.evolve(file.snapshot, panes=panes), births))
+        tabs = {**file.tabs, lost.pane.tab: lost.tab}
+        _save(lost.path, _File(attrs.evolve(file.snapshot, panes=panes), births, tabs))
 
 
 @contextlib.contextmanager
@@ -296,7 +329,8 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _save(path: Path, file: _File) -> None:
-    document = file.snapshot.to_json() | {"births": dict(file.births)}
+    tabs = {id_: [tab.position, text(tab.name)] for id_, tab in file.tabs.items()}
+    document = file.snapshot.to_json() | {"births": dict(file.births), "tabs": tabs}
     data = json.dumps(document, separators=(",", ":")).encode("ascii")
     if len(data) > MAX_BYTES:
         raise SnapshotError(path, f"{len(data)} bytes are too many for the open conversations")
@@ -307,9 +341,12 @@ def _read(path: Path) -> _File:
     value = values.load(read_write.read_own(path, MAX_BYTES))
     if not isinstance(value, dict) or value.get("version") != VERSION:
         raise SnapshotError(path, "does not hold open conversations of this version")
-    births = value.get("births")
-    texts = {id_: text(birth) for id_, birth in births.items()} if isinstance(births, dict) else {}
-    return _File(Snapshot.from_json(value, MAX_PANES), texts)
+    births, tabs = (found if isinstance(found := value.get(key), dict) else {} for key in ("births", "tabs"))
+    return _File(
+        Snapshot.from_json(value, MAX_PANES),
+        {id_: text(birth) for id_, birth in births.items()},
+        {id_: Tab.from_json(tab) for id_, tab in tabs.items()},
+    )
 
 
 def _paths(folder: Path) -> list[Path]:

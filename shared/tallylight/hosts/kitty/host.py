@@ -368,7 +368,7 @@ class KittyHost:
     def _entries_to_keep(self, now: float) -> tuple[PaneEntry, ...]:
         """Every pane, for the snapshot that is written now; what is open in them is kept, too."""
         entries = self.entries(now)
-        self._kept.publish(entries)
+        self._kept.publish(entries, kitty_windows.tabs(self.boss))
         return entries
 
     def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:

@@ -16,6 +16,7 @@ from kitty.fast_data_types import current_focused_os_window_id
 from tallylight.evidence.titles import clean_title
 from tallylight.pane.entry import pane_entry
 from tallylight.pane.pane import Pane
+from tallylight.snapshot.open_conversations import Tab
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.ui.agent_list.channel import PANEL
 from tallylight.wire.values import is_number
@@ -57,6 +58,15 @@ def visible(boss: Any) -> set[int]:
 def shows_tab_bar(manager: Any) -> bool:
     """Whether the OS window of *manager* shows a tab bar: not below `tab_bar_min_tabs`, nor where it is hidden."""
     return bool(manager.tab_bar_should_be_visible and not manager.tab_bar_hidden)
+
+
+def tabs(boss: Any) -> dict[str, Tab]:
+    """Every tab by its id, with the name that a person gave it."""
+    return {
+        str(tab.id): Tab(position, clean_title(tab.name))
+        for manager in boss.all_tab_managers
+        for position, tab in enumerate(manager)
+    }
 
 
 def name(window: Any) -> str:

@@ -5,7 +5,6 @@ tests/real_kitty/test_restore.py has everything else about restoring, without an
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,7 +50,7 @@ def test_both_after_a_power_cut(desk: Desk, codex_program: Path) -> None:
 
     newer = kitty.home / "codex-newer/codex"
     newer.parent.mkdir()
-    os.link(codex_program.resolve(), newer)
+    newer.symlink_to(codex_program)
     (kitty.home / ".local/bin/codex").unlink()
     (kitty.home / ".local/bin/codex").symlink_to(newer)
     kitty.start_kitty()

@@ -67,7 +67,9 @@ ALSO_PURE = (
     "ui.layout", "ui.spans", "ui.ansi", "ui.keys",
     "ui.agent_list.state", "ui.agent_list.press", "ui.agent_list.effects", "ui.agent_list.draw", "ui.agent_list.clock",
     "ui.agent_list.filtering", "ui.agent_list.geometry", "ui.agent_list.grouping", "ui.agent_list.labelling",
-    "ui.agent_list.mode",
+    "ui.agent_list.mode", "ui.agent_list.help", "ui.agent_list.selection", "ui.agent_list.choosing",
+    "ui.agent_list.foot",
+    "actions.close",
     "ui.agent_list.narrow",
     "ui.agent_list.question", "ui.agent_list.channel", "ui.agent_list.pictures",
     "ui.agent_list.week", "ui.agent_list.preview",
@@ -312,6 +314,8 @@ TYPING_CALLS = {
     "press": {*_ACTIONS, "hosts.detached.pane"},
     "paste": {"actions.say"},
     "write_to_child": {"hosts.kitty.typist"},
+    # A panel is ours to close, and so is a list.
+    "mark_window_for_close": {"hosts.kitty.typist", "hosts.kitty.panels", "hosts.kitty.agent_list"},
 }
 TYPING_WORDS: dict[str, set[str]] = {
     "send-keys": {"hosts.detached.pane"},
@@ -320,6 +324,7 @@ TYPING_WORDS: dict[str, set[str]] = {
     "paste": {"hosts.detached.pane"},
     "stuff": set(),
     "send-text": {"hosts.wezterm.typist"},
+    "kill-pane": {"hosts.detached.pane", "hosts.wezterm.typist"},
 }
 
 

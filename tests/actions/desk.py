@@ -65,6 +65,9 @@ class Desk:
     def paste(self, text: str, *, enter: bool) -> None:
         self.typed.append(text + "\r" * enter)
 
+    def close(self) -> None:
+        self.typed.append("(closed)")
+
     def shown(self) -> Question:
         """What a person is shown of it."""
         found = ask(self)

@@ -14,9 +14,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.actions import answer, say
-from tallylight.actions.answer import Done, Question, Typist
+from tallylight.actions import answer, close, say
+from tallylight.actions.answer import Done, Holder, Question, Typist
 from tallylight.actions.caller import Caller
+from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt, Say
 from tallylight.hosts.detached import pane as detached
@@ -159,6 +160,22 @@ def session(multiplexer: str, tmp_path: Path, agent: str, text: str, screens: Pa
         source.close()
         kill = ["tmux", "kill-server"] if is_tmux else ["screen", "-S", "one", "-X", "quit"]
         subprocess.run(kill, env=environ, check=False, stdout=subprocess.DEVNULL)
+
+
+def test_a_pane_is_closed_with_what_was_shown_in_it(room: Room) -> None:
+    """By the host's own command, once the same program is still in front; then the session is over."""
+    room.asked("echo one")
+    held = close.occupant(room.typist())
+    assert isinstance(held, Holder) and held.agent == "claude"
+    closer = room.multiplexers.at("sessions-1", room.pane())
+    assert not isinstance(closer, Refusal)
+    other = close.close(closer, Close(held.pane, held.pid, held.start + 1))
+    assert isinstance(other, Refusal) and other.rule == "process" and close.occupant(room.typist()) == held
+
+    assert close.close(closer, Close(held.pane, held.pid, held.start)) == Done(held.pane, "closed")
+    until(lambda: not Path(f"/proc/{held.pid}").exists(), "the program goes on")
+    gone = close.close(closer, Close(held.pane, held.pid, held.start))
+    assert isinstance(gone, Refusal) and gone.rule in ("gone", "unreachable")
 
 
 def test_of_two_queued_dialogs_one_is_answered(room: Room) -> None:

@@ -604,6 +604,17 @@ def test_a_program_that_prints_a_prompt_gets_no_answer(board: Board) -> None:
 
 
 @pytest.mark.parametrize("key", ["f", "r"])
+def test_what_cannot_be_forked_is_said_in_the_list(board: Board, key: str) -> None:
+    """f and r on a program that is no agent: the list says why and stays in front, and no window is opened."""
+    board.agent("shop", "waiting")
+    list_ = board.open("shop")
+    windows = len(board.kitty.windows())
+    board.press(key)
+    board.kitty.wait_text(list_, "not forked: " if key == "f" else "not resumed: ")
+    assert board.in_front() == list_ and len(board.kitty.windows()) == windows
+
+
+@pytest.mark.parametrize("key", ["f", "r"])
 def test_forking_is_handed_over(asking: tuple[Board, int, int], key: str) -> None:
     """f and r close the list and open the kitten that asks, over the pane it is about and in front of the person."""
     board, window, _ = asking
@@ -620,6 +631,33 @@ def test_forking_is_handed_over(asking: tuple[Board, int, int], key: str) -> Non
     # The program has no session that could be forked or resumed, and the page says so.
     board.kitty.wait_until(lambda: board.kitty.get_text(over).strip(), what="something on the page")
     assert typed(board) == b""
+
+
+def test_names_and_groups_by_keys_and_a_pane_is_closed(board: Board) -> None:
+    """Named, coloured, pinned and grouped by keys; and of two panes the one that was chosen and shown is closed."""
+    shop, docs = board.agent("shop", "waiting"), board.agent("docs", "working")
+    list_ = board.open("docs")
+    board.press("End", "n", *"manual", "Return", "c", "p")
+    board.kitty.wait_text(list_, "★ manual")
+    board.press("g")
+    board.kitty.wait_text(list_, "docs ──")
+    board.kitty.wait_until(lambda: "★ manual" in board.selected(list_), what="the selection on top")
+    if path := picture(board, "labels"):
+        board.kitty.screenshot(path)
+
+    board.press("x", "D")
+    board.kitty.wait_text(list_, "close 1 pane?")
+    assert "manual, pane" in board.kitty.get_text(list_)
+    board.press("y")
+    board.kitty.wait_text(list_, "1 closed")
+    board.kitty.wait_until(lambda: docs not in {w["id"] for w in board.kitty.windows()}, what="the end of the pane")
+    assert shop in {w["id"] for w in board.kitty.windows()} and list_ in board.lists_now()
+    board.press("question")
+    board.kitty.wait_text(list_, "type to search")
+    board.press(*"snooze")
+    board.kitty.wait_until(lambda: "fork it" not in board.kitty.get_text(list_), what="the found keys alone")
+    board.press("Escape", "g", "g", "g")
+    board.kitty.wait_text(list_, "not grouped")
 
 
 def test_a_detached_session_is_attached_in_a_new_tab(board: Board) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from tallylight.actions.answer import Typist
+from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.styled import StyledScreen
@@ -16,8 +16,8 @@ class Panes(Protocol):
     def can_type(self, host: str, pane: Pane) -> bool:
         """Whether anything can be done to it from here, as far as its host says."""
 
-    def at(self, host: str, pane: Pane) -> Typist | Refusal:
-        """What looks at *pane* and types into it."""
+    def at(self, host: str, pane: Pane) -> Closer | Refusal:
+        """What looks at *pane*, types into it, and closes it."""
 
     def screen(self, host: str, pane: Pane) -> StyledScreen:
         """Its screen as it is now, with its colours where its host tells them."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tallylight.hosts.fleet.mirror import Mirror
     from tallylight.snapshot.rows import Row
     from tallylight.ui.agent_list.effects import Answer, Queue, Say
+    from tallylight.ui.agent_list.selection import Act, Target
 
 #: How long, in seconds, a command that answers once waits for the broker.
 PATIENCE_S = 6.0
@@ -134,6 +135,12 @@ class Elsewhere:
 
     def say(self, given: Say) -> str:
         return self._words(given.row)
+
+    def examine(self, act: Act, row: Row) -> str:  # noqa: ARG002
+        return self._words(row)
+
+    def carry(self, act: Act, target: Target) -> str:  # noqa: ARG002
+        return self._words(target.row)
 
     def queue(self, given: Queue) -> str:
         return self._words(given.row)

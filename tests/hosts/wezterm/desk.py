@@ -48,6 +48,14 @@ elif words[2] == "send-text":
         gui.sendall(json.dumps(ask).encode() + b"\\n")
         if gui.recv(100) != b"{{}}\\n":
             sys.exit("no such pane")
+elif words[2:4] == ["kill-pane", "--pane-id"]:
+    import json, socket
+    with socket.socket(socket.AF_UNIX) as gui:
+        os.chdir(folder)
+        gui.connect("sock")
+        gui.sendall(json.dumps({{"do": "close", "pane": int(words[4])}}).encode() + b"\\n")
+        if gui.recv(100) != b"{{}}\\n":
+            sys.exit("no such pane")
 elif words[2:4] != ["activate-pane", "--pane-id"]:
     sys.exit("unknown: " + repr(words))
 """

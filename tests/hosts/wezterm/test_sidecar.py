@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.actions import answer, say
+from tallylight.actions import answer, close, say
 from tallylight.actions.answer import Done, Question, Typist
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.process import Process
@@ -336,6 +336,15 @@ def test_answered_and_typed_into(desk: Desk) -> None:
     assert isinstance(refused, Refusal) and refused.rule == "remote"
     gone = answer.ask(multiplexers.at(host, attrs.evolve(desk.panes()[pane], id="999")))  # type: ignore[arg-type]
     assert isinstance(gone, Refusal) and gone.rule == "gone"
+
+    closer = multiplexers.at(host, desk.panes()[pane])
+    assert not isinstance(closer, Refusal)
+    held = close.occupant(closer)
+    assert isinstance(held, answer.Holder) and held.agent == "cat"
+    stale = close.close(closer, close.Close(held.pane, second.pid, second.start))
+    assert isinstance(stale, Refusal) and stale.rule == "process"
+    assert close.close(closer, close.Close(held.pane, held.pid, held.start)) == Done(str(pane), "closed")
+    desk.wait(lambda: pane not in desk.panes(), "the end of the pane")
 
 
 def test_whose_panes_they_are() -> None:

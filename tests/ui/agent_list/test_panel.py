@@ -145,7 +145,7 @@ def test_who_is_hidden_hears_of_it() -> None:
     assert channel is not None and channel.is_seen and len(channel.descriptors) == 1
     channel.listen()
     near.send(word_of(Seen(False)) + b'{"said": "no"}\n')
-    assert channel.start("fork", rows_of(asking(3))[0]) == "no" and not channel.is_seen
+    assert channel.start("go", rows_of(asking(3))[0]) == "no" and not channel.is_seen
     near.send(word_of(Seen(True)))
     channel.listen()
     assert channel.is_seen

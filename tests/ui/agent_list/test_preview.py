@@ -88,7 +88,7 @@ def test_what_covers_the_list_covers_it() -> None:
     assert state.watched(now) == rows_of(SHOP)[0]
     for covered in (asked(now), pressed(now, "?")[0]):
         assert state.watched(covered) is None and "─ screen" not in "\n".join(texts(covered))
-    assert "here" in "\n".join(beside(pressed(now, "?", "x")[0]))
+    assert "here" in "\n".join(beside(pressed(now, "?", "escape")[0]))
 
 
 def test_escape_closes_what_was_opened_last() -> None:

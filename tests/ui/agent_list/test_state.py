@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tallylight.snapshot import rows
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list import press, state
+from tallylight.ui.agent_list import help, press, state
 from tallylight.ui.agent_list.draw import draw
 from tallylight.ui.agent_list.effects import Answer, Ask, Fork, Go, Look, Quit, Resume, Why
 from tallylight.ui.agent_list.geometry import areas
@@ -327,12 +327,13 @@ def test_help_and_explanations_scroll_and_go_away() -> None:
 
     assert pressed(text, "down", Mouse("wheel_down", 0, 0))[0].scroll == 1 + press.WHEEL
     assert pressed(text, "end")[0].scroll == 30 - height
-    assert pressed(text, "end", "home", "x") == (listed(*THREE, lines=12), ())
-    assert pressed(listed(*THREE), "?")[0].text == press.HELP
+    assert pressed(text, "end", "home", "q") == (listed(*THREE, lines=12), ())
+    assert pressed(listed(*THREE), "?")[0].text == help.HELP
 
 
 _EVENTS: list[Event] = [
-    *map(Key, "afrsuwq/?jk123x"), *map(Key, ("enter", "escape", "up", "down", "end", "home", "backspace", "page_down")),
+    *map(Key, "afrsuwq/?jk123xXngpcviDy"),
+    *map(Key, ("enter", "escape", "up", "down", "end", "home", "backspace", "page_down")),
     *map(Key, (" ", " ", "tab", "[", "right")),
     Paste("x"), Mouse("press", 2, 1), Mouse("wheel_down", 1, 1), Mouse("wheel_up", 1, 1),
 ]  # fmt: skip

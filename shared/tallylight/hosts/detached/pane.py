@@ -140,6 +140,10 @@ class TmuxPane:
         command += [";", "send-keys", "-t", self.target, "Enter"] if enter else []
         self._order(*command, given=text.encode())
 
+    def close(self) -> None:
+        """By tmux's own command; the last pane of a window ends that, too."""
+        self._order("kill-pane", "-t", self.target)
+
     def _order(self, *command: str, given: bytes | None = None) -> None:
         done = self._run(*command, given=given)
         if done is None or done.code != 0:
@@ -228,6 +232,10 @@ class ScreenPane:
     def paste(self, text: str, *, enter: bool) -> None:
         """As keys: Screen knows no bracketed paste."""
         self.press(f"{text}\r" if enter else text)
+
+    def close(self) -> None:
+        """By Screen's own command for its window."""
+        self._run("screen", "-S", self.address, "-p", self.window, "-X", "kill")
 
     def _run(self, *command: str) -> None:
         done = unstuck(lambda: run(command, self.env))

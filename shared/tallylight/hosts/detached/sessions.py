@@ -12,8 +12,8 @@ import functools
 import threading
 from collections.abc import Mapping
 
-from tallylight.actions.answer import Typist
 from tallylight.actions.caller import Being
+from tallylight.actions.close import Closer
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
@@ -57,8 +57,8 @@ class Multiplexers:
             return pane.pid is not None
         return host.startswith("sessions-") and (tmux_target(pane.attach) or screen_target(pane.attach)) is not None
 
-    def at(self, host: str, pane: Pane) -> Typist | Refusal:
-        """What looks at *pane* and types into it, for `actions.answer` and `actions.say`; refused if it is not ours."""
+    def at(self, host: str, pane: Pane) -> Closer | Refusal:
+        """What looks at *pane*, types into it and closes it, for `actions`; refused if it is not ours."""
         if (gui := gui_of(host, process_table.table())) is not None:
             return self._wezterm(gui, pane)
         if self.can_type(host, pane):

@@ -43,6 +43,7 @@ from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui import ansi, colours
 from tallylight.ui.agent_list import draw, state
+from tallylight.ui.agent_list.carrying import carried, examined
 from tallylight.ui.agent_list.channel import (
     AS_OF,
     CHANNEL,
@@ -59,6 +60,7 @@ from tallylight.ui.agent_list.channel import (
     word_of,
 )
 from tallylight.ui.agent_list.pictures import Sender
+from tallylight.ui.agent_list.selection import Act
 from tallylight.wire.values import is_number
 
 #: What may attach a terminal to a detached session. The argument list comes from another process.
@@ -177,6 +179,14 @@ class _List:
         if verb == "look":
             found = self.host.once.ask(typist)
             return found if isinstance(found, Question) else found.text
+        if verb == "examine" and rest[1] in (Act.INTERRUPT.value, Act.CLOSE.value):
+            held = examined(Act(rest[1]), typist, self.host.once)
+            return held if isinstance(held, Holder) else held.text
+        if verb in (Act.INTERRUPT.value, Act.CLOSE.value) and len(words) == 4:
+            if not all(is_number(word, 23) for word in words[2:]):
+                return "a list cannot ask for that"
+            did = carried(Act(verb), typist, self.host.once, words[1], int(words[2]), int(words[3]))
+            return "" if isinstance(did, Done) else did.text
         if verb == "taker":
             taker = self.host.once.taker(typist)
             return taker if isinstance(taker, Holder | Busy) else taker.text

@@ -61,6 +61,12 @@ class WindowTypist:
             text = f"{_PASTE}{text}{_PASTE_END}"
         self._write(f"{text}\r" if enter else text)
 
+    def close(self) -> None:
+        """As kitty does for a key of its own, without a question: the person was asked."""
+        if self.window.id not in self.host.boss.window_id_map:
+            raise SessionError("that pane is gone")
+        self.host.boss.mark_window_for_close(self.window.id)
+
     def _write(self, text: str) -> None:
         if self.window.id not in self.host.boss.window_id_map:
             raise SessionError("that pane is gone")

@@ -105,6 +105,11 @@ class WezTermPane:
         if enter:
             self._send("\r", "--no-paste")
 
+    def close(self) -> None:
+        """By WezTerm's own command."""
+        if self._cli("kill-pane", "--pane-id", self.entry.id).code != 0:
+            raise SessionError("that pane is gone")
+
     def screen(self) -> StyledScreen:
         """What is on its screen, with its colours; of one that is drawn meanwhile the cursor may be of before."""
         row = self._row()

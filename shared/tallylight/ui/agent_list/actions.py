@@ -27,6 +27,7 @@ from tallylight.snapshot import requests, sockets
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.sockets import SocketError
+from tallylight.ui.agent_list.carrying import carried, examined, refused
 from tallylight.ui.agent_list.channel import (
     CHANNEL,
     CHUNK,
@@ -42,6 +43,7 @@ from tallylight.ui.agent_list.channel import (
 )
 from tallylight.ui.agent_list.effects import Answer, Queue, Say
 from tallylight.ui.agent_list.pictures import Receiver
+from tallylight.ui.agent_list.selection import Act, Target
 from tallylight.wire.styled import StyledScreen
 
 #: Seconds that the terminal has to answer. While it is too busy for that it could not show the list either.
@@ -81,6 +83,12 @@ class Actions(Protocol):
 
     def say(self, given: Say) -> str:
         """Type a text into an agent, and Enter."""
+
+    def examine(self, act: Act, row: Row) -> Holder | str:
+        """What is in the foreground of the pane of *row*, if *act* can be done to it."""
+
+    def carry(self, act: Act, target: Target) -> str:
+        """Do *act* to a pane, if what was shown is still in front there."""
 
     def queue(self, given: Queue) -> str:
         """Have a text wait for the end of an agent's turn, in place of what waits for that."""
@@ -156,6 +164,21 @@ class Requests:
         done = self._once.say(typist, say.Say(held.pane, held.pid, held.start, given.text, enter=True))
         return "" if isinstance(done, Done) else done.text
 
+    def examine(self, act: Act, row: Row) -> Holder | str:
+        typist = self._sessions.at(row.host, row.pane)
+        if isinstance(typist, Refusal):
+            return f"{act.value} it {_ELSEWHERE}"
+        found = examined(act, typist, self._once)
+        return found if isinstance(found, Holder) else found.text
+
+    def carry(self, act: Act, target: Target) -> str:
+        typist = self._sessions.at(target.row.host, target.row.pane)
+        if isinstance(typist, Refusal):
+            return f"{act.value} it {_ELSEWHERE}"
+        held = target.holder
+        done = carried(act, typist, self._once, held.pane, held.pid, held.start)
+        return "" if isinstance(done, Done) else done.text
+
     def queue(self, given: Queue) -> str:
         held = given.holder
         return self._host_says(given.row, "queue", held.pane, str(held.pid), str(held.start), given.text)
@@ -223,7 +246,8 @@ class Private(Requests):
 
     def start(self, verb: str, row: Row) -> str:
         if row.is_own:
-            return self._said(verb, row.pane.id)
+            # What is refused is said here; the page that asks is in another tab.
+            return refused(verb, row, self._environ) or self._said(verb, row.pane.id)
         if verb == "go" and row.pane.attach:
             return self._said("attach", *row.pane.attach)
         return super().start(verb, row)
@@ -264,6 +288,18 @@ class Private(Requests):
             return super().say(given)
         held = given.holder
         return self._said("say", held.pane, str(held.pid), str(held.start), given.text)
+
+    def examine(self, act: Act, row: Row) -> Holder | str:
+        if not row.is_own:
+            return super().examine(act, row)
+        reply = self._call("examine", row.pane.id, act.value)
+        return reply if isinstance(reply, str | Holder) else _SILENT
+
+    def carry(self, act: Act, target: Target) -> str:
+        if not target.row.is_own:
+            return super().carry(act, target)
+        held = target.holder
+        return self._said(act.value, held.pane, str(held.pid), str(held.start))
 
     def queue(self, given: Queue) -> str:
         if not given.row.is_own:

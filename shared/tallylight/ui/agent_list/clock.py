@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
-from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.mode import OVER
 from tallylight.ui.agent_list.state import State
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
@@ -19,7 +19,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 def due(state: State) -> float:
     """When the next age, or the end of something, is drawn otherwise, in seconds since the epoch; infinite: never."""
-    if state.mode in (Mode.TEXT, Mode.WEEK):
+    if state.mode in OVER:
         return math.inf
     times = (at for row in state.rows for at in _of(row.pane, state.now))
     return min((at for at in times if at > state.now), default=math.inf)

@@ -16,19 +16,18 @@ from tallylight.model.status import Status
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import beside, details, tasks
-from tallylight.ui.agent_list import narrow, preview, week
+from tallylight.ui.agent_list import foot, narrow, preview, week
 from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.geometry import (
     ROOMY,
     areas,
     is_beside,
     is_narrow,
-    is_previewing,
     list_columns,
     placed,
     preview_columns,
 )
-from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.mode import OVER, Mode
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.layout import GAP, age, clean, left, pad, status_words
 from tallylight.ui.spans import Line, Span, painted, with_cursor
@@ -49,17 +48,17 @@ def draw(state: State) -> list[Line]:
     parts = areas(state)
     if state.mode is Mode.WEEK:
         lines = week.draw(state.week, state.columns, state.lines, state.scroll)
-    elif state.mode is Mode.TEXT:
+    elif state.mode in OVER:
         texts = state.text[state.scroll : state.scroll + parts.rows]
         lines = [_head_of_text(state)] + [(Span(clean(text, state.columns)),) for text in texts]
         lines += [()] * (parts.rows - len(texts))
-        lines.append((Span(clean("up, down: scroll   any other key: back", state.columns)),))
+        lines.append((Span(clean(foot.of_text(state), state.columns), is_bold=bool(state.message)),))
     else:
         narrow = attrs.evolve(state, columns=list_columns(state))
         middle = [*_rows(narrow, parts.rows), *_details(narrow, parts.details)]
         shown = preview.draw(state.preview, state.row, preview_columns(state), parts.preview) if state.preview else []
         middle = _beside(middle, narrow.columns, shown) if is_beside(state) else [*middle, *shown]
-        lines = [_head(state), *middle, _foot(state)]
+        lines = [_head(state), *middle, foot.line(state)]
     return [_clipped(line, state.columns) for line in lines[: state.lines]]
 
 
@@ -109,6 +108,9 @@ def _head(state: State) -> Line:
 
 
 def _head_of_text(state: State) -> Line:
+    if state.mode is Mode.HELP:
+        typed = clean(state.sought)
+        return (Span("keys  ", is_bold=True), Span(clean(f"/{typed}▏", max(1, state.columns - 6))))
     row, title = state.row, state.title
     if title == "why" and row is not None:
         title = f"why {row.name} is {status_words(row.pane.status, row.pane.kind)}"
@@ -144,7 +146,7 @@ def _row(row: Row, text: str, state: State) -> Line:
     snoozed = is_snoozed(pane, state.now)
     room = max(1, state.columns - 5)
     return (
-        Span("▸" if is_selected else " "),
+        narrow.pointer(row, state),
         Span(
             f" {lights.mark(pane.status, pane.kind):<2}",
             chip=None if snoozed else pane.status,
@@ -293,88 +295,3 @@ def _who(row: Row, now: float) -> str:
         waits_now = max(0.0, now - pane.since) if pane.status is Status.WAITING and pane.since else 0.0
         words.append(f"waited {age(pane.waited_s + waits_now)} today")
     return ", ".join(word for word in words if word)
-
-
-# The foot --------------------------------------------------------------------------------------------------------
-
-_HINTS = {
-    Mode.LIST: (
-        "? help",
-        "Enter go",
-        "a answer",
-        "/ filter",
-        "Space preview",
-        "e write",
-        "o sort",
-        "n name",
-        "p pin",
-        "c colour",
-        "g group",
-        "s snooze",
-        "w why",
-        "t week",
-        "f fork",
-        "r resume",
-        "u unread",
-        "q",
-    ),
-    Mode.WRITE: ("Enter send", "Alt+Enter new line", "Esc leave, the draft is kept"),
-    Mode.FILTER: ("type to filter", "Enter keep", "Esc all"),
-}
-
-
-def _foot(state: State) -> Line:
-    if state.naming is not None:
-        typed = clean(state.naming.text)
-        while width(typed) > max(1, state.columns - 7):
-            typed = typed[1:]
-        return (Span(clean(f"name: {typed}▏", state.columns), is_bold=True),)
-    if state.message:
-        return (Span(clean(state.message, state.columns), is_bold=True),)
-    if not state.has_focus:
-        return ()
-    hints = ""
-    for hint in _hints(state):
-        longer = f"{hints}   {hint}" if hints else hint
-        if len(longer) > state.columns:
-            break
-        hints = longer
-    return (Span(hints),)
-
-
-def _hints(state: State) -> tuple[str, ...]:
-    if is_previewing(state) and state.mode is Mode.LIST:
-        first, *more = _HINTS[Mode.LIST]
-        return (first, "Tab page", "[ ] ← → move", "Space close", *(hint for hint in more if "Space" not in hint))
-    if state.writing is not None and state.writing.why:
-        return ("Enter queue", *_HINTS[Mode.WRITE][1:])
-    if state.mode is Mode.LIST and state.row is not None:
-        return tuple(hint for hint in _HINTS[Mode.LIST] if _applies(hint, state.row.pane))
-    return _HINTS.get(state.mode) or _answering(state)
-
-
-def _applies(hint: str, pane: Pane) -> bool:
-    """Whether the key of *hint* can do something to the selected *pane*, as far as its light says."""
-    match hint[0]:
-        case "a":
-            return pane.status is Status.WAITING
-        case "e":
-            return pane.status not in (Status.WAITING, Status.DOWN)
-        case "r":
-            return pane.status is Status.DOWN
-        case "u":
-            return not pane.unread
-        case _:
-            return True
-
-
-def _answering(state: State) -> tuple[str, ...]:
-    """What to press while a question is shown, and how much of it is not."""
-    shown = state.asking
-    if shown is None or not shown.height:
-        return ("the window is too small to show it", "Esc leave")
-    below = len(shown.lines) - shown.window.stop
-    more = (f"… {below} more below",) if below else ()
-    if shown.unread:
-        return (f"… {shown.unread} to read: scroll", *more, "then a number answers", "Esc leave")
-    return (*more, "a number answers", "Esc leave")

@@ -9,6 +9,7 @@ import attrs
 from tallylight.actions.answer import Holder, Question
 from tallylight.snapshot.labels import Label
 from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list.selection import Act, Proposal
 
 
 @attrs.frozen
@@ -75,6 +76,21 @@ class Answer:
 
 
 @attrs.frozen
+class Propose:
+    """Find out what is in the panes of *rows*, to which *act* is to be done: `proposed` takes it."""
+
+    act: Act
+    rows: tuple[Row, ...]
+
+
+@attrs.frozen
+class Carry:
+    """Do what *proposal* shows."""
+
+    proposal: Proposal
+
+
+@attrs.frozen
 class Relabel:
     """Keep *label* for the conversation of *row*."""
 
@@ -127,7 +143,7 @@ class Unqueue:
 
 
 Effect = (
-    Quit | Back | Go | Fork | Resume | Ask | Why | Look | Answer | Relabel | Regroup | LookBack | Reach | Say | Queue
-    | Unqueue
+    Quit | Back | Go | Fork | Resume | Ask | Why | Look | Answer | Propose | Carry | Relabel | Regroup | LookBack
+    | Reach | Say | Queue | Unqueue
 )  # fmt: skip
 Effects = tuple[Effect, ...]

@@ -10,7 +10,7 @@ import attrs
 
 from tallylight.ui.agent_list.editor import rows_of
 from tallylight.ui.agent_list.grouping import fits
-from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.mode import OVER, Mode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Areas:
 def areas(state: State) -> Areas:
     """Part the lines: on a small screen there are fewer details, so that rows remain, and in a narrow one none."""
     middle = max(0, state.lines - 2)
-    if state.mode in (Mode.TEXT, Mode.WEEK):
+    if state.mode in OVER:
         return Areas(middle, 0)
     if state.mode is Mode.ANSWER and state.asking is not None:
         # A rule, what is asked, and the answers; the selected row stays if it can, to show whom it is about.

@@ -23,6 +23,7 @@ from tallylight.ui import ansi
 from tallylight.ui.agent_list import clock, draw, effects, geometry, press, preview, state, writing
 from tallylight.ui.agent_list.actions import Actions
 from tallylight.ui.agent_list.screens import Screens
+from tallylight.ui.agent_list.selection import Act, Proposal, Target, outcome
 from tallylight.ui.agent_list.state import State
 from tallylight.ui.agent_list.week_reader import WeekReader
 from tallylight.ui.keys import Decoder
@@ -232,7 +233,8 @@ class _List:
             case effects.Resume(row):
                 self._leave(self._actions.start("resume", row))
             case effects.Ask(row, verb, args):
-                self._tell(self._actions.ask(row, verb, args))
+                if problem := self._actions.ask(row, verb, args):
+                    self._tell(problem)
             case effects.Look(row):
                 found = self._actions.look(row)
                 if isinstance(found, str):
@@ -241,6 +243,10 @@ class _List:
                     self.state = state.asked(self.state, row, found)
                 else:
                     self._tell("it asks for text, not for a choice; press Enter to go there")
+            case effects.Propose(act, wanted):
+                self._propose(act, wanted)
+            case effects.Carry(proposal):
+                self._carry(proposal)
             case effects.Relabel(row, label):
                 self._keep(lambda found: found.with_label(row.host, row.pane, label, time.time()))
             case effects.Regroup(group):
@@ -272,6 +278,17 @@ class _List:
             case effects.Why(row):
                 text = self._explain(row, self.state.columns, time.time())
                 self.state = state.explained(self.state, "why", tuple(text))
+
+    def _propose(self, act: Act, wanted: tuple[rows.Row, ...]) -> None:
+        found = [(row, self._actions.examine(act, row)) for row in wanted]
+        targets = tuple(Target(row, held) for row, held in found if not isinstance(held, str))
+        left_out = tuple((row, why) for row, why in found if isinstance(why, str))
+        self.state = state.proposed(self.state, Proposal(act, targets, left_out))
+
+    def _carry(self, proposal: Proposal) -> None:
+        told = [(target.row, self._actions.carry(proposal.act, target)) for target in proposal.targets]
+        failed = tuple((row, why) for row, why in told if why)
+        self._tell(outcome(proposal.act, len(told) - len(failed), failed))
 
     def _keep(self, how: Callable[[Labels], Labels]) -> None:
         if problem := self._labels.change(how):

@@ -18,5 +18,13 @@ class Mode(enum.Enum):
     TEXT = "text"
     #: What the agents did in the last days, over the whole list.
     WEEK = "week"
+    #: The help over the whole list, and words that are looked for in it.
+    HELP = "help"
+    #: What would be interrupted or closed, over the whole list.
+    CONFIRM = "confirm"
     #: The name of the selected row is typed.
     NAME = "name"
+
+
+#: What covers the whole list.
+OVER = (Mode.TEXT, Mode.WEEK, Mode.HELP, Mode.CONFIRM)

@@ -39,6 +39,13 @@ def head(state: State) -> Line:
     return tuple(spans)
 
 
+def pointer(row: Row, state: State) -> Span:
+    """The first cell of a row: whether it is chosen, or selected."""
+    if row.address in state.chosen:
+        return Span("◆")
+    return Span("▸" if state.has_focus and row.address == state.selected else " ")
+
+
 def coloured(label: Label) -> Span:
     """The cell between a mark and a name: a bar of the label's colour, or a blank."""
     if not label.colour:
@@ -74,7 +81,7 @@ def _row(row: Row, state: State) -> list[Line]:
     mark = f" {lights.mark(pane.status, pane.kind):<2}"
     needs = pane.status in NEEDS and not snoozed
     first: Line = (
-        Span("▸" if is_selected else " "),
+        pointer(row, state),
         Span(mark, chip=None if snoozed else pane.status, is_bold=needs),
         coloured(row.label),
         Span(title, is_bold=needs or pane.unread, is_reverse=is_selected),

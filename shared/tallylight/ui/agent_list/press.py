@@ -3,7 +3,7 @@ Press: what a key, a paste or the mouse makes of the list.
 
     state, effects = press(state, event)
 
-What effects there are, `effects` says; they are for the loop to carry out. `HELP` names the keys.
+What effects there are, `effects` says; they are for the loop to carry out. `help.HELP` names the keys.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import attrs
 
 from tallylight.actions.say import MAX_TEXT
 from tallylight.snapshot.rows import Row
-from tallylight.ui.agent_list import editor, labelling, preview, writing
+from tallylight.ui.agent_list import choosing, editor, labelling, preview, writing
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.effects import (
     Answer,
-    Ask,
     Back,
+    Carry,
     Effects,
     Fork,
     Go,
@@ -42,13 +42,13 @@ from tallylight.ui.agent_list.geometry import (
     preview_columns,
     row_at,
 )
-from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.mode import OVER, Mode
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.state import (
     State,
-    explained,
     filtered,
     followed,
+    helped,
     listing,
     looking_back,
     scrolled,
@@ -81,6 +81,8 @@ def _pressed(state: State, event: Key | Paste | Mouse) -> tuple[State, Effects]:
             return _pasted(state, event.text), ()
         if state.mode is Mode.NAME:
             return labelling.pasted(state, event), ()
+        if state.mode is Mode.HELP:
+            return helped(state, state.sought + event.text), ()
         # Never as commands: what is pasted was not pressed.
         return (typed(state, event.text) if state.mode is Mode.FILTER else state), ()
     if state.mode is Mode.WRITE:
@@ -98,6 +100,8 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
         return moved, ()
     if (shown := _preview_key(state, key.name)) is not None:
         return shown, ()
+    if key.name == "escape" and state.chosen:
+        return attrs.evolve(state, chosen=frozenset()), ()
     if key.name == "escape" and state.filter:
         return filtered(attrs.evolve(state, filter="")), ()
     if key.name == "escape" and state.is_panel:
@@ -107,7 +111,9 @@ def _list_key(state: State, key: Key) -> tuple[State, Effects]:
     if key.name == "/":
         return attrs.evolve(state, mode=Mode.FILTER), ()
     if key.name == "?":
-        return explained(state, "keys", HELP), ()
+        return helped(state), ()
+    if key.name == "X":
+        return choosing.all_or_none(state), ()
     if key.name == "o":
         order = state.order.next
         return told(filtered(attrs.evolve(state, order=order)), f"sorted by {order.value}"), ()
@@ -189,6 +195,27 @@ def _text_key(state: State, key: Key) -> tuple[State, Effects]:
     return (scrolled(state, step) if step is not None else listing(state)), ()
 
 
+def _help_key(state: State, key: Key) -> tuple[State, Effects]:
+    # Letters and blanks are what is looked for.
+    step = _step(key.name, max(1, areas(state).rows - 1), MAX_LINES) if len(key.name) > 1 else None
+    if step is not None:
+        return scrolled(state, step), ()
+    if key.name == "backspace":
+        return helped(state, state.sought[:-1]), ()
+    return (helped(state, state.sought + key.name) if len(key.name) == 1 else listing(state)), ()
+
+
+def _confirm_key(state: State, key: Key) -> tuple[State, Effects]:
+    proposal = state.proposal
+    if (step := _step(key.name, max(1, areas(state).rows - 1), MAX_LINES)) is not None:
+        return scrolled(state, step), ()
+    if key.name != "y" or proposal is None:
+        return listing(state), ()
+    if proposal.read < len(state.text):
+        return told(state, "read all of it first: scroll with up, down and the page keys"), ()
+    return attrs.evolve(listing(state), chosen=frozenset()), (Carry(proposal),)
+
+
 def _write_key(state: State, name: str) -> tuple[State, Effects]:
     row, found = state.row, state.writing
     if name in ("escape", "ctrl+c") or row is None or found is None:
@@ -225,6 +252,8 @@ _KEYS: dict[Mode, Callable[[State, Key], tuple[State, Effects]]] = {
     Mode.ANSWER: _answer_key,
     Mode.NAME: labelling.key,
     Mode.TEXT: _text_key,
+    Mode.HELP: _help_key,
+    Mode.CONFIRM: _confirm_key,
     Mode.WEEK: _text_key,
 }
 
@@ -253,48 +282,24 @@ def _unqueueing(state: State, row: Row) -> tuple[State, Effects]:
     return state, (Unqueue(row),)
 
 
-def _snoozing(state: State, row: Row) -> tuple[State, Effects]:
-    # A second time takes it back.
-    return state, (Ask(row, "snooze", ("0",) if row.pane.snoozed_until > state.now else ()),)
-
-
 _COMMANDS: dict[str, Callable[[State, Row], tuple[State, Effects]]] = {
     "enter": lambda state, row: (state, (Go(row),)),
     "a": _answering,
     "E": _unqueueing,
+    "D": choosing.closing,
     "c": labelling.colour,
     "e": lambda state, row: (state, (Reach(row),)),
     "f": lambda state, row: (state, (Fork(row),)),
+    "i": choosing.interrupting,
     "n": labelling.begun,
     "p": labelling.pin,
     "r": lambda state, row: (state, (Resume(row),)),
-    "s": _snoozing,
-    "u": lambda state, row: (state, (Ask(row, "unread"),)),
+    "s": choosing.snoozing,
+    "u": lambda state, row: choosing.asked(state, row, "unread"),
+    "v": lambda state, row: choosing.asked(state, row, "seen"),
     "w": lambda state, row: (state, (Why(row),)),
+    "x": choosing.toggled,
 }
-
-HELP: tuple[str, ...] = (
-    "Enter     go there; or click twice",
-    "a         answer its question here",
-    "e         write to it, or queue a text until its turn ends: Enter sends, Alt+Enter begins a line",
-    "E         cancel what is queued for it",
-    "Space     preview: its screen as it is now; Tab, shift+Tab: what it asks, last reply, plan, why",
-    "[ ] ← →   move the preview",
-    "/         filter by words, is:waiting, is:unread, is:pinned, agent:codex, project:…, host:…, colour:…; Esc: all",
-    "o         sort by need, age or name",
-    "g         group by project, machine or terminal",
-    "n         name its conversation; an empty name takes it away",
-    "p         pin it to the top, or let it go",
-    "c         give it the next colour",
-    "f         fork it into a new pane",
-    "r         resume it after its agent has ended",
-    "s         snooze it, or end the snooze",
-    "u         mark it unread",
-    "w         show why it has this light",
-    "t         what the agents did this week",
-    "up, down  or k, j; page up, page down, home, end",
-    "q, Esc    leave",
-)
 
 
 # The mouse -------------------------------------------------------------------------------------------------------
@@ -309,8 +314,8 @@ def _mouse(state: State, event: Mouse) -> tuple[State, Effects]:
             return _preview_moved(state, step, 0), ()
         if state.mode in (Mode.WRITE, Mode.NAME):
             return state, ()
-        return (scrolled(state, step) if state.mode in (Mode.TEXT, Mode.WEEK) else wheeled(state, step)), ()
-    if state.mode in (Mode.TEXT, Mode.WEEK):
+        return (scrolled(state, step) if state.mode in OVER else wheeled(state, step)), ()
+    if state.mode in OVER:
         return listing(state), ()
     if _is_in_preview(state, event) or state.mode in (Mode.WRITE, Mode.NAME):
         return state, ()

@@ -19,6 +19,7 @@ from tallylight.model.beside import Beside
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list import help
 from tallylight.ui.agent_list import preview as previews
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list import week as weeks
@@ -26,10 +27,12 @@ from tallylight.ui.agent_list.editor import Editor
 from tallylight.ui.agent_list.filtering import Order, matches, ordered
 from tallylight.ui.agent_list.geometry import ROOMY, areas, height_of_row, in_view, is_previewing
 from tallylight.ui.agent_list.grouping import grouped, least_top
-from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.mode import OVER, Mode
 from tallylight.ui.agent_list.preview import Preview
 from tallylight.ui.agent_list.question import Asking
+from tallylight.ui.agent_list.selection import Proposal, outcome
 from tallylight.ui.agent_list.week import Week
+from tallylight.ui.layout import chop
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise
 
@@ -92,6 +95,11 @@ class State:
     drafts: tuple[tuple[str, Editor], ...] = ()
     #: The agent that is shown beside the list, or below it; None while none is.
     preview: Preview | None = None
+    #: What would be done to panes, in mode CONFIRM; and what is looked for in the help.
+    proposal: Proposal | None = None
+    sought: str = ""
+    #: The addresses of the rows that were chosen together.
+    chosen: frozenset[str] = frozenset()
     #: What mode WEEK shows, from the line *scroll* on.
     week: Week = None
     #: What stands beside the status of agents, by `Pane.agent_pid`.
@@ -135,7 +143,8 @@ def resized(state: State, columns: int, lines: int) -> State:
 
 def refreshed(state: State, rows: tuple[Row, ...], now: float) -> State:
     """These are the rows *now*, in order."""
-    state = filtered(attrs.evolve(state, rows=rows, now=now))
+    chosen = state.chosen and state.chosen & {row.address for row in rows}
+    state = filtered(attrs.evolve(state, rows=rows, now=now, chosen=chosen))
     if state.asking is not None:
         row = state.row
         if row is None or row.address != state.asker or not _still_asks(state, row.pane):
@@ -194,6 +203,10 @@ def pictured(state: State, address: str, found: StyledScreen | str) -> State:
 
 def drawn(state: State) -> State:
     """What `draw` made of *state* stands on the screen: the person can have seen it."""
+    if state.proposal is not None:
+        read = max(state.proposal.read, state.scroll + areas(state).rows)
+        if read != state.proposal.read:
+            return attrs.evolve(state, proposal=attrs.evolve(state.proposal, read=read))
     if state.asking is None or (found := asking.drawn(state.asking)) is state.asking:
         return state
     return attrs.evolve(state, asking=found)
@@ -209,9 +222,26 @@ def explained(state: State, title: str, text: tuple[str, ...]) -> State:
     return attrs.evolve(state, mode=Mode.TEXT, title=title, text=text, scroll=0)
 
 
+def helped(state: State, sought: str = "") -> State:
+    """Show the help, as far as it is about *sought*."""
+    kept = sanitise(sought)[:MAX_FILTER]
+    return attrs.evolve(state, mode=Mode.HELP, title="keys", sought=kept, text=help.found(kept), scroll=0)
+
+
+def proposed(state: State, proposal: Proposal) -> State:
+    """Show *proposal*, unless a person has gone on to something else, or there is nothing left to do."""
+    if state.mode is not Mode.LIST:
+        return state
+    if not proposal.targets:
+        return told(state, outcome(proposal.act, 0, proposal.left_out))
+    shown = attrs.evolve(state, mode=Mode.CONFIRM, proposal=proposal, title=proposal.title, scroll=0)
+    lines = proposal.lines()
+    return attrs.evolve(shown, text=tuple(part for line in lines for part in chop(line, max(1, state.columns))))
+
+
 def visible(state: State) -> tuple[Row, ...]:
     """The rows that a person can see."""
-    if state.mode in (Mode.TEXT, Mode.WEEK):
+    if state.mode in OVER:
         return ()
     return state.shown[state.top : state.top + in_view(state)]
 
@@ -244,7 +274,8 @@ def scrolled(state: State, step: int) -> State:
 
 def listing(state: State) -> State:
     """Back to the list."""
-    closed = attrs.evolve(state, naming=None, asking=None, asker="", known=None, title="", text=(), week=None, scroll=0)
+    closed = attrs.evolve(state, naming=None, proposal=None, sought="", asking=None, asker="", known=None)
+    closed = attrs.evolve(closed, title="", text=(), week=None, scroll=0)
     return settled(attrs.evolve(closed, mode=Mode.LIST, writing=None))
 
 

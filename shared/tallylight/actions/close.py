@@ -1,0 +1,75 @@
+"""
+Closing a pane, with whatever runs in it, in the name of a person who was shown which one.
+
+`occupant` tells what is in the foreground of a pane now, an agent or any other program; a surface shows it. `close`
+looks again, and closes the pane by its host's own means only if the same process is still in front there: a pane in
+which something else was started meanwhile is not the one that was agreed to. What is refused names its rule: those of
+`actions.answer`, and `process`: something else is in the foreground, or it cannot be told what.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import attrs
+
+from tallylight.actions.answer import Done, Holder, Seen, Typist, reached
+from tallylight.actions.gate import Refusal
+from tallylight.evidence.process import base_name
+
+
+@attrs.frozen
+class Close:
+    """Close the pane in whose foreground the process *pid* is, begun at *start*."""
+
+    pane: str
+    pid: int
+    start: int
+
+
+class Closer(Typist, Protocol):
+    """A `Typist` whose pane can be closed. Nothing but `close` below may call `close`."""
+
+    def close(self) -> None:
+        """Close the pane, as its host does when a person says so. `SessionError` if the host cannot."""
+
+
+def occupant(typist: Typist) -> Holder | Refusal:
+    """What is in the foreground of the pane now: an agent by its name, or another program by its own."""
+    return reached(lambda: _occupant(typist))
+
+
+def close(closer: Closer, given: Close) -> Done | Refusal:
+    """Look again, and close the pane if what was shown is still in front there."""
+    return reached(lambda: _close(closer, given))
+
+
+def _occupant(typist: Typist) -> Holder | Refusal:
+    seen = typist.see()
+    return seen if isinstance(seen, Refusal) else _occupant_of(seen)
+
+
+def _occupant_of(seen: Seen) -> Holder | Refusal:
+    found = seen.foreground
+    process = found.process or found.leader
+    # Without its start nobody could tell later whether it still is the same process.
+    if process is None or not process.start:
+        return Refusal("process", "it cannot be told what runs in that pane; nothing was closed")
+    program = base_name(process.argv[0] if process.argv else process.exe or process.comm)
+    name = found.agent.name if found.agent is not None and not found.is_remote else program
+    return Holder(seen.pane, name, process.pid, process.start)
+
+
+def _close(closer: Closer, given: Close) -> Done | Refusal:
+    seen = closer.see()
+    if isinstance(seen, Refusal):
+        return seen
+    held = _occupant_of(seen)
+    if isinstance(held, Refusal):
+        return held
+    if held.pane != given.pane:
+        return Refusal("gone", "that is another pane now; nothing was closed")
+    if (held.pid, held.start) != (given.pid, given.start):
+        return Refusal("process", f"{held.agent} runs there now; nothing was closed")
+    closer.close()
+    return Done(given.pane, "closed")

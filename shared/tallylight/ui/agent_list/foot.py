@@ -1,0 +1,126 @@
+"""
+Foot: the last line of the list, with the keys that apply now, or what there is to tell.
+"""
+
+from __future__ import annotations
+
+from tallylight.model.status import Status
+from tallylight.snapshot.schema import Pane
+from tallylight.ui.agent_list.geometry import is_previewing
+from tallylight.ui.agent_list.mode import Mode
+from tallylight.ui.agent_list.state import State
+from tallylight.ui.layout import clean
+from tallylight.ui.spans import Line, Span
+from tallylight.wire.text import width
+
+_HINTS = {
+    Mode.LIST: (
+        "? help",
+        "Enter go",
+        "a answer",
+        "/ filter",
+        "Space preview",
+        "e write",
+        "o sort",
+        "n name",
+        "p pin",
+        "c colour",
+        "g group",
+        "s snooze",
+        "w why",
+        "t week",
+        "f fork",
+        "r resume",
+        "u unread",
+        "x choose",
+        "v seen",
+        "i interrupt",
+        "D close",
+        "q",
+    ),
+    Mode.WRITE: ("Enter send", "Alt+Enter new line", "Esc leave, the draft is kept"),
+    Mode.FILTER: ("type to filter", "Enter keep", "Esc all"),
+}
+
+
+_FOR_SEVERAL = ("s snooze", "v seen", "u unread", "i interrupt", "D close", "x, X choose", "Esc none")
+
+
+def line(state: State) -> Line:
+    """The last line: what there is to tell, else the keys that do something to the selected row."""
+    if state.naming is not None:
+        typed = clean(state.naming.text)
+        while width(typed) > max(1, state.columns - 7):
+            typed = typed[1:]
+        return (Span(clean(f"name: {typed}▏", state.columns), is_bold=True),)
+    if state.message:
+        return (Span(clean(state.message, state.columns), is_bold=True),)
+    if not state.has_focus:
+        return ()
+    hints = ""
+    for hint in _hints(state):
+        longer = f"{hints}   {hint}" if hints else hint
+        if len(longer) > state.columns:
+            break
+        hints = longer
+    return (Span(hints),)
+
+
+def _hints(state: State) -> tuple[str, ...]:
+    if is_previewing(state) and state.mode is Mode.LIST:
+        first, *more = _HINTS[Mode.LIST]
+        return (first, "Tab page", "[ ] ← → move", "Space close", *(hint for hint in more if "Space" not in hint))
+    if state.writing is not None and state.writing.why:
+        return ("Enter queue", *_HINTS[Mode.WRITE][1:])
+    if state.mode is Mode.LIST and state.row is not None:
+        if state.chosen:
+            return (f"{len(state.chosen)} chosen", *_FOR_SEVERAL)
+        return tuple(hint for hint in _HINTS[Mode.LIST] if _applies(hint, state.row.pane))
+    return _HINTS.get(state.mode) or _answering(state)
+
+
+def _applies(hint: str, pane: Pane) -> bool:
+    """Whether the key of *hint* can do something to the selected *pane*, as far as its light says."""
+    match hint[0]:
+        case "a":
+            return pane.status is Status.WAITING
+        case "i":
+            return pane.status is Status.WORKING
+        case "v":
+            return pane.status in (Status.DONE, Status.DOWN) or pane.unread
+        case "e":
+            return pane.status not in (Status.WAITING, Status.DOWN)
+        case "r":
+            return pane.status is Status.DOWN
+        case "u":
+            return not pane.unread
+        case _:
+            return True
+
+
+def _answering(state: State) -> tuple[str, ...]:
+    """What to press while a question is shown, and how much of it is not."""
+    shown = state.asking
+    if shown is None or not shown.height:
+        return ("the window is too small to show it", "Esc leave")
+    below = len(shown.lines) - shown.window.stop
+    more = (f"… {below} more below",) if below else ()
+    if shown.unread:
+        return (f"… {shown.unread} to read: scroll", *more, "then a number answers", "Esc leave")
+    return (*more, "a number answers", "Esc leave")
+
+
+def of_text(state: State) -> str:
+    """The last line below a text over the whole list."""
+    if state.message:
+        return state.message
+    if state.mode is Mode.HELP:
+        return "type to search   up, down: scroll   Esc: back"
+    if state.proposal is not None:
+        left = len(state.text) - state.proposal.read
+        return (
+            f"… {left} more lines to read: scroll   Esc: back"
+            if left > 0
+            else f"y {state.title.rstrip('?')}   Esc: back"
+        )
+    return "up, down: scroll   any other key: back"

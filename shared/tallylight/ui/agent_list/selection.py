@@ -1,0 +1,84 @@
+"""
+Selection: several rows that a key is meant for, and the page that shows what would be interrupted or closed.
+
+Nothing is interrupted or closed that did not stand on that page: each pane with the program that is in front there, and
+its process. `y` counts only once all of it was on the screen; the pane's host compares again before it acts.
+"""
+
+from __future__ import annotations
+
+import enum
+
+import attrs
+
+from tallylight.actions.answer import Holder
+from tallylight.snapshot.rows import Row
+from tallylight.ui.layout import clean, status_words
+
+#: Of a name on the page, in cells.
+_CELLS = 40
+
+
+class Act(enum.Enum):
+    """What is done to panes after a page was read."""
+
+    INTERRUPT = "interrupt"
+    CLOSE = "close"
+
+    @property
+    def done(self) -> str:
+        """What was done: `interrupted`."""
+        return "interrupted" if self is Act.INTERRUPT else "closed"
+
+
+@attrs.frozen
+class Target:
+    """The pane of *row*, and what was in its foreground when it was shown."""
+
+    row: Row
+    holder: Holder
+
+
+@attrs.frozen
+class Proposal:
+    """
+    What would be done to *targets*; *left_out*: rows to which it is not done, and why.
+
+    *read*: how many of its lines a person has had on the screen.
+    """
+
+    act: Act
+    targets: tuple[Target, ...]
+    left_out: tuple[tuple[Row, str], ...] = ()
+    read: int = 0
+
+    @property
+    def title(self) -> str:
+        """What is asked: `close 2 panes?`."""
+        count = len(self.targets)
+        what = "agent" if self.act is Act.INTERRUPT else "pane"
+        return f"{self.act.value} {count} {what}{'' if count == 1 else 's'}?"
+
+    def lines(self) -> tuple[str, ...]:
+        """Each pane in a line or two that fit 40 columns, then what is left out."""
+        told: list[str] = []
+        for target in self.targets:
+            row, held = target.row, target.holder
+            told.append(f"{clean(row.called, _CELLS)}, pane {row.name}")
+            told.append(f"  {clean(held.agent, _CELLS)} (process {held.pid}), {_status(row)}")
+        if self.left_out:
+            told += ["", f"not {self.act.done}:"]
+            told += [f"{clean(row.called, _CELLS)}, pane {row.name}: {why}" for row, why in self.left_out]
+        return tuple(told)
+
+
+def _status(row: Row) -> str:
+    return status_words(row.pane.status, row.pane.kind)
+
+
+def outcome(act: Act, done: int, failed: tuple[tuple[Row, str], ...]) -> str:
+    """What came of it, in one line: how many it was done to, and the first that it was not done to."""
+    words = [f"{done} {act.done}"] if done else []
+    words += [f"{clean(row.called, _CELLS)}: {why}" for row, why in failed[:1]]
+    words += [f"and {len(failed) - 1} more not"] if len(failed) > 1 else []
+    return "; ".join(words)

@@ -23,8 +23,14 @@ import time
 from typing import Any
 
 import psutil
+from benchmarks.aims import Aim
 from tests.real_kitty.desk import Desk
 
+FIRST = Aim("list: its first picture, 100 agents", "a kitten of one `print`", most=0.25)
+CHANGE = Aim("list: from a light to its line", "the clock", most=300.0, unit="ms")
+WOKEN = Aim("panel: woken while nothing changes, 20 s", "the clock", most=25.0, unit="times")
+AIMS = (FIRST, CHANGE, WOKEN)
+QUICK = ("0.48",)
 PANES, ROUNDS = 100, 7
 IDLE_S = 20
 #: What the first line of a panel says of one pane of each status.
@@ -162,6 +168,9 @@ def report(version: str) -> None:
         print(f"  a change      {statistics.median(changes) * 1000:6.0f} ms   at most {max(changes) * 1000:.0f} ms")
         print(f"  panel         {opened_s * 1000:6.0f} ms   a change {statistics.median(panel_changes) * 1000:.0f} ms")
         print(f"  panel idle    {woken:6d} times woken in {IDLE_S} s")
+        FIRST.say(ratio)
+        CHANGE.say(statistics.median(changes) * 1000)
+        WOKEN.say(woken)
     finally:
         desk.close()
 

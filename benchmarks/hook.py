@@ -11,6 +11,7 @@ has a terminal, into which it writes. All take turns, so that whatever else the 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import pty
@@ -21,7 +22,13 @@ import threading
 import time
 from pathlib import Path
 
+from benchmarks.aims import Aim
+
 SHARED = Path(__file__).resolve().parent.parent / "shared"
+CPU = Aim("`tally hook`, as installed, processor", "`python3 -I -S -c pass`", most=1.5)
+WALL = Aim("`tally hook`, as installed, wall", "`python3 -I -S -c pass`", most=1.5)
+AIMS = (CPU, WALL)
+QUICK = ("--runs", "60")
 SMALL = {"session_id": "s", "cwd": "/w", "hook_event_name": "PreToolUse", "tool_name": "Bash"}
 
 
@@ -126,6 +133,9 @@ def inside(folder: str, runs: int, limit: float | None) -> int:
     ]
     with open(int(os.environ["REPORT_FD"]), "w") as report:  # noqa: PTH123
         report.write("\n".join(lines) + "\n")
+        with contextlib.redirect_stdout(report):
+            CPU.say(cpu["as installed, through sh"] / cpu[bare])
+            WALL.say(wall["as installed, through sh"] / wall[bare])
     worst = max(cpu["tally hook claude"], cpu["as installed, through sh"]) / cpu[bare]
     return 1 if limit and worst > limit else 0
 

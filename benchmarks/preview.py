@@ -14,11 +14,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from benchmarks.aims import Aim
 from tests.real_kitty.desk import Desk
 
 COLUMNS, ROWS, ROUNDS = 200, 60, 100
-#: What one picture may take, in milliseconds.
-LIMIT_MS = 5.0
+MEDIAN = Aim("kitty: a picture for the preview", "the clock", most=1.0, unit="ms")
+LONGEST = Aim("kitty: the longest picture for the preview", "the clock", most=2.0, unit="ms")
+AIMS = (MEDIAN, LONGEST)
+QUICK = ("0.48",)
 
 _PICTURES = """
 import statistics, time
@@ -67,13 +70,14 @@ def report(version: str) -> None:
         found: dict[str, Any] = desk.kitty.eval(_PICTURES.format(rows=ROWS, columns=COLUMNS, rounds=ROUNDS))
     finally:
         desk.close()
-    print(f"kitty {version}: a picture of {COLUMNS} x {ROWS} cells, at most {LIMIT_MS:.0f} ms wanted")
+    print(f"kitty {version}: a picture of {COLUMNS} x {ROWS} cells")
     for name, (median, most, size, changed) in found.items():
-        told = "" if most <= LIMIT_MS else "   too long"
         print(
             f"  {name:10} changed {median:6.2f} ms   at most {most:6.2f} ms   {size:7} bytes, {changed} rows sent"
-            f"   {median * 4 / 10:5.2f} % of a core{told}"
+            f"   {median * 4 / 10:5.2f} % of a core"
         )
+        MEDIAN.say(median)
+        LONGEST.say(most)
 
 
 def main() -> None:

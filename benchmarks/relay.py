@@ -24,7 +24,17 @@ import time
 import tty
 from pathlib import Path
 
+from benchmarks.aims import Aim
+
 SHARED = Path(__file__).resolve().parent.parent / "shared"
+RATES = {
+    name: Aim(f"`tally run`: {name}", "`script`", least=1.0) for name in ("plain log", "coloured log", "agent redraw")
+}
+ECHO = Aim("`tally run`: p99 of a key's echo", "`script`", most=1.0)
+MEMORY = Aim("`tally run`: memory, proportional", "the clock", most=10.0, unit="MB")
+WAKE_UPS = Aim("`tally run`: wake-ups in 5 idle seconds", "the clock", most=0.0, unit="times")
+AIMS = (*RATES.values(), ECHO, MEMORY, WAKE_UPS)
+QUICK = ("--megabytes", "60", "--rounds", "3", "--only", "tally run,script")
 _ON_TERMINAL = (
     "import os,sys,fcntl,termios;os.setsid();fcntl.ioctl(0,termios.TIOCSCTTY,0);os.execvp(sys.argv[1],sys.argv[1:])"
 )
@@ -206,20 +216,28 @@ def main() -> int:
             print(f"{corpus}, {options.megabytes} MiB, best of {options.rounds}:")
             for contender, rate in best.items():
                 print(f"  {contender:10}{rate:8.1f} MB/s {rate / best['bare']:6.2f} x bare")
+            if "script" in best:
+                RATES[corpus].say(best["tally run"] / best["script"])
         print(f"echo of {options.keys} keys, ms:")
         python = str(Path(sys.executable).resolve())
         bare: list[float] = []
+        slowest: dict[str, float] = {}
         for contender, before in words.items():
             times = sorted(echo(wrapped(before, [python, "-ISc", _ECHO]), environment, options.keys))
             bare = bare or times
             p50, p99 = statistics.median(times), times[len(times) * 99 // 100]
+            slowest[contender] = p99
             b50, b99 = statistics.median(bare), bare[len(bare) * 99 // 100]
             print(f"  {contender:10} p50 {p50:7.3f} (+{p50 - b50:.3f})  p99 {p99:7.3f} (+{p99 - b99:.3f})")
+        if "script" in slowest:
+            ECHO.say(slowest["tally run"] / slowest["script"])
         print(f"idle for {options.idle:g} s:")
-        for process, rss, pss, wakeups, milliseconds in idle(
-            wrapped(words["tally run"], ["sh", "-c", "echo ready; exec sleep 1000"]), environment, options.idle
-        ):
+        sleeping = ["sh", "-c", "echo ready; exec sleep 1000"]
+        found = idle(wrapped(words["tally run"], sleeping), environment, options.idle)
+        for process, rss, pss, wakeups, milliseconds in found:
             print(f"  {process:10} {rss} KiB resident, {pss} proportional, {wakeups} wake-ups, {milliseconds:g} ms CPU")
+        MEMORY.say(sum(pss for _, _, pss, _, _ in found) * 1024 / 1e6)
+        WAKE_UPS.say(sum(wakeups for _, _, _, wakeups, _ in found))
     return 0
 
 

@@ -22,7 +22,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.aims import Aim
+
 SHARED = Path(__file__).resolve().parents[1] / "shared"
+RATIO = Aim("sessions host: 200 panes of tmux, 50 of Screen", "a loop that captures each", most=0.1)
+AIMS = (RATIO,)
+QUICK = ("10",)
 PANES, SCREENS = 200, 50
 #: Of each hundred: agents with a status file, agents that wait in silence, agents that draw.
 FILED, SILENT, DRAWING = 12, 6, 2
@@ -200,7 +205,7 @@ def main() -> int:
     print(
         f"the loop             {100 * naive:6.2f} %   (itself {100 * naive_own:.2f}, {100 * (naive_theirs - rest):.2f})"
     )
-    print(f"ratio                {cost / naive:6.3f}")
+    RATIO.say(cost / naive)
     return 0 if len(panes) == PANES + SCREENS else 1
 
 

@@ -16,10 +16,15 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.aims import Aim
 from tests.hosts.wezterm.desk import Desk
 from tests.hosts.wezterm.test_sidecar import _HOOKED
 
 CHANGES, PANES, SECONDS = 40, 10, 30
+WAKE = Aim("WezTerm: from a decision to the terminal", "the clock", most=150.0, unit="ms")
+IDLE = Aim("WezTerm: an idle sidecar with what it starts", "a core", most=2.0, unit="%")
+AIMS = (WAKE, IDLE)
+QUICK = ()
 _SPINNER = """#!/usr/bin/python3
 import os, time
 n = 0
@@ -84,8 +89,10 @@ def main() -> None:
         for name, program in (("at rest", _HOOKED), ("spinner", _SPINNER)):
             took = wakes(Path(folder, name.replace(" ", "-")), program)
             print(f"{name}: median {took[len(took) // 2]:.0f} ms, p95 {took[int(len(took) * 0.95)]:.0f} ms")
+            WAKE.say(took[len(took) // 2])
         own, others = idle(Path(folder, "idle"))
         print(f"idle, {PANES} panes: sidecar {own:.2f} % of a core, what it starts {others:.2f} %")
+        IDLE.say(own + others)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+"""What the benchmarks want: a number for each thing that is measured, and one line that says whether it is met.
+
+A module that measures speed has its aims in `AIMS`, says each with `Aim.say` once it is measured, and has in `QUICK`
+the words behind its name with which `python -m benchmarks` starts it. What is said more than once counts by its worst.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+#: Where what is said is kept as well, a JSON list [what, value] a line; unset: nowhere.
+KEPT = "TALLY_BENCHMARKS_SAID"
+
+
+class Aim(NamedTuple):
+    """What is measured, beside what, and the number that is wanted: `most` or `least`, one of the two."""
+
+    what: str
+    against: str
+    most: float | None = None
+    least: float | None = None
+    #: What stands behind the number: "×" for a ratio, "% of a core", "ms", "MB", "MB/s".
+    unit: str = "×"
+
+    @property
+    def text(self) -> str:
+        """The aim in words."""
+        word, number = ("≤", self.most) if self.most is not None else ("≥", self.least)
+        return f"{word} {number:g} {self.unit}"
+
+    def shown(self, value: float) -> str:
+        """A value as it is printed, with three digits that count."""
+        places = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
+        return f"{value:.{places}f} {self.unit}"
+
+    def is_met(self, value: float) -> bool:
+        """Whether it is as good as wanted, with the digits that are printed."""
+        number = float(self.shown(value).partition(" ")[0])
+        return number <= self.most if self.most is not None else number >= (self.least or 0.0)
+
+    def verdict(self, value: float) -> str:
+        """`met` or `missed`."""
+        return "met" if self.is_met(value) else "missed"
+
+    def worst(self, values: Iterable[float]) -> float:
+        """Of several, the one that is farthest from what is wanted."""
+        return max(values) if self.most is not None else min(values)
+
+    def say(self, value: float) -> None:
+        """Print it beside its aim; the runner of all reads it, too."""
+        print(f"{self.what}: {self.shown(value)}, against {self.against}; aim {self.text}: {self.verdict(value)}")
+        if path := os.environ.get(KEPT):
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(json.dumps([self.what, value]) + "\n")

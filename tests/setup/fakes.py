@@ -6,7 +6,7 @@ import dataclasses
 import os
 import stat
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import attr
@@ -24,6 +24,8 @@ class FakeSystem(System):
 
     said: list[str] = dataclasses.field(default_factory=list)
     pip_works: bool = True
+    #: Versions of the packages that its Python has.
+    packages: Mapping[str, str] = dataclasses.field(default_factory=dict)
     kitty: str = "kitty 0.41.1 created by Kovid Goyal"
     #: Processes that are kittys, and the signals that were sent.
     kittys: tuple[str, ...] = ()
@@ -33,12 +35,17 @@ class FakeSystem(System):
         self.signals.append((pid, number))
         return True
 
+    def package(self, name: str, modules: Sequence[str]) -> tuple[str, list[Path]] | None:
+        """As of the real one; the folders are those of the Python of the tests."""
+        found = super().package(name, modules) if name in self.packages else None
+        return found and (self.packages[name], found[1])
+
     def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
         words = [str(word) for word in command]
         if "--target" in words:
             if not self.pip_works:
                 return subprocess.CompletedProcess(words, 1, "", "noise\nERROR: no matching distribution\n")
-            for module in (attr, attrs):
+            for module in (attr, attrs) if "psutil>=5.9" not in words[-1:] or "attrs>=23.1" in words else ():
                 folder = Path(str(module.__file__)).parent
                 (Path(words[words.index("--target") + 1]) / folder.name).symlink_to(folder)
             return subprocess.CompletedProcess(words, 0, "", "")

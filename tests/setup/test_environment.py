@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tallylight.files import directories, install_paths
+from tallylight.files.system import System
 from tallylight.model.errors import TallyError
-from tallylight.setup import dependencies, environment
+from tallylight.setup import dependencies, environment, present
 from tallylight.setup.environment import Source
 from tests.setup.fakes import FakeSystem, make_system, tree
+from tests.tables import each
 
 PYTHON = Path(sys.executable)
 
@@ -186,6 +190,70 @@ def test_machine_without_psutil_wheels_is_served(home: Path, source: Source) -> 
     state = environment.look(system, source, PYTHON)
     assert environment.apply(system, source, PYTHON, state) is False
     assert (home / ".local/share/tallylight/lib/attrs").is_dir()
+
+
+BOTH = {"attrs": "25.1.0", "psutil": "7.0"}
+
+
+@each(
+    ("packages", "fetched"),
+    [
+        ({}, "attrs and psutil"),
+        (BOTH, ""),
+        ({"attrs": "23.1.0"}, "psutil"),
+        ({"psutil": "5.9"}, "attrs"),
+        # As in Debian 12.
+        (BOTH | {"attrs": "22.2.0"}, "attrs"),
+        (BOTH | {"psutil": "unknown"}, "psutil"),
+    ],
+)
+def test_what_this_python_has_is_not_fetched(
+    tmp_path_factory: pytest.TempPathFactory, packages: dict[str, str], fetched: str
+) -> None:
+    """What it has and is new enough is copied, without a network; for the rest one line says what is fetched."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "lib").mkdir()
+    system = dataclasses.replace(make_system(home, pip_works=bool(fetched)), packages=packages)
+
+    assert dependencies.provide(system, PYTHON, home / "lib")
+
+    assert system.said == ([f"Fetching {fetched} …"] if fetched else [])
+    if "attrs" in packages and "attrs" not in fetched:
+        code = "import sys; sys.path.insert(0, sys.argv[1]); import attrs; print(attrs.__file__)"
+        done = subprocess.run([PYTHON, "-ISB", "-c", code, home / "lib"], capture_output=True, text=True)
+        assert done.stdout.startswith(str(home / "lib"))
+        assert not (home / "lib/attrs").is_symlink() and not list(home.rglob("__pycache__"))
+
+
+def test_without_a_network_psutil_is_not_missed_on_linux(home: Path) -> None:
+    """attrs is there and psutil is nowhere: that is enough. Without attrs it is not."""
+    system = dataclasses.replace(make_system(home, pip_works=False), packages={"attrs": "25.1.0"})
+    assert not dependencies.provide(system, PYTHON, home / "lib")
+    with pytest.raises(TallyError, match="cannot install attrs"):
+        dependencies.provide(make_system(home, pip_works=False), PYTHON, home / "other")
+
+
+def test_what_is_compiled_for_one_python_is_not_for_kitty_on_macos(home: Path) -> None:
+    """There psutil is needed, in kitty's own Python: a module that only this one can load is left alone."""
+    folder = home / "psutil"
+    folder.mkdir()
+    (folder / "_psutil_osx.cpython-313-darwin.so").write_bytes(b"")
+
+    class Mac(FakeSystem):
+        def package(self, name: str, modules: Sequence[str]) -> tuple[str, list[Path]]:
+            return "7.0", [folder]
+
+    for platform, copied in (("darwin", []), ("linux", ["psutil>=5.9"])):
+        system = Mac(**vars(dataclasses.replace(make_system(home), platform=platform)))
+        assert present.copy(system, home / platform, ["psutil>=5.9"]) == copied
+
+
+def test_the_packages_of_this_python_are_found() -> None:
+    """By the real system: attrs is here, and what is not here is not found."""
+    version, folders = System().package("attrs", ("attr", "attrs")) or ("", [])
+    assert version and [folder.name for folder in folders] == ["attr", "attrs"]
+    assert System().package("tallylight-none", ("attr",)) is None
+    assert System().package("attrs", ("no_such_module",)) is None
 
 
 def test_requirements_are_those_of_the_package() -> None:

@@ -137,7 +137,7 @@ def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) ->
     if tab_bar is None and not yes and hides_one_tab(answer) and not had_bar:
         state = environment.look(system, source, python, bindings, _offer_tab_bar(system))
     if not state.is_current and not environment.apply(system, source, python, state):
-        system.say("psutil has no build for this machine; /proc is read instead.")
+        system.say("psutil could not be had for this machine; /proc is read instead.")
     if edit is not None:
         kitty_conf.apply(system, edit)
     if links:

@@ -7,6 +7,8 @@ One value with all of it, so that the real commands run in tests against a home 
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -67,6 +69,16 @@ class System:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return subprocess.CompletedProcess(words, -1, "", str(error))
+
+    def package(self, name: str, modules: Sequence[str]) -> tuple[str, list[Path]] | None:
+        """The version and the folders of a package that this very Python has, by its *modules*; None if it has not."""
+        try:
+            version = importlib.metadata.version(name)
+            specs = [importlib.util.find_spec(module) for module in modules]
+        except (ImportError, ValueError):
+            return None
+        folders = [Path(spec.origin).parent for spec in specs if spec is not None and spec.origin]
+        return (version, folders) if len(folders) == len(modules) else None
 
     def signal(self, pid: int, number: int) -> bool:
         """Send a signal to a process; False if there is none, or it is another user's."""

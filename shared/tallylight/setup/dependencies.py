@@ -1,7 +1,7 @@
 """
-The two packages we need, put into a directory of ours by whichever installer the machine has.
+The two packages we need, put into a directory of ours: copied, or by whichever installer the machine has.
 
-Debian and Ubuntu ship a Python without pip and without `ensurepip`, so there are four ways, tried in turn: this
+Debian and Ubuntu ship a Python without pip and without `ensurepip`, so there are four installers, tried in turn: this
 Python's pip, uv, the pip of a virtual environment made for the purpose, and pip's own wheel from PyPI, which runs
 without being installed.
 """
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tallylight.files.system import System
 from tallylight.model.errors import TallyError
+from tallylight.setup import present
 from tallylight.wire import values
 
 REQUIRED = ("attrs>=23.1",)
@@ -63,7 +64,7 @@ def install(
             except (NoWayError, OSError) as error:
                 problems.append(f"  {name}: {error}")
                 continue
-            for packages in dict.fromkeys((required + wanted, required)):
+            for packages in filter(None, dict.fromkeys((required + wanted, required))):
                 done = quiet.run([*words, "--target", target, *packages], timeout=_TIMEOUT)
                 if done.returncode == 0:
                     return packages == required + wanted
@@ -74,6 +75,21 @@ def install(
         + "\nIs the network up? Else install pip (Debian, Ubuntu: apt install python3-pip;"
         + " Fedora: dnf install python3-pip) or uv, and run this again."
     )
+
+
+def provide(system: System, python: Path, target: Path) -> bool:
+    """Put what we need into *target*, copied where this Python has it, else fetched; False if without psutil."""
+    copied = present.copy(system, target, REQUIRED + WANTED)
+    required, wanted = (tuple(one for one in every if one not in copied) for every in (REQUIRED, WANTED))
+    if not required + wanted:
+        return True
+    system.say(f"Fetching {_named(required + wanted)} …")
+    try:
+        return install(system, python, target, required, wanted)
+    except TallyError:
+        if required:
+            raise
+        return False
 
 
 def _named(packages: tuple[str, ...]) -> str:

@@ -310,7 +310,7 @@ def _build(system: System, source: Source, python: Path, release: Path) -> bool:
         _copy(source.kittens, new / "kittens")
         if source.wezterm is not None:
             _copy(source.wezterm, new / "wezterm")
-        complete = dependencies.install(system, python, lib)
+        complete = dependencies.provide(system, python, lib)
         # Done here, so that neither kitty nor the command writes into the release at its first start.
         system.run([python, "-IS", "-m", "compileall", "-q", "-s", lib, "-p", release / "lib", lib], timeout=120)
         code = "import sys; sys.path.insert(0, sys.argv[1]); import attrs, tallylight.model.status"

@@ -1,0 +1,57 @@
+"""
+Packages that the Python of this setup has already: they are copied, and nothing has to be fetched.
+
+So it is where a distribution or a person has installed them, and always where Tallylight itself came as a package, by
+uv, pipx or pip: its environment has them.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from tallylight.files.system import System
+
+#: The modules of each package that can be copied.
+_MODULES = {"attrs": ("attr", "attrs"), "psutil": ("psutil",)}
+_REQUIREMENT = re.compile(r"(\w+)>=(\d+)\.(\d+)")
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+#: What a package is made of. Tests of it, and what Python makes itself, stay where they are.
+_KEPT = {".py", ".pyi", ".so", ".typed"}
+
+
+def copy(system: System, target: Path, requirements: Iterable[str]) -> list[str]:
+    """Copy into *target* what this Python has of *requirements* (`name>=1.2`); those that were copied."""
+    copied = []
+    for requirement in requirements:
+        if folders := _found(system, requirement):
+            for folder in folders:
+                _copy(folder, target / folder.name)
+            copied.append(requirement)
+    return copied
+
+
+def _found(system: System, requirement: str) -> list[Path]:
+    """The folders of a package that is new enough and can be used by another Python, too."""
+    wanted = _REQUIREMENT.fullmatch(requirement)
+    found = system.package(wanted[1], _MODULES[wanted[1]]) if wanted else None
+    has = _VERSION.match(found[0]) if found else None
+    if wanted is None or found is None or has is None:
+        return []
+    if (int(has[1]), int(has[2])) < (int(wanted[2]), int(wanted[3])):
+        return []
+    # kitty has a Python of its own, which cannot load a module that was compiled for this one alone. On Linux that
+    # costs nothing: /proc is read there.
+    compiled = [path for folder in found[1] for path in folder.glob("*.so")]
+    if system.platform != "linux" and any(".abi3." not in path.name for path in compiled):
+        return []
+    return found[1]
+
+
+def _copy(folder: Path, target: Path) -> None:
+    target.mkdir(parents=True)
+    for path in folder.iterdir():
+        if path.suffix in _KEPT or path.name == "py.typed":
+            shutil.copyfile(path, target / path.name)

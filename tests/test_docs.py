@@ -19,14 +19,16 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "ARCHITECTURE", "SECURITY")),
     *sorted(ROOT.glob("docs/*.md")),
-    ROOT / "tests/corpus/README.md",
+    *(ROOT / f"{folder}/README.md" for folder in ("tests/corpus", "packaging")),
 ]
 #: Languages of blocks that a person types.
 TYPED = {"sh", "bash", "console"}
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 _INLINE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
-_PATH = re.compile(r"(?:shared|docs|tests|benchmarks|kittens|wezterm|plugin)/[\w./*-]*|[\w-]+\.(?:sh|toml|md)")
+_PATH = re.compile(
+    r"(?:shared|docs|tests|benchmarks|kittens|wezterm|plugin|packaging)/[\w./*-]*|[\w-]+\.(?:sh|toml|md)"
+)
 #: A module as ARCHITECTURE.md names it, from its room on.
 _MODULE = re.compile(r"[a-z_]+/[\w/]+\.py")
 #: `tally …` where a shell would run it, up to what ends a command.

@@ -143,6 +143,25 @@ def test_plugin(profile: str, tmp_path: Path) -> None:
     assert "format-tab-title" in fake.handlers
 
 
+def test_the_plugin_alone(bench: Bench, tmp_path: Path) -> None:
+    """Without Python and `tally`, from nothing but a clone: what says its status itself is lit; one line is logged."""
+    clone = tmp_path / "plugins" / "httpssCssZssZforgesDsexamplesZsmesZstallylight"
+    clone.mkdir(parents=True)
+    for folder in ("plugin", "wezterm"):
+        (clone / folder).symlink_to(ROOT / folder)
+    bench.has_tally = False
+    bench.start(path=f"{tmp_path}/plugins/?/plugin/init.lua")
+    bench.fake.evaluate(
+        f"local config = require('wezterm').config_builder()\n"
+        f"require('{clone.name}').apply_to_config(config)\nreturn config"
+    )
+    bench.say(bench.panes[1], "state=waiting;tool=claude;kind=question")
+    for _ in range(200):
+        bench.tick(10)
+    assert bench.light(bench.panes[1]) == "▌?"
+    assert [level for level, _ in bench.fake.log] == ["warn"]
+
+
 @each("source", [
     "wezterm.on('pane-destroyed', print)", "wezterm.action.Confirm{}", "wezterm.mux.all_panes()", "wezterm.nothing()",
     "wezterm.config_builder().colour = 1", "wezterm.run_child_process({'x'})",

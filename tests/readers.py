@@ -289,6 +289,17 @@ def read_transcript(document: bytes, _folder: Path) -> object:
     return found
 
 
+def read_message(document: bytes, _folder: Path) -> object:
+    """What the reader of Cline's document makes of one message in it."""
+    inside = document.strip().removeprefix(b"{").removesuffix(b"}")
+    whole = b'{\n  "messages": [\n    {\n' + inside + b"\n    }\n  ]\n}"
+    found = READERS_OF_RECORDS["cline"].read(whole, None)
+    for text in (found.model, found.reply, *found.calls.values()):
+        text.encode("utf-8")
+        assert "\0" not in text and len(text) <= 500
+    return found if found.is_known else None
+
+
 def read_record(agent: str) -> Callable[[bytes, Path], object]:
     """What the reader of the record of *agent* makes of one line of it."""
 
@@ -811,6 +822,43 @@ READERS = {
         modules=("evidence.records.gemini",),
         example={**EVENT, "type": "error", "content": '[API Error: {"error":{"message":"m"}}]'},
         read=read_record("gemini"),
+    ),
+    "record: a call of Kimi Code": Reader(
+        modules=("evidence.records.kimi",),
+        example={
+            "type": "context.append_loop_event", "time": 1_795_386_567_620,
+            "event": {"type": "tool.call", "toolCallId": "c", "name": "TodoList", "args": {"todos": [{"title": "t"}]}},
+        },
+        read=read_record("kimi"),
+    ),
+    "record: a question of Kimi Code": Reader(
+        modules=("evidence.records.kimi",),
+        example={
+            "type": "interaction.request", "id": "i", "kind": "question", "toolCallId": "c", "time": 1_795_386_567_620,
+            "request": {
+                "sessionId": "s", "toolName": "n", "display": {"command": "c"}, "questions": [{"question": "q"}],
+            },
+        },
+        read=read_record("kimi"),
+    ),
+    "record: an answer of pi": Reader(
+        modules=("evidence.records.reading",),
+        example={
+            "type": "message", "timestamp": EVENT["timestamp"],
+            "message": {
+                "role": "assistant", "model": "m", "usage": {"totalTokens": 5}, "stopReason": "error",
+                "errorMessage": "400", "content": [{"type": "text", "text": "t"}, {"type": "toolCall", "id": "c"}],
+            },
+        },
+        read=read_record("pi"),
+    ),
+    "record: an answer of Cline": Reader(
+        modules=("evidence.records.reading",),
+        example={
+            "role": "assistant", "ts": 1_795_386_567_620, "modelInfo": {"id": "m"}, "metrics": {"inputTokens": 5},
+            "content": [{"type": "tool_use", "id": "c", "name": "ask_question", "input": {"question": "q"}}],
+        },
+        read=read_message,
     ),
     "record: an answer of Qwen": Reader(
         modules=("evidence.records.qwen",),

@@ -14,6 +14,7 @@ import pytest
 from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
+from tallylight.evidence.records.locate import Place
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane import record as record_module
@@ -164,6 +165,28 @@ def test_a_record_that_was_begun_anew(pane: Pane, rollout: Path, record: Kept) -
     other.replace(rollout)
     look(pane, 3.0)
     assert pane.record.details.reply
+
+
+def test_a_document_that_is_written_anew(tmp_path: Path) -> None:
+    """It is read whole each time it changes, and as long as it is half written all stays as it was."""
+    path, document = tmp_path / "s.messages.json", kept("cline")
+    agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
+    cline = next(agent for agent in agents if agent.name == "cline")
+    found = record_module.Found(place=Place(str(path)))
+    replies = []
+    for whole in document.prefixes():
+        for part in (whole[: len(whole) // 2], whole):
+            path.write_bytes(part)
+            request = RecordRequest(
+                agent=cline, process=CODEX, table=Table(str(tmp_path)), before=found, is_locating=False
+            )
+            found = request.read() or found
+            assert found.reading is not None
+            replies.append(found.reading.details.reply)
+        assert found.reading.turn == document.reader.read(whole, None).turn
+
+    first = replies.index("Here is a short answer.")
+    assert all(replies[first:])
 
 
 def test_a_format_of_tomorrow(pane: Pane, rollout: Path, record: Kept) -> None:

@@ -13,10 +13,10 @@ from tests.real_agents.dialect import CHOICES, CONTENT, QUESTION, STEPS, Call, D
 #: What agents call the tools that the script calls: the first one that is offered is taken.
 _SHELLS = ("bash", "run_shell_command", "shell", "Bash", "run_commands", "execute_command")
 _QUESTIONS = ("question", "ask_user_question", "ask_user", "AskUserQuestion", "ask_question", "ask_followup_question")
-_TASKS = ("task", "agent", "invoke_agent")
+_TASKS = ("task", "agent", "invoke_agent", "Agent")
 _EDITS = ("write_file", "create", "write", "Write", "write_to_file", "editor")
 _FETCHES = ("web_fetch", "webfetch")
-_TODOS = ("todowrite", "todo_write", "write_todos", "update_todo")
+_TODOS = ("todowrite", "todo_write", "write_todos", "update_todo", "TodoList")
 _PLANS = ("exit_plan_mode", "plan_exit")
 #: What agents add to a prompt in turns of its own.
 _NOISE = ("<system-reminder>", "<environment", "<current_datetime>", "<context", "<reminder>")
@@ -183,6 +183,7 @@ _SUBAGENTS: dict[str, dict[str, str]] = {
     "task": {"subagent_type": "general"},
     "agent": {"subagent_type": "general-purpose"},
     "invoke_agent": {"agent_name": "generalist"},
+    "Agent": {"subagent_type": "coder"},
 }
 
 
@@ -191,6 +192,10 @@ def _todo(name: str, done: int) -> dict[str, Any]:
     if name == "update_todo":
         return {
             "todos": "\n".join(f"- [{'x' if state == 'completed' else ' '}] {task}" for task, state in states(done))
+        }
+    if name == "TodoList":
+        return {
+            "todos": [{"title": task, "status": state.replace("completed", "done")} for task, state in states(done)]
         }
     words = "description" if name == "write_todos" else "content"
     entries = [{words: task, "status": state} for task, state in states(done)]

@@ -35,6 +35,9 @@ PLACES = {
     "opencode": ".local/share/opencode/opencode.db",
     "kilo": ".local/share/kilo/kilo.db",
     "aider": "project/.aider.chat.history.md",
+    "kimi": ".kimi-code/sessions/*/*/agents/main/wire.jsonl",
+    "pi": ".pi/agent/sessions/--home-user-project--/*.jsonl",
+    "cline": ".cline/data/sessions/*/*.messages.json",
 }
 #: What is done with each, in turns: how a turn ends, and the script of the model for it.
 _TEXT, _FAILS = ("done", "AFTER 1 fine"), ("error", "AFTER 1 ERROR 400")
@@ -58,6 +61,9 @@ TURNS: dict[str, tuple[tuple[str, str], ...]] = {
     "opencode": (_TEXT, _PLANS, _STOPS, _REFUSES, _PICKS, _CHILD, _FAILS),
     "kilo": (_TEXT, _PLANS, _STOPS, _PICKS, _FAILS),
     "aider": (_TEXT, _ASKS, _STOPS, _REFUSES, _FAILS),
+    "kimi": (_TEXT, _PLANS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, _CHILD, _FAILS),
+    "pi": (_TEXT, _ASKS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, ("done", "ERROR 429 1 THEN AFTER 1 fine"), _FAILS),
+    "cline": (_TEXT, _ASKS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, _FAILS),
 }
 #: Without these Claude keeps no list of tasks when nobody has asked for one.
 ENV = {"claude": {"CLAUDE_CODE_ENABLE_TASKS": "1", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}
@@ -81,6 +87,11 @@ def play(session: Session, turns: tuple[tuple[str, str], ...]) -> None:
                 session.asked("permission", PATIENCE_S)
                 session.rest(1.5)
                 session.keys(session.manner.deny, session.manner.denied)
+            case "proceed":  # refused, after which it goes on
+                session.asked("permission", PATIENCE_S)
+                session.rest(1.5)
+                session.keys(session.manner.deny, session.manner.denied)
+                session.finished(PATIENCE_S)
             case "answer":
                 session.asked("question", PATIENCE_S)
                 session.rest(1.5)
@@ -118,8 +129,10 @@ def cut(value: Any) -> Any:
 
 
 def keep_lines(path: Path) -> str:
-    """A file of one JSON object a line, or of Markdown."""
+    """A file of one JSON object a line, of one for all, or of Markdown."""
     text = path.read_text("utf-8")
+    if path.suffix == ".json":
+        return json.dumps(cut(json.loads(text)), ensure_ascii=False, indent=2) + "\n" * text.endswith("\n")
     if path.suffix != ".jsonl":
         return scrub(text)
     spaces = {} if '": ' in text[:200] else {"separators": (",", ":")}

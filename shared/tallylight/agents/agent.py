@@ -21,7 +21,7 @@ from tallylight.model.errors import DataFileError
 
 REGISTRIES = ("claude-sessions",)
 #: Kinds of records; see `evidence.records.readers`.
-RECORDS = ("aider", "claude", "codex", "copilot", "gemini", "opencode", "qwen")
+RECORDS = ("aider", "claude", "cline", "codex", "copilot", "gemini", "kimi", "opencode", "pi", "qwen")
 PROGRESSES = ("busy",)
 #: What session ids look like: `plain` has no `/`, no `..` and no dot in front; `path` may have them.
 IDS = ("plain", "path")

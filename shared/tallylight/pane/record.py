@@ -19,12 +19,22 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files, rivals
 from tallylight.evidence.records.locate import Facts, Place
 from tallylight.evidence.records.readers import READERS, Reader
-from tallylight.evidence.records.reading import Reading
+from tallylight.evidence.records.reading import TAIL_BYTES, Reading
 from tallylight.model.details import NO_DETAILS, Details
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.pane.conversation import Conversation
-from tallylight.pane.record_places import DiskPlaces, Growth, Stamp, StrangeError, added, ask, home_of, stamp
+from tallylight.pane.record_places import (
+    DiskPlaces,
+    Growth,
+    Stamp,
+    StrangeError,
+    added,
+    ask,
+    home_of,
+    read_part,
+    stamp,
+)
 from tallylight.tracker.tracker import Tracker
 
 #: In how many ticks a record is looked for: in every so many at first, then in every so many while there is none, and
@@ -135,7 +145,10 @@ def _read(reader: Reader, found: Found, now: Stamp) -> Found:
         before = found.stamp
         if before is not None and (before[0] != now[0] or now[1] < offset):
             state, offset = None, 0  # another file, or one that was begun again
-        data, offset = added(place.path, offset, now[1])
+        if reader.is_rewritten:
+            data = read_part(place.path, max(0, now[1] - TAIL_BYTES), TAIL_BYTES) or b""
+        else:
+            data, offset = added(place.path, offset, now[1])
     reading = reader.read(data, state)
     age = max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
     is_fresh = abs(time.time_ns() - now[2]) < _FRESH_NS

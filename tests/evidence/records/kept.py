@@ -16,10 +16,9 @@ from tallylight.evidence.records.reading import Reading
 
 FOLDER = Path(__file__).parent
 #: The reader of each agent's record.
-AGENTS = {name: name for name in ("aider", "claude", "codex", "copilot", "gemini", "opencode", "qwen")}
-AGENTS["kilo"] = "opencode"
-#: Those that keep a file of lines.
-FILES = tuple(sorted(name for name in AGENTS if AGENTS[name] != "opencode"))
+AGENTS = {name: name for name in READERS} | {"kilo": "opencode"}
+#: Those that keep a file of lines; the others a database, or a document that is written anew each time.
+FILES = tuple(sorted(name for name in AGENTS if AGENTS[name] not in ("opencode", "cline")))
 
 
 @attrs.frozen
@@ -44,7 +43,13 @@ class Kept:
         return next((name for since, name in reversed(self.truths) if since <= at), "starting")
 
     def prefixes(self) -> Iterator[bytes]:
-        """It as it was after each of its lines."""
+        """It as it was after each of its lines; a document, after each of its messages."""
+        if self.reader.is_rewritten:
+            document = json.loads(self.data)
+            for number in range(1 + len(document["messages"])):
+                whole = document | {"messages": document["messages"][:number]}
+                yield json.dumps(whole, ensure_ascii=False, indent=2).encode()
+            return
         length = 0
         for line in self.lines:
             length += len(line)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import attrs
 import pytest
 
-from tallylight.evidence.records import aider, claude, codex, copilot, gemini, opencode, qwen
+from tallylight.evidence.records import aider, claude, cline, codex, copilot, gemini, kimi, opencode, pi, qwen
 from tallylight.evidence.records.locate import Candidate, Facts, Place, mine
+from tallylight.pane.record_places import DiskPlaces
 from tests.tables import each
 
 
@@ -152,6 +155,74 @@ def test_gemini_by_directory_and_start() -> None:
     assert gemini.locate(FACTS, places("api-2")) == Place(chat)
     assert gemini.locate(FACTS, places("../api-2")) is None
     assert gemini.locate(attrs.evolve(FACTS, rivals=(1_001.0,)), places("api-2")) is None
+
+
+def test_kimi_by_directory_and_start() -> None:
+    """The directory's workspace is looked up; of two sessions in it each process has the one that only it can have."""
+    top = "/home/u/.kimi-code"
+
+    def session(name: str, began: int) -> tuple[str, tuple[float, object]]:
+        path = f"{top}/sessions/wd_api_1/session_{name}/agents/main/wire.jsonl"
+        return path, (1_090.0, {"type": "metadata", "protocol_version": "1.5", "created_at": began * 1000})
+
+    def places(workspace: str) -> HandPlaces:
+        known = {"version": 1, "workspaces": {workspace: {"root": "/w/api"}, "wd_web_2": {"root": "/w/web"}}}
+        return HandPlaces({f"{top}/workspaces.json": (1.0, known), one: first, two: second})
+
+    (one, first), (two, second) = session("a", 1_005), session("b", 1_050)
+    here, beside = attrs.evolve(FACTS, rivals=(1_020.0,)), attrs.evolve(FACTS, started=1_020.0, rivals=(1_000.0,))
+    assert kimi.locate(here, places("wd_api_1")) == Place(one)
+    assert kimi.locate(beside, places("wd_api_1")) == Place(two)
+    assert kimi.locate(attrs.evolve(beside, session="session_a"), places("wd_api_1")) == Place(one)
+    assert kimi.locate(FACTS, places("wd_api_1")) is None
+    assert kimi.locate(here, places("../wd_api_1")) is None
+
+
+def test_pi_by_directory_and_start() -> None:
+    """As many as began in the directory, each has its own; the folder may be another one."""
+
+    def session(folder: str, id_: str, began: str, cwd: str = "/w/api") -> tuple[str, tuple[float, object]]:
+        head = {"type": "session", "version": 3, "id": id_, "timestamp": f"1970-01-01T{began}.500Z", "cwd": cwd}
+        return f"{folder}/1970-01-01T{began.replace(':', '-')}-500Z_{id_}.jsonl", (1_090.0, head)
+
+    usual = "/home/u/.pi/agent/sessions/--w-api--"
+    (one, first), (two, second) = session(usual, "a-1", "00:16:45"), session(usual, "b-2", "00:17:30")
+    (other, elsewhere) = session("/s", "c-3", "00:16:45")
+    foreign, of_web = session(usual, "d-4", "00:16:46", "/w-api")
+    files = {one: first, two: second, other: elsewhere, foreign: of_web}
+    here, beside = attrs.evolve(FACTS, rivals=(1_020.0,)), attrs.evolve(FACTS, started=1_020.0, rivals=(1_000.0,))
+
+    assert pi.locate(here, HandPlaces(files)) == Place(one)
+    assert pi.locate(beside, HandPlaces(files)) == Place(two)
+    assert pi.locate(attrs.evolve(here, environ={"PI_CODING_AGENT_DIR": "/x"}), HandPlaces(files)) is None
+    moved = {"PI_CODING_AGENT_SESSION_DIR": "/s"}
+    assert pi.locate(attrs.evolve(FACTS, environ=moved), HandPlaces(files)) == Place(other)
+
+
+def test_cline_by_its_database(tmp_path: Path) -> None:
+    """The database that a process has open has the session of its number; that of an earlier process is none."""
+    path = tmp_path / "db/sessions.db"
+    path.parent.mkdir()
+    database = sqlite3.connect(path)
+    database.execute("create table sessions (session_id text, pid integer, is_subagent integer, updated_at text)")
+    rows = [
+        ("100_old", 7, 0, "1970-01-01T00:15:00.000Z"),
+        ("200_mine", 7, 0, "1970-01-01T00:17:00.000Z"),
+        ("300_child", 7, 1, "1970-01-01T00:17:02.000Z"),
+        ("400_other", 9, 0, "1970-01-01T00:17:03.000Z"),
+        ("../x", 11, 0, "1970-01-01T00:17:03.000Z"),
+    ]
+    database.executemany("insert into sessions values (?, ?, ?, ?)", rows)
+    database.commit()
+    facts = attrs.evolve(FACTS, open_files=("/dev/null", str(path), f"{path}-wal"))
+
+    def found(pid: int) -> Place | None:
+        return cline.locate(attrs.evolve(facts, pid=pid, pids=()), DiskPlaces())
+
+    assert found(7) == Place(str(tmp_path / "sessions/200_mine/200_mine.messages.json"))
+    assert found(9) == Place(str(tmp_path / "sessions/400_other/400_other.messages.json"))
+    assert found(8) is None and found(11) is None
+    assert cline.locate(attrs.evolve(FACTS, pid=7), DiskPlaces()) is None
 
 
 def test_claude_by_its_status_file() -> None:

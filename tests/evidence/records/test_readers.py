@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tallylight.evidence.records.reading import Reading
+from tallylight.evidence.records.reading import Reading, Turn
 from tallylight.model.details import NO_DETAILS, Child, Details
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
@@ -27,9 +28,11 @@ DETAILS = {
         progress=Progress(1, 3),
         reply=ANSWER,
     ),
+    "cline": Details(model="scripted", reply=ANSWER),
     "codex": Details(model="scripted", context=0, reply=ANSWER),
     "copilot": Details(model="scripted", context=10, reply=ANSWER),
     "gemini": Details(model="gemini-3.1-pro-preview", context=0, reply=ANSWER),
+    "kimi": Details(model="scripted", tasks=TASKS, progress=Progress(2, 3), reply=ANSWER),
     "kilo": Details(model="scripted", tasks=TASKS, progress=Progress(2, 3), reply=ANSWER),
     "opencode": Details(
         model="scripted",
@@ -37,14 +40,18 @@ DETAILS = {
         progress=Progress(2, 3),
         reply=ANSWER,
     ),
+    "pi": Details(model="scripted", reply=ANSWER),
     "qwen": Details(model="scripted", reply="The scripted model answers in a few plain words, one after the other."),
 }
 #: How its turns ended, by those records that tell.
 _LIMIT = "waiting/limit"
 ENDS = {
+    "cline": ["done", "done", "done", "done", "error"],
     "codex": ["done", "done", "idle", "idle", "done", "error", _LIMIT],
     "copilot": ["done", "done", "idle", "idle", "done", "done", "background", "error", "done"],
     "gemini": ["idle", "idle", "error"],
+    "kimi": ["done", "done", "idle", "done", "done", "done", "error"],
+    "pi": ["done", "done", "idle", "done", "done", "done", "error"],
     "qwen": ["error"],
 }
 #: What may be true when such an end is told, and how much later, in seconds, a busy agent writes that it was.
@@ -95,16 +102,22 @@ def test_a_record_cut_anywhere(agent: str) -> None:
     assert read(record, record.data[start:]).details.reply == read(record).details.reply
 
 
+def _steps(record: Kept) -> Iterator[Reading]:
+    """The readings of a record as it grows."""
+    state: Reading | None = None
+    for part in record.prefixes() if record.reader.is_rewritten else record.lines:
+        state = record.reader.read(part, state)
+        yield state
+
+
 @each("agent", ENDS)
 def test_how_turns_ended(agent: str) -> None:
     """Every end is told once, none that was not one; and when it is told, it is so."""
     record = kept(agent)
-    state: Reading | None = None
     told: list[tuple[str, float]] = []
-    for line in record.lines:
-        state = record.reader.read(line, state)
+    for state in _steps(record):
         turn = state.turn
-        if turn is None or turn.status is Status.WORKING:
+        if turn is None or turn.status is Status.WORKING or state.asked:
             continue
         word = f"{turn.status}/{turn.kind}" if turn.kind else str(turn.status)
         if (word, turn.at) not in told:
@@ -116,7 +129,7 @@ def test_how_turns_ended(agent: str) -> None:
         assert around & ({"error"} if word == _LIMIT else {"done"} if word == "background" else {word}), (word, at)
 
 
-@pytest.mark.parametrize("agent", [name for name in ENDS if name in ("codex", "copilot")])
+@each("agent", ("codex", "copilot", "kimi", "pi"))
 def test_nothing_ends_while_it_works_or_asks(agent: str) -> None:
     """Of an agent whose record tells all ends: while a turn goes on, or a dialog is open, its record says so."""
     record = kept(agent)
@@ -142,23 +155,46 @@ def test_the_end_of_a_limit() -> None:
 
 def test_what_a_pending_call_is_about() -> None:
     """While a dialog is open the call that it asks about is known; when it is answered, no more."""
-    seen = {agent: set[str]() for agent in ("claude", "codex", "copilot", "qwen")}
+    seen = {agent: set[str]() for agent in ("claude", "cline", "codex", "copilot", "kimi", "pi", "qwen")}
     for agent, calls in seen.items():
-        state: Reading | None = None
-        for line in kept(agent).lines:
-            state = kept(agent).reader.read(line, state)
-            calls.add(state.details.call)
-        assert state is not None and state.details.call == ""
+        found = [state.details.call for state in _steps(kept(agent))]
+        calls.update(found)
+        assert found[-1] == ""
 
     assert {"Bash: touch made", "AskUserQuestion", ""} <= seen["claude"]
     assert {"exec_command: touch made", ""} <= seen["codex"]
     assert {"bash: touch made", "ask_user: Which colour?", ""} <= seen["copilot"]
     assert {"run_shell_command: touch made", ""} <= seen["qwen"]
+    assert {"run_commands: touch made", "ask_question: Which colour?", ""} <= seen["cline"]
+    assert {"Bash: touch made", "AskUserQuestion: Which colour?", ""} <= seen["kimi"]
+    assert {"bash: touch made", "question: Which colour?", ""} <= seen["pi"]
+
+
+def test_what_a_person_is_asked() -> None:
+    """A record that tells it does so within a moment of the call, and of the answer; what it is and what is asked."""
+    expected = {
+        "cline": [(Kind.QUESTION, "Which colour?")],
+        "kimi": [(Kind.PERMISSION, ""), (Kind.PERMISSION, ""), (Kind.QUESTION, "Which colour?")],
+    }
+    for agent, dialogs in expected.items():
+        record, told = kept(agent), list[Turn]()
+        for state in _steps(record):
+            turn = state.turn
+            assert not state.asked or (turn is not None and turn.status is Status.WAITING)
+            if turn is not None and turn not in told:
+                told.append(turn)
+        waits = [turn for turn in told if turn.status is Status.WAITING]
+        assert [(turn.kind, turn.message) for turn in waits] == dialogs
+        for turn in waits:
+            around = {record.truth(turn.at), record.truth(turn.at + 0.3)}
+            assert f"waiting:{turn.kind}" in around
+            after = told[told.index(turn) + 1]
+            assert after.status is Status.WORKING and record.truth(after.at) == "working"
 
 
 def test_subagents() -> None:
     """Each by name from its start, with what it does as far as the record tells; those of the present turn alone."""
-    seen: dict[str, set[tuple[Child, ...]]] = {agent: set() for agent in ("claude", "codex", "copilot")}
+    seen: dict[str, set[tuple[Child, ...]]] = {agent: set() for agent in ("claude", "codex", "copilot", "kimi")}
     for agent, children in seen.items():
         state: Reading | None = None
         for line in kept(agent).lines:
@@ -170,6 +206,7 @@ def test_subagents() -> None:
 
     assert seen["claude"] == states("A task", Status.WORKING, Status.DONE)
     assert seen["copilot"] == states("scripted", Status.WORKING, Status.DONE)
+    assert seen["kimi"] == states("A task", Status.WORKING, Status.DONE)
     assert seen["codex"] == states("Kepler", Status.WORKING)
 
 
@@ -200,6 +237,18 @@ def test_what_is_no_record(agent: str, data: bytes) -> None:
     found = kept(agent).reader.read(data, None)
 
     assert (found.details, found.turn if AGENTS[agent] != "qwen" else None) == (NO_DETAILS, None)
+
+
+def test_a_document_that_is_being_written() -> None:
+    """One that is cut anywhere leaves all as it was; of a long one the end is read, whatever it begins with."""
+    record = kept("cline")
+    whole = read(record)
+    for number in range(len(record.lines)):
+        part = b"".join(record.lines[:number])
+        assert record.reader.read(part, whole) is whole
+        assert not record.reader.read(part, None).is_known
+        rest = record.reader.read(b"".join(record.lines[number:]), whole)
+        assert (rest.details.reply, rest.turn) in ((whole.details.reply, whole.turn), (whole.details.reply, None))
 
 
 @pytest.mark.parametrize("agent", ["opencode", "kilo"])

@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, line, table, tables, target, word
+from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, line, table, tables, target, word
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Status
 from tallylight.wire import values
@@ -43,19 +43,12 @@ def locate(facts: Facts, places: Places) -> Place | None:
         path = posixpath.join(folder, name)
         if not _NAME.fullmatch(name) or places.changed(path) < facts.started:
             continue
-        head = _first(places.head(path))
+        head = first_entry(places.head(path))
         at = epoch(head.get("startTime"))
         if at is not None and head.get("kind", "main") == "main":
             found.append(Candidate(path, values.text(head.get("sessionId"), 64), at))
     path = mine(facts, found, places)
     return Place(path) if path else None
-
-
-def _first(head: bytes) -> dict[str, Any]:
-    try:
-        return table(values.load(head.partition(b"\n")[0]))
-    except DecodeError:
-        return {}
 
 
 def read(tail: bytes, state: Reading | None) -> Reading:

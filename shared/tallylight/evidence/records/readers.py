@@ -8,7 +8,18 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from tallylight.evidence.records import aider, claude, codex, copilot, gemini, opencode, qwen
+from tallylight.evidence.records import (
+    aider,
+    claude,
+    cline,
+    codex,
+    copilot,
+    gemini,
+    kimi,
+    opencode,
+    pi,
+    qwen,
+)
 from tallylight.evidence.records.locate import Facts, Place, Places
 from tallylight.evidence.records.reading import Reading
 
@@ -20,13 +31,14 @@ class Reader:
 
     *locate* finds that of a process, and *read* takes what it holds, or what was added to it, and the reading before.
     *queries* are asked of a database, with the session's id, and *rows* makes of the answers what *read* takes; a file
-    has none.
+    has none. A file that is *rewritten* is given to *read* again whole, or as much of its end as is read of any.
     """
 
     locate: Callable[[Facts, Places], Place | None]
     read: Callable[[bytes, Reading | None], Reading]
     queries: tuple[str, ...] = ()
     rows: Callable[[Sequence[tuple[object, ...]]], bytes] = lambda _: b""
+    is_rewritten: bool = False
     #: Whether *locate* wants to know the open files of a process, and the other processes of its agent.
     wants_files: bool = False
     wants_rivals: bool = False
@@ -35,11 +47,14 @@ class Reader:
 READERS: dict[str, Reader] = {
     "aider": Reader(aider.locate, aider.read, wants_rivals=True),
     "claude": Reader(claude.locate, claude.read),
+    "cline": Reader(cline.locate, cline.read, is_rewritten=True, wants_files=True),
     "codex": Reader(codex.locate, codex.read, wants_files=True, wants_rivals=True),
     "copilot": Reader(copilot.locate, copilot.read, wants_files=True),
     "gemini": Reader(gemini.locate, gemini.read, wants_rivals=True),
+    "kimi": Reader(kimi.locate, kimi.read, wants_rivals=True),
     "opencode": Reader(
         opencode.locate, opencode.read, opencode.QUERIES, opencode.tail, wants_files=True, wants_rivals=True
     ),
+    "pi": Reader(pi.locate, pi.read, wants_rivals=True),
     "qwen": Reader(qwen.locate, qwen.read),
 }

@@ -41,7 +41,7 @@ class Turn:
     How the last turn ended, and when, in seconds since the epoch by the agent's clock.
 
     *status* is `working` while it goes on; a record that cannot tell that is left at the end before. `idle` is a turn
-    that a person broke off.
+    that a person broke off, and `waiting` one that goes on once a person has answered, or a limit has ended.
     """
 
     status: Status
@@ -72,6 +72,8 @@ class Reading:
     limited_until: float = 0.0
     cost: float | None = None
     turn: Turn | None = None
+    #: What a person is asked and has not answered, by id: for records that tell it.
+    asked: dict[str, Kind] = attrs.Factory(dict)
     #: Whether the last message of the agent called no tool: for readers that need to know.
     is_answered: bool = False
     #: Commands that go on after the end of a turn, by id.
@@ -81,7 +83,13 @@ class Reading:
 
     def copy(self) -> Reading:
         """A reading that says the same and may be changed."""
-        return attrs.evolve(self, tasks=dict(self.tasks), children=dict(self.children), calls=dict(self.calls))
+        return attrs.evolve(
+            self,
+            tasks=dict(self.tasks),
+            children=dict(self.children),
+            calls=dict(self.calls),
+            asked=dict(self.asked),
+        )
 
     @property
     def details(self) -> Details:
@@ -155,7 +163,7 @@ class Reading:
         """A turn began: what was left of the one before is over, except for subagents that still work."""
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
-        self.limited_until = 0.0
+        self.limited_until, self.asked = 0.0, {}
         self.children = {id_: child for id_, child in self.children.items() if child.status is Status.WORKING}
 
     def ended(
@@ -164,7 +172,19 @@ class Reading:
         """The turn ended. Calls without a result never get one."""
         if at is not None:
             self.turn = Turn(status, at, rule, line(message, LINE_CELLS), kind)
-        self.calls = {}
+        self.calls, self.asked = {}, {}
+
+    def asks(self, id_: object, at: float | None, kind: Kind, question: object = "") -> None:
+        """A person is asked in the middle of a turn."""
+        if (key := word(id_)) and len(self.asked) < MAX_CALLS:
+            self.asked[key] = kind
+            if at is not None:
+                self.turn = Turn(Status.WAITING, at, "its record: it asks", line(question, LINE_CELLS), kind)
+
+    def settled(self, id_: object, at: float | None) -> None:
+        """A person has answered, or is not asked any more; the turn goes on."""
+        if self.asked.pop(word(id_), None) is not None and not self.asked and at is not None:
+            self.turn = Turn(Status.WORKING, at)
 
 
 _ORDER: dict[bool | None, int] = {True: 0, None: 1, False: 2}
@@ -218,6 +238,11 @@ def entry_of(text: bytes) -> dict[str, Any] | None:
     return entry if isinstance(entry, dict) else None
 
 
+def first_entry(head: bytes) -> dict[str, Any]:
+    """The object in the first line of a record that begins with *head*; an empty one if that is cut, or none."""
+    return entry_of(head.partition(b"\n")[0]) or {}
+
+
 def table(value: object, key: str = "") -> dict[str, Any]:
     """*value*, or what it holds under *key*, if that is an object; else an empty one."""
     found = value.get(key) if key and isinstance(value, dict) else value
@@ -248,7 +273,8 @@ def iso_epoch(stamp: object) -> float | None:
 
 #: The argument of a tool that says best what it does, the best first.
 _TARGETS = (
-    "command", "cmd", "file_path", "filePath", "path", "url", "pattern", "query", "description", "prompt", "message",
+    "command", "cmd", "commands", "file_path", "filePath", "path", "url", "pattern", "query", "question", "description",
+    "prompt", "message",
 )  # fmt: skip
 
 

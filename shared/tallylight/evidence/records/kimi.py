@@ -1,0 +1,119 @@
+"""
+Kimi Code's session: `~/.kimi-code/sessions/<workspace>/<session>/agents/main/wire.jsonl`, one JSON object a line.
+
+As seen in 2.1.0. Which `<workspace>` a directory has stands in `workspaces.json`. A session begins with its first
+prompt; nothing tells the process: it belongs to the one that worked in the directory when it began. A turn begins with
+`turn.prompt` and ends with `turn.ended`, which says how. What a person is asked is in it, from `interaction.request` to
+`interaction.resolved`: turns are told exactly. The window of the model is not. Subagents have files of their own; that
+one was started, and that it has answered, is told by the call of the tool.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
+from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, table, tables, target, word
+from tallylight.model.errors import DecodeError
+from tallylight.model.status import Kind, Status
+from tallylight.wire import values
+
+_SESSION = re.compile(r"session_[A-Za-z0-9-]{1,64}")
+_WORKSPACE = re.compile(r"[A-Za-z0-9._-]{1,160}")
+_WORDS = (b'"turn.', b'"context.append_loop_event"', b'"interaction.', b'"token_counting.', b'"llm.request"')
+#: All that is looked for stands at the start of a line.
+_WITHIN = 64
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The session of this process; None where that is not certain."""
+    top = facts.environ.get("KIMI_CODE_HOME") or posixpath.join(facts.home, ".kimi-code")
+    try:
+        known = table(values.load(places.head(posixpath.join(top, "workspaces.json"))), "workspaces")
+    except DecodeError:
+        return None
+    workspace = next((name for name, about in known.items() if table(about).get("root") == facts.cwd), "")
+    if not _WORKSPACE.fullmatch(workspace) or workspace.startswith("."):
+        return None
+    folder = posixpath.join(top, "sessions", workspace)
+    found = []
+    for name in places.names(folder):
+        path = posixpath.join(folder, name, "agents/main/wire.jsonl")
+        if not _SESSION.fullmatch(name) or places.changed(path) < facts.started:
+            continue
+        at = epoch(first_entry(places.head(path)).get("created_at"))
+        if at is not None:
+            found.append(Candidate(path, name, at))
+    path = mine(facts, found, places)
+    return Place(path) if path else None
+
+
+def read(tail: bytes, state: Reading | None) -> Reading:
+    """What *tail* adds to *state*."""
+    found = state.copy() if state is not None else Reading()
+    for entry in entries(tail, _WORDS, _WITHIN):
+        at = epoch(entry.get("time"))
+        match entry.get("type"):
+            case "turn.prompt":
+                found.began(at)
+            case "turn.ended":
+                _ended(found, entry, at)
+            case "interaction.request":
+                _asked(found, entry, at)
+            case "interaction.resolved":
+                found.settled(entry.get("id"), at)
+            case "context.append_loop_event":
+                _event(found, table(entry, "event"))
+            case "token_counting.measured":
+                found.counted(entry.get("tokens"))
+            case "llm.request":
+                found.named(entry.get("model"))
+            case _:
+                continue
+        found.is_known = True
+    return found
+
+
+_KINDS = {"approval": Kind.PERMISSION, "question": Kind.QUESTION}
+
+
+def _asked(found: Reading, entry: dict[str, Any], at: float | None) -> None:
+    request = table(entry, "request")
+    found.session = word(request.get("sessionId")) or found.session
+    question = next(tables(request.get("questions")), {}).get("question")
+    found.asks(entry.get("id"), at, _KINDS.get(values.text(entry.get("kind"), 64), Kind.INPUT), question)
+    name = request.get("toolName") or ("AskUserQuestion" if question else None)
+    found.called(entry.get("toolCallId"), name, question or target(table(request, "display")))
+
+
+def _ended(found: Reading, entry: dict[str, Any], at: float | None) -> None:
+    match entry.get("reason"):
+        case "cancelled":
+            found.ended(Status.IDLE, at, "its record: the turn was broken off")
+        case "failed":
+            found.ended(Status.ERROR, at, "its record: the turn failed", table(entry, "error").get("message"))
+        case _:
+            found.ended(Status.DONE, at, "its record: the turn ended")
+
+
+def _event(found: Reading, event: dict[str, Any]) -> None:
+    match event.get("type"):
+        case "content.part":
+            part = table(event, "part")
+            if part.get("type") == "text":
+                found.replied(part.get("text"))
+        case "tool.call":
+            arguments = table(event, "args")
+            if event.get("name") == "TodoList" and isinstance(arguments.get("todos"), list):
+                found.planned((todo.get("title"), todo.get("status")) for todo in tables(arguments["todos"]))
+            elif event.get("name") == "Agent":
+                found.begot(event.get("toolCallId"), arguments.get("description"))
+            found.called(event.get("toolCallId"), event.get("name"), target(arguments))
+        case "tool.result":
+            id_ = event.get("toolCallId")
+            if id_ in found.children:
+                failed = table(event, "result").get("isError") is True
+                found.begot(id_, None, Status.ERROR if failed else Status.DONE)
+            found.answered(id_)

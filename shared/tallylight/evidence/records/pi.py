@@ -1,0 +1,97 @@
+"""
+pi's session: `~/.pi/agent/sessions/--<directory>--/<time>_<session>.jsonl`, one JSON object a line.
+
+As seen in 0.73.1. A session begins with its process, and its file is made with the first answer: until then there is
+none. Nothing tells the process: a session belongs to the one that worked in its directory when it began. An answer
+tells by `stopReason` how it went: `stop` ends the turn, `toolUse` goes on. What a person is asked, by an extension, is
+not in it; nor is the window of the model. Most errors it tries again, and only the others end a turn.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Any
+
+from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
+from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, table, tables, target, word
+from tallylight.model.status import Status
+from tallylight.wire import values
+
+_NAME = re.compile(r"[0-9TZ-]{20,32}_([A-Za-z0-9-]{1,64})\.jsonl")
+_WORDS = (b'"type":"message"', b'"type":"session"', b'"type":"model_change"')
+#: A line begins with the type of its entry.
+_WITHIN = 64
+#: The status that a server answered with, and words of errors that are tried again.
+_STATUS = re.compile(r"(4\d\d)\b")
+_RETRIED = re.compile(
+    r"4(?:08|09|29)\b|overload|rate.?limit|too many|unavailable|server.?error|internal|network|connection|timed? ?out|"
+    r"terminated|retry",
+    re.IGNORECASE,
+)
+
+
+def locate(facts: Facts, places: Places) -> Place | None:
+    """The session of this process; None where that is not certain."""
+    folder = facts.environ.get("PI_CODING_AGENT_SESSION_DIR", "")
+    if not folder:
+        top = facts.environ.get("PI_CODING_AGENT_DIR") or posixpath.join(facts.home, ".pi/agent")
+        folder = posixpath.join(top, "sessions", f"--{re.sub(r'[/:]', '-', facts.cwd.removeprefix('/'))}--")
+    found = []
+    for name in places.names(folder):
+        match = _NAME.fullmatch(name)
+        path = posixpath.join(folder, name)
+        if match is None or places.changed(path) < facts.started:
+            continue
+        head = first_entry(places.head(path))
+        at = epoch(head.get("timestamp"))
+        if at is not None and head.get("cwd") == facts.cwd:
+            found.append(Candidate(path, match[1], at))
+    path = mine(facts, found, places)
+    return Place(path) if path else None
+
+
+def read(tail: bytes, state: Reading | None) -> Reading:
+    """What *tail* adds to *state*."""
+    found = state.copy() if state is not None else Reading()
+    for entry in entries(tail, _WORDS, _WITHIN):
+        at, message = epoch(entry.get("timestamp")), table(entry, "message")
+        match entry.get("type"), message.get("role"):
+            case "session", _:
+                found.session = word(entry.get("id"))
+                found.cwd = values.exact(entry.get("cwd"), 4096) or ""
+                continue
+            case "model_change", _:
+                found.named(entry.get("modelId"))
+            case "message", "user":
+                found.began(at)
+            case "message", "assistant":
+                _answer(found, message, at)
+            case "message", "toolResult":
+                found.answered(message.get("toolCallId"))
+            case _:
+                continue
+        found.is_known = True
+    return found
+
+
+def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
+    found.named(message.get("model"))
+    found.counted(table(message, "usage").get("totalTokens") or None)
+    for part in tables(message.get("content")):
+        if part.get("type") == "text":
+            found.replied(part.get("text"))
+        elif part.get("type") == "toolCall":
+            found.called(part.get("id"), part.get("name"), target(part.get("arguments")))
+    match message.get("stopReason"):
+        case "stop" | "length":
+            found.ended(Status.DONE, at, "its record: the turn ended")
+        case "aborted":
+            found.ended(Status.IDLE, at, "its record: the turn was broken off")
+        case "error":
+            said = values.text(message.get("errorMessage"), 512)
+            if _STATUS.match(said) and not _RETRIED.search(said):
+                found.ended(Status.ERROR, at, "its record: the turn failed", said)
+        case _:
+            if found.turn is not None and found.turn.status is not Status.WORKING:
+                found.began(at)  # by an extension

@@ -48,6 +48,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CORPUS = ROOT / "tests" / "corpus"
 #: Recordings of other scenes and other versions, which no rule was made with.
 HELD_OUT = CORPUS / "held-out"
+#: What goes on around a turn; and a quarter of it, which no rule was made with.
+SITUATIONS = CORPUS / "situations"
 _PERMISSION = "waiting:permission"
 #: What nobody has who has set up nothing: neither relay nor hooks.
 _SET_UP = frozenset({Source.PROTOCOL})
@@ -287,15 +289,22 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--worst", action="store_true", help="what spoils each row, too")
     parser.add_argument("--rows", type=int, default=len(ROWS), help="only the first so many")
     parser.add_argument("--held-out", action="store_true", help="only the recordings that were held out")
+    parser.add_argument("--situations", action="store_true", help="only those of what goes on around a turn")
     options = parser.parse_args(argv)
     wanted = {"The rules were made with these": sorted(CORPUS.glob("*.cast*"))}
     held_out = {"Held out": sorted(HELD_OUT.glob("*.cast*"))}
+    around = {
+        "What goes on around a turn": sorted(SITUATIONS.glob("*.cast*")),
+        "What goes on around a turn, held out": sorted((SITUATIONS / "held-out").glob("*.cast*")),
+    }
     if options.files:
         wanted = {"These": options.files}
     elif options.held_out:
         wanted = held_out
+    elif options.situations:
+        wanted = around
     else:
-        wanted |= held_out
+        wanted |= held_out | around
     with concurrent.futures.ProcessPoolExecutor() as pool:
         for title, files in wanted.items():
             judged = [_measure(pool, files, index) for index in range(len(ROWS[: options.rows]))]

@@ -188,6 +188,18 @@ def test_generic_prompts(lines: list[str], kind: Kind, rule: str, question: str,
     assert [choice.keys for choice in found.dialog.choices] == keys
 
 
+@each("line", ["Overwrite it? [y/N]", "Password:", "What is this: Allow? (Y)es/(N)o [Yes]:"])
+def test_a_question_behind_the_agents_own_prompt_was_typed(line: str) -> None:
+    """Text that a person has pasted into the input, row by row behind the prompt, asks nothing, however it ends."""
+    aider = next(agent for agent in AGENTS if agent.name == "aider")
+    rows = ["diff> the lamp is on", f"diff> {line}"]
+    found = read_screen(aider, rows, 1)
+
+    assert found is None or found.status is not Status.WAITING
+    asked = read_screen(aider, ["some output", line], 1)
+    assert asked is not None and asked.status is Status.WAITING
+
+
 @pytest.mark.parametrize("line", ["Overwrite? [y/N] ", "password: "])
 def test_a_question_in_a_row_wants_the_cursor(line: str) -> None:
     """Such a row in the output of something, with the cursor elsewhere, is not asked."""

@@ -126,10 +126,6 @@ def shell(s: Session) -> None:
 def proxy(s: Session) -> None:
     """A subagent that asks for permission."""
     s.turn("AFTER 1 TASK SUB TOOL touch made THEN AFTER 1 fine")
-    if s.agent == "qwen":  # which asks first
-        s.dialog("waiting:permission", "Do you want to proceed", s.mark("calling")["epoch"])
-        s.rest(2)
-        s.keys(s.manner.approve, "working")
     called = s.mark("sub:waiting:permission", timeout=40)["epoch"]
     s.dialog("waiting:permission", s.manner.permission, called)
     s.rest(5)
@@ -214,15 +210,16 @@ def _two_turns(s: Session) -> None:
 
 class First(NamedTuple):
     """
-    What an agent asks first: what its home lacks, what the dialog looks like, and the keys that answer it.
+    What an agent asks first: what the dialog looks like, and the keys that answer it; the file that its home `lacks`,
+    together with every key for a model, or how its home is prepared besides.
 
     Without keys the agent is killed at it: nobody can log in here.
     """
 
-    prepare: Callable[[Session], None]
     pattern: str
     keys: tuple[str, ...] = ()
-    words: tuple[str, ...] = ()
+    lacks: str = ""
+    prepare: Callable[[Session], None] | None = None
 
 
 def _servers(s: Session) -> None:
@@ -235,21 +232,6 @@ def _imports(s: Session) -> None:
     s.write("project/CLAUDE.md", "@../rules.md\n")
 
 
-def _without(*names: str) -> Callable[[Session], None]:
-    """Files of the home that are not there; and no key in the environment."""
-
-    def prepare(s: Session) -> None:
-        for name in names:
-            (s.home / name).unlink()
-        s.forget("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "SCRIPTED_KEY")
-
-    return prepare
-
-
-def _nothing(s: Session) -> None:
-    """All is as in every other scene."""
-
-
 def _sandbox(s: Session) -> None:
     s.launch = s.launch._replace(argv=["claude", "--dangerously-skip-permissions"])
     s.launch.env["IS_SANDBOX"] = "1"  # else it refuses that to root
@@ -260,6 +242,12 @@ def _gitignore(s: Session) -> None:
     conf.write_text(conf.read_text().replace('"gitignore": false', '"gitignore": true'))
 
 
+def _unnamed(s: Session) -> None:
+    conf = s.home / ".gemini/settings.json"
+    conf.write_text(conf.read_text().replace('"selectedType": "gemini-api-key"', ""))
+    s.forget("GEMINI_API_KEY")
+
+
 def _untrusted(s: Session) -> None:
     conf = s.home / ".codex/config.toml"
     conf.write_text(conf.read_text().partition("[projects.")[0])
@@ -267,24 +255,26 @@ def _untrusted(s: Session) -> None:
 
 #: By agent and by the name of the scene.
 FIRST = {
-    ("claude", "servers"): First(_servers, "MCP server", ("\r",)),
-    ("claude", "bypass"): First(_sandbox, "Bypass Permissions mode", (_DOWN, "\r")),
-    ("claude", "imports"): First(_imports, "external", ("\r",)),
-    ("claude", "login"): First(_without(".claude.json"), "text style|login method"),
-    ("codex", "folder"): First(_untrusted, "[Tt]rust", ("\r",)),
-    ("codex", "login"): First(_without(".codex/config.toml"), "Sign in with ChatGPT"),
-    ("gemini", "login"): First(_without(".gemini/settings.json"), "authenticate"),
-    ("qwen", "login"): First(_without(".qwen/settings.json"), "[Aa]uth|[Pp]rovider"),
-    ("kimi", "folder"): First(_without(".kimi-code/workspace-trust/wd_project_9dad1e4e08b0"), "[Tt]rust", ("\r",)),
-    ("cline", "login"): First(_without(".cline/data/settings/providers.json"), "[Pp]rovider|[Ss]ign"),
-    ("aider", "gitignore"): First(_gitignore, "Add .aider", ("n\r",)),
+    ("claude", "servers"): First("MCP server", (_DOWN, _DOWN, "\r"), prepare=_servers),
+    ("claude", "bypass"): First("Bypass Permissions mode", (_DOWN, "\r"), prepare=_sandbox),
+    ("claude", "imports"): First("external", ("\r",), prepare=_imports),
+    ("codex", "folder"): First("[Tt]rust", ("\r",), prepare=_untrusted),
+    ("codex", "login"): First("Sign in with ChatGPT", lacks=".codex/config.toml"),
+    ("gemini", "login"): First("authenticate", prepare=_unnamed),
+    ("kimi", "folder"): First("[Tt]rust", ("\r",), lacks=".kimi-code/workspace-trust/wd_project_9dad1e4e08b0"),
+    ("cline", "login"): First("[Pp]rovider|[Ss]ign", lacks=".cline/data/settings/providers.json"),
+    ("aider", "gitignore"): First("Add .aider", ("n\r",), prepare=_gitignore),
 }
 
 
 def first(s: Session, asked: First) -> None:
     """An agent that asks something before it has a prompt. Its screen is the truth: no model is asked."""
-    asked.prepare(s)
-    s.begin(*asked.words)
+    if asked.prepare is not None:
+        asked.prepare(s)
+    if asked.lacks:
+        (s.home / asked.lacks).unlink()
+        s.forget("SCRIPTED_KEY")
+    s.begin()
     s.dialog("waiting:auth", asked.pattern, 0.0, 60)
     s.rest(9)
     if not asked.keys:
@@ -325,7 +315,7 @@ _CAST: tuple[tuple[Play, tuple[str, ...]], ...] = (
     (wrapped, ("claude", "codex", "gemini", "aider", "opencode", "kimi")),
     (npx, ("gemini", "qwen", "copilot", "pi")),
     (shell, ("claude", "copilot", "qwen", "gemini")),
-    (proxy, ("claude", "codex", "copilot", "opencode", "kilo", "qwen")),
+    (proxy, ("claude", "codex", "copilot", "opencode", "kilo")),
     (replan, ("claude",)),
 )
 

@@ -597,6 +597,21 @@ def test_the_reason_says_what_would_change_it_by_who_said_it() -> None:
     assert tracker.decision.reason.changes == "its next report, or its exit"
 
 
+def test_nobody_is_asked_on_a_screen_without_text() -> None:
+    """While its screen is blank an agent that draws nothing goes on starting, for as long as that is so."""
+    tracker = Tracker()
+    speaker(tracker, 0)
+    for second in range(60):
+        tracker.blank(second)
+        tick(tracker, second)
+        assert (tracker.decision.status, tracker.decision.reason.rule) == ("idle", "it is starting")
+    tick(tracker, 88.9)
+    assert tracker.decision.status == "idle"
+    tick(tracker, 89)
+    tick(tracker, 89.2)
+    assert tracker.decision.status == "waiting"
+
+
 def test_an_agent_that_is_slow_to_start_waits_for_nobody() -> None:
     """Until it has drawn anything, for half a minute, it is starting, and then for twenty seconds until it speaks."""
     tracker = Tracker()

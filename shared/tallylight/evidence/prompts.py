@@ -76,9 +76,17 @@ def read_screen(
     found = _first_of((rule for rule in agent.screen_rules if rule.priority >= 0), screen)
     if agent.screen_generic and (found is None or (found.status is Status.IDLE and not found.is_menu)):
         dialog = read_dialog(screen.rows, cursor_row)
+        if dialog is not None and not dialog.is_list and _is_typed(agent, screen.rows[-1]):
+            dialog = None
         found = ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
     return _with_subject(found, lines) if found is not None else None
+
+
+def _is_typed(agent: Agent, row: Row) -> bool:
+    """Whether *row* begins with the agent's own prompt: what stands behind that, a person has typed or pasted."""
+    prompts = (rule for rule in agent.screen_rules if rule.status is Status.IDLE and rule.where == "at cursor")
+    return any(rule.lines[0].match(row.text) for rule in prompts if rule.lines)
 
 
 def _with_subject(found: ScreenReading, lines: Sequence[str]) -> ScreenReading:

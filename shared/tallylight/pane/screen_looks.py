@@ -56,6 +56,8 @@ class ScreenLooks:
         self._unchanged = self._unchanged + 1 if change is Change.NONE else 0
         if change.is_output and wants_output:
             tracker.output(now)
+        elif not any(map(str.strip, look.lines)):
+            tracker.blank(now)
         before = self.dialog
         report = self._reader.read(look) if wants_screen else None
         if self.dialog != before:

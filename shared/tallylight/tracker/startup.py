@@ -8,8 +8,8 @@ import attrs
 
 #: How long, in seconds, an agent that speaks for itself may take to start. Claude Code takes 0.4 to 2.
 START_S = 3.0
-#: Until it has drawn anything it is starting, but no longer than this, in seconds. In the corpus, on a busy machine,
-#: that takes up to 21.4.
+#: Until it has drawn anything it is starting, but no longer than this, in seconds, from its arrival or from when its
+#: screen was last seen without text: nobody is asked anything there. On a busy machine that takes up to 36.
 SLOW_START_S = 30.0
 #: And so long from its first output, in seconds, if it has said nothing yet: some draw a line and go on to load. In the
 #: corpus that takes up to 14.3.
@@ -31,6 +31,8 @@ class Startup:
     has_spoken: bool
     #: When it first drew something.
     drew: float | None = None
+    #: When its screen was last seen without text, before it drew any.
+    _blank: float = 0.0
     _last: float = 0.0
     #: For how long it has drawn in all.
     _busy_s: float = 0.0
@@ -41,7 +43,7 @@ class Startup:
         if not self.speaks or self._busy_s > BUSY_S:
             return 0.0
         if self.drew is None:
-            return self.arrived + SLOW_START_S
+            return max(self.arrived, self._blank) + SLOW_START_S
         return self.drew + (START_S if self.has_spoken else LOADING_S)
 
     def output(self, now: float) -> None:
@@ -52,9 +54,14 @@ class Startup:
             self._busy_s += min(now - self._last, _OUTPUT_S)
         self._last = now
 
+    def blank(self, now: float) -> None:
+        """Its screen has no text at *now*."""
+        self._blank = now
+
     def pause(self, seconds: float) -> None:
         """*seconds* passed in which it could not run: they do not count."""
         self.arrived += seconds
+        self._blank += seconds
         self._last += seconds
         if self.drew is not None:
             self.drew += seconds

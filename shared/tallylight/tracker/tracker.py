@@ -149,6 +149,11 @@ class Tracker:
             self._records.withdraw("", Source.NOTIFICATION)
         self._settle(now)
 
+    def blank(self, now: float) -> None:
+        """The screen of the agent has no text: one that has not drawn any is still starting."""
+        if self._start is not None:
+            self._start.blank(self._advance(now))
+
     def stirs(self, now: float) -> None:
         """The agent showed by a sign that is no status, such as a progress bar, that it is up and does something."""
         self._start = None

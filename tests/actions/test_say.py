@@ -163,7 +163,7 @@ def test_every_recorded_prompt_takes_text_and_nothing_else_does() -> None:
         status = Status(word) if word in set(Status) else Status.IDLE
         _, typed = said(seen(name, status))
         is_menu = re.search("/menu-(?!slash)", name) is not None
-        is_at_prompt = status in (Status.IDLE, Status.BACKGROUND, Status.ERROR) and not is_menu
+        is_at_prompt = status in (Status.IDLE, Status.DONE, Status.BACKGROUND, Status.ERROR) and not is_menu
         if word in set(Status) and bool(typed) is not is_at_prompt:
             wrong.append((name, word, typed))
 

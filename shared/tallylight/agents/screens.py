@@ -43,8 +43,9 @@ _STATUSES = tuple(status.value for status in Status if status not in (Status.DOW
 @attrs.frozen(kw_only=True)
 class ScreenRule:
     """
-    One rule. Of the rows at *where*, the *last* so many with text are looked at; each of *lines* must match one of
-    them, and none of *without* any; none of *not_below* any below the last row that the first of *lines* matches. With
+    One rule, for screens with at *most* so many rows with text at *where*. Of these the *last* so many are looked at;
+    each of *lines* must match one of them, and none of *without* any; none of *not_below* any below the last row that
+    the first of *lines* matches. With
     *choices*, such choices must stand at the end of the screen as well.
     """
 
@@ -56,6 +57,7 @@ class ScreenRule:
     not_below: tuple[re.Pattern[str], ...] = ()
     where: str = "end"
     last: int = LAST
+    most: int = MAX_LAST
     choices: str = ""
     choose: str = "unknown"
     #: The row that asks; its first group, if it has one, is the question.
@@ -109,6 +111,7 @@ def _parse(table: Table) -> ScreenRule:
         not_below=not_below,
         where=table.text("where", "end", choices=PLACES),
         last=int(table.number("last", LAST, 1, MAX_LAST)),
+        most=int(table.number("most", MAX_LAST, 1, MAX_LAST)),
         choices=choices,
         choose=choose if choices != "pointed" or choose != "unknown" else "arrows",
         question=_pattern(table, "question", question) if question else None,

@@ -195,9 +195,10 @@ _READERS: dict[str, Callable[[Sequence[Row]], Choices | None]] = {
 
 
 def _apply(rule: ScreenRule, screen: _Screen) -> ScreenReading | None:
-    rows = screen.place(rule.where)[-rule.last :]
-    if not rows:
+    rows = screen.place(rule.where)
+    if not rows or len(rows) > rule.most:
         return None
+    rows = rows[-rule.last :]
     for pattern in rule.lines:
         if not any(pattern.match(row.text) for row in rows):
             return None

@@ -234,7 +234,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_session(desk: Desk, terminal
 def test_it_is_killed(desk: Desk, terminal: Terminal) -> None:
     """What was written until the recorder is killed can be read."""
     process = terminal.start(desk.record(str(desk.file), "--", "sh", "-c", "echo up; sleep 60"), desk.environment)
-    desk.wait_for("up")
+    desk.wait_for('"up')  # the output: the header has the command
     process.kill()
     process.wait()
 

@@ -116,13 +116,15 @@ class RelayCore:
     def from_child(self, data: bytes, now: float) -> None:
         """The program wrote *data*."""
         self._now = now
-        self._read_on()
-        holds = self._splitter.holds
-        self._splitter.feed(data, self._terminal)
-        if self._splitter.holds != holds:
+        if len(self._inbox):
+            self._read_on()
+        splitter = self._splitter
+        holds = splitter.holds
+        splitter.feed(data, self._terminal)
+        if splitter.holds != holds:
             self._held_at = now
         if self._is_changed:
-            self._write(now, self._splitter.gap)
+            self._write(now, splitter.gap)
 
     def from_user(self, data: bytes, now: float) -> None:
         """The terminal sent *data*: keys, pastes, answers to the program's own questions."""
@@ -187,16 +189,16 @@ class RelayCore:
 
     def to_terminal(self) -> bytes:
         """Take what is ready for the terminal."""
-        out, self._terminal[:] = self._terminal[:], []
-        return out[0] if len(out) == 1 else b"".join(out)
+        return _taken(self._terminal)
 
     def to_child(self) -> bytes:
         """Take what is ready for the program."""
-        out, self._child[:] = self._child[:], []
-        return out[0] if len(out) == 1 else b"".join(out)
+        return _taken(self._child)
 
     def deadline(self) -> float | None:
         """When `tick` is to be called, perhaps a time that has passed; None if only bytes can change anything."""
+        if not (self._splitter.held or self._owed or self._next_beat or len(self._inbox) or self._is_changed):
+            return None  # nearly always
         held = self._held_at + HELD_S if self._splitter.held else None
         owed = self._owed_at + KEY_S if self._owed else None
         # Inside a sequence there is nothing to do before its end has come.
@@ -374,3 +376,12 @@ class RelayCore:
         ]
         data = b"".join(frames) + self._mirror.take(now)
         return self._wrap(data) if data and self._wrap else data
+
+
+def _taken(pieces: list[bytes]) -> bytes:
+    """All of *pieces*, which are taken out; one alone is not copied."""
+    if not pieces:
+        return b""
+    taken = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    pieces.clear()
+    return taken

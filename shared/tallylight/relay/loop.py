@@ -2,8 +2,8 @@
 The loop of the relay: everything the core may not do itself: read, write, wait, stop, end.
 
 It sleeps until one of its descriptors, a signal or the core's own deadline wakes it; while nothing happens it does
-not wake at all. Neither direction is read while more than `MAX_WAITING` waits to be written in it, so a terminal or a
-program that does not read stops its counterpart and nobody's memory grows.
+not wake at all. The program is read while nothing waits for the terminal, and the terminal while no more than
+`MAX_WAITING` waits for the program, so one that does not read stops its counterpart and nobody's memory grows.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from typing import Protocol
 from tallylight.relay import monitor, pty, signals
 from tallylight.relay.queue import Queue
 
-#: What one turn takes from the program. The kernel hands out a terminal's bytes in pieces of at most 4 KiB.
-CHUNK = 65536
+#: One read. The kernel hands out a terminal's bytes in pieces of at most 4 KiB: behind a large one there may be more.
+CHUNK = 8192
 _FULL_READ = 2048
+#: What one turn takes from the program, before there is another look at everything else.
+TURN = 65536
 #: What a program may leave behind when it ends or stops while another still writes to its terminal.
 MAX_LAST_WORDS = 1 << 20
-#: What one direction may hold back before it is read no further.
+#: What may wait for the program before the terminal is read no further.
 MAX_WAITING = 1 << 18
 #: How long after a sign of life we look where the program is.
 CWD_DELAY = 0.2
+_IN, _OUT = select.POLLIN, select.POLLOUT
 _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
@@ -58,6 +61,7 @@ class Relay:
         self._monitor, self._pipe = monitor.start(command, outer, (self._inner, slave), collected)
         self._core = make_core()
         self._out, self._in = Queue(outer.fd), Queue(self._inner)
+        self._polls: dict[tuple[int, int], select.poll] = {}
         self._program = 0
         self._lines = b""
         self._status: int | None = None
@@ -72,23 +76,15 @@ class Relay:
         outer, inner = self._outer.fd, self._inner
         while not self._program and self._status is None:
             self._hear_monitor()  # so that a signal for the program finds it
-        poll = select.poll()
-        for fd in (self._signals.fd, self._pipe):
-            poll.register(fd, select.POLLIN)
-        interests = (-1, -1)
         # The size may have changed since it was copied, and then the signal came to nobody.
         pty.copy_size(outer, inner)
+        timeout: float | None = 0
         while self._status is None:
-            wanted = self._interests()
-            if wanted != interests:
-                poll.register(outer, wanted[0])
-                poll.register(inner, wanted[1])
-                interests = wanted
-            for fd, event in poll.poll(self._timeout()):
+            for fd, event in self._poll().poll(timeout):
                 if fd == inner:
-                    if event & select.POLLOUT:
+                    if event & _OUT:
                         self._in.write()
-                    if event & select.POLLIN:
+                    if event & _IN:
                         self._read_program()
                 elif fd == outer:
                     self._serve_terminal(event)
@@ -96,20 +92,26 @@ class Relay:
                     self._hear_monitor()
                 else:
                     self._serve_signals()
-            self._tick()
+            timeout = self._pass_time()
             if self._stops and not self._out.size:
                 self._stop()
         self._say_goodbye()
         os.close(inner)
         return self._status
 
-    def _interests(self) -> tuple[int, int]:
-        """What to wait for at the terminal and at the program: never for more to read than can be written."""
-        reads_program = self._out.size < MAX_WAITING and not self._stops
-        return (
-            (select.POLLIN if self._in.size < MAX_WAITING else 0) | (select.POLLOUT if self._out.size else 0),
-            (select.POLLIN if reads_program else 0) | (select.POLLOUT if self._in.size else 0),
-        )
+    def _poll(self) -> select.poll:
+        """What waits for signals, the monitor, and what is wanted of both terminals; each is made once."""
+        out, into = self._out.size, self._in.size
+        # Never for more to read than can be written: what the terminal has no room for stays with the program.
+        terminal = (_IN if into < MAX_WAITING else 0) | (_OUT if out else 0)
+        program = (0 if out or self._stops else _IN) | (_OUT if into else 0)
+        poll = self._polls.get((terminal, program))
+        if poll is None:
+            poll = self._polls[terminal, program] = select.poll()
+            wanted = {self._outer.fd: terminal, self._inner: program, self._signals.fd: _IN, self._pipe: _IN}
+            for fd, events in wanted.items():
+                poll.register(fd, events)
+        return poll
 
     def _say_goodbye(self) -> None:
         """Write what is left, unless the terminal goes, or someone wants us gone."""
@@ -128,43 +130,40 @@ class Relay:
 
     # -- bytes -------------------------------------------------------------------------------------------------------
 
-    def _read_program(self) -> None:
-        data = self._read(self._inner)
-        if data:
-            now = monotonic()
-            self._core.from_child(data, now)
-            self._flush()
-            self._see_life(now)
+    def _read_program(self, *, waits: bool = True) -> int:
+        """
+        Pass on what the program has written, about `TURN` bytes at most; return how many they were.
 
-    def _read(self, fd: int) -> bytes:
-        """What can be read now, up to about CHUNK."""
+        Each piece is written as it was read, so that the program, the relay and the terminal work side by side. It
+        *waits* with the next one until the terminal has taken the last.
+        """
+        size, now = 0, monotonic()
+        from_child = self._core.from_child
         try:
-            data = os.read(fd, CHUNK)
-            if len(data) < _FULL_READ:
-                return data
-            pieces, size = [data], len(data)
-            try:
-                while size < CHUNK and len(data) >= _FULL_READ:
-                    data = os.read(fd, CHUNK)
-                    pieces.append(data)
-                    size += len(data)
-            except OSError:
-                pass
-            return b"".join(pieces)
+            while size < TURN and not (waits and self._out.size):
+                data = os.read(self._inner, CHUNK)
+                from_child(data, now)
+                self._flush()
+                size += len(data)
+                if len(data) < _FULL_READ:
+                    break
         except OSError:
-            return b""
+            pass  # nothing more; or nobody has that terminal open any more
+        if size and self._look is None:
+            self._look = now + CWD_DELAY
+        return size
 
     def _serve_terminal(self, event: int) -> None:
         """Write to the terminal, read from it."""
         if event & _GONE:
             return self._hang_up()
-        if event & select.POLLOUT:
+        if event & _OUT:
             self._out.write()
             if self._resync and not self._out.size:
                 self._resync = False
                 self._core.resized(monotonic())
                 self._flush()
-        if event & select.POLLIN:
+        if event & _IN:
             try:
                 data = os.read(self._outer.fd, CHUNK)
             except BlockingIOError:
@@ -176,7 +175,8 @@ class Relay:
             now = monotonic()
             self._core.from_user(data, now)
             self._flush()
-            self._see_life(now)
+            if self._look is None:
+                self._look = now + CWD_DELAY
         return None
 
     def _flush(self) -> None:
@@ -189,30 +189,22 @@ class Relay:
 
     # -- time --------------------------------------------------------------------------------------------------------
 
-    def _timeout(self) -> float | None:
-        """Milliseconds until something is due; None if nothing is."""
-        due = self._core.deadline()
-        if self._out.size:
-            due = None  # what is not due before the terminal reads on
-        if self._look is not None and (due is None or self._look < due):
-            due = self._look
-        if due is None:
-            return None
-        return max(0.0, (due - monotonic()) * 1000 + 0.5)
-
-    def _tick(self) -> None:
+    def _pass_time(self) -> float | None:
+        """Do what is due; return the milliseconds until something else is, or None if nothing is."""
         now = monotonic()
         due = self._core.deadline()
         if due is not None and due <= now and not self._out.size:
             self._core.tick(now)
             self._flush()
+            due = self._core.deadline()
         if self._look is not None and self._look <= now:
             self._look = None
             self._follow()
-
-    def _see_life(self, now: float) -> None:
-        if self._look is None:
-            self._look = now + CWD_DELAY
+        if self._out.size:
+            due = None  # what is not due before the terminal reads on
+        if self._look is not None and (due is None or self._look < due):
+            due = self._look
+        return None if due is None else max(0.0, (due - now) * 1000 + 0.5)
 
     def _follow(self) -> None:
         """Be in the folder of the program in the foreground, where a terminal looks for it."""
@@ -289,10 +281,8 @@ class Relay:
     def _drain(self) -> None:
         """Read what the program has written before it ended or stopped. The kernel has all of it by now."""
         left = MAX_LAST_WORDS
-        while left > 0 and (data := self._read(self._inner)):
-            left -= len(data)
-            self._core.from_child(data, monotonic())
-            self._flush()
+        while left > 0 and (size := self._read_program(waits=False)):
+            left -= size
 
     def _stop(self) -> None:
         """Stop as the program has, so that the shell around us gets its prompt; go on with it when continued."""

@@ -2,6 +2,7 @@
 Position: where a reader of control sequences stands after the bytes it got, in as little work as that takes.
 
 `note` takes the next bytes. An ESC starts afresh whatever it interrupts, so that only what follows the last one counts.
+`note_later` is for the many pieces nobody asks about: it only remembers the last of them, and looks at it when asked.
 The envelope of a multiplexer may hold ESC: the code that finds one sets the state and notes nothing of its content.
 """
 
@@ -31,35 +32,78 @@ class State(enum.Enum):
     ENVELOPE_ESCAPE = enum.auto()
 
 
+ENVELOPES = (State.ENVELOPE, State.ENVELOPE_ESCAPE)
+
+
 class Position:
     """One stream."""
 
     def __init__(self) -> None:
-        self.state = State.GROUND
-        #: The last three bytes, to see whether a character is whole.
+        #: Behind all but `_later`.
+        self._state = State.GROUND
+        #: The last three bytes of it, to see whether a character is whole.
         self._last = b""
+        #: What was not looked at yet, and where its last ESC is.
+        self._later = b""
+        self._escape = -1
+
+    @property
+    def state(self) -> State:
+        """Where the reader is now."""
+        if self._later:
+            self._look()
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        if self._later:
+            self._look()
+        self._state = state
+
+    @property
+    def is_in_envelope(self) -> bool:
+        """Whether `state` is one of an envelope."""
+        return self._state in ENVELOPES
 
     @property
     def is_safe(self) -> bool:
         """Whether something else may be written here: no sequence and no character is cut by it."""
+        is_ground = self.state is State.GROUND
         last = self._last
-        return self.state is State.GROUND and (not last or last[-1] < 0x80 or not is_cut(last))
+        return is_ground and (not last or last[-1] < 0x80 or not is_cut(last))
 
     def note(self, data: bytes, start: int, end: int) -> None:
         """Take data[start:end] in."""
+        if self._later:
+            self._look()
         if start >= end:
             return
         escape = data.rfind(b"\x1b", start, end)
         if escape >= 0:
-            self.state = _after(State.ESCAPE, data, escape + 1, end)
-        elif self.state is not State.GROUND:
-            self.state = _after(self.state, data, start, end)
+            self._state = _after(State.ESCAPE, data, escape + 1, end)
+        elif self._state is not State.GROUND:
+            self._state = _after(self._state, data, start, end)
         self._last = data[end - 3 : end] if end - start >= 3 else (self._last + data[start:end])[-3:]
+
+    def note_later(self, data: bytes, escape: int) -> None:
+        """Take all of *data* in, outside of an envelope; its last ESC is at *escape*, which is -1 if it has none."""
+        if escape < 0 and (self._escape >= 0 or self._state is not State.GROUND or len(data) < 3):
+            self.note(data, 0, len(data))
+        else:
+            # What came before does not matter any more: behind an ESC nothing does, and ground stays ground.
+            self._later, self._escape = data, escape
 
     def leave(self) -> None:
         """An envelope has ended."""
         self.state = State.GROUND
         self._last = b""
+
+    def _look(self) -> None:
+        data, self._later = self._later, b""
+        if self._escape >= 0:
+            self._state = _after(State.ESCAPE, data, self._escape + 1, len(data))
+            self._escape = -1
+        self._last = data[-3:]
 
 
 def _after(state: State, data: bytes, at: int, end: int) -> State:

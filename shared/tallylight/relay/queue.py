@@ -17,10 +17,19 @@ class Queue:
 
     def put(self, data: bytes) -> None:
         """Write *data*, and keep what is not taken yet."""
+        if not self._pieces:
+            try:
+                taken = os.write(self._fd, data)
+            except BlockingIOError:
+                taken = 0
+            except OSError:
+                return
+            if taken == len(data):
+                return
+            self._done = taken
+            self.size = -taken
         self._pieces.append(data)
         self.size += len(data)
-        if len(self._pieces) == 1:
-            self.write()
 
     def write(self) -> None:
         """Write what is taken now. A terminal that is gone takes everything; the next look at it says so."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from tallylight.relay.position import Position, State
+from tallylight.relay.position import ENVELOPES, Position, State
 from tallylight.wire.scanner import BEL, LIMIT, ST, Sequence, SequenceKind
 
 #: Those with `;` of a number that is not ours alone go as far as it takes to tell.
@@ -39,7 +39,6 @@ INTRODUCERS = tuple(
 _TMUX = b"\x1bPtmux;"
 _SCREEN = b"\x1bP"
 _RESET = b"\x1bc"
-_ENVELOPES = (State.ENVELOPE, State.ENVELOPE_ESCAPE)
 
 _STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
 #: The pairs of an envelope are passed over in one go: a flood of them is cheap.
@@ -135,12 +134,22 @@ class Splitter:
         self.gap = None
         if not data:
             return
+        if not (self._held or self._tail or self._position.is_in_envelope):
+            # Nearly every piece has nothing in it: one search in it, and no look at what it has instead.
+            last = data.rfind(b"\x1b")
+            if last < 0 or (self._search(data) is None and not self._is_partial(data, last)):
+                self._position.note_later(data, last)
+                out.append(data)
+                return
+        self._split(data, out)
+
+    def _is_partial(self, data: bytes, last: int) -> bool:
+        """Whether the ESC at *last*, the last one, may yet become an introducer."""
+        return len(data) - last < _LONGEST and data[last:] in self._partial
+
+    def _split(self, data: bytes, out: list[bytes]) -> None:
         position = self._position
         note = position.note
-        if b"\x1b" not in data and not self._held and position.state is State.GROUND:
-            note(data, 0, len(data))
-            out.append(data)
-            return
         at = begin = 0
         resumed = bool(self._held)
         if self._in_body:
@@ -154,7 +163,7 @@ class Splitter:
         elif self._tail:
             at = self._late(data)
         noted = begin
-        if position.state in _ENVELOPES:
+        if position.state in ENVELOPES:
             at = noted = self._skip_envelope(data, at)
             self._copy(data[:at])
         size = len(data)
@@ -195,7 +204,7 @@ class Splitter:
                 self._copy(data[start:at])
         stop_at = size
         last = data.rfind(b"\x1b", at)
-        if last >= 0 and size - last < _LONGEST and data[last:] in self._partial:
+        if last >= 0 and self._is_partial(data, last):
             self._hold(data[last:], resumed and last == 0)
             stop_at = last
         note(data, noted, stop_at)

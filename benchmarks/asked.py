@@ -45,6 +45,12 @@ CHOICES: dict[str, tuple[tuple[str, str], ...]] = {
     "claude again": (("Yes", "1"), ("Yes, and", "2"), ("Yes, and switch to auto", "3"), ("No", "4")),
     "claude edit": (("Yes", "1"), ("Yes, and switch to accept edits", "2"), ("No", "3")),
     "claude page": (("Yes", "1"), ("Yes, and don't ask again", "2"), ("No, and tell Claude", "3")),
+    "claude shell": (
+        ("Yes", "1"),
+        ("Yes, and don't ask again", "2"),
+        ("Yes, and switch to auto", "3"),
+        ("No", "4"),
+    ),
     "cline": (("Approve", "y"), ("Deny", "n")),
     "codex": (("Yes, proceed", "y"), ("Yes, and don't ask again", "p"), ("No, and tell Codex", "\x1b")),
     "codex edit": (("Yes, proceed", "y"), ("Yes, and don't ask again", "a"), ("No, and tell Codex", "\x1b")),

@@ -37,6 +37,8 @@ ABOVE: dict[str, tuple[list[str], str]] = {
     ),
     "a block that nothing names": ([EDGE, "So it is", DASHED, "this", DASHED, "Allow it?"], ""),
     "a block of a command": ([EDGE, "So it is", DASHED, "ls", DASHED, "Run this command?"], "Shell: ls"),
+    "a command below its heading": (["⚠ Dangerous command:", "", "  rm -r build", "", "Allow?"], "Shell: rm -r build"),
+    "a heading with nothing below": (["Dangerous command:", "Allow?"], ""),
     "a row with the tool": (["? Shell ls -l", "", "Allow execution?"], "Shell: ls -l"),
     "a tool, wrapped, and in full": (
         ["? Shell ls -l (to see", "what there is)", "", "ls -l", "", "Allow execution?"],

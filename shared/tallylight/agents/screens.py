@@ -25,8 +25,9 @@ MAX_LAST = 48
 #: box (two lines across, little below it); those above that box; those below the last line across.
 PLACES = ("end", "cursor", "at cursor", "box", "above box", "below line")
 #: What stands at the end of a dialog: numbered choices with a pointer at one; such without, for those that only colour
-#: it; choices without numbers, with a pointer; answers in one row, of which only the colour tells the selected one.
-CHOICES = ("numbered", "listed", "pointed", "buttons")
+#: it; choices without numbers, with a pointer; answers in one row, of which only the colour tells the selected one, or
+#: each behind its key in brackets, whatever stands below.
+CHOICES = ("numbered", "listed", "pointed", "buttons", "lettered")
 #: Those without a pointer: which of them is selected, colours alone can tell.
 UNPOINTED = ("listed", "buttons")
 #: How a choice is typed: its number; the same and Enter; the key in parentheses at its end, else its number; the

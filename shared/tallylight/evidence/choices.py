@@ -184,14 +184,21 @@ def _items(row: Row) -> list[re.Match[str]]:
     return [match for match in found if match is not None] if all(found) else []
 
 
-def lettered_choices(rows: Sequence[Row]) -> Choices | None:
-    """Answers in one row, each behind its key, and one of them a yes or a no; whether Enter follows is not known."""
+def lettered_choices(rows: Sequence[Row], *, is_last: bool = True) -> Choices | None:
+    """
+    Answers in one row, each behind its key, and one of them a yes or a no; whether Enter follows is not known.
+
+    *is_last*: nothing but hints stands below them.
+    """
     for at in range(len(rows) - 1, max(-1, len(rows) - _FOOTER - 1), -1):
         if ("[" not in rows[at].text and "(" not in rows[at].text) or rows[at].is_edge:
             continue
-        labels = tuple(match[2] for match in _LETTERED.finditer(rows[at].text))
+        found = [(match[1], match[2]) for match in _LETTERED.finditer(rows[at].text)]
+        labels = tuple(label for _, label in found)
         if len(labels) >= 2 and any(map(_YES.search, labels)) and any(map(_NO.search, labels)):
-            return _in_rows(at, at, labels, 0) if _are_hints(rows, at + 1) else None
+            # As agents name a key at the end of a choice.
+            keys = tuple(f"{label} ({key})" for key, label in found)
+            return _in_rows(at, at, labels, 0, keys) if not is_last or _are_hints(rows, at + 1) else None
     return None
 
 
@@ -216,10 +223,10 @@ def names_keys(rows: Sequence[Row]) -> bool:
     return any(map(_KEYS_HINT.match, (row.text for row in rows)))
 
 
-def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int) -> Choices:
-    """Choices of which it is not told row by row where they stand."""
+def _in_rows(first: int, last: int, labels: tuple[str, ...], pointed: int, texts: tuple[str, ...] = ()) -> Choices:
+    """Choices of which it is not told row by row where they stand; *texts* are their labels, if they say no more."""
     shown = tuple(map(_label, labels))
-    return Choices(first, last, shown, labels, ("",) * len(labels), pointed, (first,), last + 1, is_sure=False)
+    return Choices(first, last, shown, texts or labels, ("",) * len(labels), pointed, (first,), last + 1, is_sure=False)
 
 
 def _label(text: str) -> str:

@@ -20,7 +20,7 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import MOVES, UNPOINTED, ScreenRule
-from tallylight.evidence.choices import Choices, buttons, numbered_choices, pointed_choices
+from tallylight.evidence.choices import Choices, buttons, lettered_choices, numbered_choices, pointed_choices
 from tallylight.evidence.dialogs import arrows, question_above, read_dialog, side_arrows
 from tallylight.evidence.highlight import highlighted
 from tallylight.evidence.subject import subject
@@ -191,6 +191,7 @@ _READERS: dict[str, Callable[[Sequence[Row]], Choices | None]] = {
     "listed": functools.partial(numbered_choices, is_pointed=False),
     "pointed": pointed_choices,
     "buttons": buttons,
+    "lettered": functools.partial(lettered_choices, is_last=False),
 }
 
 

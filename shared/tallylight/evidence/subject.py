@@ -7,6 +7,7 @@ example.org/x`, or nothing come out. Free of the agent's name: programs show it 
 * `$ npm test`: a command behind a prompt;
 * a stat, `src/api.py +12 -3`; a row that names the file, `→ Edit src/api.py`, `Destination: …`, `Edit file` above its
   path; or the question, `Do you want to create new.txt?`; with the numbered rows of its text, which are counted;
+* a paragraph below a row that ends in `command:`;
 * an address in a row of its own: `url: …`, `- …`;
 * a block between two lines across, or in a box of its own, below a row that names the tool;
 * a row that names the tool and what it is to do: `? Shell npm test`;
@@ -45,6 +46,8 @@ _URL = re.compile(r"(?:(?:url|address): ?|[-•*] )?(https?://[^\s\"'<>`]{1,400}
 _TOOL = re.compile(r"[?⏺→▸⚙] {1,3}([A-Za-z][\w.-]{0,40}) {1,3}(\S.*)")
 #: `Bash command`, `Shell`: what a dialog's first row calls the tool.
 _TITLE = re.compile(r"(?:[?⏺→▸⚙] {1,3})?([A-Z][\w.-]{0,30})(?: [Cc]ommand$| {2,}|$)")
+#: `Dangerous command:`, above the command.
+_HEAD = re.compile(r"(?:\W{1,3} )?(?:\w+ ){0,3}command:$", re.IGNORECASE)
 #: What a scroll bar leaves at the end of a row.
 _BAR = re.compile(r" {2,}[█▊░▒┃│]$")
 _FILE = r"[\"'`]?((?:[~.]?/)?[\w@+~.-][\w@+~./ -]{0,199}?)[\"'`]?"
@@ -105,6 +108,7 @@ def _found(lines: Sequence[str], place: Place, question: str, labels: Sequence[s
         _command(rows[max(0, place.top - top) :])
         or _file(rows, [_line(line) for line in lines[max(0, top - _BEFORE) : top]], question)
         or _address(rows)
+        or _headed(rows, question)
         or _block(rows, question)
         or _tool(rows)
         or _folder(rows, (question, *labels))
@@ -193,6 +197,16 @@ def _address(rows: Sequence[_Line]) -> str:
 
 def _short(url: str) -> str:
     return url.removeprefix("https://")
+
+
+def _headed(rows: Sequence[_Line], question: str) -> str:
+    """The paragraph below a row that says that a command follows."""
+    for at in range(len(rows) - 1, -1, -1):
+        if _HEAD.match(rows[at].text):
+            below = next((n for n in range(at + 1, len(rows)) if rows[n].text), len(rows))
+            text = _paragraph(rows[below:])
+            return f"Shell: {text}" if text and not question.startswith(rows[below].text) else ""
+    return ""
 
 
 def _block(rows: Sequence[_Line], question: str) -> str:

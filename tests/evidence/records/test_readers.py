@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 
 from tallylight.evidence.records.reading import Reading, Turn
@@ -127,6 +128,21 @@ def test_how_turns_ended(agent: str) -> None:
     for word, at in told:
         around = {record.truth(at), *(name for since, name in record.truths if at - LATE_S <= since <= at + 0.3)}
         assert around & ({"error"} if word == _LIMIT else {"done"} if word == "background" else {word}), (word, at)
+
+
+@pytest.mark.parametrize("agent", ["codex", "copilot", "kimi", "pi"])
+def test_a_turn_that_ends_with_a_question(agent: str) -> None:
+    """Where the last reply of a turn ends with a question, the end of that turn asks it."""
+    record = kept(agent)
+    asked = attrs.evolve(record, data=record.data.replace(ANSWER.encode(), b"All is done. Shall I go on?"))
+    state: Reading | None = None
+    told = set()
+    for line in asked.lines:
+        state = asked.reader.read(line, state)
+        if state.turn is not None and state.turn.status is Status.DONE:
+            told.add((state.turn.kind, state.turn.message))
+
+    assert told == {(Kind.QUESTION, "Shall I go on?")}
 
 
 @each("agent", ("codex", "copilot", "kimi", "pi"))

@@ -15,6 +15,7 @@ import attrs
 
 from tallylight.model.details import Child, Details
 from tallylight.model.errors import DecodeError
+from tallylight.model.prose import last_question
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
@@ -69,6 +70,8 @@ class Reading:
     children: dict[str, Child] = attrs.Factory(dict)
     calls: dict[str, str] = attrs.Factory(dict)
     reply: str = ""
+    #: The question that the last reply of this turn ends with.
+    question: str = ""
     limited_until: float = 0.0
     cost: float | None = None
     turn: Turn | None = None
@@ -134,6 +137,7 @@ class Reading:
         """The agent has said *text*."""
         if said := lines(text):
             self.reply = said
+            self.question = last_question(text)
 
     def called(self, id_: object, name: object, target: object) -> None:
         """A tool is called: `Bash: touch made`."""
@@ -163,13 +167,15 @@ class Reading:
         """A turn began: what was left of the one before is over, except for subagents that still work."""
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
-        self.limited_until, self.asked = 0.0, {}
+        self.limited_until, self.question, self.asked = 0.0, "", {}
         self.children = {id_: child for id_, child in self.children.items() if child.status is Status.WORKING}
 
     def ended(
         self, status: Status, at: float | None, rule: str, message: object = "", kind: Kind | None = None
     ) -> None:
-        """The turn ended. Calls without a result never get one."""
+        """The turn ended. Calls without a result never get one. One that is done and ends with a question asks that."""
+        if status is Status.DONE and kind is None and self.question:
+            message, kind = self.question, Kind.QUESTION
         if at is not None:
             self.turn = Turn(status, at, rule, line(message, LINE_CELLS), kind)
         self.calls, self.asked = {}, {}

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tallylight.agents import agent_files
+from tallylight.agents import agent_files, names
 from tallylight.agents.agent import RECORDS, Agents, load_agents, parse_agent
+from tallylight.evidence.foreground import identify
+from tallylight.evidence.process import Process
 from tallylight.evidence.records.readers import READERS
 from tallylight.model.errors import DataFileError
 from tallylight.model.status import Kind, Status
+from tests.agents import tables
 from tests.tables import each
 
 PACKAGED = agent_files.packaged_agents()
@@ -25,6 +30,35 @@ def test_packaged_files_are_all_good() -> None:
         *("crush", "kimi", "pi", "cline"),
     }
     assert [parse_agent(text, name).name for name, text in PACKAGED] == [name for name, _ in PACKAGED]
+
+
+def test_the_table_of_names_is_that_of_the_files() -> None:
+    """What a relay knows the agents by is what the TOML says. (`python -m tests.agents.tables` writes it anew.)"""
+    namespace: dict[str, object] = {}
+    exec(tables.text(), namespace)
+
+    assert namespace["NAMES"] == names.NAMES
+
+
+def test_by_the_table_every_command_is_the_same_agent(tmp_path: Path) -> None:
+    """A command line that is an agent's by the files, or is none, is so by the table; a user's own file counts too."""
+    (tmp_path / "tallylight/agents").mkdir(parents=True)
+    (tmp_path / "tallylight/agents/mine.toml").write_text(GOOD)
+    env = {"XDG_CONFIG_HOME": str(tmp_path)}
+    agents, quick = agent_files.load_agents(env)[0], agent_files.named_agents(env)
+    commands = [("x",), ("vim",), ("npx", "-y", "@openai/codex@1.2")]
+    for one in agents:
+        programs = (*one.processes, *one.generic, *(f"/opt{path}/cli.js" for path in (*one.paths, *one.sign.paths)))
+        arguments = ((), *((word,) for word in (*one.not_args.commands, *one.not_args.options, *one.sign.commands)))
+        commands += [(program, *words) for program in programs for words in arguments]
+        commands += [("node", program) for program in programs] + [("npx", package) for package in one.packages]
+
+    def found(known: Agents) -> list[str]:
+        identities = [identify([Process(7, argv=command)], known) for command in commands]
+        return [f"{one.agent.name if one.agent else ''} {one.rule}" for one in identities]
+
+    assert found(quick) == found(agents)
+    assert found(quick)[:3] == ["x x by the program x", " ", "codex codex by the package @openai/codex@1.2"]
 
 
 def test_every_fact_has_a_source() -> None:

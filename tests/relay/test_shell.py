@@ -138,6 +138,24 @@ def test_the_exit_code_is_the_programs(run: list[str], code: int) -> None:
         assert window.run([*run, "sh", "-c", f"exit {code}"]) == code
 
 
+@pytest.mark.parametrize(("script", "words"), [("exit 3", b""), ("echo said; exit 3", b"said\r\n")])
+def test_what_is_over_at_once_and_says_nothing_needs_no_core(script: str, words: bytes, tmp_path: Path) -> None:
+    """The core is made for the first words, if they are the last ones too, and not before; the end is the same."""
+    run = relay(tmp_path)
+    launcher = tmp_path / "tally"
+    spy = (
+        "import pathlib\nfrom tallylight.cli import run as verb\nfrom tallylight.relay import loop\n"
+        "loop.FIRST_SIGN_MS = 30_000\nmake = verb.make_core\n"
+        f"def spy(*words, **options):\n    pathlib.Path({str(tmp_path / 'made')!r}).touch()\n"
+        "    return make(*words, **options)\nverb.make_core = spy\nrun()\n"
+    )
+    launcher.write_text(launcher.read_text().removesuffix("run()\n") + spy)
+    with Window() as window:
+        assert window.run([*run, "sh", "-c", script]) == 3
+        assert window.received == words
+    assert (tmp_path / "made").exists() == bool(words)
+
+
 @pytest.mark.parametrize("name", ["HUP", "INT", "QUIT", "ABRT", "KILL", "SEGV", "PIPE", "ALRM", "TERM", "USR1"])
 def test_the_relay_dies_of_the_signal_its_program_died_of(run: list[str], name: str, tmp_path: Path) -> None:
     """A shell sees the same death as without the relay, and there is no core of the relay's."""

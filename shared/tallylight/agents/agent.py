@@ -9,15 +9,19 @@ script is another program. docs/agents.md describes the keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import attrs
 
-from tallylight.agents.hooks import Hooks, parse_hooks
-from tallylight.agents.screens import ScreenRule, parse_screen_rules
-from tallylight.agents.titles import TitleRule, parse_rules
-from tallylight.files.toml import Table, parse
 from tallylight.model.errors import DataFileError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what reads files is loaded with the first file: a relay starts without any
+    from tallylight.agents.hooks import Hooks
+    from tallylight.agents.screens import ScreenRule
+    from tallylight.agents.titles import TitleRule
+    from tallylight.files.toml import Table
 
 REGISTRIES = ("claude-sessions",)
 #: Kinds of records; see `evidence.records.readers`.
@@ -170,6 +174,8 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
 
     `DataFileError` if it is no TOML at all.
     """
+    from tallylight.files.toml import parse
+
     table = parse(text, path)
     agent = _read(table)
     table.close()
@@ -177,6 +183,10 @@ def check_agent(text: str, path: str) -> tuple[Agent, list[DataFileError]]:
 
 
 def _read(table: Table) -> Agent:
+    from tallylight.agents.hooks import parse_hooks
+    from tallylight.agents.screens import parse_screen_rules
+    from tallylight.agents.titles import parse_rules
+
     name = table.text("name")
     if not _NAME.fullmatch(name):
         table.complain("name", "is missing: at most 64 small ASCII letters, digits, dots, dashes and underscores")
@@ -275,6 +285,30 @@ def _start(table: Table) -> tuple[str, ...]:
         table.complain("prompt", "has to end with {prompt}, and to have no other placeholder")
     table.close()
     return words if is_one else ()
+
+
+def naming(agent: Agent) -> dict[str, Any]:
+    """All of *agent* by which a command line or a process is known to be its own, less what is empty."""
+    kept = ("name", "display", "processes", "generic", "packages", "interpreters", "paths", "sign", "not_args")
+
+    def plain(_cls: type, _field: object, value: Any) -> Any:
+        return tuple(sorted(value)) if isinstance(value, frozenset) else value
+
+    found = attrs.asdict(agent, value_serializer=plain)
+    for name in ("sign", "not_args"):
+        found[name] = {key: value for key, value in found[name].items() if value}
+    return {name: found[name] for name in kept if found[name]}
+
+
+def named(facts: Mapping[str, Any]) -> Agent:
+    """The agent of `naming`, which lacks everything else: how it shows its status, how it is resumed."""
+    sets = {key: frozenset(words) for key, words in facts.get("not_args", {}).items()}
+    return Agent(
+        **{key: value for key, value in facts.items() if key not in ("interpreters", "sign", "not_args")},
+        interpreters=frozenset(facts.get("interpreters", ())),
+        sign=Sign(**facts.get("sign", {})),
+        not_args=NotArgs(**sets),
+    )
 
 
 class Agents:

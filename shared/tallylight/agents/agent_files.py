@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib import resources
 
 from tallylight.files.directories import NAME, config_dir
-from tallylight.files.read_write import read_text
 from tallylight.model.errors import TallyError
 
 TYPE_CHECKING = False
@@ -21,6 +19,8 @@ MAX_AGENT_FILES = 200
 
 def packaged_agents() -> list[tuple[str, str]]:
     """The agent files of this package: name without ending, and text."""
+    from importlib import resources  # loads much, which a relay can do without
+
     found = [entry for entry in resources.files(NAME).joinpath("agents").iterdir() if entry.name.endswith(".toml")]
     return sorted((entry.name.removesuffix(".toml"), entry.read_text("utf-8")) for entry in found)
 
@@ -29,14 +29,38 @@ def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[Tally
     """The agents of this package and of the user, and what is wrong with their files. A bad file costs itself."""
     from tallylight.agents import agent
 
+    users, errors = _users(env)
+    packaged = [(f"{NAME}/agents/{name}.toml", text) for name, text in packaged_agents()]
+    found, more = agent.load_agents(packaged, users)
+    return found, [*errors, *more]
+
+
+def named_agents(env: Mapping[str, str] = os.environ) -> Agents:
+    """
+    The agents of `load_agents`, those of this package with nothing but what tells that a process is theirs.
+
+    For the relay, which asks for the name of its agent and starts with every command: no packaged file is read.
+    """
+    from tallylight.agents import agent, names
+
+    users, _ = agent.load_agents((), _users(env)[0])
+    return agent.Agents([*map(agent.named, names.NAMES), *users])
+
+
+def _users(env: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[TallyError]]:
+    """The user's own files, each a path and its text, and what is wrong with those that cannot be read."""
     errors: list[TallyError] = []
-    users = []
     try:
         paths = sorted((config_dir(env) / "agents").glob("*.toml"))
     except OSError:
         paths = []
+    if not paths:
+        return [], errors
+    from tallylight.files.read_write import read_text
+
     if len(paths) > MAX_AGENT_FILES:
         errors.append(TallyError(f"{paths[0].parent}: only the first {MAX_AGENT_FILES} files are read"))
+    users = []
     for path in paths[:MAX_AGENT_FILES]:
         try:
             users.append((str(path), read_text(path)))
@@ -44,6 +68,4 @@ def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[Tally
             errors.append(TallyError(f"{path}: leads nowhere"))
         except TallyError as error:
             errors.append(error)
-    packaged = [(f"{NAME}/agents/{name}.toml", text) for name, text in packaged_agents()]
-    found, more = agent.load_agents(packaged, users)
-    return found, [*errors, *more]
+    return users, errors

@@ -70,7 +70,7 @@ def main(argv: list[str]) -> int:
     if outer is None:
         return shell.execute(argv)
 
-    return shell.run(argv, outer, lambda: make_core(argv, passthrough=passthrough))
+    return shell.run(argv, outer, lambda: make_core(argv, passthrough=passthrough), is_lazy=True)
 
 
 def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
@@ -81,7 +81,7 @@ def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
     from tallylight.relay.core import RelayCore
     from tallylight.wire import tty
 
-    agents, _ = agent_files.load_agents(os.environ)  # what is wrong with a user's file is the host's to say
+    agents = agent_files.named_agents(os.environ)  # what is wrong with a user's file is the host's to say
     agent = identify([Process(os.getpid(), argv=tuple(command))], agents).agent
     environ = dict(os.environ)
     multiplexer = tty.multiplexer(environ)

@@ -9,16 +9,34 @@ not wake at all. The program is read while nothing waits for the terminal, and t
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import select
 import signal
 import termios
-from collections.abc import Callable
 from time import monotonic
-from typing import Protocol
 
 from tallylight.relay import monitor, pty, signals
 from tallylight.relay.queue import Queue
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    class Core(Protocol):
+        """What decides about the bytes: `tallylight.relay.core.RelayCore`, or one that records what passes it."""
+
+        def from_child(self, data: bytes, now: float) -> None: ...
+        def from_user(self, data: bytes, now: float) -> None: ...
+        def tick(self, now: float) -> None: ...
+        def resized(self, now: float) -> None: ...
+        def attached(self, now: float) -> None: ...
+        def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None: ...
+        def deadline(self) -> float | None: ...
+        def to_terminal(self) -> bytes: ...
+        def to_child(self) -> bytes: ...
+
 
 #: One read. The kernel hands out a terminal's bytes in pieces of at most 4 KiB: behind a large one there may be more.
 CHUNK = 8192
@@ -31,35 +49,36 @@ MAX_LAST_WORDS = 1 << 20
 MAX_WAITING = 1 << 18
 #: How long after a sign of life we look where the program is.
 CWD_DELAY = 0.2
+#: How long, in milliseconds, a lazy core waits for the first sign of its program. An agent takes ten times as long.
+FIRST_SIGN_MS = 10
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
-class Core(Protocol):
-    """What decides about the bytes: `tallylight.relay.core.RelayCore`, or one that records what passes it."""
-
-    def from_child(self, data: bytes, now: float) -> None: ...
-    def from_user(self, data: bytes, now: float) -> None: ...
-    def tick(self, now: float) -> None: ...
-    def resized(self, now: float) -> None: ...
-    def attached(self, now: float) -> None: ...
-    def finished(self, now: float, exit_code: int | None = 0, signal: int | None = None) -> None: ...
-    def deadline(self) -> float | None: ...
-    def to_terminal(self) -> bytes: ...
-    def to_child(self) -> bytes: ...
-
-
 class Relay:
-    """One program on its terminal, the terminal around it, and the core between them."""
+    """
+    One program on its terminal, the terminal around it, and the core between them.
+
+    The core is made while the program starts. One that *is_lazy* is not made at all for a program that is over at once
+    and has said nothing.
+    """
 
     def __init__(
-        self, command: list[str], outer: pty.Outer, make_core: Callable[[], Core], collected: signals.Signals
+        self,
+        command: list[str],
+        outer: pty.Outer,
+        make_core: Callable[[], Core],
+        collected: signals.Signals,
+        *,
+        is_lazy: bool = False,
     ) -> None:
         self._outer = outer
         self._signals = collected
         self._inner, slave = pty.open_inner(outer)
         self._monitor, self._pipe = monitor.start(command, outer, (self._inner, slave), collected)
-        self._core = make_core()
+        self._make_core = make_core
+        if not is_lazy:
+            self._core = make_core()
         self._out, self._in = Queue(outer.fd), Queue(self._inner)
         self._polls: dict[tuple[int, int], select.poll] = {}
         self._program = 0
@@ -71,6 +90,14 @@ class Relay:
         self._cwd = ""
         self.refusal = 0
 
+    @functools.cached_property
+    def _core(self) -> Core:
+        return self._make_core()
+
+    @property
+    def _has_core(self) -> bool:
+        return "_core" in vars(self)
+
     def run(self) -> int:
         """Relay until the program has ended; return its wait status."""
         outer, inner = self._outer.fd, self._inner
@@ -78,7 +105,7 @@ class Relay:
             self._hear_monitor()  # so that a signal for the program finds it
         # The size may have changed since it was copied, and then the signal came to nobody.
         pty.copy_size(outer, inner)
-        timeout: float | None = 0
+        timeout: float | None = 0 if self._has_core else FIRST_SIGN_MS
         while self._status is None:
             for fd, event in self._poll().poll(timeout):
                 if fd == inner:
@@ -92,7 +119,8 @@ class Relay:
                     self._hear_monitor()
                 else:
                     self._serve_signals()
-            timeout = self._pass_time()
+            if self._status is None:
+                timeout = self._pass_time()
             if self._stops and not self._out.size:
                 self._stop()
         self._say_goodbye()
@@ -138,17 +166,16 @@ class Relay:
         *waits* with the next one until the terminal has taken the last.
         """
         size, now = 0, monotonic()
-        from_child = self._core.from_child
-        try:
-            while size < TURN and not (waits and self._out.size):
+        while size < TURN and not (waits and self._out.size):
+            try:
                 data = os.read(self._inner, CHUNK)
-                from_child(data, now)
-                self._flush()
-                size += len(data)
-                if len(data) < _FULL_READ:
-                    break
-        except OSError:
-            pass  # nothing more; or nobody has that terminal open any more
+            except OSError:
+                break  # nothing more; or nobody has that terminal open any more
+            self._core.from_child(data, now)
+            self._flush()
+            size += len(data)
+            if len(data) < _FULL_READ:
+                break
         if size and self._look is None:
             self._look = now + CWD_DELAY
         return size
@@ -269,11 +296,12 @@ class Relay:
     def _end(self, status: int) -> None:
         self._program = 0
         self._drain()
-        if os.WIFSIGNALED(status):
-            self._core.finished(monotonic(), None, os.WTERMSIG(status))
-        else:
-            self._core.finished(monotonic(), os.WEXITSTATUS(status))
-        self._flush()
+        if self._has_core:
+            if os.WIFSIGNALED(status):
+                self._core.finished(monotonic(), None, os.WTERMSIG(status))
+            else:
+                self._core.finished(monotonic(), os.WEXITSTATUS(status))
+            self._flush()
         self._status = status
         self._stops = False
         _reap(self._monitor)

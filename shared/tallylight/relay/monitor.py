@@ -22,10 +22,13 @@ import os
 import signal
 import sys
 import termios
-from types import FrameType
-from typing import NoReturn
 
 from tallylight.relay import pty, signals
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 #: Names the terminal and the session the relay has made, for one that is started inside it.

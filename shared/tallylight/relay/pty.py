@@ -12,7 +12,10 @@ import errno
 import fcntl
 import os
 import termios
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 #: rows, columns, width and height in pixels: four shorts.
 _NO_SIZE = bytes(8)

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 
 from tallylight.relay import monitor, pty, signals
-from tallylight.relay.loop import Core as Core
 from tallylight.relay.loop import Relay
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tallylight.relay.loop import Core as Core
 
 
 def steps_aside() -> bool:
@@ -34,16 +38,17 @@ def execute(command: list[str]) -> int:
         return monitor.refused(command[0], error)
 
 
-def run(command: list[str], outer: pty.Outer, make_core: Callable[[], Core]) -> int:
+def run(command: list[str], outer: pty.Outer, make_core: Callable[[], Core], *, is_lazy: bool = False) -> int:
     """
     Run *command* on a terminal of its own, with a core between it and *outer*; return its exit code.
 
-    The core is made while the program starts. Where the program died of a signal, so does this process.
+    The core is made while the program starts; one that *is_lazy* not for a program that is over at once and has said
+    nothing. Where the program died of a signal, so does this process.
     """
     collected = signals.Signals()
     try:
         outer.enter_raw()
-        relay = Relay(command, outer, make_core, collected)
+        relay = Relay(command, outer, make_core, collected, is_lazy=is_lazy)
         status = relay.run()
     finally:
         outer.close()

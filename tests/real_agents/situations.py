@@ -129,9 +129,9 @@ def proxy(s: Session) -> None:
     called = s.mark("sub:waiting:permission", timeout=40)["epoch"]
     s.dialog("waiting:permission", s.manner.permission, called)
     s.rest(5)
-    ended = [mark["epoch"] for mark in s.model.marks[s.since :] if mark["mark"] == "done" and mark["epoch"] < called]
-    if ended:  # it runs on after its agent's turn
-        s.told.append((ended[0] + 0.001, "background"))
+    ended = [mark["epoch"] for mark in s.model.marks[s.since :] if mark["mark"] == "done"]
+    if ended:  # it runs on after its agent's turn, which may have ended just before it asks, or just after
+        s.told.append((ended[0] + 0.001, "background" if ended[0] < called else "waiting:permission"))
     s.keys(s.manner.approve, "background" if ended else "working")
     s.mark("sub:done", timeout=40)
     if not ended:

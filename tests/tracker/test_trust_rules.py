@@ -209,6 +209,16 @@ RECORDS = [
         for status in ("working", "waiting")
     ),
     row(
+        "a dialog that still stands there after the end is a subagent's",
+        "0 agent, 1 screen waiting, 1.2 screen waiting, 2 record done, 3 screen waiting, 3.2 tick",
+        "waiting by screen",
+    ),
+    row(
+        "but not one that is not seen again",
+        "0 agent, 1 screen waiting, 1.2 screen waiting, 2 record done, 9 tick",
+        "done by record",
+    ),
+    row(
         "a new turn in the record takes it back",
         "0 agent, 1 record error, 2 record gone, 3 output",
         "working by heuristic: output",

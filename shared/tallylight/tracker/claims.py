@@ -99,7 +99,10 @@ def contradicts(lower: Claim, higher: Claim) -> float | None:
     if pair[0] is Source.SCREEN and pair[1] in (Source.TITLE, Source.PROGRESS):
         return lower.changed if _is_behind(lower, higher) else None
     if pair[1] is Source.RECORD:
-        # It tells how a turn ended: whatever was seen to go on since is believed.
+        # It tells how a turn ended: whatever was seen to go on since is believed, and a dialog that still stands there,
+        # which is a subagent's that runs on.
+        if pair[0] is Source.SCREEN and lower.status is Status.WAITING and lower.at > higher.changed:
+            return lower.at
         is_newer = pair[0] in _SEEN and lower.status in _LIVE and lower.changed > higher.changed
         return lower.changed if is_newer else None
     if pair[0] not in _OWN or pair[1] is not Source.PROTOCOL:

@@ -25,7 +25,6 @@ No input, no output, no clock: the shell around it moves the bytes, passes `now`
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 import attrs
@@ -59,9 +58,6 @@ _PROGRESS = b"\x1b]9;4;"
 _SHARED = (21337, 3008)
 #: The numbers that no terminal we write to speaks.
 _OURS = (1338, 26, 88, 7501)
-#: An agent says the same few things again and again, and so does a flood. Longer sequences are not remembered.
-_CACHED = 512
-_decode = functools.lru_cache(maxsize=64)(wire.decode)
 
 
 class RelayCore:
@@ -241,7 +237,7 @@ class RelayCore:
 
     def _read(self, sequence: Sequence) -> bool:
         self._is_fresh = False
-        event = _decode(sequence) if len(sequence.raw) <= _CACHED else wire.decode(sequence)
+        event = wire.decode(sequence)
         if isinstance(event, user_var.UserVar):
             self._note(event)
             return False  # the host reads it too

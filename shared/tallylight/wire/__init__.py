@@ -19,4 +19,5 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from tallylight.wire import registry
 
-    return getattr(registry, name)
+    value = globals()[name] = getattr(registry, name)  # asked for once: `decode` is called for every sequence
+    return value

@@ -86,8 +86,26 @@ CODECS: MappingProxyType[int, Codec] = MappingProxyType(
 )
 
 
+#: What was read last, by the raw sequence: programs say the same few things again and again, and so does a flood.
+#: Longer sequences are not remembered.
+_KNOWN: dict[bytes, Event | None] = {}
+_MOST_KNOWN, _LONGEST_KNOWN = 512, 256
+
+
 def decode(sequence: Sequence) -> Event | None:
     """Read one sequence. None means that it says nothing to us."""
+    raw = sequence.raw
+    if raw in _KNOWN:
+        return _KNOWN[raw]
+    event = _decode(sequence)
+    if len(raw) <= _LONGEST_KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[raw] = event
+    return event
+
+
+def _decode(sequence: Sequence) -> Event | None:
     codec = None if sequence.number is None else CODECS.get(sequence.number)
     try:
         return codec(sequence) if codec else None

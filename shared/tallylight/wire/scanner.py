@@ -94,6 +94,13 @@ _SHORT = re.compile(
     rb"|[0-OQ-WYZ\\`-~]"
     rb")"
 )
+#: The fast lane, which cuts what is whole into pieces in one go; an ESC that begins nothing whole takes the rest.
+_PIECES = re.compile(
+    rb"[^\x1b]+|"
+    + _SHORT.pattern
+    + rb"|\x1b(?:\][^\x07\x18\x1a\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x18\x1a\x1b]*\x1b\\)|\x1b.*",
+    re.DOTALL,
+)
 #: The start of one that may yet become whole.
 _SHORT_START = re.compile(rb"\x1b(?:\[[\x00-\x17\x19\x1c-\x3f\x7f]*|[ -/]{0,8})")
 #: A whole string without an ESC in it; of an envelope that has one, the slow lane finds the end.
@@ -114,12 +121,20 @@ _NUMBER = re.compile(rb"(0|[1-9][0-9]{0,4})(?:;|\Z)")
 _STRINGS = {ord(kind.value): kind for kind in SequenceKind if kind.value and kind.value in "]P_^X"}
 
 
-@functools.lru_cache(maxsize=1024)
-def _short(raw: bytes) -> Sequence:
-    # Cached because a redraw repeats the same few colours and moves thousands of times, and values can be shared.
-    if raw[1:2] == b"[":
+def _whole(raw: bytes) -> Sequence:
+    """The sequence of which all and nothing else is *raw*."""
+    byte = raw[1]
+    if byte == 0x5B:
         return Sequence(SequenceKind.CSI, raw[2:], b"", raw)
+    if kind := _STRINGS.get(byte):
+        return _string(kind, raw, BEL if raw[-1] == 0x07 else ST)
     return Sequence(SequenceKind.ESC, raw[1:], b"", raw)
+
+
+#: A redraw repeats the same few colours and moves thousands of times, a program the same titles, and values can be
+#: shared. Longer ones are not remembered.
+_CACHED = 128
+_known = functools.lru_cache(maxsize=1024)(_whole)
 
 
 def _string(kind: SequenceKind, raw: bytes, terminator: bytes) -> Sequence:
@@ -178,7 +193,6 @@ class Scanner:
         size = len(data)
         append = items.append
         find = data.find
-        match = _SHORT.match
         while at < size:
             found = find(b"\x1b", at)
             if found < 0:
@@ -186,14 +200,27 @@ class Scanner:
                 break
             if found > at:
                 append(Text(data[at:found]))
-            whole = match(data, found)
-            if whole is None:
-                at = self._string_or_broken(data, found, items)
-            elif (at := whole.end()) - found <= self._csi_limit:
-                append(_short(data[found:at]))
-            else:
-                append(Text(data[found:at], False))
+            # No more at a time than is cheap to cut off again, and than the longest CSI.
+            pieces = _PIECES.findall(data, found, found + self._csi_limit)
+            last = pieces.pop()
+            at = min(found + self._csi_limit, size) - len(last)
+            items += [
+                Text(piece) if piece[0] != _ESC else _known(piece) if len(piece) <= _CACHED else _whole(piece)
+                for piece in pieces
+            ]
+            if last[0] == _ESC:
+                at = self._short_or_other(data, at, items)
         return items
+
+    def _short_or_other(self, data: bytes, start: int, items: list[Item]) -> int:
+        whole = _SHORT.match(data, start)
+        if whole is None:
+            return self._string_or_broken(data, start, items)
+        raw = whole[0]
+        items.append(
+            _known(raw) if len(raw) <= _CACHED else _whole(raw) if len(raw) <= self._csi_limit else Text(raw, False)
+        )
+        return whole.end()
 
     def _string_or_broken(self, data: bytes, start: int, items: list[Item]) -> int:
         """Handle an ESC that is not a whole short sequence: a string, a broken or an unfinished one."""

@@ -34,9 +34,9 @@ from tallylight.hooks import json_edit, mapping, order, payload, tables, toml_ed
 from tallylight.hooks import receipt as hooks_book
 from tallylight.hooks import state as hooks_state
 from tallylight.hosts import script_messages
-from tallylight.hosts.fleet.messages import Message, PaneTopic, decode_presence
+from tallylight.hosts.fleet.messages import Message, PaneTopic, Presence, decode_mark, decode_presence
 from tallylight.hosts.fleet.mirror import Mirror
-from tallylight.hosts.fleet.outbox import Outbox
+from tallylight.hosts.fleet.outbox import Name, Outbox
 from tallylight.hosts.machines import messages as bridge_messages
 from tallylight.hosts.wezterm import pane_list
 from tallylight.hosts.wezterm.source import WezTermSource
@@ -404,6 +404,11 @@ def read_pane_message(document: bytes, _folder: Path) -> object:
 def read_machine_message(document: bytes, _folder: Path) -> object:
     mirror = Mirror("p")
     mirror.take("p/m/machine", document)
+    asked = decode_mark(document)
+    if asked is not None:
+        assert Request.from_json(Request(asked.verb, "1", (str(asked.minutes),)).to_json()) is not None
+    name = Name(Presence(online=True, at=1.0, life="x"))
+    name.heard(document, 1.0, is_stored=False)
     presence = decode_presence(document)
     if presence is not None:
         time.localtime(presence.at)

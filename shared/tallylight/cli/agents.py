@@ -73,12 +73,13 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
         return Multiplexers(environ)
 
+    fleet = FleetFeed() if is_fleet else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
-        FleetFeed() if is_fleet else Feed(directory(environ)),
-        Elsewhere() if is_fleet else Private.of(environ, detached) or Requests(environ, detached),
+        fleet or Feed(directory(environ)),
+        Elsewhere(fleet.mark) if fleet is not None else Private.of(environ, detached) or Requests(environ, detached),
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+
+import attrs
 
 from tallylight.cli.output import clean
 from tallylight.config import config_file
 from tallylight.files import directories, extras
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.addresses import Found, Panes, in_order
+from tallylight.snapshot.addresses import Found, Panes, in_order, pick
 from tallylight.snapshot.elsewhere import harmless
 from tallylight.snapshot.schema import Pane, Snapshot
 
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from tallylight.ui.agent_list.effects import Answer, Queue, Say
     from tallylight.ui.agent_list.selection import Act, Target
 
-#: How long, in seconds, a command that answers once waits for the broker.
+#: How long, in seconds, a command that answers once waits for a broker that says nothing.
 PATIENCE_S = 6.0
+#: How long, in seconds, another machine may take to do what is asked.
+DONE_S = 5.0
 
 
 def configured(command: str) -> Fleet:
@@ -56,6 +60,43 @@ def panes_of(mirror: Mirror) -> Panes:
     return Panes(in_order(panes, time.time()), hosts, machines=_machines(mirror))
 
 
+def mark(verb: str, wanted: str, minutes: float | None, told: Callable[[Pane], str]) -> int:
+    """Ask the machine of the pane *wanted* for a mark, wait until it shows it, and say what it came to."""
+    fleet = subscriber()
+    _read(fleet)
+    found = pick(panes_of(fleet.mirror), wanted, {})
+    _ask(fleet, found.host, found.pane, verb, minutes)
+    end = time.monotonic() + DONE_S
+    while (now := time.monotonic()) < end:
+        fleet.step(now, 0.1)
+        shown = next((one for one in panes_of(fleet.mirror).panes if one.address == found.address), None)
+        if shown is None or _is_done(verb, minutes, found.pane, shown.pane):
+            sys.stdout.write(f"{clean(found.address)} {told(shown.pane) if shown is not None else 'is gone'}\n")
+            fleet.link.close()
+            return 0
+    fleet.link.close()
+    where = clean(found.host.rpartition("/")[0], 40)
+    raise TallyError(f"{where} did not do it: what it shows has changed, or the broker does not let you ask it")
+
+
+def _ask(fleet: Subscriber, host: str, pane: Pane, verb: str, minutes: float | None) -> None:
+    """Send a mark; `TallyError` if the machine takes none."""
+    from tallylight.hosts.fleet.messages import Mark
+
+    machine, _, name = host.rpartition("/")
+    if not fleet.mirror.takes_marks(machine):
+        raise TallyError(
+            f"{clean(machine, 40)} takes no marks: `marks = true` in [fleet] of its configuration allows them"
+        )
+    fleet.mark(machine, name, pane.id, Mark(verb, pane.status, pane.since, minutes))
+
+
+def _is_done(verb: str, minutes: float | None, before: Pane, now: Pane) -> bool:
+    if verb == "seen":
+        return now.seen
+    return now.snoozed_until != before.snoozed_until or (minutes == 0 and not now.snoozed_until)
+
+
 class FleetFeed:
     """
     The hosts of all machines, as a `feed.Hosts`: a host is named `machine/kitty-4711`.
@@ -66,6 +107,15 @@ class FleetFeed:
     def __init__(self) -> None:
         self._subscriber = subscriber()
         self._snapshots: tuple[Snapshot, ...] = ()
+        self._by_machine: dict[str, tuple[Snapshot, ...]] = {}
+
+    def mark(self, row: Row, verb: str, minutes: float | None) -> str:
+        """Ask for a mark of the pane of *row*; nothing, or why that cannot be."""
+        try:
+            _ask(self._subscriber, row.host, row.pane, verb, minutes)
+        except TallyError as error:
+            return str(error)
+        return ""
 
     @property
     def snapshots(self) -> tuple[Snapshot, ...]:
@@ -97,11 +147,16 @@ class FleetFeed:
         """Take what the broker has sent by monotonic *now*; tell whether anything has changed."""
         if not self._subscriber.step(now, 0.0):
             return False
-        panes: dict[str, list[Pane]] = {}
+        mirror = self._subscriber.mirror
         if self._subscriber.is_complete:
-            for machine, host, pane in self._subscriber.mirror.panes():
-                panes.setdefault(f"{machine}/{host}", []).append(harmless(pane))
-        before, self._snapshots = self._snapshots, tuple(_snapshot(name, panes[name]) for name in sorted(panes))
+            for machine in mirror.changed:
+                self._by_machine[machine] = _snapshots(machine, mirror)
+            mirror.changed.clear()
+        elif not self._subscriber.link.is_up:
+            mirror.changed |= self._by_machine.keys()
+            self._by_machine.clear()
+        before = self._snapshots
+        self._snapshots = tuple(found for name in sorted(self._by_machine) for found in self._by_machine[name])
         return self._snapshots != before
 
     def descriptors(self) -> None:
@@ -109,7 +164,13 @@ class FleetFeed:
 
 
 class Elsewhere:
-    """What the list can do to panes of other machines: show them. See `ui.agent_list.actions.Actions`."""
+    """
+    What the list can do to panes of other machines: show them, and snooze them where *mark* can. See
+    `ui.agent_list.actions.Actions`.
+    """
+
+    def __init__(self, mark: Callable[[Row, str, float | None], str]) -> None:
+        self._mark = mark
 
     has_channel = False
     descriptors: Sequence[int] = ()
@@ -151,8 +212,10 @@ class Elsewhere:
     def answer(self, answer: Answer) -> str:
         return self._words(answer.row)
 
-    def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:  # noqa: ARG002
-        return self._words(row)
+    def ask(self, row: Row, verb: str, args: tuple[str, ...]) -> str:
+        if verb not in ("seen", "snooze"):
+            return self._words(row)
+        return self._mark(row, verb, float(args[0]) if args else None)
 
     @staticmethod
     def _words(row: Row) -> str:
@@ -162,19 +225,33 @@ class Elsewhere:
 def read_fleet() -> Panes:
     """Ask the broker once; `TallyError` if it does not answer."""
     found = subscriber()
+    _read(found)
+    found.link.close()
+    return attrs.evolve(panes_of(found.mirror), problems=tuple(TallyError(note) for note in found.notes()))
+
+
+def _read(found: Subscriber) -> None:
+    """Wait until the broker has told everything; `TallyError` if it does not, or says nothing for `PATIENCE_S`."""
     link = found.link
     end = time.monotonic() + PATIENCE_S
     while not found.is_complete:
         now = time.monotonic()
-        found.step(now, 0.1)
+        if found.step(now, 0.1):
+            end = now + PATIENCE_S
         if now >= end or (not link.is_up and link.has_failed):
             raise TallyError(f"the broker {link.fleet.broker}:{link.fleet.port}: {link.state}")
-    link.close()
-    return panes_of(found.mirror)
 
 
 def _machines(mirror: Mirror) -> dict[str, bool]:
     return dict.fromkeys(mirror.machines, True) | dict.fromkeys(mirror.gone, False)
+
+
+def _snapshots(machine: str, mirror: Mirror) -> tuple[Snapshot, ...]:
+    """The hosts of one machine."""
+    panes: dict[str, list[Pane]] = {}
+    for host, pane in mirror.panes_of(machine):
+        panes.setdefault(f"{machine}/{host}", []).append(harmless(pane))
+    return tuple(_snapshot(name, panes[name]) for name in sorted(panes))
 
 
 def _snapshot(name: str, panes: list[Pane]) -> Snapshot:

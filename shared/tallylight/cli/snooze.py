@@ -8,10 +8,11 @@ import sys
 import time
 from collections.abc import Callable
 
+from tallylight.cli import fleet
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import nothing
-from tallylight.model.status import Status
+from tallylight.model.status import NEEDS_PERSON, Status
 from tallylight.pane.marks import MAX_MINUTES
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
@@ -19,8 +20,6 @@ from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.layout import left
 
-#: What needs a person, and so can be put off.
-_NEEDS = (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
 #: How long the host may take to do it, in seconds; it looks four times a second.
 DONE_S = 3.0
 _MARKS = {
@@ -39,10 +38,12 @@ def make_parser() -> Parser:
             "tally snooze": "this pane, else the neediest",
             "tally snooze 3 60": "pane 3, for an hour",
             "tally snooze 3 0": "end it",
+            "tally snooze --broker atlas/kitty-4711:3": "a pane of another machine of the fleet",
         },
         codes={1: "no such pane, it does not need you, or its terminal did not do it"},
     )
     add_pane(parser)
+    _add_broker(parser)
     parser.add_argument(
         "minutes", nargs="?", type=_minutes, metavar="MINUTES", help="how long; 0 ends it; 15 unless configured"
     )
@@ -52,10 +53,12 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """Put the question of a pane off."""
     options = make_parser().parse_args(argv)
+    if options.broker:
+        return fleet.mark("snooze", options.pane, options.minutes, _rests)
     found = find(options.pane)
     if found is None:
         return 1
-    if found.pane.status not in _NEEDS:
+    if found.pane.status not in NEEDS_PERSON:
         _complain("snooze", f"{found.name} does not need you now: it is {found.pane.status}")
         return 1
     args = () if options.minutes is None else (f"{options.minutes:g}",)
@@ -80,11 +83,15 @@ def unread(argv: list[str]) -> int:
 def seen(argv: list[str]) -> int:
     """Mark a pane as looked at."""
 
-    def told(pane: Pane) -> str:
-        waits = ", and still waits for you" if pane.status is Status.WAITING else ""
-        return f"is marked as looked at{waits}"
+    options = make_marker("seen").parse_args(argv)
+    if options.broker:
+        return fleet.mark("seen", options.pane, None, _looked_at)
+    return _mark("seen", argv, lambda new: new.pane.seen, _looked_at)
 
-    return _mark("seen", argv, lambda new: new.pane.seen, told)
+
+def _looked_at(pane: Pane) -> str:
+    waits = ", and still waits for you" if pane.status is Status.WAITING else ""
+    return f"is marked as looked at{waits}"
 
 
 def make_marker(verb: str) -> Parser:
@@ -96,7 +103,15 @@ def make_marker(verb: str) -> Parser:
         codes={1: "no such pane, or its terminal did not do it"},
     )
     add_pane(parser)
+    if verb == "seen":
+        _add_broker(parser)
     return parser
+
+
+def _add_broker(parser: Parser) -> None:
+    parser.add_argument(
+        "--broker", action="store_true", help="a pane of any machine of the fleet whose configuration allows it"
+    )
 
 
 def _mark(verb: str, argv: list[str], is_done: Callable[[Found], bool], told: Callable[[Pane], str]) -> int:

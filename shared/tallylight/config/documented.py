@@ -85,4 +85,5 @@ idle = "#888888"
 # prefix = "tallylight"   # where the topics begin
 # machine = ""        # the name of this machine; the host's name if left out
 # keepalive_s = 20    # a machine that has vanished shows as gone after so many seconds; 10 to 3600
+# marks = false       # true: a person who sees this machine's panes elsewhere may mark them as seen and snooze them
 """  # noqa: E501 - each comment stands behind its key

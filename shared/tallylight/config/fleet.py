@@ -22,6 +22,7 @@ class Fleet:
 
     *keepalive_s*: a machine that has vanished shows as gone after so many seconds. *password_file*, *ca_file*,
     *cert_file* and *key_file* are paths; `~` stands for the home. *tls* is on unless the broker is this machine.
+    *marks*: whoever may write to the broker may mark panes of this machine as seen, and snooze them.
     """
 
     broker: str = ""
@@ -36,6 +37,7 @@ class Fleet:
     #: The host's name if left out.
     machine: str = ""
     keepalive_s: float = 20.0
+    marks: bool = False
 
 
 def parse_fleet(table: Table) -> Fleet:
@@ -58,6 +60,7 @@ def parse_fleet(table: Table) -> Fleet:
         password_file=table.text("password_file"),
         prefix=prefix,
         machine=table.text("machine"),
+        marks=table.boolean("marks", default.marks),
         keepalive_s=table.number("keepalive_s", default.keepalive_s, MIN_KEEPALIVE_S, 3600),
     )
     if found.password_file and not found.tls and broker not in _LOOPBACK:

@@ -11,7 +11,7 @@ import functools
 import attrs
 
 from tallylight.model.report import Report, Source
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import NEEDS_PERSON, Kind, Status
 
 _CHANGES: dict[Status, str] = {
     Status.WORKING: "silence, the end of its turn, a question, or its exit",
@@ -117,4 +117,4 @@ class Decision:
     @property
     def needs_person(self) -> bool:
         """Whether the status stands for something a person has not dealt with yet."""
-        return self.status in (Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE)
+        return self.status in NEEDS_PERSON

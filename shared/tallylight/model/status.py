@@ -52,6 +52,9 @@ URGENCY: tuple[Status, ...] = (
     Status.ACTIVE,
 )
 
+#: What a person can put off.
+NEEDS_PERSON: frozenset[Status] = frozenset({Status.WAITING, Status.ERROR, Status.DOWN, Status.DONE})
+
 #: What one light shows for several panes, the first of these that is among them: no green while any of them works.
 TAB_ORDER: tuple[Status, ...] = (
     Status.WAITING,

@@ -65,7 +65,7 @@ class Panes:
 
     panes: tuple[Found, ...]
     hosts: tuple[str, ...]
-    problems: tuple[SnapshotError, ...] = ()
+    problems: tuple[TallyError, ...] = ()
     machines: Mapping[str, bool] = attrs.field(factory=dict)
 
     @classmethod

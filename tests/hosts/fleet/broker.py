@@ -134,3 +134,35 @@ def follow(subscriber: Subscriber, condition: Callable[[], bool], problem: str, 
         subscriber.step(time.monotonic(), 0.05)
         assert time.monotonic() - begin < seconds, f"{problem}; link: {subscriber.link.state}"
     return time.monotonic() - begin
+
+
+class Authority:
+    """A certificate authority in *folder*."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self.name = folder, name
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+                "-keyout", f"{name}.key", "-out", f"{name}.crt", folder=folder)  # fmt: skip
+
+    def sign(self, name: str, *, is_over: bool = False, more: str = "") -> str:
+        """A certificate for *name*, and its key; the path of both without `.crt` and `.key`."""
+        file = f"{self.name}-{name}-{is_over}"
+        if (self.folder / f"{file}.crt").exists():
+            return str(self.folder / file)
+        openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout", f"{file}.key",
+                "-out", f"{file}.csr", folder=self.folder)  # fmt: skip
+        self.folder.joinpath("ext").write_text(more)
+        openssl("x509", "-req", "-in", f"{file}.csr", "-CA", f"{self.name}.crt", "-CAkey", f"{self.name}.key",
+                "-CAcreateserial", "-days", "-1" if is_over else "2", "-extfile", "ext", "-out", f"{file}.crt",
+                folder=self.folder)  # fmt: skip
+        return str(self.folder / file)
+
+
+def tls_lines(authority: Authority, *, is_over: bool = False) -> tuple[str, ...]:
+    """What a broker with a certificate of *authority* has in its configuration."""
+    server = authority.sign("127.0.0.1", is_over=is_over, more="subjectAltName=IP:127.0.0.1")
+    return (f"cafile {authority.folder}/ca.crt", f"certfile {server}.crt", f"keyfile {server}.key")
+
+
+def openssl(*words: str, folder: Path) -> None:
+    subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)

@@ -49,10 +49,13 @@ def test_the_list_shows_other_machines_and_touches_nothing() -> None:
     """Every action on a row of another machine is refused with the machine's name."""
     found = Snapshot(host="atlas/kitty", pid=7, started=0.0, written=0.0, panes=(WAITING,))
     (row,) = rows.build((found,), "", 10.0)
-    actions = Elsewhere()
+    marks: list[tuple[str, float | None]] = []
+    actions = Elsewhere(lambda _row, verb, minutes: marks.append((verb, minutes)) or "")
     started = [actions.start(verb, row) for verb in ("go", "fork", "resume")]
-    for said in (*started, actions.look(row), actions.ask(row, "snooze", ("5",))):
+    for said in (*started, actions.look(row), actions.ask(row, "mute", ())):
         assert said == "do this on atlas itself"
+    assert actions.ask(row, "snooze", ("5",)) == actions.ask(row, "snooze", ()) == ""
+    assert marks == [("snooze", 5.0), ("snooze", None)]
 
 
 def _has_pane(line: dict[str, Any]) -> bool:

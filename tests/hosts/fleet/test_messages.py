@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.hosts.fleet import messages
-from tallylight.hosts.fleet.messages import MachineTopic, PaneTopic, Presence
+from tallylight.hosts.fleet.messages import MachineTopic, Mark, MarkTopic, PaneTopic, Presence, Told
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.schema import Pane
 from tests.tables import each
@@ -26,6 +26,8 @@ def test_every_name_is_one_level(prefix: str, machine: str, host: str, pane: str
     assert topic.count("/") == 4
     assert messages.decode_topic(topic, prefix) == PaneTopic(machine, host, pane)
     assert messages.decode_topic(MachineTopic(machine).encode(prefix), prefix) == MachineTopic(machine)
+    mark = MarkTopic(machine, host, pane)
+    assert messages.decode_topic(mark.encode(prefix), prefix) == mark != PaneTopic(machine, host, pane)
 
 
 @each(
@@ -52,8 +54,11 @@ def test_other_topics_are_nobodys(topic: str) -> None:
 
 def test_a_pane_comes_back() -> None:
     """A pane is the same after its way through a payload."""
-    assert messages.decode_pane(messages.encode_pane(PANE)) == PANE
-    assert messages.decode_presence(messages.encode_presence(Presence(True, 7.5))) == Presence(True, 7.5)
+    assert messages.decode_pane(messages.encode_pane(PANE, "5f")) == Told(PANE, "5f")
+    here = Presence(True, 7.5, life="5f", marks=True, namesake=True)
+    assert messages.decode_presence(messages.encode_presence(here)) == here
+    for mark in (Mark("seen", Status.DONE, 7.5), Mark("snooze", Status.WAITING, 7.5, 60.0)):
+        assert messages.decode_mark(messages.encode_mark(mark)) == mark
 
 
 @each(
@@ -72,15 +77,23 @@ def test_a_pane_comes_back() -> None:
         b'{"version":1,"online":1,"at":0}',
         b'{"version":1,"online":true,"at":true}',
         b'{"version":1,"online":true,"at":"now"}',
+        b'{"version":1,"verb":"focus","status":"done","since":1}',
+        b'{"version":1,"verb":"seen","status":"thinking","since":1}',
+        b'{"version":1,"verb":"seen","status":"done","since":"1"}',
+        b'{"version":1,"verb":"snooze","status":"done","since":1,"minutes":-1}',
+        b'{"version":1,"verb":"snooze","status":"done","since":1,"minutes":1e9}',
+        b'{"version":1,"verb":["seen"],"status":"done","since":1}',
+        b'{"version":1,"verb":"seen","status":"done","since":1}' + b" " * messages.MAX_MARK_BYTES,
     ],
 )
 def test_bad_payloads_say_nothing(payload: bytes) -> None:
-    """A payload that breaks a rule is no pane and no presence."""
+    """A payload that breaks a rule is no pane, no presence and no mark."""
     assert messages.decode_pane(payload) is None
     assert messages.decode_presence(payload) is None
+    assert messages.decode_mark(payload) is None
 
 
 def test_a_payload_of_the_limit_is_read() -> None:
     """The size limit is inclusive."""
     body = json.dumps({"version": 1, "pane": PANE.to_json()}).encode()
-    assert messages.decode_pane(body + b" " * (messages.MAX_BYTES - len(body))) == PANE
+    assert messages.decode_pane(body + b" " * (messages.MAX_BYTES - len(body))) == Told(PANE)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from tallylight.hosts.fleet import mirror as mirrors
 from tallylight.hosts.fleet.messages import MachineTopic, PaneTopic, Presence, encode_pane, encode_presence
 from tallylight.hosts.fleet.mirror import MAX_MACHINES, MAX_PANES, Mirror
-from tallylight.hosts.fleet.outbox import MAX_UNACKNOWLEDGED, Outbox
+from tallylight.hosts.fleet.outbox import MAX_UNACKNOWLEDGED, OBJECTION_S, Name, Outbox
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane, Snapshot
 from tests.strategies import at_most
@@ -102,6 +104,147 @@ def test_the_mirror_is_bounded() -> None:
         topic = PaneTopic("m000", "kitty-1", str(n)).encode("t")
         mirror.take(topic, encode_pane(Pane(id=str(n), status=Status.WORKING)))
     assert len(list(mirror.panes())) == MAX_PANES
+
+
+def tell(mirror: Mirror, machine: str, name: str, more: int = 0) -> bool:
+    """Have *machine* show a pane, with so many bytes more than are needed."""
+    payload = encode_pane(Pane(id=name, status=Status.WORKING)) + b" " * more
+    return mirror.take(PaneTopic(machine, "kitty-1", name).encode("t"), payload)
+
+
+def test_who_says_too_much_loses_panes_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no more room, for panes or for bytes, that is at the cost of the machine that takes most of it."""
+    monkeypatch.setattr(mirrors, "MAX_ALL_PANES", 40)
+    for limit, more in ((10**9, 0), (80_000, 2000)):
+        monkeypatch.setattr(mirrors, "MAX_ALL_BYTES", limit)
+        mirror = Mirror("t")
+        for machine in ("loud", "a", "b", "c"):
+            mirror.take(MachineTopic(machine).encode("t"), HERE)
+        for n in range(100):
+            tell(mirror, "loud", str(n), more)
+        for n in range(5):
+            for machine in ("a", "b", "c"):
+                assert tell(mirror, machine, str(n))
+        for n in range(100):
+            tell(mirror, "loud", str(n), more)
+        kept = [machine for machine, _, _ in mirror.panes()]
+        assert [kept.count(machine) for machine in ("a", "b", "c")] == [5, 5, 5]
+        assert kept.count("loud") == (25 if not more else kept.count("loud")) > 5
+        assert mirror.cut == ("loud",)
+        assert mirror._size == sum(machine.size for machine in mirror._machines.values()) <= limit
+        assert mirror._rows == len(kept) <= 40
+        mirror.clear()
+        assert (mirror._rows, mirror._size) == (0, 0)
+
+
+def test_a_pane_that_grows_too_big_is_not_shown_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An update that does not fit takes the old state away: nothing is shown that is no longer true."""
+    monkeypatch.setattr(mirrors, "MAX_MACHINE_BYTES", 3000)
+    mirror = Mirror("t")
+    mirror.take(MACHINE, HERE)
+    assert tell(mirror, "atlas", "1") and tell(mirror, "atlas", "2")
+    assert tell(mirror, "atlas", "1", 4000)
+    assert [pane.id for _, _, pane in mirror.panes()] == ["2"]
+    assert mirror.cut == ("atlas",)
+
+
+def test_panes_of_another_life_are_not_shown() -> None:
+    """What another machine of the same name, or an earlier run, has told is not taken for this one's."""
+    mirror = Mirror("t")
+    for name, life in (("a", "one"), ("b", "two")):
+        mirror.take(pane_topic(name), encode_pane(Pane(id=name, status=Status.WORKING), life))
+    mirror.take(MACHINE, encode_presence(Presence(True, 1.0, "one")))
+    assert [pane.id for _, _, pane in mirror.panes()] == ["a"]
+    # The end of the other one is not the end of this one.
+    assert not mirror.take(MACHINE, encode_presence(Presence(False, 0.0, "two")))
+    mirror.take(MACHINE, encode_presence(Presence(True, 2.0, "two", namesake=True)))
+    assert [pane.id for _, _, pane in mirror.panes()] == ["b"]
+    assert mirror.namesakes == ("atlas",)
+
+
+class Twin:
+    """A machine called atlas, on a broker that hands on and keeps what it is told."""
+
+    def __init__(self, life: str, at: float, pane: str) -> None:
+        self.name = Name(Presence(True, at, life))
+        self.outbox = Outbox("t", "atlas", life)
+        self.outbox.show([shown(**{pane: Status.WORKING})], self.name.presence)
+
+    def hear(self, topic: str, payload: bytes, now: float, *, is_stored: bool) -> None:
+        if topic == MACHINE:
+            self.name.heard(payload, now, is_stored=is_stored)
+        if is_stored or (topic == MACHINE and not self.name.is_own(payload)):
+            self.outbox.found(topic, payload)
+
+    def connect(self, kept: dict[str, bytes], now: float) -> None:
+        for topic, payload in kept.items():
+            self.hear(topic, payload, now, is_stored=True)
+
+
+def settle(twins: list[Twin], kept: dict[str, bytes], now: float) -> None:
+    """Deliver all that is to be sent, until nobody has anything more to say."""
+    for _ in range(100):
+        sent = False
+        for twin in twins:
+            if word := twin.name.word():
+                for each in twins:
+                    each.name.heard(word, now, is_stored=False)
+            twin.outbox.be(twin.name.presence)
+            for message in twin.outbox.take(twin.name, now):
+                sent = True
+                kept[message.topic] = message.payload
+                for each in twins:
+                    each.hear(message.topic, message.payload, now, is_stored=False)
+                twin.outbox.acknowledged(message.topic)
+        if not sent:
+            return
+    raise AssertionError("they talk without end")
+
+
+def panes_in(kept: dict[str, bytes]) -> list[str]:
+    mirror = Mirror("t")
+    for topic, payload in kept.items():
+        mirror.take(topic, payload)
+    return [pane.id for _, _, pane in mirror.panes()]
+
+
+def test_two_machines_of_one_name_are_not_mixed() -> None:
+    """Who was there first is shown, whoever comes to the broker first; both know; then the other takes its place."""
+    for first_is_second in (False, True):
+        old, new = Twin("old", 1.0, "a"), Twin("new", 2.0, "b")
+        order = [new, old] if first_is_second else [old, new]
+        kept: dict[str, bytes] = {}
+        order[0].connect(kept, 10.0)
+        settle(order[:1], kept, 10.0)
+        order[1].connect(kept, 11.0)
+        settle(order, kept, 11.0)
+        settle(order, kept, 11.0 + OBJECTION_S)
+        assert panes_in(kept) == ["a"]
+        assert new.name.holder is not None and new.name.holder.life == "old" and old.name.holder is None
+        assert old.name.has_namesake and not new.name.has_namesake
+        # The will of the one that waits does not end the one that is shown.
+        gone = encode_presence(Presence(False, 0.0, "new"))
+        kept[MACHINE] = gone
+        old.hear(MACHINE, gone, 20.0, is_stored=False)
+        settle([old], kept, 20.0)
+        assert panes_in(kept) == ["a"] and not old.name.has_namesake
+        # The end of the one that is shown lets the other one in.
+        gone = encode_presence(Presence(False, 0.0, "old"))
+        kept[MACHINE] = gone
+        new.hear(MACHINE, gone, 30.0, is_stored=False)
+        settle([new], kept, 30.0)
+        assert panes_in(kept) == ["b"]
+
+
+def test_a_name_that_a_dead_life_left_online_is_free_soon() -> None:
+    """A broker that keeps the word of a life that is over costs the time in which that one could object."""
+    kept = {MACHINE: encode_presence(Presence(True, 1.0, "dead")), pane_topic("x"): b"{}"}
+    twin = Twin("new", 2.0, "a")
+    twin.connect(kept, 10.0)
+    settle([twin], kept, 10.0)
+    assert panes_in(kept) == [] and kept[pane_topic("x")] == b"{}"
+    settle([twin], kept, 10.0 + OBJECTION_S)
+    assert panes_in(kept) == ["a"] and kept[pane_topic("x")] == b""
 
 
 class Broker(RuleBasedStateMachine):

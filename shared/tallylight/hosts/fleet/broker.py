@@ -10,19 +10,31 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import random
 import socket
 import ssl
+import time
 import uuid
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
 import attrs
 from paho.mqtt import client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
+from paho.mqtt.reasoncodes import ReasonCode
 
 from tallylight.config.fleet import Fleet
 from tallylight.files import read_write
-from tallylight.hosts.fleet.messages import MAX_BYTES, Message
+from tallylight.hosts.fleet.messages import (
+    MAX_BYTES,
+    MachineTopic,
+    Mark,
+    MarkTopic,
+    Message,
+    decode_topic,
+    encode_mark,
+)
 from tallylight.hosts.fleet.mirror import Mirror
 from tallylight.model.errors import TallyError
 
@@ -32,8 +44,10 @@ LAST_RETRY_S = 30.0
 LOOK_S = 5.0
 #: A level no machine has: the mark by which a subscriber knows that it has been told everything.
 SYNC = ".sync"
-#: Seconds without a message after which it takes everything for told.
-QUIET_S = 1.0
+#: Seconds without a message after which it takes everything for told: of who is there, and of one machine's panes.
+QUIET_S, PANES_QUIET_S = 1.0, 0.1
+#: Seconds that a link may go on reading what comes without a pause, and that it waits for an answer meanwhile.
+DRAIN_S, ANSWER_S = 0.1, 0.005
 #: How long, in seconds, one attempt to reach the broker may take.
 CONNECT_S = 5.0
 MAX_PASSWORD_BYTES = 4096
@@ -53,7 +67,8 @@ class Link:
     """
     One link. *subscribe* is a topic filter; *take* gets topic, payload and whether the broker had it in store.
 
-    *will* is what the broker says for us when we have vanished.
+    *will* is what the broker says for us when we have vanished. *jitter*, from 0 to 1, keeps a fleet whose broker comes
+    back from calling it all at once.
     """
 
     fleet: Fleet
@@ -64,11 +79,17 @@ class Link:
     acknowledged: Callable[[str], None] = lambda _topic: None
     #: Called when the link is up (True) and when it is lost (False).
     changed: Callable[[bool], None] = lambda _up: None
+    qos: int = 1
+    jitter: Callable[[], float] = random.random
     is_up: bool = attrs.field(init=False, default=False)
     #: In words: `connected`, or why it is not.
     state: str = attrs.field(init=False, default="not connected yet")
     _client: mqtt.Client | None = attrs.field(init=False, default=None)
     _topics: dict[int, str] = attrs.field(init=False, factory=dict)
+    #: The filters that the broker does not let us subscribe to.
+    denied: set[str] = attrs.field(init=False, factory=set)
+    _filters: dict[int, str] = attrs.field(init=False, factory=dict)
+    _taken: int = attrs.field(init=False, default=0)
     _refused: str = attrs.field(init=False, default="")
     _retry_at: float = attrs.field(init=False, default=0.0)
     _retry_s: float = attrs.field(init=False, default=FIRST_RETRY_S)
@@ -84,8 +105,50 @@ class Link:
             if now < self._retry_at:
                 return
             self._connect(now)
-        if self._client is not None and self._client.loop(timeout) != mqtt.MQTT_ERR_SUCCESS:
-            self._lost(now, "the connection was lost")
+        if self._client is not None and not self._work(self._client, timeout):
+            self._lost(now, "the connection was lost" if self.is_up or self._refused else self._why_at_once())
+
+    def _why_at_once(self) -> str:
+        """
+        Why the broker has ended a connection on which it had said nothing yet.
+
+        Since TLS 1.3 a client learns only after the handshake that its certificate was refused, and what it has sent by
+        then may cost it the reason: so this looks once more, and sends nothing.
+        """
+        fleet = self.fleet
+        if fleet.tls:
+            try:
+                with (
+                    socket.create_connection((fleet.broker, fleet.port), CONNECT_S) as plain,
+                    _context(fleet).wrap_socket(plain, server_hostname=fleet.broker) as connection,
+                ):
+                    connection.settimeout(CONNECT_S)
+                    connection.recv(1)
+            except OSError as error:
+                return _fault(error)
+        return "the broker ended the connection at once"
+
+    def _work(self, client: mqtt.Client, timeout: float) -> bool:
+        """Take and send what there is; whether the connection still stands. Paho takes one message at a time."""
+        code = client.loop(timeout)
+        end, before = time.monotonic() + DRAIN_S, -1
+        while code == mqtt.MQTT_ERR_SUCCESS and before != self._taken and time.monotonic() < end:
+            before = self._taken
+            code = client.loop(0.0)
+        return code == mqtt.MQTT_ERR_SUCCESS
+
+    def hurry(self) -> None:
+        """Acknowledge at once what comes next: a broker may wait for that with its next small packet, for 40 ms."""
+        connection = self._client.socket() if self._client is not None else None
+        if isinstance(connection, socket.socket) and hasattr(socket, "TCP_QUICKACK"):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+
+    def listen(self, filter_: str) -> None:
+        """Subscribe to more."""
+        if self._client is not None:
+            _, mid = self._client.subscribe(filter_, qos=self.qos)
+            if mid is not None:
+                self._filters[mid] = filter_
 
     def send(self, message: Message) -> None:
         """Send a retained message; `acknowledged` follows, or the link is lost."""
@@ -121,8 +184,11 @@ class Link:
             promise = math.floor((fleet.keepalive_s - LOOK_S) / 1.5)
             client.connect(fleet.broker, fleet.port, keepalive=promise)
         except (OSError, ValueError, ssl.SSLError) as error:
-            self._lost(now, (error.strerror if isinstance(error, OSError) else None) or str(error) or "no answer")
+            self._lost(now, _fault(error))
             return
+        if isinstance(connection := client.socket(), socket.socket):
+            # A subscription and what follows it are two small packets; the second is not to wait for the first.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._client = client
 
     def _make(self) -> mqtt.Client:
@@ -134,39 +200,38 @@ class Link:
         if fleet.username:
             client.username_pw_set(fleet.username, _password(fleet))
         if fleet.tls:
-            try:
-                client.tls_set(
-                    ca_certs=_path(fleet.ca_file), certfile=_path(fleet.cert_file), keyfile=_path(fleet.key_file)
-                )
-            except (OSError, ValueError, ssl.SSLError) as error:
-                raise BrokerError(f"the certificates of [fleet] cannot be used: {error}") from None
+            client.tls_set_context(_context(fleet))
         if self.will is not None:
             client.will_set(self.will.topic, self.will.payload, qos=1, retain=True)
         client.on_connect = self._on_connect
         client.on_message = self._on_message
         client.on_publish = self._on_publish
+        client.on_subscribe = self._on_subscribe
         return client
 
     def _lost(self, now: float, why: str) -> None:
         was_up, self.is_up, self._client = self.is_up, False, None
         self.state, self._refused = self._refused or why, ""
         self._topics.clear()
+        self._filters.clear()
         if was_up:
             self._retry_s = FIRST_RETRY_S
-        self._retry_at = now + self._retry_s
+        self._retry_at = now + self._retry_s * (1 - self.jitter() / 4)
         self._retry_s = min(LAST_RETRY_S, self._retry_s * 2)
         if was_up:
             self.changed(False)
 
-    def _on_connect(self, client: mqtt.Client, _data: object, _flags: object, code: object, _more: object) -> None:
+    def _on_connect(self, _client: mqtt.Client, _data: object, _flags: object, code: object, _more: object) -> None:
         if getattr(code, "is_failure", True):
             self._refused = f"the broker refused the connection: {code}"
             return
         self.is_up, self.state, self._retry_s = True, "connected", FIRST_RETRY_S
-        client.subscribe(self.subscribe, qos=1)
+        self.denied.clear()
+        self.listen(self.subscribe)
         self.changed(True)
 
     def _on_message(self, _client: mqtt.Client, _data: object, message: mqtt.MQTTMessage) -> None:
+        self._taken += 1
         if len(message.payload) <= MAX_BYTES:
             with contextlib.suppress(UnicodeDecodeError):
                 self.take(message.topic, bytes(message.payload), message.retain)
@@ -176,35 +241,93 @@ class Link:
         if topic is not None:
             self.acknowledged(topic)
 
+    def _on_subscribe(
+        self, _client: mqtt.Client, _data: object, mid: int, codes: list[ReasonCode], _more: object
+    ) -> None:
+        filter_ = self._filters.pop(mid, None)
+        if filter_ is not None and any(code.is_failure for code in codes):
+            self.denied.add(filter_)
+
 
 class Subscriber:
-    """What all machines of *fleet* show, as the broker tells it."""
+    """
+    What all machines of *fleet* show, as the broker tells it.
+
+    A broker keeps only so many messages for a client (mosquitto: 1000) and drops the others, so nobody asks for all at
+    once: first for who is there, then for the panes of one machine after the other.
+    """
 
     def __init__(self, fleet: Fleet) -> None:
         self.mirror = Mirror(fleet.prefix)
-        self.link = Link(fleet, subscribe=f"{fleet.prefix}/#", take=self._take, changed=self._changed)
+        self.link = Link(fleet, subscribe=f"{fleet.prefix}/+/machine", take=self._take, changed=self._changed, qos=0)
         #: Whether all that the broker had in store has arrived.
         self.is_complete = False
         self._mark = f"{fleet.prefix}/{SYNC}/{uuid.uuid4().hex}"
         self._is_changed = False
         self._heard_at: float | None = None
+        #: The machines whose panes were asked for, those whose panes are still to be, and how often anything was.
+        self._asked: set[str] = set()
+        self._waiting: deque[str] = deque()
+        self._steps = 0
+        self._is_busy = False
+
+    def mark(self, machine: str, host: str, pane: str, mark: Mark) -> None:
+        """Ask for *mark* of a pane. Whether it was done, what the machine shows tells."""
+        self.link.nudge(MarkTopic(machine, host, pane).encode(self.link.fleet.prefix), encode_mark(mark))
+
+    def notes(self) -> list[str]:
+        """What a person should know of what is not shown."""
+        told = [f"{name} shows more than fits; some of its panes are left out" for name in self.mirror.cut]
+        told += [
+            f"another machine has the name {name}, too, and is not shown; `machine` in [fleet] gives it another one"
+            for name in self.mirror.namesakes
+        ]
+        return told + [f"the broker does not let this machine read {filter_}" for filter_ in sorted(self.link.denied)]
 
     def step(self, now: float, timeout: float) -> bool:
         """Take what there is, for at most *timeout* seconds; tell whether what is shown may have changed."""
         self._is_changed = False
+        end = time.monotonic() + DRAIN_S
         self.link.step(now, timeout)
+        while self._is_busy and self.link.is_up and time.monotonic() < end:
+            self.link.hurry()
+            self.link.step(now, ANSWER_S)
         if self._is_changed or self._heard_at is None:
             self._heard_at = now
         # A reader that may not write never sees its mark.
-        if self.link.is_up and not self.is_complete and now - self._heard_at > QUIET_S:
-            self.is_complete = self._is_changed = True
+        if self.link.is_up and self._is_busy and now - self._heard_at > (PANES_QUIET_S if self._asked else QUIET_S):
+            self._heard_at = now
+            self._go_on()
         return self._is_changed
 
     def _take(self, topic: str, payload: bytes, _is_stored: bool) -> None:
         if topic == self._mark:
-            self.is_complete = self._is_changed = True
+            if payload == str(self._steps).encode():
+                self._go_on()
         elif self.mirror.take(topic, payload):
             self._is_changed = True
+            place = decode_topic(topic, self.link.fleet.prefix)
+            if isinstance(place, MachineTopic) and place.machine not in self._asked:
+                self._asked.add(place.machine)
+                self._waiting.append(place.machine)
+                if not self._is_busy:
+                    self._go_on()
+
+    def _go_on(self) -> None:
+        """What was asked for has all been told: ask for the next."""
+        self._is_changed = True
+        self._is_busy = bool(self._waiting)
+        if self._is_busy:
+            self._ask(MachineTopic(self._waiting.popleft()).encode_panes(self.link.fleet.prefix))
+        else:
+            self.is_complete = True
+
+    def _ask(self, filter_: str) -> None:
+        self._steps += 1
+        self._is_busy = True
+        self.link.listen(filter_)
+        # The broker answers in order: after the subscription with all it has in store, then with this.
+        self.link.nudge(self._mark, str(self._steps).encode())
 
     def _changed(self, is_up: bool) -> None:
         self._is_changed = True
@@ -213,8 +336,37 @@ class Subscriber:
             # A broker that forgot what it had must not leave us with what it said before.
             self.mirror.clear()
             self._heard_at = None
-            # The broker answers in order: after the subscription with all it has in store, then with this.
-            self.link.nudge(self._mark, b"")
+            self._asked.clear()
+            self._waiting.clear()
+            self._ask(self._mark)
+
+
+_CERTIFICATE = "this machine's certificate (`cert_file` in [fleet])"
+
+
+def _context(fleet: Fleet) -> ssl.SSLContext:
+    """What TLS needs of *fleet*; `BrokerError` if a file of it cannot be used."""
+    for key in ("ca_file", "cert_file", "key_file"):
+        if (path := _path(getattr(fleet, key))) and not os.access(path, os.R_OK):
+            raise BrokerError(f"{key} of [fleet]: {path} cannot be read")
+    try:
+        context = ssl.create_default_context(cafile=_path(fleet.ca_file))
+        if certificate := _path(fleet.cert_file):
+            context.load_cert_chain(certificate, _path(fleet.key_file))
+    except (OSError, ValueError) as error:
+        raise BrokerError(f"the certificates of [fleet] cannot be used: {error}") from None
+    return context
+
+
+def _fault(error: Exception) -> str:
+    """Why no connection came about, for a person."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            f"the broker's certificate is not good: {error.verify_message} (`ca_file` in [fleet] names its authority)"
+        )
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error) or "no answer"
+    reason = text.partition(" alert ")[2].partition(" (")[0]
+    return f"the broker refused {_CERTIFICATE}: {reason}" if reason else text
 
 
 def _path(name: str) -> str | None:

@@ -1,0 +1,237 @@
+"""
+A fleet of 200 machines with 50 agents each, on a real mosquitto: how long, how late, and how much memory.
+
+    python -m benchmarks.fleet [--machines 200] [--panes 50] [--seconds 30]
+
+The machines are links in one process, each with an outbox of its own as `tally publish` has it; the reader is what
+`tally agents --broker` reads, in a process of its own. Each machine changes a pane every five seconds; how late that is
+seen, the reader tells by the time that stands in the pane. Then the broker is killed and started again, empty. One
+line a figure: what it is, its aim, and the ratio, below 1 where the aim is met.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import attrs
+import psutil
+
+from tallylight.cli.fleet import FleetFeed
+from tallylight.config.fleet import Fleet
+from tallylight.hosts.fleet.broker import Link
+from tallylight.hosts.fleet.messages import MachineTopic, Message, Presence, encode_presence
+from tallylight.hosts.fleet.outbox import Outbox
+from tallylight.model.status import Kind, Status
+from tallylight.snapshot.schema import Pane, Snapshot
+
+#: Seconds between two changes of one machine.
+EVERY_S = 5.0
+#: Seconds for anything that is waited for.
+PATIENCE_S = 180.0
+_WORDS = "Rounding in the checkout is off by a cent where the discount applies twice. "
+
+
+@attrs.define
+class Machine:
+    """One machine: its link, and what it has yet to tell."""
+
+    link: Link
+    outbox: Outbox
+    here: bytes
+    panes: list[Pane]
+    due: float
+
+    @classmethod
+    def make(cls, fleet: Fleet, number: int, panes: int) -> Machine:
+        name, life = f"machine-{number:03}", f"life-{number}"
+        outbox = Outbox(fleet.prefix, name, life)
+        topic = MachineTopic(name).encode(fleet.prefix)
+        will = Message(topic, encode_presence(Presence(online=False, at=0.0, life=life)))
+        link = Link(fleet, f"{fleet.prefix}/{name}/#", lambda *_: None, will=will, acknowledged=outbox.acknowledged)
+        link.changed = lambda is_up: None if is_up else outbox.lost()
+        shown = [_pane(str(n), 0.0) for n in range(panes)]
+        here = encode_presence(Presence(online=True, at=1.0, life=life))
+        made = cls(link, outbox, here, shown, time.monotonic() + EVERY_S * (number % 100) / 100)
+        made.show()
+        return made
+
+    def show(self) -> None:
+        self.outbox.show([Snapshot(host="kitty", pid=7, started=0.0, written=0.0, panes=tuple(self.panes))], self.here)
+
+    def step(self, now: float) -> None:
+        """Change a pane if that is due, send, and take what comes."""
+        if now >= self.due:
+            self.due += EVERY_S
+            self.panes[0] = _pane("0", time.time())
+            self.show()
+        if self.link.is_up:
+            for message in self.outbox.take():
+                self.link.send(message)
+        self.link.step(now, 0.0)
+
+
+def _pane(name: str, at: float) -> Pane:
+    status = Status.WAITING if int(name) % 5 == 0 else Status.WORKING
+    return Pane(
+        id=name, status=status, kind=Kind.PERMISSION if status is Status.WAITING else None, agent="claude",
+        project="checkout", title="Fix the rounding", since=at, message=_WORDS, reply=_WORDS * 3, cwd="/w/checkout",
+        question="Do you want to proceed?", what="Bash: pytest -q tests/checkout", model="opus", context=41,
+    )  # fmt: skip
+
+
+def publish(fleet: Fleet, machines: int, panes: int) -> None:
+    """Be all machines, until killed; say once when the broker has been told everything."""
+    made = [Machine.make(fleet, number, panes) for number in range(machines)]
+    has_said = False
+    while True:
+        for machine in made:
+            machine.step(time.monotonic())
+        if not has_said and all(machine.link.is_up and machine.outbox.is_empty for machine in made):
+            has_said = True
+            print("told", flush=True)
+        time.sleep(0.002)
+
+
+def read(machines: int, panes: int, seconds: float) -> None:
+    """Be the reader; print what was measured, a figure a line."""
+    empty = _memory(os.getpid())
+    begin = time.monotonic()
+    feed = FleetFeed()
+    _until(feed, lambda: feed.is_complete and _count(feed) == machines * panes)
+    print(f"first {time.monotonic() - begin:.3f}")
+    print(f"memory {_memory(os.getpid()) - empty:.1f}", flush=True)
+    late: list[float] = []
+    seen: dict[str, float] = {}
+    end, cpu = time.monotonic() + seconds, time.process_time()
+    while time.monotonic() < end:
+        if feed.poll(time.monotonic()):
+            now = time.time()
+            for host in feed.snapshots:
+                at = next(pane.since for pane in host.panes if pane.id == "0")
+                if at > seen.get(host.name, 0.0):
+                    if host.name in seen:
+                        late.append(now - at)
+                    seen[host.name] = at
+        time.sleep(0.01)
+    late.sort()
+    print(f"changes {len(late)}")
+    print(f"median {statistics.median(late):.4f}\nlate {late[len(late) * 99 // 100]:.4f}")
+    print(f"cpu {(time.process_time() - cpu) / seconds:.3f}", flush=True)
+    _until(feed, lambda: not feed.is_complete)
+    begin = time.monotonic()
+    print("lost", flush=True)
+    _until(feed, lambda: feed.is_complete and _count(feed) == machines * panes)
+    print(f"again {time.monotonic() - begin:.3f}", flush=True)
+
+
+def _count(feed: FleetFeed) -> int:
+    return sum(len(host.panes) for host in feed.snapshots)
+
+
+def _until(feed: FleetFeed, condition: object) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():  # type: ignore[operator]
+        feed.poll(time.monotonic())
+        time.sleep(0.01)
+        if time.monotonic() > end:
+            raise SystemExit(f"given up: {_count(feed)} panes of {len(feed.machines)} machines; {feed.problem}")
+
+
+def _memory(pid: int) -> float:
+    """Of a process, in MB."""
+    return float(psutil.Process(pid).memory_info().rss) / 1e6
+
+
+def main() -> None:
+    """Start it all, and print the figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("--machines", type=int, default=200)
+    parser.add_argument("--panes", type=int, default=50)
+    parser.add_argument("--seconds", type=float, default=30.0, help="how long changes are measured")
+    parser.add_argument("--port", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--role", choices=("publish", "read"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.role == "publish":
+        publish(Fleet(broker="127.0.0.1", port=options.port, tls=False), options.machines, options.panes)
+    elif options.role == "read":
+        read(options.machines, options.panes, options.seconds)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            measure(options, Path(folder))
+
+
+def measure(options: argparse.Namespace, folder: Path) -> None:
+    """Run broker, machines and reader, and print each figure with its aim."""
+    program = shutil.which("mosquitto", path=f"{os.environ['PATH']}:/usr/sbin")
+    if program is None:
+        raise SystemExit("mosquitto is not installed")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    (folder / "mosquitto.conf").write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
+    (folder / "tallylight").mkdir()
+    (folder / "tallylight/config.toml").write_text(f'[fleet]\nbroker = "127.0.0.1"\nport = {port}\ntls = false\n')
+    command = [sys.executable, "-m", "benchmarks.fleet", "--port", str(port)]
+    command += [f"--{name}={getattr(options, name)}" for name in ("machines", "panes", "seconds")]
+    environ = {**os.environ, "XDG_CONFIG_HOME": str(folder)}
+    children: list[subprocess.Popen[str]] = []
+
+    def start(*argv: str) -> subprocess.Popen[str]:
+        children.append(
+            subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        )
+        return children[-1]
+
+    try:
+        broker = start(program, "-c", str(folder / "mosquitto.conf"))
+        begin = time.monotonic()
+        machines = start(*command, "--role", "publish")
+        assert machines.stdout is not None
+        if not machines.stdout.readline():
+            raise SystemExit("the machines have ended at once")
+        told = time.monotonic() - begin
+        reader = start(*command, "--role", "read")
+        assert reader.stdout is not None
+        figures = {"told": told}
+        for line in reader.stdout:
+            name, _, value = line.strip().partition(" ")
+            if name == "cpu":
+                figures["broker"] = _memory(broker.pid)
+                broker.kill()
+                broker.wait()
+                start(program, "-c", str(folder / "mosquitto.conf"))
+            if value:
+                figures[name] = float(value)
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+    print(f"{options.machines} machines of {options.panes} agents; {figures.get('changes', 0):.0f} changes measured")
+    for name, words, aim, unit in AIMS:
+        value = figures.get(name, float("nan"))
+        print(f"{words:58} {value:8.3g} {unit:3} aim {aim:g} {unit:3} ratio {value / aim:.2f}")
+
+
+AIMS = (
+    ("told", "all machines connected, everything told", 30.0, "s"),
+    ("first", "a reader that comes later has the whole list", 5.0, "s"),
+    ("median", "a change is in the list, median", 0.25, "s"),
+    ("late", "a change is in the list, 99 of 100", 0.5, "s"),
+    ("cpu", "processor time of the reader, a second", 0.25, "s"),
+    ("memory", "memory of the reader for the list", 100.0, "MB"),
+    ("broker", "memory of the broker", 100.0, "MB"),
+    ("again", "the whole list again after the broker was killed", 60.0, "s"),
+)
+
+
+if __name__ == "__main__":
+    main()

@@ -10,12 +10,13 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.answer import Question
+from tallylight.actions.answer import Question, Seen
 from tallylight.actions.once import Once
 from tallylight.model.status import Status
 from tallylight.ui.agent_list.pictures import Receiver
 from tallylight.wire.styled import Run, Style, StyledScreen
 from tests.actions.desk import holder, look
+from tests.actions.hostile import HOSTILE
 from tests.hosts.kitty.fakes import Cursor, Kitty, Screen
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_typist import Host, Pane, Window
@@ -32,6 +33,41 @@ class Kept(Host):
 
     def guarded(self, _feature: str, call: Any) -> Any:
         return call
+
+
+@pytest.mark.parametrize("surface", ["list", "notification"])
+def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
+    """
+    Whatever has changed since the person was shown the question, by the list or by a button of a notification: nothing
+    is typed, and they are told why.
+    """
+    lists = importlib.import_module("tallylight.hosts.kitty.agent_list")
+    answering = importlib.import_module("tallylight.hosts.kitty.answering")
+    wrong, tried = [], 0
+    for case in HOSTILE:
+        window = Window()
+        host = Kept(case.before.look, SimpleNamespace(window_id_map={3: window}))
+        host.panes[3] = Pane(case.before.foreground, case.before.status)
+        shown = lists._List(host, Path(), None)
+        asked = shown.act(["look", "3"])
+        if not isinstance(asked, Question) or (isinstance(case.after, Seen) and case.after.pane != asked.pane):
+            continue  # it is about colours, or about the id of a window, which is no other window's here
+        tried += 1
+        given = case.change(asked.answer(case.number))
+        if isinstance(case.after, Seen):
+            host.screen = case.after.look
+            host.panes[3] = Pane(case.after.foreground, case.after.status)
+        else:
+            host.boss.window_id_map.clear()
+        if surface == "list":
+            words = ["answer", given.pane, str(given.pid), str(given.start), given.fingerprint, str(given.number)]
+            told = str(shown.act(words))
+        else:
+            told = answering.answer_window(host, 3, given)
+        if window.written or not told or told.startswith("answered"):
+            wrong.append((case.name, told, window.written))
+    assert wrong == []
+    assert tried >= 200
 
 
 def test_the_list_answers_one_question_once(kitty: Kitty) -> None:

@@ -62,21 +62,26 @@ def panes_of(mirror: Mirror) -> Panes:
 
 def mark(verb: str, wanted: str, minutes: float | None, told: Callable[[Pane], str]) -> int:
     """Ask the machine of the pane *wanted* for a mark, wait until it shows it, and say what it came to."""
+    if not wanted:
+        raise TallyError("name a pane as `tally status --broker` lists it")
     fleet = subscriber()
     _read(fleet)
     found = pick(panes_of(fleet.mirror), wanted, {})
     _ask(fleet, found.host, found.pane, verb, minutes)
+    machine, _, host = found.host.rpartition("/")
     end = time.monotonic() + DONE_S
     while (now := time.monotonic()) < end:
         fleet.step(now, 0.1)
-        shown = next((one for one in panes_of(fleet.mirror).panes if one.address == found.address), None)
-        if shown is None or _is_done(verb, minutes, found.pane, shown.pane):
-            sys.stdout.write(f"{clean(found.address)} {told(shown.pane) if shown is not None else 'is gone'}\n")
+        panes = fleet.mirror.panes_of(machine)
+        shown = next((pane for name, pane in panes if (name, pane.id) == (host, found.pane.id)), None)
+        if shown is None or _is_done(verb, minutes, found.pane, shown):
+            sys.stdout.write(f"{clean(found.address)} {told(shown) if shown is not None else 'is gone'}\n")
             fleet.link.close()
             return 0
     fleet.link.close()
-    where = clean(found.host.rpartition("/")[0], 40)
-    raise TallyError(f"{where} did not do it: what it shows has changed, or the broker does not let you ask it")
+    raise TallyError(
+        f"{clean(machine, 40)} did not do it: what it shows has changed, or the broker does not let you ask it"
+    )
 
 
 def _ask(fleet: Subscriber, host: str, pane: Pane, verb: str, minutes: float | None) -> None:
@@ -151,6 +156,8 @@ class FleetFeed:
         if self._subscriber.is_complete:
             for machine in mirror.changed:
                 self._by_machine[machine] = _snapshots(machine, mirror)
+                if not self._by_machine[machine]:
+                    del self._by_machine[machine]
             mirror.changed.clear()
         elif not self._subscriber.link.is_up:
             mirror.changed |= self._by_machine.keys()

@@ -86,7 +86,8 @@ def publish(fleet: Fleet, *, quiet: bool) -> None:
         found = decode_topic(topic, fleet.prefix)
         if isinstance(found, MarkTopic) and payload:
             asked = marks.take(found, payload, feed.snapshots, time.monotonic(), is_stored=is_stored)
-            tell(f"a mark for {found.host}:{found.pane}: {_ask(found.host, asked)}")
+            if asked:
+                tell(f"a mark for {found.host}:{found.pane}: {_ask(found.host, asked)}")
         if isinstance(found, MachineTopic) or topic == namesakes:
             name.heard(payload, time.monotonic(), is_stored=is_stored)
         # What we send ourselves comes back too, and may be older than what has been acknowledged since.

@@ -99,7 +99,7 @@ def test_the_mirror_is_bounded() -> None:
     mirror = Mirror("t")
     for n in range(MAX_MACHINES + 5):
         mirror.take(MachineTopic(f"m{n:03}").encode("t"), HERE)
-    assert len(mirror.machines) == MAX_MACHINES
+    assert len(mirror.machines) == MAX_MACHINES and mirror.is_full
     for n in range(MAX_PANES + 5):
         topic = PaneTopic("m000", "kitty-1", str(n)).encode("t")
         mirror.take(topic, encode_pane(Pane(id=str(n), status=Status.WORKING)))

@@ -35,7 +35,7 @@ from tallylight.hosts.fleet.messages import (
     decode_topic,
     encode_mark,
 )
-from tallylight.hosts.fleet.mirror import Mirror
+from tallylight.hosts.fleet.mirror import MAX_MACHINES, Mirror
 from tallylight.model.errors import TallyError
 
 FIRST_RETRY_S = 1.0
@@ -46,6 +46,8 @@ LOOK_S = 5.0
 SYNC = ".sync"
 #: Seconds without a message after which it takes everything for told: of who is there, and of one machine's panes.
 QUIET_S, PANES_QUIET_S = 1.0, 0.1
+#: Machines whose panes are asked for while a link lasts.
+MAX_ASKED = 2 * MAX_MACHINES
 #: Seconds that a link may go on reading what comes without a pause, and that it waits for an answer meanwhile.
 DRAIN_S, ANSWER_S = 0.1, 0.005
 #: How long, in seconds, one attempt to reach the broker may take.
@@ -282,7 +284,10 @@ class Subscriber:
             f"another machine has the name {name}, too, and is not shown; `machine` in [fleet] gives it another one"
             for name in self.mirror.namesakes
         ]
-        return told + [f"the broker does not let this machine read {filter_}" for filter_ in sorted(self.link.denied)]
+        if self.mirror.is_full or len(self._asked) >= MAX_ASKED:
+            told.append(f"there are more machines than {MAX_MACHINES}; the others are left out")
+        denied = sorted(self.link.denied - {self._mark})
+        return told + [f"the broker does not let this machine read {filter_}" for filter_ in denied]
 
     def step(self, now: float, timeout: float) -> bool:
         """Take what there is, for at most *timeout* seconds; tell whether what is shown may have changed."""
@@ -307,7 +312,8 @@ class Subscriber:
         elif self.mirror.take(topic, payload):
             self._is_changed = True
             place = decode_topic(topic, self.link.fleet.prefix)
-            if isinstance(place, MachineTopic) and place.machine not in self._asked:
+            has_room = len(self._asked) < MAX_ASKED
+            if has_room and isinstance(place, MachineTopic) and place.machine not in self._asked:
                 self._asked.add(place.machine)
                 self._waiting.append(place.machine)
                 if not self._is_busy:

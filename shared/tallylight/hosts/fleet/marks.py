@@ -30,18 +30,23 @@ class Marks:
     is_allowed: bool
     _room: float = float(BURST)
     _at: float = 0.0
+    _is_flooded: bool = False
 
     def take(
         self, place: MarkTopic, payload: bytes, hosts: Iterable[Snapshot], now: float, *, is_stored: bool
     ) -> Request | str:
-        """What to ask of the host that `place` names; or why nothing is to be asked, in words. *now* is monotonic."""
-        if not self.is_allowed:
-            return "this machine takes no marks: `marks = true` in [fleet] allows them"
+        """
+        What to ask of the host that *place* names; or why nothing is to be asked, in words, none where that was said of
+        the one before, too. *now* is monotonic.
+        """
         self._room = min(float(BURST), self._room + PER_SECOND * max(0.0, now - self._at))
         self._at = now
-        if self._room < 1:
-            return f"more than {BURST} marks at once"
+        was_flooded, self._is_flooded = self._is_flooded, self._room < 1
+        if self._is_flooded:
+            return "" if was_flooded else f"more than {BURST} marks at once"
         self._room -= 1
+        if not self.is_allowed:
+            return "this machine takes no marks: `marks = true` in [fleet] allows them"
         mark = decode_mark(payload)
         if is_stored or mark is None:
             return "it is no mark, or one that the broker had kept"

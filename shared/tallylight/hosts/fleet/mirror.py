@@ -67,6 +67,8 @@ class Mirror:
         self._prefix = prefix
         self._machines: dict[str, Machine] = {}
         self._rows = self._size = 0
+        #: Whether there were more machines than `MAX_MACHINES`.
+        self.is_full = False
         #: The machines of which something has changed; who has seen to them empties it.
         self.changed: set[str] = set()
 
@@ -76,6 +78,7 @@ class Mirror:
         if place is None or isinstance(place, MarkTopic):
             return False
         if place.machine not in self._machines and len(self._machines) >= MAX_MACHINES:
+            self.is_full = True
             return False
         machine = self._machines.setdefault(place.machine, Machine())
         if isinstance(place, MachineTopic):
@@ -93,6 +96,7 @@ class Mirror:
         self.changed |= self._machines.keys()
         self._machines.clear()
         self._rows = self._size = 0
+        self.is_full = False
 
     @staticmethod
     def _take_presence(machine: Machine, payload: bytes) -> bool:

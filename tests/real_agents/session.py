@@ -57,6 +57,8 @@ class Session:
         self.told: list[tuple[float, str]] = []
         #: Dialogs: when the model called for them, what they are, and what they look like.
         self._dialogs: list[tuple[float, str, str]] = []
+        #: Marks of the model, by their times, that are no truth about what a person sees.
+        self.passed_over: set[float] = set()
         #: Agents beside it.
         self.others: list[Pane] = []
         self._size = columns, lines
@@ -231,7 +233,8 @@ class Session:
         return self._in_order(self.told + self._marked() + [(called, name) for called, name, _ in self._dialogs])
 
     def _marked(self) -> list[tuple[float, str]]:
-        return [(mark["epoch"], TRUTHS[mark["mark"]]) for mark in self.model.marks if mark["mark"] in TRUTHS]
+        marks = [mark for mark in self.model.marks if mark["epoch"] not in self.passed_over]
+        return [(mark["epoch"], TRUTHS[mark["mark"]]) for mark in marks if mark["mark"] in TRUTHS]
 
     def _in_order(self, truths: list[tuple[float, str]]) -> list[tuple[float, str]]:
         found: list[tuple[float, str]] = []

@@ -130,8 +130,10 @@ def proxy(s: Session) -> None:
     s.dialog("waiting:permission", s.manner.permission, called)
     s.rest(5)
     ended = [mark["epoch"] for mark in s.model.marks[s.since :] if mark["mark"] == "done"]
-    if ended:  # it runs on after its agent's turn, which may have ended just before it asks, or just after
-        s.told.append((ended[0] + 0.001, "background" if ended[0] < called else "waiting:permission"))
+    if ended and ended[0] < called:  # it runs on after its agent's turn
+        s.told.append((ended[0] + 0.001, "background"))
+    elif ended:  # the turn ended while it asked
+        s.passed_over.add(ended[0])
     s.keys(s.manner.approve, "background" if ended else "working")
     s.mark("sub:done", timeout=40)
     if not ended:

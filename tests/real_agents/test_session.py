@@ -26,7 +26,7 @@ def session(tmp_path: Path, recording: str, marks: list[tuple[float, str]]) -> S
     made.cast = tmp_path / "a.cast"
     made.cast.write_text(recording)
     made.model = SimpleNamespace(marks=[{"epoch": at, "mark": name} for at, name in marks])  # type: ignore[assignment]
-    made.told, made._dialogs = [], []
+    made.told, made._dialogs, made.passed_over = [], [], set()
     return made
 
 

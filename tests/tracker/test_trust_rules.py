@@ -214,6 +214,16 @@ RECORDS = [
         "waiting by screen",
     ),
     row(
+        "also where a protocol has told of it",
+        "0 agent, 1 protocol waiting, 1.2 screen waiting, 2 record done, 9 tick",
+        "waiting by protocol",
+    ),
+    row(
+        "once that is gone the end is believed",
+        "0 agent, 1 protocol waiting, 2 record done, 9 tick",
+        "done by record",
+    ),
+    row(
         "but not one that is not seen again",
         "0 agent, 1 screen waiting, 1.2 screen waiting, 2 record done, 9 tick",
         "done by record",

@@ -119,6 +119,12 @@ def contradicts(lower: Claim, higher: Claim) -> float | None:
     return lower.changed + CONTRADICTION_S if higher.status in _LIVE or lower.status in _LIVE else None
 
 
+def _asks_on(record: Claim, higher: Claim, screen: Claim | None) -> bool:
+    """Whether the end of a turn by a *record* leaves a question open: its dialog still stands there, a subagent's."""
+    is_asked = screen is not None and screen.status is Status.WAITING
+    return record.report.source is Source.RECORD and higher.status is Status.WAITING and is_asked
+
+
 def _is_behind(screen: Claim, title: Claim) -> bool:
     """Whether the screen, which was read twice for that, shows what a title or a progress bar does not tell."""
     if title.status in (Status.IDLE, Status.DONE):
@@ -160,7 +166,7 @@ def choose(
     if winner is not None:
         for claim in voters[1:]:
             since = contradicts(claim, winner)
-            if since is not None:
+            if since is not None and not _asks_on(claim, winner, claims.get(Source.SCREEN)):
                 if now >= since:
                     losing.append(_lost(winner, f"contradicted since by the agent's own {claim.report.source.word}"))
                     winner = claim

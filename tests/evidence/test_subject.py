@@ -31,6 +31,10 @@ ABOVE: dict[str, tuple[list[str], str]] = {
         [EDGE, " Bash command", " Tip: more of it", DASHED, " make", DASHED, "Do you want to proceed?"],
         "Bash: make",
     ),
+    "a block of a subagent": (
+        [EDGE, " Bash command · from the Explore agent", DASHED, " make", DASHED, "Do you want to proceed?"],
+        "Bash: make",
+    ),
     "two rows in a block": (
         [EDGE, " Bash command", DASHED, " make a", " make b", DASHED, "Proceed?"],
         "Bash: make a make b",

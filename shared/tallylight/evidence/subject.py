@@ -44,8 +44,8 @@ _NUMBERED = re.compile(r"\d{1,6} ?([+-]?)(?: |$)")
 _CUT = re.compile(r".*\b(?:hidden|show (?:details|more|all)|more lines)\b", re.IGNORECASE)
 _URL = re.compile(r"(?:(?:url|address): ?|[-•*] )?(https?://[^\s\"'<>`]{1,400})$", re.IGNORECASE)
 _TOOL = re.compile(r"[?⏺→▸⚙] {1,3}([A-Za-z][\w.-]{0,40}) {1,3}(\S.*)")
-#: `Bash command`, `Shell`: what a dialog's first row calls the tool.
-_TITLE = re.compile(r"(?:[?⏺→▸⚙] {1,3})?([A-Z][\w.-]{0,30})(?: [Cc]ommand$| {2,}|$)")
+#: `Bash command`, `Bash command · from an agent`, `Shell`: what a dialog's first row calls the tool.
+_TITLE = re.compile(r"(?:[?⏺→▸⚙] {1,3})?([A-Z][\w.-]{0,30})(?: [Cc]ommand(?:$| · )| {2,}|$)")
 #: `Dangerous command:`, above the command.
 _HEAD = re.compile(r"(?:\W{1,3} )?(?:\w+ ){0,3}command:$", re.IGNORECASE)
 #: What a scroll bar leaves at the end of a row.

@@ -1,8 +1,8 @@
-"""How often the light is right, on recordings of real agents: `python -m benchmarks.accuracy [--worst] [FILE …]`.
+"""How often the light is right, on recordings of real agents: `python -m benchmarks.accuracy [OPTION …] [FILE …]`.
 
-Tables of the recordings that the rules were made with, and of those that were held out: in three classes, and by the
-very words of a status, a row an agent. And below each of them
-what was known of each wait for a permission.
+Tables of the recordings that the rules were made with, of those that were held out, and of what goes on around a turn
+(`--situations`: of these alone): in three classes, and by the very words of a status, a row an agent. And below each
+of them what was known of each wait for a permission.
 
 Every recording of the corpus is taken through the engine and through two rules that others have published, and each is
 compared with the truth that is marked in it. docs/accuracy.md says what is counted. `--worst` lists, for each row, the

@@ -50,6 +50,14 @@ def test_every_recipe_has_the_release_in_it(filled: Path) -> None:
         assert not re.search("@[A-Z]", text)
 
 
+def test_entries_for_lists_are_filled_in(filled: Path) -> None:
+    """One for kitty's page, whose title is underlined to its end, and one line for the list of WezTerm."""
+    _, _, title, line, *_ = (filled / "kitty-integrations.rst").read_text("utf-8").splitlines()
+    assert ADDRESS in title and set(line) == {"^"} and len(line) >= len(title)
+    (entry,) = (filled / "awesome-wezterm.md").read_text("utf-8").splitlines()
+    assert entry.startswith(f"- [Tallylight]({ADDRESS}) - ") and entry.endswith(".")
+
+
 def test_what_is_no_package_is_told(tmp_path: Path) -> None:
     """Nothing is written for it."""
     (tmp_path / "tallylight-1.2.tar.gz").touch()

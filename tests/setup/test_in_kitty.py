@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import attr
@@ -12,7 +15,7 @@ import psutil
 import pytest
 
 from tests.real_kitty.conftest import MakeKitty, kitty_version, make_kitty
-from tests.real_kitty.desk import send
+from tests.real_kitty.desk import LIGHTS, send
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.roots import CHECKOUT
 
@@ -84,3 +87,27 @@ def test_from_a_bare_kitty_to_a_light_that_arrives(kitty: Kitty) -> None:
 
     kitty.run(["sh", script, "--uninstall", "--yes"], timeout=60)
     assert kitty.kitty_conf.read_bytes() == CONFIG.encode()
+
+
+def test_from_a_clone_to_the_first_light(kitty: Kitty) -> None:
+    """
+    With a stopwatch, as a new user in a kitty that runs, without downloads: `git clone`, install.sh, another tab whose
+    program asks, and its light on the screen. docs/platforms.md has the seconds that are printed here.
+    """
+    started = time.monotonic()
+    clone, told = kitty.directory / "tallylight", kitty.directory / "told"
+    subprocess.run(["git", "clone", "--quiet", CHECKOUT, clone], check=True)
+    cloned = time.monotonic()
+    first = kitty.windows()[0]["id"]
+    kitty.send_text(first, f'sh "{clone}/install.sh" --yes > "{told}.part" 2>&1; mv "{told}.part" "{told}"\r')
+    kitty.wait_until(told.exists, 120, "the end of install.sh")
+    assert "Done." in told.read_text()
+    installed = time.monotonic()
+    asks = kitty.launch("sh", tab_title="asks", keep_focus=True)
+    kitty.send_text(asks, "tally emit waiting --tool mine --message 'Go on?'; read -r answer\r")
+    tab = kitty.tab_of(asks)
+    kitty.wait_until(lambda: LIGHTS["waiting"] in kitty.tab_colours().get(tab, []), 60, "an amber tab")
+    lit = time.monotonic()
+    seconds = (cloned - started, installed - cloned, lit - installed)
+    sys.stdout.write("kitty {}: clone {:.1f} s, install {:.1f} s, light {:.1f} s\n".format(kitty.version, *seconds))
+    assert lit - started < 60

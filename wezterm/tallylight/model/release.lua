@@ -1,2 +1,2 @@
 --- The release that these files are of. A test compares it with the package's.
-return '0.1.0'
+return '0.2.0'

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from tallylight.agents.agent import Agent
 from tallylight.agents.screens import ScreenRule
 from tallylight.evidence.prompts import ScreenReading, read_screen
@@ -162,6 +164,24 @@ def test_what_may_not_stand_below() -> None:
     for lines, is_found in rows:
         found = read(lines, stopped)
         assert (found is not None and found.is_stopped) is is_found, lines
+
+
+def test_a_rule_for_screens_with_few_rows() -> None:
+    """With *most*, a rule is for screens with at most so many rows with text at its place."""
+    few = rule("few", "> $|>$", status=Status.WORKING, most=2, last=1)
+
+    assert read(["", "a prompt", "", ">"], few) is not None
+    assert read(["a prompt", "an answer", ">"], few) is None
+    assert read(["a prompt", "an answer", ">"], attrs.evolve(few, most=3)) is not None
+
+
+def test_answers_behind_their_keys() -> None:
+    """Of `[y] Approve [n] Deny` each answer is chosen by its key, whatever stands below: a rule vouches for that."""
+    lettered = rule("x", "Go on\\?", choices="lettered", choose="hint", question="Go on\\?")
+    found = asked(["Go on?", "", "[y] Approve   [n] Deny", "scripted (10) $0.00", "a status of some kind"], lettered)
+
+    assert [(choice.keys, choice.label) for choice in found.choices] == [("y", "Approve"), ("n", "Deny")]
+    assert read(["Go on?", "", "Approve or Deny"], lettered) is None
 
 
 def test_what_does_not_wait_asks_nothing() -> None:

@@ -182,6 +182,51 @@ def test_tabs_of_kitty(desk: Desk, capsys: pytest.CaptureFixture[str], *, works:
     assert (b"no tab" in terminal.received) is not works
 
 
+HOSTILE: list[tuple[dict[str, Any], str]] = [
+    ({"session": "--dangerously-skip-permissions"}, "value"),
+    ({"session": "-p"}, "value"),
+    ({"session": "a b"}, "value"),
+    ({"session": "a\nb"}, "value"),
+    ({"session": "../../etc/passwd"}, "value"),
+    ({"session": "@evil"}, "value"),
+    ({"session": "x" * 257}, "value"),
+    ({"cwd": "w1"}, "directory"),
+    ({"cwd": "../w1"}, "directory"),
+    ({"cwd": "/nonexistent"}, "directory"),
+    ({"cwd": "/etc/passwd"}, "directory"),
+    ({"cwd": ""}, "directory"),
+    ({"agent": "bash"}, "process"),
+    ({"agent": "/bin/sh"}, "process"),
+    ({"agent": "claude --resume"}, "process"),
+]
+
+
+@pytest.mark.parametrize(("change", "rule"), HOSTILE)
+def test_what_a_file_makes_of_a_conversation(
+    desk: Desk, capsys: pytest.CaptureFixture[str], change: dict[str, Any], rule: str
+) -> None:
+    """A kept file that says something else than a conversation of this person's is refused by the rule for that."""
+    (kept,) = directory(desk.environ).glob("kitty-*.json")
+    document = json.loads(kept.read_bytes())
+    pane = document["panes"][0]
+    pane["conversation"] |= change
+    document["panes"] = [pane]
+    kept.write_text(json.dumps(document))
+    (found,) = desk.json(capsys)
+    assert found["resume"]["refused"] == rule
+    assert desk.started() == []
+
+
+def test_flags_of_a_file_are_not_added(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    """No option that a kept file names is started with, and no argument list that stands in it."""
+    (kept,) = directory(desk.environ).glob("kitty-*.json")
+    document = json.loads(kept.read_bytes())
+    document["panes"][0]["conversation"]["flags"] = ["--dangerously-skip-permissions", "--yolo"]
+    document["panes"][0]["resume"] = ["claude", "--resume", "x", "--dangerously-skip-permissions"]
+    kept.write_text(json.dumps(document))
+    assert desk.json(capsys)[0]["resume"]["argv"] == [desk.program, "--resume", IDS[1]]
+
+
 def test_an_update_is_told(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the agent's program was replaced since the conversation was last seen, the list says so."""
     assert all(one["resume"].get("notes", []) == [] for one in desk.json(capsys))

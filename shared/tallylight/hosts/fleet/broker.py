@@ -356,7 +356,12 @@ def _context(fleet: Fleet) -> ssl.SSLContext:
         if (path := _path(getattr(fleet, key))) and not os.access(path, os.R_OK):
             raise BrokerError(f"{key} of [fleet]: {path} cannot be read")
     try:
-        context = ssl.create_default_context(cafile=_path(fleet.ca_file))
+        # Not Python's default context: since 3.13 that refuses the certificates of many small authorities.
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if authority := _path(fleet.ca_file):
+            context.load_verify_locations(authority)
+        else:
+            context.load_default_certs()
         if certificate := _path(fleet.cert_file):
             context.load_cert_chain(certificate, _path(fleet.key_file))
     except (OSError, ValueError) as error:

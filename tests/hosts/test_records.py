@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import sqlite3
 import time
@@ -15,6 +17,7 @@ from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records.locate import Place
+from tallylight.evidence.records.reading import Reading
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane import record as record_module
@@ -27,7 +30,9 @@ from tallylight.pane.record_places import DiskPlaces, StrangeError, added, ask
 from tallylight.pane.screen_looks import CALM_LOOKS
 from tallylight.tracker.claims import Timing
 from tests.evidence.records.kept import Kept, kept, make_database
+from tests.evidence.records.test_readers import LATE_S
 from tests.hosts.test_pane import CODEX, SHELL, HandTable, rows
+from tests.tables import each
 
 
 @attrs.define
@@ -123,6 +128,46 @@ def test_how_a_turn_ended_counts(pane: Pane, rollout: Path, record: Kept, monkey
 
     limited = (Status.WAITING, Kind.LIMIT)
     assert shown == [(Status.DONE, None), (Status.IDLE, None), (Status.DONE, None), (Status.ERROR, None), limited]
+
+
+@each("agent", ("copilot", "kimi"))
+def test_all_of_a_turn_by_an_exact_record(agent: str, tmp_path: Path) -> None:
+    """That it works and asks is told as well, and then it is so; what an earlier process left goes on no more."""
+    kept_one, told = kept(agent), list[tuple[str, float]]()
+    agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
+    known = next(found for found in agents if found.name == agent)
+    started = kept_one.truths[0][0]
+    own, other = (record_module.Record(known, CODEX, Table(str(tmp_path)), 0.0) for _ in range(2))
+    state: Reading | None = None
+    for line in kept_one.lines:
+        state = kept_one.reader.read(line, state)
+        report = own.take(record_module.Found(reading=state, started=started), 10.0)
+        if report is not None and report.status is not None and state.turn is not None:
+            told.append((str(report.status), state.turn.at))
+            assert bool(report.what) is (report.status is Status.WAITING)
+        later = other.take(record_module.Found(reading=state, started=started + 3_600), 10.0)
+        assert later is None or later.status not in (Status.WORKING, Status.WAITING)
+
+    assert {status for status, _ in told} >= {"working", "waiting", "done", "idle", "error"}
+    for (status, at), (_, until) in itertools.pairwise([*told, ("", math.inf)]):
+        if until - at < 0.1:
+            continue  # an answer that ends the turn
+        around = {name.partition(":")[0] for name in (kept_one.truth(at + 0.3), kept_one.truth(at - LATE_S))}
+        around |= {name.partition(":")[0] for since, name in kept_one.truths if at - LATE_S <= since <= at + 0.3}
+        assert ("done" if status == "background" else status) in around, (status, at)
+
+
+def test_a_record_that_is_not_exact_tells_ends_alone(tmp_path: Path, record: Kept) -> None:
+    """Codex writes nothing about what it asks, so that it works is nothing that its record could say."""
+    agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
+    codex = next(found for found in agents if found.name == "codex")
+    own = record_module.Record(codex, CODEX, Table(str(tmp_path)), 0.0)
+    state: Reading | None = None
+    for line in record.lines:
+        state = record.reader.read(line, state)
+        report = own.take(record_module.Found(reading=state, started=record.truths[0][0]), 10.0)
+        assert report is None or report.status is not Status.WORKING
+        assert report is None or report.status is not Status.WAITING or report.kind is Kind.LIMIT
 
 
 def test_a_record_is_read_once(pane: Pane, rollout: Path, record: Kept, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,9 @@ import attrs
 from tallylight.agents.agent import Agent
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files, rivals
-from tallylight.evidence.records.locate import Facts, Place
+from tallylight.evidence.records.locate import SLACK_S, Facts, Place
 from tallylight.evidence.records.readers import READERS, Reader
-from tallylight.evidence.records.reading import TAIL_BYTES, Reading
+from tallylight.evidence.records.reading import TAIL_BYTES, Reading, Turn
 from tallylight.model.details import NO_DETAILS, Details
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -53,6 +53,8 @@ class Found:
     place: Place | None = None
     stamp: Stamp | None = None
     offset: int = 0
+    #: When the agent was started, in seconds since the epoch; 0 if nobody knows.
+    started: float = 0.0
     reading: Reading | None = None
     #: How long ago the last turn ended or began, in seconds, when that was read.
     age: float = 0.0
@@ -127,7 +129,7 @@ class RecordRequest:
             # What was certain once stays so until another one is.
             is_strange = before.is_strange or places.is_strange
             return attrs.evolve(before, seen=places.seen, was_alone=is_alone, is_strange=is_strange)
-        return Found(place=place, seen=places.seen, was_alone=is_alone)
+        return Found(place=place, started=facts.started, seen=places.seen, was_alone=is_alone)
 
 
 def _read(reader: Reader, found: Found, now: Stamp) -> Found:
@@ -232,27 +234,35 @@ class Record:
     def take(self, found: Found, now: float) -> Report | None:
         """A worker has found something new, told at monotonic *now*; the report to make of it, if any."""
         self._found = found
-        reading = found.reading
-        turn = reading.turn if reading is not None else None
-        status = None
-        if turn is not None and turn.status is not Status.WORKING and now - found.age >= self.since:
-            status = turn.status
-        report = Report(
-            source=Source.RECORD,
-            status=status,
-            kind=turn.kind if turn is not None and status is not None else None,
-            rule=turn.rule if turn is not None and status is not None else "",
-            agent=self.agent.name,
-            session=self.session,
-            message=turn.message if turn is not None and status is not None else "",
-            background=len(reading.background) if reading is not None and status is Status.BACKGROUND else 0,
-        )
+        turn = self._told_turn(now)
+        report = Report(source=Source.RECORD, status=None, agent=self.agent.name, session=self.session)
+        if turn is not None and found.reading is not None:
+            report = attrs.evolve(
+                report,
+                status=turn.status,
+                kind=turn.kind,
+                rule=turn.rule or "its record: the turn goes on",
+                message=turn.message,
+                what=self.details.call if found.reading.asked else "",
+                background=len(found.reading.background) if turn.status is Status.BACKGROUND else 0,
+            )
         # The same end again is no news, except for one of another turn.
-        key = attrs.evolve(report, title=str(turn.at) if turn is not None and status is not None else "")
-        if key == self._said or (self._said is None and status is None):
+        key = attrs.evolve(report, title=str(turn.at) if turn is not None else "")
+        if key == self._said or (self._said is None and turn is None):
             return None
         self._said = key
         return report
+
+    def _told_turn(self, now: float) -> Turn | None:
+        """The turn that is told of: one that ended since, and of an exact record one that goes on."""
+        found = self._found
+        if found.reading is None or (turn := found.reading.turn) is None:
+            return None
+        if turn.status is Status.WORKING or found.reading.asked:
+            # What an earlier process left does not go on.
+            is_own = 0 < found.started <= turn.at + SLACK_S
+            return turn if is_own and READERS[self.agent.record].is_exact else None
+        return turn if now - found.age >= self.since else None
 
     @property
     def age(self) -> float:

@@ -4,7 +4,8 @@ GitHub Copilot's events: `<COPILOT_HOME>/session-state/<session>/events.jsonl`, 
 As seen in 1.0.102. Beside it lies `inuse.<pid>.lock`, and the process holds `inuse.<pid>.hold` open: whose session it
 is is certain. A turn begins with `user.message`, and goes on with each `assistant.turn_start`. It has ended when
 `assistant.turn_end` follows a message that calls no tool; `abort` and `session.error` come after a `turn_end` of their
-own. Commands in the background outlive it, and each is told of once when it has ended.
+own. Commands in the background outlive it, and each is told of once when it has ended. What a person is asked is in it,
+from `permission.requested` to `permission.completed`, or as a call of `ask_user`: turns are told exactly.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from typing import Any
 
 from tallylight.evidence.records.locate import Facts, Place, Places
 from tallylight.evidence.records.reading import Reading, entries, epoch, table, tables, target, word
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 
 _HELD = re.compile(r"/session-state/([A-Za-z0-9-]{1,64})/inuse\.[0-9]{1,10}\.(?:hold|lock)$")
 _WORDS = (
     b'"session.', b'"user.message"', b'"assistant.', b'"tool.execution_', b'"subagent.', b'"abort"',
-    b'"system.notification"',
+    b'"system.notification"', b'"permission.', b'"human_response.recorded"',
 )  # fmt: skip
 #: A line begins with the type of its event.
 _WITHIN = 64
+_QUESTION = "ask_user"
 #: Commands in the background that are counted.
 _MAX_SHELLS = 64
 _STARTED = re.compile(r"<command started in background with shellId: ([A-Za-z0-9_-]{1,64})>")
@@ -85,7 +87,16 @@ def _event(found: Reading, kind: str, data: dict[str, Any], at: float | None) ->
             found.ended(status, at, f"its record: the turn ended{', a command runs on' if found.background else ''}")
         case "abort":
             found.ended(Status.IDLE, at, "its record: the turn was broken off")
+        case "tool.execution_start" if data.get("toolName") == _QUESTION:
+            found.asks(data.get("toolCallId"), at, Kind.QUESTION, table(data, "arguments").get("message"))
+        case "permission.requested":
+            found.asks(data.get("requestId"), at, Kind.PERMISSION)
+        case "permission.completed":
+            found.settled(data.get("requestId"), at)
+        case "human_response.recorded":
+            found.settled(data.get("toolCallId"), at)
         case "tool.execution_complete":
+            found.settled(data.get("toolCallId"), at)
             _result(found, data)
         case "system.notification":
             about = table(data, "kind")

@@ -39,6 +39,8 @@ class Reader:
     queries: tuple[str, ...] = ()
     rows: Callable[[Sequence[tuple[object, ...]]], bytes] = lambda _: b""
     is_rewritten: bool = False
+    #: Whether it tells all of a turn as it is: that it goes on, that a person is asked and has answered, how it ended.
+    is_exact: bool = False
     #: Whether *locate* wants to know the open files of a process, and the other processes of its agent.
     wants_files: bool = False
     wants_rivals: bool = False
@@ -49,9 +51,9 @@ READERS: dict[str, Reader] = {
     "claude": Reader(claude.locate, claude.read),
     "cline": Reader(cline.locate, cline.read, is_rewritten=True, wants_files=True),
     "codex": Reader(codex.locate, codex.read, wants_files=True, wants_rivals=True),
-    "copilot": Reader(copilot.locate, copilot.read, wants_files=True),
+    "copilot": Reader(copilot.locate, copilot.read, is_exact=True, wants_files=True),
     "gemini": Reader(gemini.locate, gemini.read, wants_rivals=True),
-    "kimi": Reader(kimi.locate, kimi.read, wants_rivals=True),
+    "kimi": Reader(kimi.locate, kimi.read, is_exact=True, wants_rivals=True),
     "opencode": Reader(
         opencode.locate, opencode.read, opencode.QUERIES, opencode.tail, wants_files=True, wants_rivals=True
     ),

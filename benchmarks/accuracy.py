@@ -340,6 +340,7 @@ def exact_rows(judged: Sequence[Judged]) -> list[tuple[str, scoring.Exact]]:
 def _measure_asked(pool: concurrent.futures.Executor, files: Iterable[Path]) -> list[tuple[str, asked.Asked]]:
     """What the engine knows of the waits for a permission; of each agent's with zero configuration."""
     paths = {path.name.partition(".")[0]: path for path in files}
+    paths = {name: path for name, path in paths.items() if name.partition("-")[0] in asked.CHOICES}
     rows: list[tuple[str, asked.Asked]] = []
     for index in range(2):
         names = recordings_for(ROWS[index], paths)

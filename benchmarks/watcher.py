@@ -1,84 +1,120 @@
 """
-What the watcher costs kitty: one look at 1, 20 and 100 panes, and kitty's throughput with and without it.
+What the watcher costs kitty: its thread's time while 100 and 1,000 panes rest, its loading, and kitty's throughput.
 
-    python -m benchmarks.watcher [VERSION]
+    python -m benchmarks.watcher [VERSION …]
 
-A look is timed inside kitty, as time of its main thread, and given as the share of a core that it takes at the
-default poll, beside the same number of calls that only ask for each pane's foreground process group: once with
-shells alone, once with an agent that says nothing in every second pane, so that its screen has to be compared (the
-worst case). Throughput is that of `kitten __benchmark__` in the same kitty version, with the watcher divided by
-without, the best of several runs each.
+Inside kitty every call into our code is timed, as processor time of its main thread (`tests.time_tracer`): together
+they are the share of a core that is taken while nothing happens, once with shells alone, once with an agent that says
+nothing in every second pane, so that its screen has to be compared (the worst case). Throughput is that of `kitten
+__benchmark__` in the same kitty version, with the watcher divided by without, the best of several runs each.
 """
 
 from __future__ import annotations
 
-import functools
 import re
+import resource
 import sys
+import time
+from typing import Any, NamedTuple
 
 from benchmarks.aims import Aim
+from tests import time_tracer
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.install import install, watcher_line
 
-PANES = (1, 20, 100)
-SHELLS = Aim("kitty: looking at 100 panes of shells", "a core", most=0.3, unit="%")
-AGENTS = Aim("kitty: looking at 100 panes, 50 silent agents", "a core", most=0.3, unit="%")
+_SIZES = ("100 panes of shells", 0.3), ("100 panes, 50 silent agents", 0.3), ("1,000 panes, 500 silent agents", 2.0)
+#: A look at all panes, again and again: what it costs with warm caches.
+LOOKS = tuple(Aim(f"kitty: looks at {what}", "a core", most=most, unit="%") for what, most in _SIZES)
+#: All of our calls as kitty makes them, with the pulse of the tabs that wait.
+SHARES = tuple(Aim(f"kitty: all of us, {what}", "a core", most=most, unit="%") for what, most in _SIZES)
+SLOWEST = Aim("kitty: the longest call while 100 panes rest", "the clock", most=2.0, unit="ms")
+LOADING = Aim("kitty: loading the watcher", "the clock", most=60.0, unit="ms")
 THROUGHPUT = Aim("kitty: its own benchmark, the slowest part", "kitty without us", least=0.95)
-AIMS = (SHELLS, AGENTS, THROUGHPUT)
+AIMS = (*LOOKS, *SHARES, SLOWEST, LOADING, THROUGHPUT)
 QUICK = ("0.48",)
-_LOOKS = """
-import os, statistics, time
-from tallylight.hosts.kitty import watcher as k
-host = k._host
-def least(call, rounds=200):
-    times = []
-    for _ in range(rounds):
-        start = time.thread_time()
-        call()
-        times.append(time.thread_time() - start)
-    return statistics.median(times)
-def bare():
-    for w in list(boss.window_id_map.values()):
-        os.tcgetpgrp(w.child.child_fd)
-return {"panes": len(host._panes), "tick": least(host.tick), "bare": least(bare), "poll": host.config.poll_s}
-"""
-
+#: Seconds of rest that are measured, and how often; the best counts.
+REST_S, RESTS = 8.0, 3
+#: Windows of one tab, and those that are opened in one go.
+A_TAB, A_STEP = 10, 10
 _CALM = """
 from tallylight.hosts.kitty import watcher as k
-panes = k._host._panes.values()
-return all(p.is_calm or not p.tracker.wants_output for p in panes)
+panes = k._host._panes
+return len(panes) >= {panes} and len(panes) - len(k._host._turns.awake(panes)) >= {panes} - 2 * {a_tab}
+"""
+_OPEN = """
+for number in range({first}, {last}):
+    words = ["--type=" + ("window" if number % {a_tab} else "tab")]
+    boss.call_remote_control(None, ("launch", *words, {commands}[number % 2]))
+"""
+_BEGIN = "import time_tracer, time\ntime_tracer.tracer.took.clear()\ntime_tracer.since = time.monotonic()"
+_END = """
+import statistics, time_tracer, time
+tracer, seconds = time_tracer.tracer, time.monotonic() - time_tracer.since
+calls = {name: (len(took) / seconds, sum(took) / seconds, 1000 * max(took)) for name, took in tracer.took.items()}
+from tallylight.hosts.kitty import watcher as k
+host, looks = k._host, []
+for _ in range(100):
+    start = time.thread_time()
+    host.tick()
+    looks.append(time.thread_time() - start)
+look = statistics.median(looks) / host.config.poll_s
+return sum(share for _, share, _ in calls.values()), calls, tracer.load, look
 """
 
 
-def _has(kitty: Kitty, panes: int) -> bool:
-    return bool(kitty.eval(f"from tallylight.hosts.kitty import watcher as k\nreturn len(k._host._panes) >= {panes}"))
+class Rest(NamedTuple):
+    """The share of a core that is taken, what of it by each call, and the loading of the watcher."""
+
+    share: float
+    #: By name: how often in a second, the share of a core, the longest in ms.
+    calls: dict[str, tuple[float, float, float]]
+    #: Seconds of the thread, seconds in all, and when it had ended, since kitty's start.
+    load: tuple[float, float, float]
+    #: The share of a core that looks would take if each cost what it does with warm caches.
+    look: float
 
 
-def ticks(version: str, agents: bool) -> None:
+def at_rest(version: str, panes: int, *, agents: bool) -> Rest:
+    """What is measured of one kitty in which nothing happens in *panes*."""
     kitty = Kitty(version, size=(1200, 800))
-    kitty.kitty_conf.write_text("tab_bar_style powerline\n" + watcher_line(install(kitty.home)))
+    lines = time_tracer.watcher_line(kitty.home) + watcher_line(install(kitty.home, version))
+    kitty.kitty_conf.write_text(f"tab_bar_style powerline\nscrollback_lines 100\n{lines}")
     agent = kitty.home / ".local/bin/claude"
-    agent.parent.mkdir(parents=True, exist_ok=True)
-    agent.write_text("#!/usr/bin/python3\nimport time\nfor i in range(20): print('line', i)\ntime.sleep(3600)\n")
+    agent.write_text("#!/usr/bin/python3\nimport time\nfor i in range(20): print('line', i)\ntime.sleep(100000)\n")
     agent.chmod(0o755)
-    print(
-        f"kitty {version}: a look at all panes, {'every second an agent that says nothing' if agents else 'all shells'}"
-    )
+    commands = ["sh", "claude" if agents else "sh"]
+    best: Rest | None = None
     with kitty:
-        open_panes = 1
-        for panes in PANES:
-            while open_panes < panes:
-                kitty.launch(*(("claude",) if agents and open_panes % 2 else ("sh",)), keep_focus=True)
-                open_panes += 1
-            kitty.wait_until(functools.partial(_has, kitty, panes), 30, "all panes")
-            kitty.wait_until(lambda: kitty.eval(_CALM), 60, "calm screens")
-            found = kitty.eval(_LOOKS)
-            share = found["tick"] / found["poll"]
-            print(
-                f"  {found['panes']:4} panes  {found['tick'] * 1e6:8.0f} µs a look  {share:7.3%} of a core"
-                f"  {found['tick'] / found['bare']:6.1f} x asking for the foreground alone"
-            )
-        (AGENTS if agents else SHELLS).say(100 * share)
+        for first in range(1, panes, A_STEP):
+            last = min(panes, first + A_STEP)
+            kitty.eval(_OPEN.format(first=first, last=last, a_tab=A_TAB, commands=commands))
+        kitty.wait_until(lambda: kitty.eval(_CALM.format(panes=panes, a_tab=A_TAB)), 120, "panes at rest")
+        for _ in range(RESTS):
+            kitty.eval(_BEGIN)
+            time.sleep(REST_S)
+            found: Any = kitty.eval(_END)
+            if best is None or found[0] < best.share:
+                best = Rest(*found)
+    assert best is not None
+    what = f"{panes} panes at rest{', half of them agents' if agents else ''}"
+    print(f"kitty {version}: {what}: {best.share:.3%} of a core; looks with warm caches {best.look:.3%}")
+    for name, (often, share, longest) in best.calls.items():
+        print(f"  {often:5.1f} a second, {share:7.3%}, at most {longest:6.2f} ms: {name}")
+    return best
+
+
+def rests(version: str) -> None:
+    """All sizes."""
+    for (panes, agents), look, share in zip(((100, False), (100, True), (1000, True)), LOOKS, SHARES, strict=True):
+        rest = at_rest(version, panes, agents=agents)
+        look.say(100 * rest.look)
+        share.say(100 * rest.share)
+        if panes > 100:
+            continue
+        SLOWEST.say(max(longest for _, _, longest in rest.calls.values()))
+        thread, wall, age = rest.load
+        print(f"  loaded in {1e3 * thread:.0f} ms of the thread, {1e3 * wall:.0f} ms in all; kitty is {age:.1f} s old")
+        LOADING.say(1000 * thread)
 
 
 def throughput(version: str, runs: int = 3) -> None:
@@ -103,11 +139,14 @@ def throughput(version: str, runs: int = 3) -> None:
 
 
 def main() -> None:
+    """Measure each version."""
     versions = sys.argv[1:] or ["0.41", "0.48"]
+    # kitty has several files open for each window.
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     for version in versions:
-        ticks(version, agents=False)
-        ticks(version, agents=True)
         throughput(version)
+        rests(version)
 
 
 if __name__ == "__main__":

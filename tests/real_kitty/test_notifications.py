@@ -324,7 +324,7 @@ def test_a_fault_in_us_lets_everything_pass(desk: Desk, desktop: Desktop) -> Non
     finally:
         desk.set_host(
             "from tallylight.evidence import notified\nnotified.plain = host.real_plain\n"
-            "host._notices._is_deaf = False; host._switched_off.clear()"
+            "host._notices._is_deaf = False; host.features.switched_off.clear()"
         )
 
 

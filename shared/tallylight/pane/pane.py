@@ -40,6 +40,8 @@ from tallylight.wire.inbox import Call, Inbox, Key, Pace, is_readable, key_of
 
 #: How long, in seconds, an agent that has ended may be waited for: whether it took its status file with it.
 LAST_WORDS_S = 1.0
+#: After so many looks at the same program in the foreground the pane may rest.
+EAGER_LOOKS = 16
 
 
 class Pane(OwnFiles):
@@ -70,6 +72,8 @@ class Pane(OwnFiles):
         self._has_begun = False
         self._pgid = 0
         self._identity = NOBODY
+        #: In how many looks the same program was in the foreground.
+        self._unmoved = 0
         self._run: Run | None = None
         #: An agent that has ended, of which it is being looked up whether its status file is still there.
         self._ended: Run | None = None
@@ -155,6 +159,7 @@ class Pane(OwnFiles):
             self._reader.forget(self._pgid)
             self._pgid = pgid
         found = self._reader.look(pgid)
+        self._unmoved = self._unmoved + 1 if found is self._identity else 0
         if found is not self._identity or found.doubtful is not None:
             self._identity = found
             is_wanted = self.tracker.timing.unknown_agents
@@ -304,6 +309,13 @@ class Pane(OwnFiles):
         """The time of the next `tick` that could change something; None if none could."""
         due, deadline = self._inbox.due(), self.tracker.deadline()
         return deadline if due is None else due if deadline is None else min(due, deadline)
+
+    def rests(self, until: float) -> bool:
+        """Whether nothing is known to happen in it before *until*: then it may be looked at less often."""
+        deadline = self.deadline()
+        if self._unmoved < EAGER_LOOKS or self.is_undecided or (deadline is not None and deadline < until):
+            return False
+        return self.is_calm or not (self.tracker.wants_output or self.tracker.wants_screen)
 
     def close(self) -> None:
         """The pane is gone."""

@@ -10,9 +10,8 @@ input alone (`hosts.faults`). What kitty calls a window is a pane here; a kitty 
 from __future__ import annotations
 
 import functools
-import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from kitty.fast_data_types import add_timer, remove_timer
@@ -28,12 +27,14 @@ from tallylight.hosts.kitty import answering, screens
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
+from tallylight.hosts.kitty.features import Features
 from tallylight.hosts.kitty.notifications import Notices
 from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.kitty.published import Published
 from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.store import Store
 from tallylight.hosts.kitty.surfaces import Surfaces
+from tallylight.hosts.kitty.turns import AGAIN_S, REST_TICKS, Turns
 from tallylight.hosts.projects import Projects
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
 from tallylight.model.decision import Decision
@@ -44,13 +45,11 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.mutes import Mutes
 from tallylight.wire.envelope import CARRIER
 
-#: How many screens that have not changed recently are looked at in one tick, at most; where there are few, each
-#: one in every `CALM_EVERY`th tick.
-CALM_A_TICK = 16
-#: How soon, in seconds, to look again where an answer is expected any moment: a transcript's end.
+#: In every so many ticks everything is told of every pane, and the time is kept that agents wait.
+ALL_EVERY = 4
+#: How soon, in seconds, to look again where an answer, a transcript's end, is expected any moment.
 SOON_S = 0.05
-#: How long, in seconds, the settings are waited for at the start.
-START_S = 0.2
+START_S = 0.2  # how long, in seconds, the settings are waited for at the start
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
 
@@ -60,7 +59,8 @@ class KittyHost:
 
     def __init__(self, boss: Any) -> None:
         self.boss = boss
-        self._switched_off: set[str] = set()
+        self.features = Features(_log)
+        self.failed, self.guarded = self.features.failed, self.features.guarded
         self.config = Config()
         #: `tally`, as it was installed; nothing if it was not, or that is not known yet.
         self.command = ""
@@ -73,16 +73,21 @@ class KittyHost:
         self.reader = process_table.ForegroundReader(Agents(()), self._table)
         self._panes: dict[int, Pane] = {}
         self._published = Published()
-        self._files = FileReader(self._panes, self.worker, self.guarded, _log)
+        self._turns = Turns()
+        self._files = FileReader(self._panes, self.worker, self.guarded, _log, heard=self._turns.wake)
         self._projects = Projects(self.worker.submit)
         self._store = Store(self.worker, _log)
-        self._kept = Kept("kitty", self.worker.submit, told=_log, resumable=self._tell_resumable)
+        self._kept = Kept(
+            "kitty", self.worker.submit, told=_log, resumable=functools.partial(answering.resumable, self)
+        )
         #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
         self._is_unsaved = self._is_redrawn = False
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
         self._timer: int | None = None
         self._ticks, self._timer_s = 0, 0.0
+        #: The windows that a person could see when that was last looked at.
+        self._visible: set[int] = set()
         self.surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
         self._rollup, self._tabs = self.surfaces.rollup, self.surfaces.tabs
         self._attached = Attached(self.worker, self.guarded("attached sessions", self.surfaces.redraw))
@@ -173,26 +178,6 @@ class KittyHost:
         self._tabs.was_asked()
         return self._tabs.rendered(tab_id)
 
-    # Faults --------------------------------------------------------------------------------------------------
-
-    def failed(self, feature: str, error: Exception) -> None:
-        """Say once that *feature* is switched off, and why."""
-        if feature not in self._switched_off:
-            self._switched_off.add(feature)
-            _log(f"{feature} switched off: {type(error).__name__}: {error}")
-
-    def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
-        """*call*, whose faults kitty never sees."""
-
-        def guarded(*args: Any) -> None:
-            if feature not in self._switched_off:
-                try:
-                    call(*args)
-                except Exception as error:  # kitty must not see our faults
-                    self.failed(feature, error)
-
-        return guarded
-
     # What kitty tells ----------------------------------------------------------------------------------------
 
     def on_set_user_var(self, window: Any, key: str, value: str | None) -> None:
@@ -213,18 +198,19 @@ class KittyHost:
         """A program says something; *tell* tells its pane, and whether that was read. If not, it is in its turn."""
         now = time.monotonic()
         pane = self._pane(window.id)
+        self._turns.wake(window.id)
         if pane.is_behind:
             tell(pane, now)
             return
         self._look_at_foreground(window, pane, now)
         if tell(pane, now):
-            self._after(now)
+            self._after(now, (window.id,))
         else:
-            self.come_back(now)
+            self.come_back(now, (window.id,))
 
     def on_focus_change(self) -> None:
         """Another window has the focus."""
-        self._look_at_visible(time.monotonic())
+        self._look_at_visible(time.monotonic(), ())
         self.surfaces.follow()
 
     def on_close(self, window: Any) -> None:
@@ -251,30 +237,47 @@ class KittyHost:
         for id_ in [id_ for id_ in self._panes if id_ not in windows]:
             self._drop(id_)
         self._ticks += 1
-        calm_every = max(CALM_EVERY, sum(pane.is_calm for pane in self._panes.values()) // CALM_A_TICK)
-        for window in list(windows.values()):
-            pane = self._pane(window.id)
-            if late > SUSPENDED_S:
+        if late > SUSPENDED_S:
+            for pane in self._panes.values():
                 pane.tracker.pause(late)
-            self._look_at_foreground(window, pane, now)
-            # Reading a screen is the dearest of a tick.
-            if not pane.is_calm or (window.id + self._ticks) % calm_every == 0:
-                pane.screen(functools.partial(screens.look, window), now)
-            pane.progress(window.progress.state is not ProgressState.unset, now)
-            pane.tick(now)
-        self._files.ask(self._panes, self._ticks)
-        self._projects.tell(self._panes.values())
-        self._look_at_visible(now)
+        self._turns.begin(windows, kitty_windows.visible(self.boss) & windows.keys())
+        looked, awake = self._look(now), self._turns.awake(self._panes)
+        self._files.ask({id_: self._panes[id_] for id_ in (awake if self._ticks % 2 else self._panes)}, self._ticks)
         if self._ticks % 2:
             self.surfaces.follow()
         self.guarded("settings", self._settings.look)(now)
         self.guarded("attached sessions", self._attached.look)(now, windows)
-        self.guarded("requests", self._store.take)(self.guarded("requests", self.carry_out))
+        # In a call of its own: going to a window is work for kitty, too.
+        self.guarded("requests", self._store.take)(
+            lambda asked: add_timer(self.guarded("requests", lambda _: self.carry_out(asked)), 0, False)
+        )
         for call in self.each_tick:
             call()
-        self.guarded("notifications", self._notify)(now)
-        self.guarded("ledger", self._store.keep)([pane.attention for pane in self._panes.values()], now)
-        self._after(now)
+        ids = {*looked, *awake}
+        if self._notices is not None:
+            self.guarded("notifications", self._notices.look)(now, ids)
+        if self._ticks % ALL_EVERY == 0:
+            self.guarded("ledger", self._store.keep)([pane.attention for pane in self._panes.values()], now)
+        self._after(now, ids if self._ticks % ALL_EVERY else None)
+
+    def _look(self, now: float) -> list[int]:
+        """Look at the panes whose turn it is, as far as there is time; which these were."""
+
+        def at(id_: int) -> bool:
+            if (window := self.boss.window_id_map.get(id_)) is None:
+                return False
+            pane = self._pane(id_)
+            self._look_at_foreground(window, pane, now)
+            if not pane.is_calm or (id_ + self._ticks) % CALM_EVERY == 0 or not self._turns.looks_often:
+                pane.screen(functools.partial(screens.look, window), now)
+            pane.progress(window.progress.state is not ProgressState.unset, now)
+            pane.tick(now)
+            return pane.rests(now + 2 * REST_TICKS * self.config.poll_s)
+
+        looked = self._turns.look(at)
+        self._projects.tell(self._panes[id_] for id_ in looked if id_ in self._panes)
+        self._look_at_visible(now, looked)
+        return looked
 
     def _pane(self, id_: int) -> Pane:
         pane = self._panes.get(id_)
@@ -298,47 +301,31 @@ class KittyHost:
                 self.guarded("notifications", self._notices.close)(id_, now)
             self._is_unsaved = self._is_redrawn = True
         self._published.forget(id_)
+        self._turns.forget(id_)
 
     def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
         pgid = kitty_windows.foreground(self.boss, window)
         if pgid is not None:
             pane.foreground(pgid, now)
 
-    def _look_at_visible(self, now: float) -> None:
-        """Tell every pane whether a person could see it."""
+    def _look_at_visible(self, now: float, ids: Iterable[int] | None = None) -> None:
+        """Tell the panes of *ids*, None for all, and those that came into sight or left it, whether they are seen."""
         visible = kitty_windows.visible(self.boss)
-        for id_, pane in self._panes.items():
-            pane.look(id_ in visible, now)
+        changing = visible | self._visible
+        self._visible = visible
+        for id_ in self._panes if ids is None else changing.union(ids):
+            if (pane := self._panes.get(id_)) is not None:
+                pane.look(id_ in visible, now)
 
     # What a person wants -------------------------------------------------------------------------------------
 
     def _start_notices(self) -> None:
-        notices = Notices(
-            boss=self.boss,
-            settings=self.config.notify,
-            panes=self._panes,
-            name_of=lambda id_: kitty_windows.name(self.boss.window_id_map.get(id_)),
-            ask=lambda id_: answering.brief_of(self, id_),
-            answer=lambda id_, given: answering.answer_window(self, id_, given),
-            heard=lambda _: self._after(time.monotonic()),
-            failed=self.failed,
-            host=f"kitty-{os.getpid()}",
-            mutes=self._mutes,
-            worker=self.worker,
-        )
-        notices.listen()
-        self._notices = notices
+        self._notices = answering.notices(self, self._panes, self._mutes, lambda _: self._after(time.monotonic()))
 
-    def _tell_resumable(self, number: int) -> None:
-        """Tell that conversations of an earlier kitty can be resumed."""
+    def say(self, title: str, body: str) -> None:
+        """Tell the person of something that is about no pane."""
         if self._notices is not None:
-            what = "1 conversation" if number == 1 else f"{number} conversations"
-            self._notices.say(f"{what} can be resumed", "kitty ended while they were open. Run `tally restore`.")
-
-    def _notify(self, now: float) -> None:
-        """Tell a person who is elsewhere what is to be told."""
-        if self._notices is not None:
-            self._notices.look(now)
+            self._notices.say(title, body)
 
     def carry_out(self, requests: Sequence[Request]) -> None:
         """Do what is asked, and show it."""
@@ -350,10 +337,14 @@ class KittyHost:
 
     # What is shown -------------------------------------------------------------------------------------------
 
-    def _after(self, now: float) -> None:
-        """Show what has changed, and see to it that what will change soon is looked at in time."""
-        changed = [id_ for id_, pane in self._panes.items() if self._published.is_stale(id_, pane)]
+    def _after(self, now: float, ids: Collection[int] | None = None) -> None:
+        """Show what has changed in *ids*, None for all; see to it that what will change soon is looked at in time."""
+        panes = self._panes
+        changed = [
+            id_ for id_ in (panes if ids is None else ids) if id_ in panes and self._published.is_stale(id_, panes[id_])
+        ]
         for id_ in changed:
+            self._turns.wake(id_)
             self._published.publish(id_, self._panes[id_], self.boss.window_id_map.get(id_), now)
         self._is_unsaved = self._is_unsaved or bool(changed)
         if changed or self._is_redrawn:
@@ -363,7 +354,7 @@ class KittyHost:
             self._is_unsaved = not self._store.publish(lambda: self._entries_to_keep(now), now)
         self._store.flush(now)
         self._kept.tick(now)
-        self.come_back(now)
+        self.come_back(now, ids)
 
     def _entries_to_keep(self, now: float) -> tuple[PaneEntry, ...]:
         """Every pane, for the snapshot that is written now; what is open in them is kept, too."""
@@ -374,26 +365,35 @@ class KittyHost:
     def _entry(self, id_: int, pane: Pane, now: float) -> PaneEntry:
         window = self.boss.window_id_map.get(id_)
         terminal = self._attached.terminal(window) if window is not None else ""
-        return kitty_windows.entry(id_, window, pane, lambda at: self._store.epoch(at, now), terminal)
+        return self._published.entry(id_, window, pane, terminal, lambda at: self._store.epoch(at, now))
 
-    def come_back(self, now: float) -> None:
+    def come_back(self, now: float, ids: Iterable[int] | None = None) -> None:
         """Have the next tick early if something becomes due before it: the debounce is shorter than the poll."""
-        deadlines = [d for pane in self._panes.values() if (d := pane.deadline()) is not None]
-        if any(pane.is_undecided for pane in self._panes.values()):
-            deadlines.append(now + SOON_S)
+        if self._soon_timer is not None:
+            return
+        # Of those at rest nothing is due before the next tick.
+        panes = [
+            self._panes[id_] for id_ in self._turns.awake(self._panes if ids is None else ids) if id_ in self._panes
+        ]
+        deadlines = [d for pane in panes if (d := pane.deadline()) is not None]
+        deadlines += [now + SOON_S] if any(pane.is_undecided for pane in panes) else []
+        if self._turns.is_short:
+            deadlines.append(now + AGAIN_S)
         if self.worker.is_waiting:
             deadlines.append(now + LEND_EVERY_S)
         wait = min(deadlines, default=now + 3600) - now
-        if self._soon_timer is None and wait < self.config.poll_s:
-            self._soon_timer = add_timer(self.guarded("timer", self._came_back), max(wait, 0.01), False)
+        if wait < self.config.poll_s:
+            self._soon_timer = add_timer(self.guarded("timer", self._came_back), max(wait, 0.01), False) or None
 
     def _came_back(self, _timer: int | None) -> None:
         self._soon_timer = None
-        self._files.ask({id_: pane for id_, pane in self._panes.items() if pane.is_undecided})
         now = time.monotonic()
-        for pane in self._panes.values():
+        ids = {*(self._look(now) if self._turns.is_short else ()), *self._turns.awake(self._panes)}
+        panes = {id_: self._panes[id_] for id_ in ids if id_ in self._panes}
+        self._files.ask({id_: pane for id_, pane in panes.items() if pane.is_undecided})
+        for pane in panes.values():
             pane.tick(now)
-        self._after(now)
+        self._after(now, ids)
 
 
 def _log(line: str) -> None:

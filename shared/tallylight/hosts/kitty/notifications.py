@@ -11,7 +11,7 @@ programs is not shown. All else passes as if we were not there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import attrs
@@ -114,11 +114,17 @@ class Notices:
         elif argv:
             self._command = Command(argv, self.host, self._command_failed, worker=self.worker)
 
-    def look(self, now: float) -> None:
-        """Tell of what is to be told now, and take back what is out of date."""
+    def look(self, now: float, ids: Set[int] | None = None) -> None:
+        """
+        Tell of what is to be told now, and take back what is out of date.
+
+        Of *ids* something may be new, None for all; those that wait for their time are looked at in any case.
+        """
         local = time.localtime()
         minute = 60 * local.tm_hour + local.tm_min
-        for id_, pane in self.panes.items():
+        for id_ in list(self.panes) if ids is None else ids | (self.panes.keys() - self._looked.keys()):
+            if (pane := self.panes.get(id_)) is None:
+                continue
             attention, decision = pane.attention, pane.decision
             attention.muted_until = None if self.mutes.is_empty else self._muted_until(id_, pane, now)
             is_muted = attention.muted_until is not None

@@ -73,7 +73,7 @@ class _Rest:
 class FileReader:
     """
     *panes* are the host's, by window id; *guarded* makes a call whose faults cost the feature that it names; *told* is
-    told once of every directory that hangs.
+    told once of every directory that hangs, *heard* which window's pane has heard something.
     """
 
     panes: Mapping[int, Pane]
@@ -81,6 +81,7 @@ class FileReader:
     guarded: Callable[[str, Callable[..., None]], Callable[..., None]]
     told: Callable[[str], None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
+    heard: Callable[[int], None] = attrs.field(default=lambda _: None, kw_only=True)
     _reading: _Reading | None = None
     _given_up: list[_Reading] = attrs.field(factory=list)
     _resting: dict[Path, _Rest] = attrs.field(factory=dict)
@@ -150,3 +151,4 @@ class FileReader:
         for key, what in found.items():
             if what is not None and (pane := self.panes.get(key[0])) is not None:
                 pane.answered(reading.wanted[key], what, now)
+                self.heard(key[0])

@@ -1,15 +1,19 @@
 """
-What is published of each pane in the user variables of its window, for `kitten @ ls` and `--match var:`.
+What is published of each pane in the user variables of its window, for `kitten @ ls` and `--match var:`, and in the
+snapshot. What has not changed of a pane is not made again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
 
+from tallylight.hosts.kitty import windows
 from tallylight.model.decision import Decision
 from tallylight.pane.pane import Pane
+from tallylight.snapshot.schema import Pane as PaneEntry
 
 #: What is published on every pane that has something to say.
 PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
@@ -31,6 +35,8 @@ class Published:
     """What was last published of every pane, by the id of its window."""
 
     _shown: dict[int, _Shown] = attrs.field(init=False, factory=dict)
+    #: The entry of each pane in the snapshot, the decision in it, and all else that it was made of.
+    _entries: dict[int, tuple[Decision, tuple[object, ...], PaneEntry]] = attrs.field(init=False, factory=dict)
 
     def is_stale(self, id_: int, pane: Pane) -> bool:
         """Whether others have yet to be told of what *pane* shows now."""
@@ -56,9 +62,21 @@ class Published:
                 window.set_user_var(name, value)
         self._shown[id_] = _Shown(decision, _more(pane), variables)
 
+    def entry(self, id_: int, window: Any, pane: Pane, terminal: str, epoch: Callable[[float], float]) -> PaneEntry:
+        """The *pane* of *window*, which may be gone, as the snapshot has it; *epoch* makes seconds since the epoch."""
+        decision = pane.decision
+        place = (window.title, window.tab_id, window.os_window_id) if window is not None else None
+        parts = _more(pane), _beside(pane), place, terminal, epoch(0.0)
+        known = self._entries.get(id_)
+        # The same decision, not an equal one: comparing them costs as much as to make the entry.
+        if known is None or known[0] is not decision or known[1] != parts:
+            known = self._entries[id_] = decision, parts, windows.entry(id_, window, pane, epoch, terminal)
+        return known[2]
+
     def forget(self, id_: int) -> None:
         """The window is gone."""
         self._shown.pop(id_, None)
+        self._entries.pop(id_, None)
 
 
 def _words(decision: Decision) -> tuple[object, ...]:
@@ -68,3 +86,17 @@ def _words(decision: Decision) -> tuple[object, ...]:
 
 def _more(pane: Pane) -> tuple[object, ...]:
     return pane.attention.facts, pane.tracker.revision, pane.clean_title, pane.pace
+
+
+def _beside(pane: Pane) -> tuple[object, ...]:
+    """What else an entry is made of; no change of it alone is worth a new snapshot."""
+    unknown, record, said = pane.unknown, pane.record, pane.conversation
+    return (
+        pane.pid,
+        pane.agent_pid,
+        (unknown.program.name, unknown.program.signs, unknown.is_agent) if unknown.program is not None else None,
+        (record.details, record.is_strange) if record is not None else None,
+        (said.entry, said.resume, said.fork),
+        pane.project,
+        pane.queued,
+    )

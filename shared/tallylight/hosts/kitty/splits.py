@@ -83,7 +83,7 @@ class SplitLights:
     The badges of all windows. *panes* are the host's, by window id; *decision* is what a window shows; *colours* and
     *is_on* are the person's choice.
 
-    `refresh` takes as long as there are panes with a light.
+    `refresh` takes as long as there are windows in the tabs that are in front.
     """
 
     boss: Any
@@ -112,9 +112,11 @@ class SplitLights:
 
     def _wanted(self) -> dict[int, tuple[Badge, object]]:
         found: dict[int, tuple[Badge, object]] = {}
-        for id_ in self.panes if self.is_on else ():
-            window = self.boss.window_id_map.get(id_)
-            if window is None:
+        # In the other tabs nobody sees a corner; they are looked at when one of them comes to the front.
+        fronts = [manager.active_tab for manager in self.boss.all_tab_managers] if self.is_on else []
+        for window in (window for tab in fronts if tab is not None for window in tab):
+            id_ = window.id
+            if id_ not in self.panes:
                 continue
             decision = self.decision(window)
             if not decision.is_lit or decision.status is Status.IDLE:

@@ -1,0 +1,36 @@
+"""
+Features: what a fault switches off. kitty sees none of our faults; each costs the feature it is in, with one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+
+@attrs.define
+class Features:
+    """*told* gets one line for each feature that is switched off."""
+
+    told: Callable[[str], None]
+    switched_off: set[str] = attrs.field(factory=set)
+
+    def failed(self, feature: str, error: Exception) -> None:
+        """Say once that *feature* is switched off, and why."""
+        if feature not in self.switched_off:
+            self.switched_off.add(feature)
+            self.told(f"{feature} switched off: {type(error).__name__}: {error}")
+
+    def guarded(self, feature: str, call: Callable[..., None]) -> Callable[..., None]:
+        """*call*, whose faults kitty never sees."""
+
+        def guarded(*args: Any) -> None:
+            if feature not in self.switched_off:
+                try:
+                    call(*args)
+                except Exception as error:  # kitty must not see our faults
+                    self.failed(feature, error)
+
+        return guarded

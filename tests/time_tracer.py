@@ -1,0 +1,132 @@
+"""
+A tracer of time: how long every call that kitty makes into our code keeps its main thread, by the name of the call.
+
+Self-contained, for its text is also run inside a real kitty, before our watcher is loaded. Counted is the processor
+time of that thread: what else a busy machine does falls on nobody. A call is what kitty itself begins: a callback of
+the watcher, a timer, a part of drawing the tab bar, a key. What such a call calls in turn belongs to it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import runpy
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+WATCHER = "tally_watcher.py"
+#: What kitty's drawing of the tab bar calls of ours, and what its keys do: module, class or nothing, names.
+ENTRIES = (
+    ("tallylight.hosts.kitty.tabs", "TabLights", ("_prepared", "rendered", "what")),
+    ("tallylight.hosts.kitty.keys", "", ("agents", "jump", "panel", "snooze", "attach")),
+)
+
+
+class Tracer:
+    """What was measured: for each call, by name, the seconds that each took."""
+
+    def __init__(self) -> None:
+        self.took: dict[str, list[float]] = {}
+        #: The loading of the watcher: seconds of the thread, seconds, and when it ended after the process started.
+        self.load: tuple[float, float, float] = (0.0, 0.0, 0.0)
+        self._is_in = False
+
+    def timed(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """*call*, whose time is noted."""
+
+        @functools.wraps(call)
+        def timing(*args: Any, **options: Any) -> Any:
+            if self._is_in:
+                return call(*args, **options)
+            self._is_in = True
+            start = time.thread_time()
+            try:
+                return call(*args, **options)
+            finally:
+                self.took.setdefault(name, []).append(time.thread_time() - start)
+                self._is_in = False
+
+        return timing
+
+    def add_timer(self, add: Callable[..., int]) -> Callable[..., int]:
+        """kitty's `add_timer`, whose callbacks are timed if they are ours."""
+
+        def adding(call: Callable[..., Any], *rest: Any) -> int:
+            name = name_of(call)
+            return add(self.timed(f"timer {name}", call) if name.startswith("tallylight.") else call, *rest)
+
+        return adding
+
+    def run_path(self, run: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+        """`runpy.run_path`, by which kitty loads a watcher; what ours defines is timed."""
+
+        def running(path: str, *args: Any, **options: Any) -> dict[str, Any]:
+            if Path(path).name != WATCHER:
+                return run(path, *args, **options)
+            thread, wall = time.thread_time(), time.perf_counter()
+            found = run(path, *args, **options)
+            load = found["on_load"]
+
+            def loading(*given: Any) -> None:
+                load(*given)
+                self.load = time.thread_time() - thread, time.perf_counter() - wall, age()
+                self._wrap_entries()
+
+            wrapped = {name: self.timed(name, call) for name, call in found.items() if name.startswith("on_")}
+            return {**found, **wrapped, "on_load": loading}
+
+        return running
+
+    def _wrap_entries(self) -> None:
+        for module, owner, names in ENTRIES:
+            place = getattr(sys.modules[module], owner) if owner else sys.modules[module]
+            for name in names:
+                setattr(place, name, self.timed(name, getattr(place, name)))
+
+    def slowest(self) -> dict[str, float]:
+        """The longest call of each name, in milliseconds."""
+        return {name: 1000 * max(took) for name, took in self.took.items()}
+
+
+def name_of(call: Any) -> str:
+    """The module and the name of a function, looked for behind what only guards it."""
+    while True:
+        call = getattr(call, "func", call)
+        cells = dict(zip(getattr(call, "__code__", _NOTHING).co_freevars, call.__closure__ or (), strict=False))
+        if "guarded" not in getattr(call, "__name__", "") or "call" not in cells:
+            break
+        call = cells["call"].cell_contents
+    return f"{call.__module__}.{call.__qualname__}"
+
+
+_NOTHING = (lambda: None).__code__
+
+
+def age() -> float:
+    """The seconds since this process started."""
+    stat = Path("/proc/self/stat").read_text()
+    started = int(stat.rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - started
+
+
+def install() -> Tracer:
+    """Put a tracer in place, before our watcher is loaded."""
+    import kitty.fast_data_types as kitty_data
+
+    tracer = Tracer()
+    kitty_data.add_timer = tracer.add_timer(kitty_data.add_timer)
+    runpy.run_path = tracer.run_path(runpy.run_path)
+    return tracer
+
+
+def watcher_line(folder: Path) -> str:
+    """The line of kitty.conf that has a tracer in place in kitty, as `time_tracer.tracer`, from files in *folder*."""
+    shutil.copy(__file__, folder / "time_tracer.py")
+    watcher = folder / "time_tracer_watcher.py"
+    lines = ("import sys", f"sys.path.insert(0, {str(folder)!r})", "import time_tracer as t", "t.tracer = t.install()")
+    watcher.write_text("\n".join(lines))
+    return f"watcher {watcher}\n"

@@ -57,7 +57,8 @@ def panes_of(mirror: Mirror) -> Panes:
     """What *mirror* shows, as if all of it were of this machine: a host is named `machine/kitty-4711`."""
     panes = [Found(f"{machine}/{host}", pane) for machine, host, pane in mirror.panes()]
     hosts = tuple(dict.fromkeys(found.host for found in panes))
-    return Panes(in_order(panes, time.time()), hosts, machines=_machines(mirror))
+    gone = tuple(f"{machine} is gone" for machine in mirror.gone)
+    return Panes(in_order(panes, time.time()), hosts, machines=_machines(mirror), troubles=gone)
 
 
 def mark(verb: str, wanted: str, minutes: float | None, told: Callable[[Pane], str]) -> int:

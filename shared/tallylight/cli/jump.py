@@ -12,6 +12,7 @@ from tallylight.cli.parser import Parser
 from tallylight.cli.status import nothing
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Panes, own_place, read_panes
+from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.next_pane import stops
 from tallylight.snapshot.requests import Request
 
@@ -80,6 +81,7 @@ def find_host(panes: Panes, environ: Mapping[str, str], now: float, *, is_any: b
     own, _ = own_place(environ)
     if own in panes.hosts:
         return own
-    hosts = {id(found.pane): found.host for found in panes.panes if not found.pane.attach}
-    order = stops([found.pane for found in panes.panes if not found.pane.attach], now, is_any=is_any)
+    shown = [found for found in panes.panes if not found.pane.attach and not is_elsewhere(found.host)]
+    hosts = {id(found.pane): found.host for found in shown}
+    order = stops([found.pane for found in shown], now, is_any=is_any)
     return hosts[id(order[0])] if order else ""

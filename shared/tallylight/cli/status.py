@@ -92,8 +92,8 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"tally status: {clean(str(problem))}\n")
     if labels.problem:
         sys.stderr.write(f"tally status: {clean(labels.problem)}\n")
-    for machine in (name for name, is_there in panes.machines.items() if not is_there):
-        sys.stderr.write(f"tally status: {clean(machine)} is gone\n")
+    for trouble in panes.troubles:
+        sys.stderr.write(f"tally status: {clean(trouble)}\n")
     output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
     left_out = repeated((found.host, found.pane) for found in panes.panes)
     lit = [f for f in shown if options.all or (f.is_lit and (f.host, f.pane.id) not in left_out)]

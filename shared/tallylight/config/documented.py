@@ -73,6 +73,10 @@ error = "#E5484D"
 down = "#E5484D"
 idle = "#888888"
 
+[machines]            # see machines.md: other machines and containers, each by the command that runs one there
+#   devbox = "ssh devbox"
+#   ci = { command = "docker exec -i ci" }
+
 [fleet]               # see fleet.md; without a broker there is none
 # broker = "broker.example"   # where `tally publish` sends the state of this machine
 # port = 8883         # 1883 without TLS

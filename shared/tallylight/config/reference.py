@@ -16,6 +16,7 @@ import attrs
 from tallylight.config.colour import hexadecimal
 from tallylight.config.documented import DEFAULTS
 from tallylight.config.key_bindings import ACTIONS
+from tallylight.config.machines import MAX_MACHINES, NAME
 from tallylight.config.settings import Config, read
 from tallylight.files.toml import MAX_ITEMS, Table, line_of, load
 from tallylight.model.errors import DataFileError
@@ -30,6 +31,26 @@ _ELSEWHERE = {
     "list.branches": "listed.branches",
     "list.ports": "listed.ports",
     "list.pull_requests": "listed.pull_requests",
+}
+_COMMAND = {"type": "string", "minLength": 1}
+#: Tables whose keys are a person's own names.
+_OWN_NAMES: dict[str, dict[str, Any]] = {
+    "machines": {
+        "type": "object",
+        "propertyNames": {"pattern": f"^({NAME})$"},
+        "maxProperties": MAX_MACHINES,
+        "additionalProperties": {
+            "anyOf": [
+                _COMMAND,
+                {
+                    "type": "object",
+                    "properties": {"command": _COMMAND, "attach": _COMMAND},
+                    "required": ["command"],
+                    "additionalProperties": False,
+                },
+            ]
+        },
+    }
 }
 _COMMENTED = re.compile(r"^(?:\[(\w+)\]|(?:# )?(\w+) = .*?)(?:\s+# (.*))?$")
 
@@ -136,6 +157,7 @@ def schema() -> dict[str, Any]:
 
     for setting in settings():
         properties(setting.table)[setting.key.rpartition(".")[2]] = _told(setting.form, setting.about)
+    tables[""].update({name: _told(form, about.get(name, "")) for name, form in _OWN_NAMES.items()})
     return {"$schema": DIALECT, "title": "Tallylight's config.toml", **_object(tables[""])}
 
 

@@ -15,6 +15,7 @@ import attrs
 from tallylight.config.colour import FORM, NAMES, hexadecimal, parse_colour
 from tallylight.config.fleet import Fleet, parse_fleet
 from tallylight.config.key_bindings import wanted
+from tallylight.config.machines import Machine, parse_machines
 from tallylight.files.toml import Table, did_you_mean, parse
 from tallylight.model.errors import DataFileError
 from tallylight.model.lights import COLOURS, RGB
@@ -110,6 +111,8 @@ class Config:
     panel: Panel = Panel()
     notify: Notify = attrs.Factory(Notify)
     fleet: Fleet = attrs.Factory(Fleet)
+    #: Other machines, by the names that a person gave them.
+    machines: dict[str, Machine] = attrs.Factory(dict)
     #: A person's own keys by the names of `keys.ACTIONS`; `""` is none.
     keys: dict[str, str] = attrs.Factory(dict)
     #: The palette that colours are from which are not given one by one.
@@ -195,6 +198,7 @@ def read(table: Table) -> Config:
         scripting=scripting.text("allow", default.scripting, choices=SCRIPTING),
         keys=wanted(table.table("keys")),
         fleet=parse_fleet(table.table("fleet")),
+        machines=parse_machines(table.table("machines")),
         palette=palette,
         colours=colours,
         themed=themed,

@@ -117,6 +117,16 @@ class Table:
     def __contains__(self, key: str) -> bool:
         return key in self._data
 
+    def names(self) -> list[str]:
+        """The keys of a table whose keys are a person's own names, at most `MAX_ITEMS`."""
+        return list(self._data)[:MAX_ITEMS]
+
+    def ignore(self, key: str, problem: str) -> None:
+        """Complain of *key*, which is not read."""
+        self._taken.add(key)
+        if len(self.errors) < MAX_TOLD:
+            self.complain(key, problem)
+
     def complain(self, key: str, problem: str) -> None:
         dotted = self._prefix + key
         line = line_of(self._text, dotted, self._lines) if len(self.errors) < MAX_TOLD else None

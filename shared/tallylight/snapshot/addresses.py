@@ -60,20 +60,28 @@ class Panes:
     """
     All panes, neediest first, the names of the *hosts* they are from, and *problems* of files not read.
 
-    *machines*: of a fleet, each with whether it is there.
+    *machines*: other machines, each with whether it is there; *troubles*: what is told of those that are not.
     """
 
     panes: tuple[Found, ...]
     hosts: tuple[str, ...]
     problems: tuple[TallyError, ...] = ()
     machines: Mapping[str, bool] = attrs.field(factory=dict)
+    troubles: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, hosts: Iterable[Snapshot], problems: Iterable[SnapshotError]) -> Panes:
         """The panes that *hosts* show."""
         hosts = tuple(hosts)
         panes = [Found(host.name, pane) for host in hosts for pane in host.panes]
-        return cls(in_order(panes, time.time()), tuple(host.name for host in hosts), tuple(problems))
+        machines = [machine for host in hosts for machine in host.machines]
+        return cls(
+            in_order(panes, time.time()),
+            tuple(host.name for host in hosts),
+            tuple(problems),
+            {machine.name: machine.is_up for machine in machines},
+            tuple(f"{machine.name}: {machine.says}" for machine in machines if not machine.is_up),
+        )
 
 
 def in_order(panes: Iterable[Found], now: float) -> tuple[Found, ...]:

@@ -12,6 +12,9 @@ from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.values import MAX_ID, Json, kind_of, number, path, status_of, text, words
 
+#: Of the name of a machine.
+_MAX_NAME = 64
+
 
 @attrs.frozen(kw_only=True)
 class ReasonEntry:
@@ -168,3 +171,20 @@ class ConversationEntry:
             "flags": list(words(self.flags)),
             "relayed": self.relayed,
         }
+
+
+@attrs.frozen(kw_only=True)
+class MachineEntry:
+    """Another machine that this host asks: whether it is there, and what a person is told of it."""
+
+    name: str
+    is_up: bool = False
+    says: str = ""
+
+    @classmethod
+    def from_json(cls, value: Json) -> MachineEntry | None:
+        name = text(value.get("name"), _MAX_NAME)
+        return cls(name=name, is_up=value.get("up") is True, says=text(value.get("says"))) if name else None
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "up": self.is_up, "says": text(self.says)}

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from tallylight.snapshot.elsewhere import is_elsewhere, parts
+
 #: A host and the id of a pane of its: `kitty-4711` and `3`.
 Place = tuple[str, str]
 
@@ -18,8 +20,12 @@ def spellings(host: str, id_: str) -> tuple[str, ...]:
     Every name of a pane, the shortest first and its address last.
 
     A host of a terminal has ids of one part, `3`; that of detached sessions has the multiplexer in front,
-    `tmux/1867/%2`; a fleet has the machine in front of the host, `desk/kitty-4711`.
+    `tmux/1867/%2`; a fleet has the machine in front of the host, `desk/kitty-4711`. So has the host of other machines,
+    whose ids hold it all, `desk/kitty-4711:3`.
     """
+    if is_elsewhere(host) and (there := parts(id_))[0]:
+        machine, host_there, id_there = there
+        return *spellings(f"{machine}/{host_there}", id_there), f"{host}:{id_}"
     machine, _, own = host.rpartition("/")
     before = f"{machine} " if machine else ""
     multiplexer, slash, _ = id_.partition("/")

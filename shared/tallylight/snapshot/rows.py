@@ -12,6 +12,7 @@ import attrs
 
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
+from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.names import short_names
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -85,15 +86,22 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     Of *panes*, each with its host, the host and id of those that show a session which another one shows better.
 
     An agent in tmux is seen where it runs, and again in the pane of the terminal that shows tmux. Where two hosts know
-    a process of the same session, those are two agents.
+    a process of the same session, those are two agents. What another machine says never hides a row of this one: it is
+    left out itself where a pane of this machine, one that shows `ssh` perhaps, tells of the same session.
     """
     best: dict[tuple[str, str], tuple[str, Pane]] = {}
     found: set[tuple[str, str]] = set()
-    for host, pane in panes:
+    # A stable sort: the panes of this machine first.
+    for host, pane in sorted(panes, key=lambda place: is_elsewhere(place[0])):
         key = (pane.agent, pane.session)
         if not pane.session or not is_lit(pane):
             continue
         other = best.get(key)
+        if is_elsewhere(host):
+            # Two machines are never taken for one: neither can hide a row of the other.
+            if other is not None:
+                found.add((host, pane.id))
+            continue
         if other is None:
             best[key] = host, pane
         elif pane.agent_pid is None:

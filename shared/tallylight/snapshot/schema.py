@@ -13,6 +13,7 @@ import attrs
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.entries import ConversationEntry as ConversationEntry
 from tallylight.snapshot.entries import LosingEntry as LosingEntry
+from tallylight.snapshot.entries import MachineEntry as MachineEntry
 from tallylight.snapshot.entries import ReasonEntry as ReasonEntry
 from tallylight.snapshot.entries import RecordEntry as RecordEntry
 from tallylight.snapshot.values import MAX_ID, MAX_LIST, Json, count, kind_of, listed, number, path, text, texts, words
@@ -222,6 +223,8 @@ class Snapshot:
     written: float
     #: How far the host has read what its terminal wrote for it, by the writer's own count; 0 where nothing is written.
     heard: int = 0
+    #: The other machines whose panes these are; none where they are of this one.
+    machines: tuple[MachineEntry, ...] = ()
     panes: tuple[Pane, ...]
 
     @property
@@ -238,6 +241,7 @@ class Snapshot:
             birth=text(value.get("birth")),
             written=number(value.get("written")),
             heard=count(value.get("heard")) or 0,
+            machines=listed(value.get("machines"), MachineEntry.from_json),
             panes=listed(value.get("panes"), Pane.from_json, max_panes),
         )
 
@@ -250,5 +254,6 @@ class Snapshot:
             "birth": self.birth,
             "written": self.written,
             **({"heard": self.heard} if self.heard else {}),
+            **({"machines": [machine.to_json() for machine in self.machines]} if self.machines else {}),
             "panes": [pane.to_json() for pane in self.panes],
         }

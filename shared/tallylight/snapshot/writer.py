@@ -24,7 +24,7 @@ from tallylight.model.errors import DecodeError
 from tallylight.snapshot.lives import birth_of as birth_of
 from tallylight.snapshot.lives import is_alive as is_alive
 from tallylight.snapshot.lives import is_ours as is_ours
-from tallylight.snapshot.schema import VERSION, Pane
+from tallylight.snapshot.schema import VERSION, MachineEntry, Pane
 from tallylight.snapshot.schema import Snapshot as Snapshot
 from tallylight.wire import values
 
@@ -109,11 +109,14 @@ class SnapshotWriter:
     started: float = 0.0
     #: As in `Snapshot.heard`; what is written next says it.
     heard: int = 0
+    #: As in `Snapshot.machines`; `publish` writes them where they are other ones.
+    machines: tuple[MachineEntry, ...] = ()
     error: str = ""
     _birth: str = attrs.field(init=False, default="")
     _panes: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
     _as_of: float = attrs.field(init=False, default=0.0)
     _written: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
+    _written_machines: tuple[MachineEntry, ...] = attrs.field(init=False, default=())
     #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
     _texts: dict[int, tuple[Pane, str]] = attrs.field(init=False, factory=dict)
     _last: float | None = attrs.field(init=False, default=None)
@@ -145,7 +148,7 @@ class SnapshotWriter:
 
     def due(self, now: float) -> float | None:
         """Return the time at which `flush` has something to do, or None."""
-        if self._panes is None or self._panes == self._written:
+        if self._panes is None or (self._panes == self._written and self.machines == self._written_machines):
             return None
         wait = max(RETRY, self.min_interval) if self.error else self.min_interval
         return now if self._last is None else max(now, self._last + wait)
@@ -162,7 +165,7 @@ class SnapshotWriter:
             self.error = str(error)
             return False
         self.error = ""
-        self._written = self._panes
+        self._written, self._written_machines = self._panes, self.machines
         return True
 
     def close(self) -> None:
@@ -184,6 +187,7 @@ class SnapshotWriter:
             birth=self._birth,
             written=self._as_of,
             heard=self.heard,
+            machines=self.machines,
             panes=(),
         )
         self._texts = {id(pane): self._texts.get(id(pane)) or (pane, _dumps(pane.to_json())) for pane in panes}

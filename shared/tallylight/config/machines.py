@@ -1,0 +1,74 @@
+"""
+The `[machines]` table of the configuration: other machines and containers, each by the command that runs one there.
+
+    [machines]
+    devbox = "ssh devbox"
+    ci = { command = "docker exec -i ci", attach = "docker exec -it ci" }
+
+docs/machines.md describes it. No shell reads a command: it is split into words as a shell would, and that is all.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import attrs
+
+from tallylight.files.toml import Table
+
+#: More machines than that are fleets, which have a broker (docs/fleet.md).
+MAX_MACHINES = 32
+#: What a machine may be called.
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}"
+_MAX_COMMAND = 2000
+
+
+@attrs.frozen
+class Machine:
+    """
+    The words in front of what is to run on the machine *name*, as a program that speaks with it (*command*), and in a
+    terminal (*attach*, nothing where that follows from *command*).
+    """
+
+    name: str
+    command: tuple[str, ...]
+    attach: tuple[str, ...] = ()
+
+
+def parse_machines(table: Table) -> dict[str, Machine]:
+    """The machines in *table*, whose mistakes it keeps."""
+    found: dict[str, Machine] = {}
+    for name in table.names():
+        if re.fullmatch(NAME, name) is None:
+            table.ignore(name, "cannot be the name of a machine: use at most 32 letters, digits, `.`, `_` and `-`")
+        elif len(found) >= MAX_MACHINES:
+            table.ignore(name, f"is left out: at most {MAX_MACHINES} machines are watched; docs/fleet.md is for more")
+        elif (machine := _machine(table, name)) is not None:
+            found[name] = machine
+    table.close()
+    return found
+
+
+def _machine(table: Table, name: str) -> Machine | None:
+    value = table.text_or_table(name, "", choices=())
+    if isinstance(value, str):
+        command = _words(table, name, value)
+        return Machine(name, command) if command else None
+    command, attach = _words(value, "command", value.text("command")), value.text("attach")
+    value.close()
+    if not command:
+        return None
+    return Machine(name, command, _words(value, "attach", attach) if attach else ())
+
+
+def _words(table: Table, key: str, command: str) -> tuple[str, ...]:
+    """The words of *command*; none, and a complaint, if it is no command."""
+    try:
+        words = shlex.split(command) if len(command) <= _MAX_COMMAND and "\0" not in command else []
+    except ValueError:
+        words = []
+    if not words or words[0].startswith("-"):
+        table.complain(key, 'must be a command in front of which nothing stands, like "ssh devbox"')
+        return ()
+    return tuple(words)

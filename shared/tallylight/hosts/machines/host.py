@@ -1,0 +1,384 @@
+"""
+The near end of all bridges: keeps one process a machine, shows their panes, and passes on what is asked of them.
+
+It runs on a thread of its own beside the host of the sessions, which it never holds up, and waits for no machine: every
+pipe and socket is left alone until it is ready. Its snapshot is `machines-<pid>.json`; requests come as to any host;
+questions, answers and text over its socket (`snapshot.sockets`), in the words of `hosts.script_messages`.
+
+Who asks over the socket is what the kernel says: this user, and what types only by an agent, or what runs below one,
+where `[scripting] allow = "all"` lets it. The far end then looks again before anything is typed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from tallylight.actions.caller import caller_of
+from tallylight.actions.gate import Refusal
+from tallylight.agents import agent_files
+from tallylight.config import config_file
+from tallylight.config.machines import Machine as Setting
+from tallylight.config.settings import Config
+from tallylight.evidence import process_table
+from tallylight.files import directories
+from tallylight.hosts.machines import commands
+from tallylight.hosts.machines.link import END_S, Link
+from tallylight.hosts.machines.machine import Machine
+from tallylight.hosts.script_messages import MAX_ASKED, Told, encode
+from tallylight.model.errors import TallyError
+from tallylight.snapshot import sockets
+from tallylight.snapshot.elsewhere import HOST, parts
+from tallylight.snapshot.requests import Spool
+from tallylight.snapshot.schema import MachineEntry
+from tallylight.snapshot.writer import MAX_BYTES, MAX_PANES, SnapshotWriter
+from tallylight.ui.agent_list.channel import CHUNK, Lines, TooLongError, read_words
+
+#: How often, in seconds, requests are looked for, and the configuration.
+LOOK_S, CONFIG_S = 0.25, 2.0
+#: Seconds in which a machine tells something, and types something, where a person may be asked over there.
+TELL_S, TYPE_S = 20.0, 75.0
+#: Who may be connected to the socket at a time, and seconds that one of them has to ask and to take the answer.
+MAX_PEERS, PEER_S = 16, 5.0
+#: A snapshot has room for so much of all machines, in bytes as they came.
+_ROOM = MAX_BYTES * 3 // 4
+_TYPES = ("answer", "say", "interrupt")
+_TELLS = ("screen", "question", "holder")
+_MARKS = ("focus", "seen", "unread", "snooze")
+_FORBIDDEN = Refusal(
+    "permission", 'an agent types into another machine only with `[scripting] allow = "all"`; nothing was typed'
+)
+_UNKNOWN = Refusal("unknown", "the host of other machines does not know what was asked; is it of the same version?")
+
+
+@attrs.define(eq=False)
+class _Peer:
+    """One that is connected to the socket. It asks once."""
+
+    connection: socket.socket
+    until: float
+    lines: Lines = attrs.field(factory=lambda: Lines(MAX_ASKED))
+    has_asked: bool = False
+    unsent: bytes = b""
+
+
+class MachinesHost:
+    """All machines of the configuration. `run` belongs to one thread; `stop` may be called on any."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._environ = environ
+        self._clock, self._wall = clock, wall
+        self._config = Config()
+        self._stamp: tuple[int, int] | None = None
+        self._config_at = self._look_at = float("-inf")
+        self._machines: dict[str, Machine] = {}
+        self._links: dict[str, Link] = {}
+        #: Those that are to end, with the time until which they were asked to.
+        self._ending: list[tuple[Link, float]] = []
+        self._peers: list[_Peer] = []
+        self._writer: SnapshotWriter | None = None
+        self._spool: Spool | None = None
+        self._listener: socket.socket | None = None
+        self._wake, self._waker = os.pipe()
+        self._is_over = False
+        #: What is wrong at the moment; nothing else says it.
+        self.problem = ""
+
+    @classmethod
+    def serve(cls, environ: Mapping[str, str]) -> MachinesHost:
+        """Run on a thread of its own."""
+        made = cls(environ)
+        made._thread = threading.Thread(target=made.run, name="tallylight-machines", daemon=True)
+        made._thread.start()
+        return made
+
+    _thread: threading.Thread | None = None
+
+    def stop(self) -> None:
+        """End `run`, and wait for that."""
+        self._is_over = True
+        with contextlib.suppress(OSError):
+            os.write(self._waker, b"x")
+        if self._thread is not None:
+            self._thread.join(END_S)
+
+    def run(self) -> None:
+        """Until `stop`; then nothing is left behind."""
+        try:
+            while not self._is_over:
+                try:
+                    self.step()
+                except Exception as error:  # the others are not lost by what one has done
+                    self.problem = f"{type(error).__name__}: {error}"
+                    select.select([self._wake], [], [], LOOK_S)
+        finally:
+            self._close()
+
+    def step(self) -> None:
+        """Do what there is to do, and wait until there is more."""
+        now = self._clock()
+        if now >= self._config_at:
+            self._config_at = now + CONFIG_S
+            self._read_config()
+        for name, machine in self._machines.items():
+            self._drive(name, machine, now)
+        if now >= self._look_at:
+            self._look_at = now + LOOK_S
+            self._take_requests(now)
+        self._end_links(now)
+        self._publish(now)
+        self._wait(now)
+
+    # Machines ------------------------------------------------------------------------------------------------
+
+    def _read_config(self) -> None:
+        """Go by the configuration as it is now."""
+        try:
+            found = directories.config_file(self._environ).stat()
+            stamp = (found.st_mtime_ns, found.st_size)
+        except OSError:
+            stamp = (0, 0)
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
+        self._config, _ = config_file.load_config(self._environ)
+        self.use(self._config.machines)
+
+    def use(self, settings: Mapping[str, Setting]) -> None:
+        """Ask the machines of *settings* and no others. One whose command has changed is asked anew."""
+        count = max(1, len(settings))
+        for name in [name for name, one in self._machines.items() if settings.get(name) != one.setting]:
+            machine = self._machines.pop(name)
+            self._unlink(name, machine, self._clock())
+        for name, setting in settings.items():
+            made = self._machines.setdefault(name, Machine(setting, 0, 0))
+            made.max_rows, made.max_bytes = MAX_PANES // count, min(1 << 20, _ROOM // count)
+        if self._machines and self._writer is None:
+            self._open()
+        if self._writer is not None:
+            self._show(self._clock())
+
+    def _open(self) -> None:
+        """Be a host. Without a socket nothing can be asked of the machines; they are shown all the same."""
+        self._writer = SnapshotWriter.for_host(HOST, self._environ, self._wall)
+        self._spool = Spool(HOST, environ=self._environ)
+        try:
+            self._listener = sockets.listen(HOST, self._environ)
+        except (OSError, TallyError) as error:
+            self.problem = str(error)
+
+    def _drive(self, name: str, machine: Machine, now: float) -> None:
+        link = self._links.get(name)
+        machine.expire(now)
+        if link is None:
+            if now >= machine.retry_at:
+                machine.began(now)
+                link = Link.start(commands.bridge(machine.setting.command), self._environ)
+                if link is None:
+                    machine.ended(None, "", now)
+                else:
+                    self._links[name] = link
+        elif link.is_closed or link.code() is not None or machine.overdue(now):
+            self._unlink(name, machine, now)
+
+    def _unlink(self, name: str, machine: Machine, now: float) -> None:
+        """The link is over: the process is asked to end, and nobody waits for it."""
+        link = self._links.pop(name, None)
+        if link is None:
+            return
+        if link.code() is None and link.is_closed:
+            # It ends this moment: with what, says why.
+            with contextlib.suppress(Exception):
+                link.child.wait(0.05)
+        link.hear_complaint()
+        code = link.code()
+        machine.ended(code if code is not None else -1, link.complaint.decode("utf-8", "replace"), now)
+        link.end(is_asked=True)
+        self._ending.append((link, now + END_S))
+
+    def _end_links(self, now: float) -> None:
+        left = []
+        for link, until in self._ending:
+            if link.code() is not None:
+                link.close()
+            elif now >= until:
+                link.end(is_asked=False)
+                left.append((link, now + END_S))
+            else:
+                left.append((link, until))
+        self._ending = left
+
+    # What is shown -------------------------------------------------------------------------------------------
+
+    def _publish(self, now: float) -> None:
+        if self._writer is None:
+            return
+        if any(machine.is_changed for machine in self._machines.values()):
+            self._show(now)
+        else:
+            self._writer.flush(now)
+
+    def _show(self, now: float) -> None:
+        assert self._writer is not None
+        for machine in self._machines.values():
+            machine.is_changed = False
+        ordered = [self._machines[name] for name in sorted(self._machines)]
+        self._writer.machines = tuple(MachineEntry(name=m.name, is_up=m.is_up, says=m.says) for m in ordered)
+        self._writer.publish([pane for machine in ordered for pane in machine.rows], now)
+
+    # Waiting -------------------------------------------------------------------------------------------------
+
+    def _wait(self, now: float) -> None:
+        """Until something can be read or sent, or is due; then do that."""
+        poller = select.poll()
+        poller.register(self._wake, select.POLLIN)
+        calls: dict[int, Callable[[], None]] = {}
+        dues = [self._look_at if self._spool is not None else self._config_at, self._config_at]
+        for name, machine in self._machines.items():
+            link = self._links.get(name)
+            if link is None:
+                dues.append(machine.retry_at)
+                continue
+            dues.append(machine.due())
+            stdin, stdout, stderr = link.fds
+            if link.may_read(now):
+                poller.register(stdout, select.POLLIN)
+                calls[stdout] = functools.partial(self._read, link, machine)
+            if machine.output(now):
+                poller.register(stdin, select.POLLOUT)
+                calls[stdin] = functools.partial(self._write, link, machine)
+            if not link.is_mute:
+                poller.register(stderr, select.POLLIN)
+                calls[stderr] = functools.partial(self._complained, link)
+        self._register_peers(poller, calls, dues)
+        if self._writer is not None and (due := self._writer.due(now)) is not None:
+            dues.append(due)
+        for fd, _ in poller.poll(max(0.0, min(dues) - self._clock()) * 1000 + 1):
+            if fd in calls:
+                calls[fd]()
+
+    def _read(self, link: Link, machine: Machine) -> None:
+        if data := link.read():
+            machine.received(data, self._clock(), self._wall())
+
+    def _write(self, link: Link, machine: Machine) -> None:
+        link.write(machine.output(self._clock()))
+
+    @staticmethod
+    def _complained(link: Link) -> None:
+        link.is_mute = not link.hear_complaint()
+
+    # What is asked -------------------------------------------------------------------------------------------
+
+    def _take_requests(self, now: float) -> None:
+        """Pass on what persons have marked. Nobody waits for an answer: the rows tell."""
+        if self._spool is None or self._spool.is_empty():
+            return
+        for request in self._spool.take():
+            name, host, id_ = parts(request.pane)
+            if request.verb in _MARKS and (machine := self._machines.get(name)) is not None:
+                machine.ask(request.verb, host, id_, request.args, now + TELL_S, lambda _: None)
+
+    def _register_peers(self, poller: select.poll, calls: dict[int, Callable[[], None]], dues: list[float]) -> None:
+        if self._listener is not None and len(self._peers) < MAX_PEERS:
+            poller.register(self._listener, select.POLLIN)
+            calls[self._listener.fileno()] = self._accept
+        now = self._clock()
+        for peer in list(self._peers):
+            if now >= peer.until:
+                self._drop(peer)
+                continue
+            dues.append(peer.until)
+            wanted = select.POLLOUT if peer.unsent else 0 if peer.has_asked else select.POLLIN
+            poller.register(peer.connection, wanted)
+            calls[peer.connection.fileno()] = functools.partial(self._serve, peer)
+
+    def _accept(self) -> None:
+        assert self._listener is not None
+        with contextlib.suppress(OSError):
+            connection, _ = self._listener.accept()
+            connection.setblocking(False)
+            self._peers.append(_Peer(connection, self._clock() + PEER_S))
+
+    def _serve(self, peer: _Peer) -> None:
+        """Hear what it asks, or send what it is told."""
+        try:
+            if peer.unsent:
+                peer.unsent = peer.unsent[peer.connection.send(peer.unsent) :]
+                if not peer.unsent:
+                    self._drop(peer)
+            elif peer.has_asked:
+                self._drop(peer)  # it has gone; what it asked is done all the same
+            elif not (data := peer.connection.recv(CHUNK)):
+                self._drop(peer)
+            elif lines := peer.lines.feed(data):
+                peer.has_asked = True
+                self._hear(peer, lines[0])
+        except BlockingIOError:
+            pass
+        except (OSError, TooLongError):
+            self._drop(peer)
+
+    def _hear(self, peer: _Peer, line: bytes) -> None:
+        words = read_words(line)
+        verb, (name, host, id_) = words[0] if words else "", parts(words[1]) if len(words) > 1 else ("", "", "")
+        machine = self._machines.get(name)
+        is_typing = verb in _TYPES
+        patience = TYPE_S if is_typing else TELL_S
+        if not is_typing and verb not in _TELLS:
+            self._tell(peer, _UNKNOWN)
+        elif machine is None:
+            self._tell(peer, Refusal("gone", "no machine of that name is in the configuration; nothing was done"))
+        elif (refused := self._forbidden(peer, is_typing=is_typing)) is not None:
+            self._tell(peer, refused)
+        else:
+            now = self._clock()
+            peer.until = now + patience + PEER_S
+            machine.ask(verb, host, id_, tuple(words[2:]), now + patience, functools.partial(self._tell, peer))
+
+    def _forbidden(self, peer: _Peer, *, is_typing: bool) -> Refusal | None:
+        who = sockets.peer(peer.connection)
+        if who is None or who.uid != os.getuid():
+            return Refusal("caller", "only the person whose machines these are can ask; nothing was done")
+        if not is_typing or self._config.scripting == "all":
+            return None
+        caller = caller_of(who.pid, agent_files.load_agents(self._environ)[0], process_table.table())
+        return _FORBIDDEN if caller is None or caller.agent else None
+
+    def _tell(self, peer: _Peer, told: Told) -> None:
+        peer.unsent = encode(told)
+        peer.until = self._clock() + PEER_S
+
+    def _drop(self, peer: _Peer) -> None:
+        peer.connection.close()
+        if peer in self._peers:
+            self._peers.remove(peer)
+
+    def _close(self) -> None:
+        for link in (*self._links.values(), *(link for link, _ in self._ending)):
+            link.end(is_asked=True)
+            link.close()
+        for peer in list(self._peers):
+            self._drop(peer)
+        if self._listener is not None:
+            self._listener.close()
+            with contextlib.suppress(OSError, TallyError):
+                sockets.path_of(f"{HOST}-{os.getpid()}", self._environ).unlink(missing_ok=True)
+        if self._spool is not None:
+            self._spool.close()
+        if self._writer is not None:
+            self._writer.close()

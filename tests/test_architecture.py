@@ -78,7 +78,7 @@ ALSO_PURE = (
     "ui.agent_list.writing",
     "hosts.tmux.pane_list", "hosts.tmux.control_protocol", "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list",
     "hosts.wezterm.pane_list", "hosts.fleet.messages", "hosts.fleet.mirror", "hosts.fleet.outbox",
-    "hosts.machines.messages", "snapshot.elsewhere",
+    "hosts.machines.messages", "hosts.machines.machine", "hosts.machines.commands", "snapshot.elsewhere",
 )  # fmt: skip
 #: What one host may use of another: the polling host is what those that are asked from outside are made with.
 HOSTS = {

@@ -22,6 +22,7 @@ from tallylight.ui import colours
 from tallylight.ui.agent_list import loop
 from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
+from tallylight.ui.agent_list.other_machines import OtherMachines
 from tallylight.ui.ansi import Depth
 from tallylight.ui.terminal import Terminal
 
@@ -73,13 +74,20 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
         return Multiplexers(environ)
 
+    def elsewhere() -> OtherMachines:
+        from tallylight.hosts.scripting import Reach
+
+        return Reach(detached(), is_person=True)
+
     fleet = FleetFeed() if is_fleet else None
     # Nothing that is started from here gets hold of the channel.
     os.environ.pop(CHANNEL, None)
     loop.run(
         Terminal(sys.stdin.fileno(), sys.stdout.fileno(), stays=is_panel),
         fleet or Feed(directory(environ)),
-        Elsewhere(fleet.mark) if fleet is not None else Private.of(environ, detached) or Requests(environ, detached),
+        Elsewhere(fleet.mark)
+        if fleet is not None
+        else Private.of(environ, detached, elsewhere) or Requests(environ, detached, elsewhere),
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),

@@ -31,6 +31,7 @@ GROUPS = {
     },
     "Act": {
         "jump": "go to the next pane that needs you; after the last, go back",
+        "attach": "show a pane of a detached session here, of this machine or another one",
         "snooze": "snooze a pane's question",
         "seen": "mark a pane as looked at",
         "unread": "mark a pane as not looked at yet",

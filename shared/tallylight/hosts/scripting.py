@@ -1,6 +1,6 @@
 """
-How a script reaches a pane, whichever host holds it: the agents of kitty by the socket that kitty listens at, those of
-tmux, GNU Screen and WezTerm from this process.
+How a script reaches a pane, whichever host holds it: the agents of kitty and of other machines by the socket at which
+their host listens, those of tmux, GNU Screen and WezTerm from this process.
 
 Only a pane with an agent in its foreground, or a program that is taken for one, is read: a script has no business with
 what stands in a shell. Whether it may type is decided where that is done, by `actions.permission`: in kitty, or here.
@@ -28,6 +28,7 @@ from tallylight.evidence import process_table
 from tallylight.hosts.script_messages import Given, Later, Rows, Told, decode, words_of
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.elsewhere import HOST, is_elsewhere
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.sockets import SocketError
 from tallylight.ui.agent_list.channel import MAX_MESSAGE, TooLongError, encode, first_line
@@ -36,7 +37,7 @@ from tallylight.ui.agent_list.channel import MAX_MESSAGE, TooLongError, encode, 
 TIMEOUT_S = 45.0
 #: The same, where a person may have to be asked first.
 ASK_TIMEOUT_S = 330.0
-_LISTENS = "kitty-"
+_LISTENS = ("kitty", HOST)
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 _STRANGE = Refusal("unreachable", "the terminal answers with something else; is it of this version?")
 _T = TypeVar("_T")
@@ -108,8 +109,11 @@ class Reach:
 
     def give(self, found: Found, given: Given) -> Done | Refusal:
         """Answer it, type into it or interrupt it, if that is allowed and all is as *given* says."""
-        if _is_asked(found):
-            told: Told = self._ask(found, *words_of(given))
+        refused = self._forbidden_there(found, given)
+        if refused is not None:
+            told: Told = refused
+        elif _is_asked(found):
+            told = self._ask(found, *words_of(given))
         else:
             told = self._at(found, lambda typist: self._give(found, typist, given))
         return told if isinstance(told, Done | Refusal) else _STRANGE
@@ -147,6 +151,18 @@ class Reach:
             return Refusal("permission", text)
         return None
 
+    def _forbidden_there(self, found: Found, given: Given) -> Refusal | None:
+        """Why nothing is asked of another machine; None if it may be, or *found* is of this one. It checks the rest."""
+        if not is_elsewhere(found.host):
+            return None
+        if isinstance(given, Later):
+            return Refusal("queue", "no text is queued on another machine: wait with `tally wait`, then send")
+        if self.is_person or self.allow == "all":
+            return None
+        return Refusal(
+            "permission", 'into other machines scripts type only with `[scripting] allow = "all"`; nothing was typed'
+        )
+
     def _at(self, found: Found, act: Callable[[Typist], _T]) -> _T | Refusal:
         typist = self.panes.at(found.host, found.pane)
         return typist if isinstance(typist, Refusal) else act(typist)
@@ -169,5 +185,5 @@ class Reach:
 
 
 def _is_asked(found: Found) -> bool:
-    """Whether only the terminal itself can look at the pane."""
-    return found.host.startswith(_LISTENS)
+    """Whether only the host itself can look at the pane."""
+    return found.host.partition("-")[0] in _LISTENS

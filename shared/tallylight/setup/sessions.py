@@ -30,6 +30,9 @@ def findings(system: System, living: list[Snapshot]) -> Iterator[Finding]:
     elif answers or screens:
         what = " and ".join([*(["tmux"] if answers else []), *(["GNU Screen"] if screens else [])])
         yield Finding("sessions", Health.SKIPPED, f"the sessions of {what} are not watched; {_START}")
+    for machine in (machine for host in living for machine in host.machines):
+        health = Health.OK if machine.is_up else Health.SKIPPED
+        yield Finding("machine", health, f"{sanitise(machine.name)}: {sanitise(machine.says)}")
     for path, answer in answers.items():
         name = sanitise(path.name)
         if answer in ("on", "all"):

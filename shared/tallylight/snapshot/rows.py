@@ -131,7 +131,7 @@ def build(snapshots: Iterable[Snapshot], own: str, now: float, labels: Labels | 
     places = [(host.name, pane) for host in snapshots for pane in host.panes]
     names = short_names((host, pane.id) for host, pane in places)
     left_out = repeated(places)
-    inside = attached(pane for _, pane in places if is_lit(pane))
+    inside = attached(pane for host, pane in places if is_lit(pane) and not is_elsewhere(host))
     rows = [
         Row(host, pane, host == own, names[host, pane.id], labels.of(host, pane))
         for host, pane in places

@@ -38,7 +38,7 @@ from tallylight.hosts.kitty import actions, answering, queue, screens
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.typist import WindowTypist
-from tallylight.snapshot import labels_file, rows
+from tallylight.snapshot import elsewhere, labels_file, rows
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.schema import Snapshot
 from tallylight.ui import ansi, colours
@@ -68,7 +68,7 @@ ATTACHERS = ("screen", "tmux")
 #: Where our own package lies, found out before any disk could hang.
 _LIBRARY = str(Path(__file__).resolve().parents[3])
 #: Whether the command is still there is looked at by the new program itself: that is a disk.
-_EITHER = 'installed=$1 verb=$2; shift 2; test -x "$installed" && exec "$installed" "$verb"; exec "$@"'
+_EITHER = 'kitty=$1 run=$2 own=$3; shift 3; test -x "$own" && exec "$own" "$@"; exec "$kitty" +runpy "$run"'
 #: How often, in seconds, the rest of an answer is sent that a list has not had room for.
 REST_S = 0.03
 
@@ -156,6 +156,12 @@ class _List:
         they asked to see: a question, a screen, the agent that takes text.
         """
         boss, (verb, *rest) = self.host.boss, [*words, "", ""]
+        if verb == "attach" and len(words) == 4 and words[1:3] == ["tally", "attach"]:
+            # Of another machine: which command leads there, our own program finds in the configuration.
+            if not elsewhere.parts(words[3])[0]:
+                return "that host does not say how to attach"
+            there = SpecialWindow(command(self.host.command, "attach", words[3]))
+            return self._do(functools.partial(boss._new_tab, there))
         if verb == "attach":
             if len(words) < 2 or words[1].rpartition("/")[2] not in ATTACHERS:
                 return "that host does not say how to attach"
@@ -333,11 +339,16 @@ def _text_of(words: Sequence[str]) -> Say | None:
     return Say(pane, int(pid), int(start), text, enter=True)
 
 
-def command(installed: str, verb: str) -> list[str]:
-    """A *verb* as a program: by the *installed* command, else, or if that has gone since, by the Python in kitty."""
-    run = f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.cli.main import main; sys.exit(main([{verb!r}]))"
-    fallback = [kitty_exe(), "+runpy", run]
-    return ["/bin/sh", "-c", _EITHER, "tally", installed, verb, *fallback] if installed else fallback
+def command(installed: str, *words: str) -> list[str]:
+    """
+    *words*, a verb and its arguments, as a program: by the *installed* command, else, or if that has gone since, by the
+    Python in kitty.
+    """
+    given = list(words)
+    run = f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.cli.main import main; sys.exit(main({given!r}))"
+    if not installed:
+        return [kitty_exe(), "+runpy", run]
+    return ["/bin/sh", "-c", _EITHER, "tally", kitty_exe(), run, installed, *given]
 
 
 def _draw(window: Any, empty: state.State, shown: tuple[rows.Row, ...], now: float, environ: Mapping[str, str]) -> None:

@@ -24,6 +24,7 @@ from tallylight.actions.panes import Panes
 from tallylight.actions.say import Busy
 from tallylight.model.errors import SessionError
 from tallylight.snapshot import requests, sockets
+from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.sockets import SocketError
@@ -42,6 +43,7 @@ from tallylight.ui.agent_list.channel import (
     read_answer,
 )
 from tallylight.ui.agent_list.effects import Answer, Queue, Say
+from tallylight.ui.agent_list.other_machines import Reached, there_of
 from tallylight.ui.agent_list.pictures import Receiver
 from tallylight.ui.agent_list.selection import Act, Target
 from tallylight.wire.styled import StyledScreen
@@ -112,18 +114,23 @@ class Actions(Protocol):
 
 
 class Requests:
-    """The way that every host knows: a request in its spool. *detached* makes what reaches detached sessions."""
+    """
+    The way that every host knows: a request in its spool. *detached* makes what reaches detached sessions, *elsewhere*
+    what reaches other machines.
+    """
 
     has_channel = False
     descriptors: Sequence[int] = ()
     is_seen = True
 
-    def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes]) -> None:
+    def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes], elsewhere: Reached = None) -> None:
         self._environ = environ
-        self._detached = detached
+        self._detached, self._there = detached, functools.partial(there_of, elsewhere)
         self._once = Once(SETTLE_S)
 
     def start(self, verb: str, row: Row) -> str:
+        if verb == "go" and is_elsewhere(row.host) and row.pane.attach:
+            return f"run `tally attach '{row.name}'` in a terminal"
         return self.ask(row, "focus", ()) if verb == "go" else f"{verb} {_ELSEWHERE}"
 
     def back(self) -> None:
@@ -137,6 +144,8 @@ class Requests:
         return self._detached()  # not needed to open the list
 
     def look(self, row: Row) -> Question | str:
+        if (there := self._there(row)) is not None:
+            return there.look()
         typist = self._sessions.at(row.host, row.pane)
         if isinstance(typist, Refusal):
             return f"answers to {row.name} go {_ELSEWHERE}"
@@ -144,12 +153,16 @@ class Requests:
         return found if isinstance(found, Question) else found.text
 
     def answer(self, answer: Answer) -> str:
+        if (there := self._there(answer.row)) is not None:
+            return there.give(answer.question.answer(answer.number)).text
         typist = self._sessions.at(answer.row.host, answer.row.pane)
         if isinstance(typist, Refusal):
             return f"answers to {answer.row.name} go {_ELSEWHERE}"
         return self._once.answer(typist, answer.question.answer(answer.number)).text
 
     def taker(self, row: Row) -> Holder | Busy | str:
+        if (there := self._there(row)) is not None:
+            return there.taker()
         typist = self._sessions.at(row.host, row.pane)
         if isinstance(typist, Refusal):
             return f"text for {row.name} goes {_ELSEWHERE}"
@@ -157,11 +170,15 @@ class Requests:
         return found if isinstance(found, Holder | Busy) else found.text
 
     def say(self, given: Say) -> str:
-        typist = self._sessions.at(given.row.host, given.row.pane)
+        held, row = given.holder, given.row
+        said = say.Say(held.pane, held.pid, held.start, given.text, enter=True)
+        if (there := self._there(row)) is not None:
+            told = there.give(said)
+            return "" if isinstance(told, Done) else told.text
+        typist = self._sessions.at(row.host, row.pane)
         if isinstance(typist, Refusal):
-            return f"text for {given.row.name} goes {_ELSEWHERE}"
-        held = given.holder
-        done = self._once.say(typist, say.Say(held.pane, held.pid, held.start, given.text, enter=True))
+            return f"text for {row.name} goes {_ELSEWHERE}"
+        done = self._once.say(typist, said)
         return "" if isinstance(done, Done) else done.text
 
     def examine(self, act: Act, row: Row) -> Holder | str:
@@ -199,6 +216,8 @@ class Requests:
         return f"{row.host} does not answer" if reply is None else reply
 
     def screen(self, row: Row) -> StyledScreen | str | None:
+        if (there := self._there(row)) is not None:
+            return there.screen()
         if not self._sessions.can_type(row.host, row.pane):
             return "its screen can be seen only in the list that its own terminal opened; Enter goes there"
         try:
@@ -223,15 +242,26 @@ class Private(Requests):
 
     has_channel = True
 
-    def __init__(self, environ: Mapping[str, str], detached: Callable[[], Panes], channel: socket.socket) -> None:
-        super().__init__(environ, detached)
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        detached: Callable[[], Panes],
+        elsewhere: Reached,
+        channel: socket.socket,
+    ) -> None:
+        super().__init__(environ, detached, elsewhere)
         self._channel = channel
         self._lines = Lines(MAX_MESSAGE)
         self._picture = Receiver()
         self.descriptors = (channel.fileno(),)
 
     @classmethod
-    def of(cls, environ: Mapping[str, str], detached: Callable[[], Panes]) -> Private | None:
+    def of(
+        cls,
+        environ: Mapping[str, str],
+        detached: Callable[[], Panes],
+        elsewhere: Reached = None,
+    ) -> Private | None:
         """The channel that *environ* names, if a terminal opened this list."""
         number = environ.get(CHANNEL, "")
         if not (number.isascii() and number.isdigit() and len(number) < 6):
@@ -242,7 +272,7 @@ class Private(Requests):
             channel.settimeout(TIMEOUT_S)
         except OSError:
             return None
-        return cls(environ, detached, channel)
+        return cls(environ, detached, elsewhere, channel)
 
     def start(self, verb: str, row: Row) -> str:
         if row.is_own:

@@ -269,7 +269,7 @@ def _moved(state: State, name: str, letters: dict[str, str]) -> State | None:
 
 
 def _answering(state: State, row: Row) -> tuple[State, Effects]:
-    if not row.is_own and not row.pane.attach and not row.host.startswith("wezterm-"):
+    if not row.is_own and not row.pane.attach and not row.host.startswith(("wezterm-", "machines-")):
         return told(state, "this pane can be answered only in its own terminal; press Enter to go there"), ()
     # Whether there is a question its host says, which knows the screen of this moment. What it wrote of it last, and we
     # have read, is older: it may still say that the agent works while the first picture has shown the question already.

@@ -1,0 +1,72 @@
+"""
+`tally attach`: show a pane of a detached session in this terminal, of this machine or of another one.
+
+Another machine is reached by the command that the person wrote into the configuration, which is printed before it runs;
+over there this same verb attaches to the session.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+
+from tallylight.cli.output import clean
+from tallylight.cli.parser import Parser
+from tallylight.config.config_file import load_config
+from tallylight.hosts.detached.pane import screen_target, tmux_target
+from tallylight.hosts.machines import commands
+from tallylight.model.errors import TallyError
+from tallylight.snapshot import requests
+from tallylight.snapshot.addresses import Found, pick, read_panes
+from tallylight.snapshot.elsewhere import is_elsewhere, parts
+from tallylight.snapshot.requests import Request
+
+
+def make_parser() -> Parser:
+    """What `tally attach` takes."""
+    parser = Parser(
+        prog="tally attach",
+        description="Show a pane of tmux or GNU Screen in this terminal, on whatever machine it runs. A pane of a "
+        "terminal program is brought to the front where it is.",
+        examples={
+            "tally attach 'tmux 2'": "a session of this machine",
+            "tally attach 'devbox tmux 0'": "one of the machine that [machines] calls devbox",
+        },
+        codes={0: "it was left again, or brought to the front", 1: "no such pane, or it cannot be reached"},
+    )
+    parser.add_argument(
+        "pane", metavar="PANE", help="'tmux 2' or devbox/sessions-7:tmux/1867/%%2, as `tally status` says"
+    )
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Become the program that shows it."""
+    options = make_parser().parse_args(argv)
+    found = pick(read_panes(os.environ), options.pane, os.environ)
+    command = _command(found)
+    if not command:
+        requests.send(found.host, Request("focus", found.pane.id), os.environ)
+        return 0
+    sys.stderr.write(f"{clean(shlex.join(command), 500)}\n")
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        raise TallyError(f"{command[0]}: {error.strerror}") from None
+
+
+def _command(found: Found) -> list[str]:
+    """What shows *found* here; nothing where its host brings it to the front."""
+    if not is_elsewhere(found.host):
+        is_one = tmux_target(found.pane.attach) is not None or screen_target(found.pane.attach) is not None
+        return list(found.pane.attach) if is_one else []
+    name, host, id_ = parts(found.pane.id)
+    machine = load_config()[0].machines.get(name)
+    if machine is None:
+        raise TallyError(f"no machine is called {clean(name, 40)} in [machines] of the configuration")
+    if not found.pane.attach:
+        return []
+    is_kitty = "KITTY_PID" in os.environ and shutil.which("kitten") is not None
+    return commands.attach(machine.command, machine.attach, f"{host}:{id_}", has_kitten=is_kitty)

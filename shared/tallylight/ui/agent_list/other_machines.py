@@ -1,0 +1,81 @@
+"""How the list reaches panes of other machines: by an interface, which `hosts.scripting` implements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import attrs
+
+from tallylight.actions.answer import Answer, Done, Holder, Question
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Say
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.elsewhere import is_elsewhere
+from tallylight.snapshot.rows import Row
+from tallylight.wire.styled import MAX_COLUMNS, StyledScreen, read_screen
+from tallylight.wire.text import sanitise, width
+
+
+class Texts(Protocol):
+    """A screen without colours."""
+
+    @property
+    def rows(self) -> tuple[str, ...]: ...
+
+
+class OtherMachines(Protocol):
+    """The panes of other machines, asked by way of their host. Each call waits for it, some seconds at most."""
+
+    def screen(self, found: Found) -> Texts | Refusal:
+        """What stands on its screen."""
+
+    def question(self, found: Found) -> Question | Refusal:
+        """What it asks."""
+
+    def holder(self, found: Found) -> Holder | Refusal:
+        """The agent in its foreground."""
+
+    def give(self, found: Found, given: Answer | Say) -> Done | Refusal:
+        """Have it typed, if over there all is as *given* says."""
+
+
+#: Makes what reaches them, when it is needed; None where nothing does.
+Reached = Callable[[], OtherMachines] | None
+
+
+@attrs.frozen
+class There:
+    """The pane *found* of another machine, and its answers as the list tells them."""
+
+    machines: OtherMachines
+    found: Found
+
+    def look(self) -> Question | str:
+        """What it asks, or why that cannot be told."""
+        asked = self.machines.question(self.found)
+        return asked if isinstance(asked, Question) else asked.text
+
+    def taker(self) -> Holder | str:
+        """The agent that takes text; whether it does so now, it looks when there is one."""
+        held = self.machines.holder(self.found)
+        return held if isinstance(held, Holder) else held.text
+
+    def give(self, given: Answer | Say) -> Done | Refusal:
+        """Have it typed."""
+        return self.machines.give(self.found, given)
+
+    def screen(self) -> StyledScreen | str:
+        """Its screen, without colours: the rows alone are told."""
+        told = self.machines.screen(self.found)
+        if isinstance(told, Refusal):
+            return told.text
+        rows = [sanitise(line, cells=MAX_COLUMNS, graphemes=MAX_COLUMNS) for line in told.rows]
+        return read_screen(rows, max(map(width, rows), default=1))
+
+
+def there_of(reached: Reached, row: Row) -> There | None:
+    """The pane of *row* on another machine; None if it is of this one, or nothing reaches others."""
+    if reached is None or not is_elsewhere(row.host):
+        return None
+    return There(reached(), Found(row.host, row.pane))

@@ -58,7 +58,7 @@ SAME_CLOCK_S = 2.0
 #: Of what a machine says of itself, in cells.
 _CELLS = 160
 _UPDATE = "run `tally setup` there with the version of this machine"
-_INSTALL = "tally is not there: install it there as here, with its `install.sh`"
+_INSTALL = "has no tally: install it there as here, with its `install.sh`"
 _LOST = Refusal("unreachable", "the connection ended before it was answered; look whether it was done")
 _STRANGE = Refusal("unreachable", "that machine answers with something else; nothing is known of what it did")
 #: What ends a process where the program was not found, by sh(1) and by ssh(1) where it reaches nobody.

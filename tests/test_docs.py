@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import configparser
 import importlib
+import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import lupa
 import pytest
 
 from tallylight.cli import main
@@ -111,6 +117,88 @@ def test_what_is_documented_is_there(monkeypatch: pytest.MonkeyPatch, capsys: py
     """Every command, option, module, file and link of README.md and its neighbours, and of docs/."""
     found = {page.name: faults(page.read_text("utf-8"), monkeypatch, capsys, page.parent) for page in PAGES}
     assert {name: those for name, those in found.items() if those} == {}
+
+
+def _parse_lua(block: str) -> None:
+    # `…` stands for what is left out.
+    found = lupa.LuaRuntime().globals()["load"](block.replace("…", ""))
+    if isinstance(found, tuple):
+        raise ValueError(found[1])
+
+
+def _parse_json(block: str) -> None:
+    # One key of a larger file is shown without the braces around it.
+    json.loads(block if block.startswith(("{", "[")) else f"{{{block}}}")
+
+
+def _parse_shell(shell: str) -> Callable[[str], None]:
+    def parse(block: str) -> None:
+        if program := shutil.which(shell):
+            done = subprocess.run([program, "-n"], input=block, capture_output=True, text=True)
+            if done.stderr:
+                raise ValueError(done.stderr)
+
+    return parse
+
+
+def _parse_conf(block: str) -> None:
+    missing = [name for name in re.findall(r"/kittens/(\w+\.py)", block) if not (ROOT / "kittens" / name).is_file()]
+    if missing:
+        raise ValueError(f"there is no kitten {missing[0]}")
+
+
+#: What reads a block of each language. Nothing reads those with None: transcripts, screens and pictures, and settings
+#: of programs that cannot be asked to look at a part of them.
+PARSERS: dict[str, Callable[[str], object] | None] = {
+    "sh": _parse_shell("bash"),
+    "bash": _parse_shell("bash"),
+    "zsh": _parse_shell("zsh"),
+    "fish": _parse_shell("fish"),
+    "toml": tomllib.loads,
+    "json": _parse_json,
+    "lua": _parse_lua,
+    "python": lambda block: compile(block, "block", "exec"),
+    "ini": lambda block: configparser.ConfigParser().read_string(block),
+    "conf": _parse_conf,
+    **dict.fromkeys(("", "console", "text", "mermaid", "tmux", "erlang", "nix")),
+}
+
+
+def broken_blocks(page: str) -> list[str]:
+    """Each block of *page* that is none in its language, or of a language that nothing is said of."""
+    found = []
+    for language, block in _BLOCK.findall(page):
+        if language not in PARSERS:
+            found.append(f"say in PARSERS what reads {language}")
+        elif parse := PARSERS[language]:
+            try:
+                parse(block)
+            except (ValueError, SyntaxError, configparser.Error) as error:
+                found.append(f"{block[:60]!r}: {error}")
+    return found
+
+
+def test_every_block_is_what_it_says() -> None:
+    """A block that a person copies can be read in its language."""
+    found = {page.name: broken_blocks(page.read_text("utf-8")) for page in PAGES}
+    assert {name: those for name, those in found.items() if those} == {}
+
+
+@each(
+    "page",
+    [
+        "```sh\nif true\n```",
+        "```toml\na = \n```",
+        "```json\n{'a': 1}\n```",
+        "```lua\nlocal = 1\n```",
+        "```python\ndef x(:\n```",
+        "```conf\nmap f1 kitten ~/kittens/none.py\n```",
+        "```rust\nfn main() {}\n```",
+    ],
+)
+def test_a_broken_block_is_found(page: str) -> None:
+    """A block that none could use is told of."""
+    assert len(broken_blocks(page)) == 1
 
 
 @each("module", sorted(_benchmarks()))

@@ -75,6 +75,8 @@ VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()
 ALIASES = {"top": "agents"}
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+#: Verbs that run at every event or prompt and leave nothing open: they leave without the interpreter's farewell.
+_AT_ONCE = (["emit"], ["prompt"])
 
 
 def run() -> NoReturn:
@@ -84,7 +86,10 @@ def run() -> NoReturn:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
     if sys.stdout.encoding.lower() != "utf-8" and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a locale without `✓` shows `?`, rather than a traceback
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    if sys.argv[1:2] in _AT_ONCE:
+        os._exit(code)
+    sys.exit(code)
 
 
 def main(argv: list[str]) -> int:

@@ -13,7 +13,7 @@ import attrs
 from tallylight.model import lights
 from tallylight.model.status import Status
 from tallylight.ui import colours
-from tallylight.ui.ansi import Depth
+from tallylight.ui.colours import Depth
 from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, status_words
 
 __all__ = ["GAP", "UNBOUNDED", "Output", "age", "ago", "clean", "fit", "pad", "status_words"]

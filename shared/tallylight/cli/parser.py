@@ -7,8 +7,6 @@ Each verb has `make_parser()`, which returns one of these. The help, the complet
 from __future__ import annotations
 
 import argparse
-import shutil
-import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -57,11 +55,15 @@ class Parser(argparse.ArgumentParser):
 
 def help_width() -> int:
     """How many cells a line of help may have, by COLUMNS or the terminal; without either 80 less the margin."""
+    import shutil
+
     return min(max(shutil.get_terminal_size().columns - 2, NARROWEST), WIDEST)
 
 
 def paragraph(text: str) -> str:
     """Wrap *text* to the width of help."""
+    import textwrap  # as shutil, only for a help that is printed
+
     return textwrap.fill(text, help_width(), break_on_hyphens=False) + "\n"
 
 
@@ -71,6 +73,8 @@ def two_columns(rows: Iterable[tuple[str, str]], *, first: int = 0) -> str:
 
     *first*: cells that the first column has at least, as it does elsewhere on the page.
     """
+    import textwrap
+
     rows = list(rows)
     width = help_width()
     first = max([first, *(len(left) for left, _ in rows)])

@@ -8,12 +8,9 @@ import sys
 import time
 from collections.abc import Mapping
 
-from tallylight.actions import beside as beside_status
 from tallylight.cli.exit_codes import WAITS
-from tallylight.cli.fleet import read_fleet
 from tallylight.cli.output import GAP, Output, age, clean, fit, status_words
 from tallylight.cli.parser import Parser
-from tallylight.config import config_file
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING, Beside
 from tallylight.model.status import Status
@@ -76,7 +73,7 @@ def make_parser() -> Parser:
 def main(argv: list[str]) -> int:
     """List the panes."""
     options = make_parser().parse_args(argv)
-    panes = read_fleet() if options.broker else read_panes(os.environ)
+    panes = _read_fleet() if options.broker else read_panes(os.environ)
     labels = labels_file.Reader(labels_file.path(os.environ))
     labels.poll()
     every = labelled(panes.panes, labels.labels)
@@ -106,6 +103,12 @@ def main(argv: list[str]) -> int:
     return code
 
 
+def _read_fleet() -> Panes:
+    from tallylight.cli.fleet import read_fleet  # as much again as all else that this command loads
+
+    return read_fleet()
+
+
 def _code(panes: Panes, waiting: list[Found]) -> int:
     """The exit code that tells a script whether anything is *waiting*."""
     if waiting:
@@ -120,6 +123,9 @@ def nothing(panes: Panes) -> str:
 
 def _read_beside(panes: list[Found]) -> Mapping[int, Beside]:
     """What stands beside *panes*, by `Pane.agent_pid`, as far as it is told in time and a person wants it."""
+    from tallylight.actions import beside as beside_status
+    from tallylight.config import config_file
+
     config, _ = config_file.load_config(os.environ)
     shown = (found.pane for found in panes)
     return beside_status.read_all(shown, os.environ.get("HOME", ""), config.listed, BESIDE_S)

@@ -54,6 +54,14 @@ class Progress:
         return (200 * self.done + self.total) // (2 * self.total)
 
 
+def progress(text: str) -> Progress | None:
+    """Read `done/total`: ASCII digits, at most six each, 0 <= done <= total, total > 0. None for anything else."""
+    done, _, total = text.partition("/")
+    if not (text.isascii() and done.isdigit() and total.isdigit() and len(done) <= 6 and len(total) <= 6):
+        return None
+    return Progress(int(done), int(total)) if 0 < int(total) >= int(done) else None
+
+
 @attrs.frozen(kw_only=True)
 class Report:
     """

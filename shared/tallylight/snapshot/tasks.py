@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallylight.wire.osc1338 import progress
+from tallylight.model.report import progress
 
 
 def current(told: str, tasks: Sequence[str]) -> str:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tallylight.model.report import progress
 from tallylight.snapshot.tasks import current
 from tallylight.ui.layout import GAP
-from tallylight.wire.osc1338 import progress
 
 #: Cells of a bar, where there is room for one.
 BAR = 6

@@ -25,7 +25,7 @@ import attrs
 
 from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
-from tallylight.model.report import Progress, Report, Source
+from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import Kind, Status
 from tallylight.wire import envelope, pairs
 from tallylight.wire.frame import check_length, utf8
@@ -77,7 +77,6 @@ SPOKEN = frozenset({"osc-7501", "osc-1338", "osc-26", "osc-21337", "osc-3008", "
 MAX_TASKS = 32
 MAX_TASK = 96
 _ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
-_PROGRESS = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 _COUNT = re.compile(r"[0-9]{1,4}")
 
 
@@ -276,11 +275,3 @@ def _argument_list(text: str) -> tuple[str, ...]:
         len(word) <= MAX_WORD and word == sanitise(word, cells=2 * MAX_WORD, graphemes=MAX_WORD) for word in words
     )
     return tuple(words) if is_whole else ()
-
-
-def progress(text: str) -> Progress | None:
-    """Read `done/total`: ASCII digits, at most six each, 0 <= done <= total, total > 0. None for anything else."""
-    match = _PROGRESS.fullmatch(text)
-    if not match or not 0 <= int(match[1]) <= int(match[2]) or int(match[2]) == 0:
-        return None
-    return Progress(int(match[1]), int(match[2]))

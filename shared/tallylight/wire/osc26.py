@@ -18,11 +18,10 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.model.errors import DecodeError
-from tallylight.model.report import Report, Source
+from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import Kind, Status
 from tallylight.wire import base64
 from tallylight.wire.frame import check_length, known_pairs, utf8
-from tallylight.wire.osc1338 import progress
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import is_ascii_id, sanitise
 

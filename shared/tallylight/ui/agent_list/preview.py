@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import attrs
 
+from tallylight.model.report import progress
 from tallylight.model.status import Status
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.schema import Pane
@@ -22,7 +23,6 @@ from tallylight.ui import details, tasks
 from tallylight.ui.agent_list.question import keys_named
 from tallylight.ui.layout import UNBOUNDED, chop, status_words, wrap
 from tallylight.ui.spans import Line, Span, painted, with_cursor
-from tallylight.wire.osc1338 import progress
 from tallylight.wire.styled import StyledScreen, cut, plain
 from tallylight.wire.text import sanitise
 

@@ -75,6 +75,11 @@ def inputs(recording: Path | None) -> Iterator[tuple[str, bytes]]:
     yield "flood of ESC", repeat(b"\x1b", SIZE)
     yield "flood of CSI", repeat(b"\x1b[31m", SIZE)
     yield "flood of OSC", repeat(b"\x1b]1338;state=waiting\x07", SIZE)
+    # Of one that repeats itself the codecs read each sequence once; of this one, all.
+    several = (
+        b"\x1b]1338;state=working;id=a%d\x07\x1b]9;4;1;%d\x07\x1b]777;notify;t%d;b\x07\x1b]9;n%d\x07\x1b]0;t%d\x07"
+    )
+    yield "flood of OSC, new ones", b"".join(several % ((number,) * 5) for number in range(SIZE // 80))
     yield "flood of broken OSC", repeat(b"\x1b]0;", SIZE)
     yield "endless OSC", b"\x1b]0;" + b"x" * (SIZE - 4)
 

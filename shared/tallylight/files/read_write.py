@@ -10,7 +10,6 @@ import contextlib
 import errno
 import os
 import stat
-import tempfile
 import time
 from pathlib import Path
 
@@ -104,6 +103,8 @@ def atomic_write(path: Path, data: bytes, mode: int = 0o644, *, durable: bool = 
 
     *durable* waits until the bytes are on the disk; the snapshot, written many times a second, does not.
     """
+    import tempfile  # loads more than all that a command needs that only reads
+
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:64]}.", suffix=".new")
     try:
         with os.fdopen(fd, "wb") as file:

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -50,6 +49,8 @@ def directory(environ: Mapping[str, str]) -> Path:
     runtime = environ.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/") and Path(runtime).is_dir():
         return Path(runtime, "tallylight")
+    import tempfile
+
     return Path(tempfile.gettempdir(), f"tallylight-{os.getuid()}")
 
 
@@ -123,6 +124,8 @@ class SnapshotWriter:
     epoch: Epoch = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        import tempfile  # noqa: F401 - for the first write, which may be on a terminal's thread and reads no disk
+
         self.epoch = Epoch(self.clock)
 
     @classmethod

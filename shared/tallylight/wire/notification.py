@@ -113,7 +113,7 @@ class Notifications:
 
 def from_texts(title: str, body: str) -> Notification:
     """Make a notification of two texts as they were sent; `malformed` if there is nothing to show."""
-    labels = [sanitise(text, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip() for text in (title, body)]
+    labels = [sanitise(text, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip() for text in (title, body) if text]
     shown = [label for label in labels if label]
     if not shown:
         raise DecodeError("malformed", "a notification without text")

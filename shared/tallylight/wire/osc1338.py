@@ -264,6 +264,8 @@ def _lines(words: tuple[str, ...]) -> str:
 
 
 def _tasks(text: str) -> tuple[str, ...]:
+    if not text:
+        return ()
     found = (sanitise(line, cells=MAX_TASK, graphemes=MAX_TASK).strip() for line in text.split("\n")[:MAX_TASKS])
     return tuple(task for task in found if task)
 

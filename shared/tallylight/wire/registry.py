@@ -52,9 +52,14 @@ Event: TypeAlias = (
 Codec: TypeAlias = Callable[[Sequence], Event]
 
 
-def _first_of(*codecs: Codec) -> Codec:
+def _first_of(*codecs: tuple[Codec, tuple[bytes, ...]]) -> Codec:
+    """Ask each of *codecs* that reads anything with such a beginning of the body, until one says it is its own."""
+
     def decode(sequence: Sequence) -> Event:
-        for codec in codecs:
+        body = sequence.body
+        for codec, beginnings in codecs:
+            if not body.startswith(beginnings):
+                continue
             try:
                 return codec(sequence)
             except DecodeError as error:
@@ -71,12 +76,14 @@ CODECS: MappingProxyType[int, Codec] = MappingProxyType(
     {
         0: title.decode,
         2: title.decode,
-        9: _first_of(osc9_4.decode, notification.decode),
+        9: _first_of((osc9_4.decode, (b"4;",)), (notification.decode, (b"",))),
         26: osc26.decode,
         88: osc88.decode,
         99: notification.decode,
         133: osc133.decode,
-        777: _first_of(cli_agent.decode, terax.decode, notification.decode),
+        777: _first_of(
+            (cli_agent.decode, (cli_agent.PREFIX,)), (terax.decode, terax.BEGINNINGS), (notification.decode, (b"",))
+        ),
         1337: user_var.decode,
         1338: osc1338.decode,
         3008: osc3008.decode,

@@ -17,6 +17,7 @@ from tallylight.wire.text import is_ascii_id
 NUMBER = 777
 #: Terax and its forks.
 NAMES = ("Terax", "Kex", "Lithe", "Anbo", "Koden")
+BEGINNINGS = tuple(f"notify;{name};".encode() for name in NAMES)
 STATUSES = {"working": Status.WORKING, "attention": Status.WAITING, "finished": Status.DONE}
 RULE = "terax"
 

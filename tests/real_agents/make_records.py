@@ -54,7 +54,7 @@ _PLANS = ("approve", "TODO 1 THEN TODO 2 THEN AFTER 1 TOOL touch made THEN TOKEN
 _LISTS = ("done", "TODO 0 THEN TODO 1 THEN TODO 2 THEN TODO 3 THEN TODO 4 THEN TODO 5 THEN TOKENS 150000")
 TURNS: dict[str, tuple[tuple[str, str], ...]] = {
     "claude": (_LISTS, _ASKS, _STOPS, _PICKS, _CHILD, _FAILS),
-    "codex": (_TEXT, _ASKS, _STOPS, _REFUSES, _CHILD, _FAILS, ("error", "LIMIT 7200")),
+    "codex": (_TEXT, _PLANS, _STOPS, _REFUSES, _CHILD, _FAILS, ("error", "LIMIT 7200")),
     "copilot": (_TEXT, _ASKS, _STOPS, _REFUSES, _PICKS, _CHILD, ("approve", "BACKGROUND sleep 8 THEN fine"), _FAILS),
     "gemini": (_TEXT, ("approve", "AFTER 1 TOOL touch made THEN TOKENS 900000"), _PICKS, _STOPS, _REFUSES, _FAILS),
     "qwen": (_TEXT, _ASKS, _PICKS, _STOPS, _REFUSES, _FAILS),
@@ -67,6 +67,8 @@ TURNS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 #: Without these Claude keeps no list of tasks when nobody has asked for one.
 ENV = {"claude": {"CLAUDE_CODE_ENABLE_TASKS": "1", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}
+#: More words behind its name: Codex plans only when it is told to.
+WORDS = {"codex": ("-c", "tools.update_plan.enabled=true")}
 #: Most characters of a text that is kept.
 MOST = 480
 #: How long a turn may take on a machine that has much else to do, in seconds.
@@ -174,7 +176,7 @@ def make(agent: str) -> None:
     """Drive *agent*, and keep its record."""
     with Session(agent) as session:
         session.launch.env.update(ENV.get(agent, {}))
-        session.start()
+        session.start(*WORDS.get(agent, ()))
         play(session, TURNS[agent])
         keep(agent, session.home, session.truths_so_far())
 

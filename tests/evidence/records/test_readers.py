@@ -30,7 +30,7 @@ DETAILS = {
         reply=ANSWER,
     ),
     "cline": Details(model="scripted", reply=ANSWER),
-    "codex": Details(model="scripted", context=0, reply=ANSWER),
+    "codex": Details(model="scripted", context=0, tasks=TASKS, progress=Progress(2, 3), reply=ANSWER),
     "copilot": Details(model="scripted", context=10, reply=ANSWER),
     "gemini": Details(model="gemini-3.1-pro-preview", context=0, reply=ANSWER),
     "kimi": Details(model="scripted", tasks=TASKS, progress=Progress(2, 3), reply=ANSWER),
@@ -229,7 +229,7 @@ def test_subagents() -> None:
     assert seen["claude"] == states("A task", Status.WORKING, Status.DONE)
     assert seen["copilot"] == states("scripted", Status.WORKING, Status.DONE)
     assert seen["kimi"] == states("A task", Status.WORKING, Status.DONE)
-    assert seen["codex"] == states("Kepler", Status.WORKING)
+    assert seen["codex"] == states("Nash", Status.WORKING)
 
 
 def test_how_full_the_context_was() -> None:

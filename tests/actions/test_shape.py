@@ -249,7 +249,8 @@ def test_an_accepted_list_is_a_template_and_slices(data: st.DataObject) -> None:
         else:
             assert is_option(option)
             assert "\0".join(["", option, *values, ""]) in text
-            assert said.count(option) <= running.count(option)
+            # The list's own words, with the session id among them, are not counted: the gate looks at that.
+            assert said[head:].count(option) <= running.count(option)
 
 
 def _by_option(words: list[str]) -> list[list[str]]:

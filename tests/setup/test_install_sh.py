@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -223,8 +224,20 @@ def test_python_without_pip_and_venv_is_served(checkout: Path, programs: Path, h
 
 
 @pytest.mark.install
-def test_unreachable_network_is_told_and_nothing_is_left(checkout: Path, programs: Path, home: Path) -> None:
-    """With no index to install from, kitty.conf is untouched and the message says what to install."""
+def test_unreachable_network_is_told_and_nothing_is_left(
+    checkout: Path, programs: Path, home: Path, tmp_path: Path
+) -> None:
+    """
+    With no index to install from, kitty.conf is untouched and the message says what to install.
+
+    By a Python that has neither attrs nor psutil, which would be copied.
+    """
+    path = tmp_path / "programs"
+    shutil.copytree(programs, path, symlinks=True)
+    (path / "python3").unlink()
+    venv.create(tmp_path / "bare", with_pip=True, symlinks=True)
+    (path / "python3").write_text(f'#!/bin/sh\nexec "{tmp_path}/bare/bin/python3" "$@"\n')
+    (path / "python3").chmod(0o755)
     conf = home / ".config/kitty/kitty.conf"
     pristine = conf.read_bytes()
     nowhere = "http://127.0.0.1:9"
@@ -232,7 +245,7 @@ def test_unreachable_network_is_told_and_nothing_is_left(checkout: Path, program
     done = run(
         checkout,
         home,
-        programs,
+        path,
         "--yes",
         PIP_INDEX_URL=nowhere,
         HTTPS_PROXY=nowhere,

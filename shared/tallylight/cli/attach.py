@@ -37,7 +37,9 @@ def make_parser() -> Parser:
         codes={0: "it was left again, or brought to the front", 1: "no such pane, or it cannot be reached"},
     )
     parser.add_argument(
-        "pane", metavar="PANE", help="'tmux 2' or devbox/sessions-7:tmux/1867/%%2, as `tally status` says"
+        "pane",
+        metavar="PANE",
+        help="one of this machine, 'tmux 2', or of another, devbox/sessions-7:tmux/1867/%%2, as `tally status` says",
     )
     return parser
 

@@ -117,7 +117,9 @@ class System:
 
     def close(self, pane: Pane) -> None:
         pane.is_dead = True
+        active = pane.tab.active_pane
         pane.tab.panes.remove(pane)
+        pane.tab.active = pane.tab.panes.index(active) if active in pane.tab.panes else 0
 
 
 @attrs.frozen
@@ -320,7 +322,16 @@ class Fake:
         if not isinstance(argv, list) or not all(isinstance(word, str) for word in argv):
             raise LuaError("run_child_process: a list of strings")
         self.commands.append(argv)
-        return self._run(argv)
+        return self._cli(*argv[1:]) if argv[0] == "/usr/bin/wezterm" else self._run(argv)
+
+    def _cli(self, *words: str) -> tuple[bool, str, str]:
+        """WezTerm's own program, of which only one verb is needed here."""
+        if words[:4] != ("cli", "--no-auto-start", "kill-pane", "--pane-id") or len(words) != 5:
+            raise NotImplementedError(f"the fake: wezterm {words} was never needed here")
+        if (pane := self.system.panes().get(int(words[4]))) is None:
+            return False, "", f"no such pane {words[4]}"
+        self.system.close(pane)
+        return True, "", ""
 
     def wezterm_reload_configuration(self) -> None:
         self.reloads += 1
@@ -441,6 +452,13 @@ class Fake:
     def muxtab_active_pane(self, tab: Tab) -> Any:
         return _Object("Pane", tab.active_pane.id) if tab.active_pane else None
 
+    def muxtab_activate(self, tab: Tab) -> None:
+        tab.window.active = tab.window.tabs.index(tab)
+
+    def muxtab_get_size(self, tab: Tab) -> Any:
+        size = {"rows": 24, "cols": tab.window.columns, "pixel_width": tab.window.columns * 8, "pixel_height": 480}
+        return self._table({**size, "dpi": 96})
+
     def muxtab_set_zoomed(self, tab: Tab, is_zoomed: bool) -> None:
         tab.is_zoomed = is_zoomed
 
@@ -474,8 +492,15 @@ class Fake:
             raise LuaError(f"split has no {set(options) - api.SPLIT_KEYS}")
         if options.get("direction", "Right") not in api.DIRECTIONS:
             raise LuaError(f"{options['direction']} is no direction")
+        if pane.tab.is_zoomed:
+            raise LuaError("cannot split while zoomed")
         pane.split.append(options)
-        return _Object("Pane", self.system.pane(pane.tab).id)
+        made = self.system.pane(pane.tab)
+        pane.tab.active = pane.tab.panes.index(made)
+        return _Object("Pane", made.id)
+
+    def pane_tab(self, pane: Pane) -> Any:
+        return None if pane.is_dead else _Object("MuxTab", pane.tab.id)
 
     def guiwin_window_id(self, window: Window) -> int:
         return window.id

@@ -13,11 +13,12 @@ def keys(bench: Bench, config: object) -> dict[str, tuple[str, str]]:
 
 
 def test_default_keys(bench: Bench) -> None:
-    """Four keys, each an event of ours."""
+    """Five keys, each an event of ours."""
     mods = "CTRL|SHIFT|ALT"
     assert keys(bench, bench.config()) == {
         "tallylight.jump": ("j", mods),
         "tallylight.list": ("l", mods),
+        "tallylight.panel": ("p", mods),
         "tallylight.fork": ("f", mods),
         "tallylight.resume": ("r", mods),
     }
@@ -174,7 +175,7 @@ def test_palette(bench: Bench) -> None:
     pane = bench.fake.object("Pane", bench.panes[0].id)
     entries = bench.fake.to_python(bench.fake.emit_sync("augment-command-palette", None, pane))
     assert [entry["action"]["argument"] for entry in entries] == [
-        "tallylight.jump", "tallylight.list", "tallylight.fork", "tallylight.resume",
+        "tallylight.jump", "tallylight.list", "tallylight.panel", "tallylight.fork", "tallylight.resume",
     ]  # fmt: skip
     assert all(entry["brief"].startswith("Tallylight: ") for entry in entries)
 

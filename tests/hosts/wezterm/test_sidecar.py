@@ -210,6 +210,29 @@ def test_requests(desk: Desk) -> None:
     desk.wait(lambda: any(line.endswith(f" {pane}") for line in desk.calls("activate-pane")), "the call")
 
 
+def test_a_panel_is_no_agent(desk: Desk) -> None:
+    """`tally panel` in a pane of its own shows the agents and is none itself: neither lit nor a candidate."""
+    agent = desk.spawn("sleep", "1000", domain="ssh")
+    desk.write_feed("panel", {agent: [(1, "state=waiting;tool=claude;message=Shall%20I%3F")]})
+    desk.wait_status(agent, "waiting")
+    panel = desk.spawn(*desk.tally, "panel")
+    desk.wait(lambda: "claude" in desk.screen(panel), "the panel")
+    desk.wait(lambda: desk.lights.get(panel), "the pane")
+    assert desk.variables(panel)["tally_panel"] == "1"
+    # It draws anew, and the sidecar looks again.
+    desk.write_feed("panel", {agent: [(2, "state=done;tool=codex")]})
+    desk.wait_status(agent, "done")
+    desk.wait(lambda: "codex" in desk.screen(panel), "the other row")
+    looked = len(desk.calls("list"))
+    desk.wait(lambda: len(desk.calls("list")) > looked + 1, "another look")
+    row = desk.panes()[panel]
+    assert (row.agent, row.agent_pid, row.unknown) == ("", None, ""), row
+    # A program that is no agent, which lights nothing.
+    assert {name for _, name in desk.lights[panel]} <= {"active", "idle"}
+    desk.send(panel, "q")
+    desk.wait(lambda: panel not in desk.panes(), "its end")
+
+
 def test_fork(desk: Desk) -> None:
     """
     `tally fork --here` in a split shows the page whole, and becomes what it shows; a refusal is a page as well.

@@ -320,7 +320,7 @@ def test_a_plain_configuration_stays(bench: Bench) -> None:
     assert config.font_size == 13
     keys = bench.fake.to_python(config["keys"])
     assert [(key["key"], key["mods"]) for key in keys] == [
-        ("J", "ALT|SHIFT|CTRL"), *((key, "CTRL|SHIFT|ALT") for key in "lfr")
+        ("J", "ALT|SHIFT|CTRL"), *((key, "CTRL|SHIFT|ALT") for key in "lpfr")
     ]  # fmt: skip
 
 

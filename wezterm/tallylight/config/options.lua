@@ -31,6 +31,7 @@ M.DEFAULTS = {
   keys = {
     jump = { key = 'j', mods = 'CTRL|SHIFT|ALT' },
     list = { key = 'l', mods = 'CTRL|SHIFT|ALT' },
+    panel = { key = 'p', mods = 'CTRL|SHIFT|ALT' },
     fork = { key = 'f', mods = 'CTRL|SHIFT|ALT' },
     resume = { key = 'r', mods = 'CTRL|SHIFT|ALT' },
   },

@@ -1,4 +1,5 @@
---- What a person does at a key: jump to the pane that waits, list the agents; fork and resume are in hosts/fork.lua.
+--- What a person does at a key: jump to the pane that waits, list the agents; fork and resume are in hosts/fork.lua,
+--- the panel is in hosts/panel.lua.
 ---
 --- Each action is an event of our own with one handler, which `act.EmitEvent` emits: an `action_callback` would add a
 --- handler for ever at each use.
@@ -6,6 +7,7 @@
 local wezterm = require('wezterm')
 local clock = require('tallylight.hosts.clock')
 local forks = require('tallylight.hosts.fork')
+local panels = require('tallylight.hosts.panel')
 local panes = require('tallylight.pane.panes')
 local text = require('tallylight.wire.text')
 local watch = require('tallylight.hosts.events')
@@ -13,7 +15,7 @@ local words = require('tallylight.model.status')
 
 local M = {}
 
-M.NAMES = { 'jump', 'list', 'fork', 'resume' }
+M.NAMES = { 'jump', 'list', 'panel', 'fork', 'resume' }
 
 ---@class tallylight.Lit
 ---@field state tallylight.State
@@ -160,8 +162,8 @@ end
 
 --- Register the events. A fault is one toast and one line in the log.
 function M.register()
-  for _, name in ipairs({ 'jump', 'list', 'fork', 'resume', 'chosen' }) do
-    local act = M[name] or forks[name]
+  for _, name in ipairs({ 'jump', 'list', 'panel', 'fork', 'resume', 'chosen' }) do
+    local act = M[name] or forks[name] or panels[name]
     wezterm.on('tallylight.' .. name, function(window, pane, ...)
       local is_good, problem = pcall(act, window, pane, ...)
       if not is_good then
@@ -175,6 +177,7 @@ end
 local PALETTE = {
   jump = 'go to the agent that waits',
   list = 'list of agents',
+  panel = 'open or close the panel of this tab',
   fork = 'fork the conversation of this pane',
   resume = 'resume the conversation of this pane',
 }

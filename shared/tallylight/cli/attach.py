@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import sys
+import termios
 
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
@@ -41,13 +43,36 @@ def make_parser() -> Parser:
         metavar="PANE",
         help="one of this machine, 'tmux 2', or of another, devbox/sessions-7:tmux/1867/%%2, as `tally status` says",
     )
+    parser.add_argument(
+        "--hold", action="store_true", help="where it fails, wait for Enter, so that a tab of its own stays"
+    )
     return parser
 
 
 def main(argv: list[str]) -> int:
-    """Become the program that shows it."""
+    """Become the program that shows it, or with `--hold` wait for its end."""
     options = make_parser().parse_args(argv)
-    found = pick(read_panes(os.environ), options.pane, os.environ)
+    return _held(options.pane) if options.hold and sys.stdin.isatty() else _show(options.pane)
+
+
+def _held(pane: str) -> int:
+    """Show it by a process of its own; where that fails, what it said can be read until Enter."""
+    modes = termios.tcgetattr(0)
+    if (child := os.fork()) == 0:
+        return _show(pane)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code:
+        # What was typed for the session that is gone, is not for this question.
+        termios.tcsetattr(0, termios.TCSAFLUSH, modes)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        sys.stderr.write("\ntally attach: it was lost or could not be reached; press Enter to close this\n")
+        sys.stdin.readline()
+    return 1 if code else 0
+
+
+def _show(pane: str) -> int:
+    found = pick(read_panes(os.environ), pane, os.environ)
     command = _command(found)
     if not command:
         requests.send(found.host, Request("focus", found.pane.id), os.environ)

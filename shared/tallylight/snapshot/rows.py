@@ -12,7 +12,7 @@ import attrs
 
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.elsewhere import is_elsewhere
+from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.names import short_names
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -59,6 +59,17 @@ class Row:
         """What a person knows it by: the name that they gave it, else its project or what else tells most."""
         pane = self.pane
         return self.label.name or pane.project or pane.title or pane.agent or self.name
+
+    @property
+    def place(self) -> str:
+        """The host of its terminal, of another machine with that in front: `kitty-4711`, `devbox/kitty-4711`."""
+        machine, host, _ = parts(self.pane.id) if is_elsewhere(self.host) else ("", "", "")
+        return f"{machine}/{host}" if machine else self.host
+
+    @property
+    def machine(self) -> str:
+        """The other machine that it is of; nothing for this one."""
+        return self.place.rpartition("/")[0]
 
     @property
     def name(self) -> str:

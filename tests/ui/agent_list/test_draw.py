@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from tallylight.model import lights
 from tallylight.model.status import Kind, Status
+from tallylight.snapshot import rows
+from tallylight.snapshot.schema import Pane
 from tallylight.ui import ansi
 from tallylight.ui.agent_list import state
 from tallylight.ui.agent_list.draw import draw
@@ -19,7 +21,7 @@ from tallylight.ui.spans import Line
 from tallylight.wire.text import width
 from tests.strategies import at_most
 from tests.tables import each
-from tests.ui.agent_list.panes import CHOICES, NOW, asked, asking, listed, pane, pressed
+from tests.ui.agent_list.panes import CHOICES, NOW, OWN, asked, asking, listed, pane, pressed, snapshot
 
 
 def texts(now: State) -> list[str]:
@@ -54,6 +56,28 @@ def test_forty_columns_and_ten_lines_are_enough() -> None:
         "waiting (permission), claude, project-8…",
         "? help   Enter go   a answer   / filter",
     ]
+
+
+@each(
+    "host, there, shown",
+    [
+        ("machines", asking("devbox/kitty-7:3", project="shop", host_title="devbox: night"), "devbox: night"),
+        ("desk/kitty", asking(3, project="shop", host_title="night"), "desk: night"),
+        ("desk/kitty", asking(3, project="shop"), "desk/kitty-9"),
+    ],
+)
+def test_another_machine_is_always_named(host: str, there: Pane, shown: str) -> None:
+    """In its column also where all rows are of it; in front of the name on a small screen and in a panel."""
+    found = rows.build([snapshot(there, host=host, pid=9)], OWN, NOW)
+    machine = shown.partition(":")[0].partition("/")[0]
+    for columns, panel, text in (
+        (80, False, f"▸ !  permission  claude  {shown}  shop   1m  May I?"),
+        (60, False, f"▸ !  claude  {machine}: shop   1m  May I?"),
+        (32, True, f"▸ !  {machine}: shop"),
+    ):
+        begun = attrs.evolve(State(), is_panel=panel)
+        now = state.refreshed(state.resized(begun, columns, 24), found, NOW)
+        assert texts(now)[1].startswith(text), texts(now)
 
 
 def test_answers_stand_with_what_they_type() -> None:

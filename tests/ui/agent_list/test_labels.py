@@ -122,6 +122,9 @@ def test_terminals_of_one_kind_have_their_numbers() -> None:
     assert set(grouped(several, "terminal")[1]) == {"kitty 7", "kitty 8", "detached sessions"}
     far = attrs.evolve(several[0], host="desk/kitty-7")
     assert grouped([far], "machine")[1] == ("desk",) and grouped([far], "terminal")[1] == ("desk kitty",)
+    there = attrs.evolve(several[0], host="machines-9", pane=pane("devbox/sessions-7:tmux/1/%1"))
+    assert grouped([there], "machine")[1] == ("devbox",)
+    assert grouped([there], "terminal")[1] == ("devbox detached sessions",)
 
 
 def test_a_click_hits_the_row_that_is_drawn_there() -> None:

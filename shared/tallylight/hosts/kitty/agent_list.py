@@ -158,9 +158,10 @@ class _List:
         boss, (verb, *rest) = self.host.boss, [*words, "", ""]
         if verb == "attach" and len(words) == 4 and words[1:3] == ["tally", "attach"]:
             # Of another machine: which command leads there, our own program finds in the configuration.
-            if not elsewhere.parts(words[3])[0]:
+            if not (machine := elsewhere.parts(words[3])[0]):
                 return "that host does not say how to attach"
-            there = SpecialWindow(command(self.host.command, "attach", words[3]))
+            argv = command(self.host.command, "attach", "--hold", "--", words[3])
+            there = SpecialWindow(argv, override_title=machine)
             return self._do(functools.partial(boss._new_tab, there))
         if verb == "attach":
             if len(words) < 2 or words[1].rpartition("/")[2] not in ATTACHERS:

@@ -13,6 +13,7 @@ from tallylight.actions.say import MAX_TEXT
 from tallylight.model import lights
 from tallylight.model.beside import NOTHING
 from tallylight.model.status import Status
+from tallylight.snapshot.elsewhere import is_elsewhere
 from tallylight.snapshot.rows import NEEDS, Row, is_snoozed
 from tallylight.snapshot.schema import Pane
 from tallylight.ui import beside, details, tasks
@@ -126,7 +127,7 @@ def _rows(state: State, height: int) -> list[Line]:
     if not state.shown:
         text = "no agent matches" if state.rows else "no agent runs in any pane"
         return ([(), (Span(clean(f"  {text}", state.columns)),)] + [()] * height)[:height]
-    several = len({row.host for row in state.rows}) > 1
+    several = len({row.host for row in state.rows}) > 1 or any(row.machine for row in state.rows)
     columns = [_fields(row, state, with_host=several) for row in state.shown]
     widths = [max(map(width, column)) for column in zip(*columns, strict=True)]
     lines: list[Line] = []
@@ -164,17 +165,25 @@ def _row(row: Row, text: str, state: State) -> Line:
 def _fields(row: Row, state: State, *, with_host: bool) -> list[str]:
     """What stands in columns. On a narrow screen only the name and the age, so that the question has room."""
     pane = row.pane
-    name = f"{narrow.PIN}{row.called}" if row.label.is_pinned else row.called
+    name = narrow.name_of(row, with_machine=state.columns < WIDE)
     return [
         (pane.kind or pane.status) if state.columns >= WIDE else "",
         clean(pane.agent, 14) if state.columns >= MIDDLING else "",
-        clean(pane.host_title or row.host, 16) if with_host and state.columns >= WIDE else "",
+        clean(_host(row), 16) if with_host and state.columns >= WIDE else "",
         clean(name, min(24, max(6, state.columns * 3 // 10))),
         f"{age(state.now - pane.since) if pane.since else '':>3}",
         clean(pane.model, 16) if state.columns >= WIDEST else "",
         f"{details.context(pane):>4}" if pane.context is not None and state.columns >= WIDEST else "",
         beside.text(state.beside.get(pane.agent_pid or 0, NOTHING), _BESIDE) if state.columns >= WIDEST else "",
     ]
+
+
+def _host(row: Row) -> str:
+    """Its session, workspace or terminal, of another machine with that in front."""
+    title = row.pane.host_title
+    if not title or not row.machine or is_elsewhere(row.host):
+        return title or row.host
+    return f"{row.machine}: {title}"
 
 
 def _says(pane: Pane, state: State) -> str:

@@ -21,7 +21,7 @@ def grouped(rows: Iterable[Row], by: str) -> tuple[tuple[Row, ...], tuple[str, .
     if not by:
         return shown, ()
     # A terminal is called by its number only where there are several of its kind.
-    kinds = [host.rpartition("-")[0] for host in {row.host for row in shown}]
+    kinds = [host.rpartition("-")[0] for host in {row.place for row in shown}]
     several = {kind for kind in kinds if kinds.count(kind) > 1}
     members: dict[str, list[Row]] = {}
     for row in shown:
@@ -31,14 +31,14 @@ def grouped(rows: Iterable[Row], by: str) -> tuple[tuple[Row, ...], tuple[str, .
 
 
 def _heading(row: Row, by: str, several: set[str]) -> str:
-    machine, _, host = row.host.rpartition("/")
+    machine, _, host = row.place.rpartition("/")
     if by == "project":
         return row.pane.project or "no project"
     if by == "machine":
         return machine or _HERE
     kind, _, number = host.rpartition("-")
     called = _TERMINALS.get(kind, host)
-    numbered = f"{called} {number}" if row.host.rpartition("-")[0] in several else called
+    numbered = f"{called} {number}" if row.place.rpartition("-")[0] in several else called
     return f"{machine} {numbered}" if machine else numbered
 
 

@@ -24,6 +24,8 @@ _BEFORE, _INDENT = 5, 5
 _ROOMY = 32
 #: Before the name of what is pinned.
 PIN = "★ "
+#: Cells of the machine's name in front of it, at most.
+_MACHINE = 12
 
 
 def head(state: State) -> Line:
@@ -71,12 +73,18 @@ def heading_line(heading: str, columns: int) -> Line:
     return (Span(text, is_bold=True), Span(f" {'─' * max(0, columns - width(text) - 1)}", is_dim=True))
 
 
+def name_of(row: Row, *, with_machine: bool = True) -> str:
+    """What the row is called, with its pin, and in front of it the other machine that it is of."""
+    before = f"{clean(row.machine, _MACHINE)}: " if with_machine and row.machine else ""
+    return f"{PIN if row.label.is_pinned else ''}{before}{row.called}"
+
+
 def _row(row: Row, state: State) -> list[Line]:
     pane = row.pane
     is_selected, snoozed = state.has_focus and row.address == state.selected, is_snoozed(pane, state.now)
     since = age(state.now - pane.since) if pane.since else ""
     room = max(1, state.columns - _BEFORE - width(since) - bool(since))
-    name = clean(f"{PIN}{row.called}" if row.label.is_pinned else row.called, room)
+    name = clean(name_of(row), room)
     title = f"{pad(name, room)} {since}" if since else pad(name, room)
     mark = f" {lights.mark(pane.status, pane.kind):<2}"
     needs = pane.status in NEEDS and not snoozed

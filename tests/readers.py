@@ -65,7 +65,15 @@ from tallylight.snapshot import (
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.labels import Label, Labels
 from tallylight.snapshot.requests import Request, Spool
-from tallylight.snapshot.schema import ConversationEntry, LosingEntry, Pane, ReasonEntry, RecordEntry, Snapshot
+from tallylight.snapshot.schema import (
+    ConversationEntry,
+    LosingEntry,
+    MachineEntry,
+    Pane,
+    ReasonEntry,
+    RecordEntry,
+    Snapshot,
+)
 from tallylight.snapshot.turns import Ending, Turn
 from tallylight.tracker.claims import Timing
 from tallylight.ui import layout
@@ -590,7 +598,7 @@ def read_config(document: bytes, _folder: Path) -> object:
     text = document.decode("utf-8", "replace")
     found, problems = settings.load(text, "config.toml")
     # What is in force is listed from the text once more.
-    assert len(reference.in_force(found, text, problems)) == len(reference.settings())
+    assert len(reference.in_force(found, text, problems)) == len(reference.settings()) + len(found.machines)
     for problem in problems:
         str(problem).encode("utf-8", "replace")
     return found
@@ -696,6 +704,7 @@ READERS = {
             "birth": writer.birth_of(os.getpid()),
             # What may stand in a pane is that of `fleet: pane`.
             "panes": [{"id": "3", "status": "waiting", "since": NOW, "cwd": "/w"}],
+            "machines": [MachineEntry(name="devbox", is_up=False, says="does not answer").to_json()],
         },
         read=read_snapshot,
     ),

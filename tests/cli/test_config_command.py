@@ -46,6 +46,17 @@ def test_show(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{file}:3: kitty.style: is 'strip'" in captured.err
 
 
+def test_show_machines(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of the file; a file without any has none, which is no mistake."""
+    write(file, '[machines]\n"ci.eu" = "docker exec -i ci"\n')
+    assert main(["config", "show"]) == 0
+    assert tomllib.loads(capsys.readouterr().out)["machines"] == {"ci.eu": "docker exec -i ci"}
+    assert main(["config", "show", "machines"]) == 0
+    assert capsys.readouterr().out.splitlines()[2:] == ["[machines]", '"ci.eu" = "docker exec -i ci"       # line 2']
+    write(file, "")
+    assert main(["config", "show", "machines"]) == 0
+
+
 def test_show_some(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A table or a key by its name, and JSON; a name that is none is told."""
     write(file, 'colours = "theme"\nstale_s = 9\n')

@@ -153,6 +153,20 @@ def test_where_a_value_is_from() -> None:
     assert lines["colours.done"] == ('"#008000"', 3) and lines["colours.waiting"][1] == 2
 
 
+def test_machines_are_in_force() -> None:
+    """By their own names, also one with a dot, each with its line; written again they are the same."""
+    text = """[machines]
+devbox = "ssh 'dev box'"
+"ci.eu" = { command = "docker exec -i ci", attach = "docker exec -it ci" }
+wrong = 3
+"""
+    found = [one for one in in_force(*_arguments(text)) if one.key.startswith("machines.")]
+    assert [(one.key, one.line) for one in found] == [("machines.devbox", 2), ("machines.ci.eu", 3)]
+    assert [one.place for one in found] == [("machines", "devbox"), ("machines", '"ci.eu"')]
+    again = "[machines]\n" + "\n".join(f"{one.place[1]} = {one.value}" for one in found)
+    assert load(again, "") == (load(text, "")[0], [])
+
+
 def _arguments(text: str) -> tuple[Config, str, list]:
     config, mistakes = load(text, "")
     return config, text, mistakes

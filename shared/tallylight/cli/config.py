@@ -114,7 +114,8 @@ def _read(path: Path) -> tuple[str, settings.Config, list[DataFileError]]:
 def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     text, config, mistakes = _read(path)
     every = reference.in_force(config, text, mistakes)
-    if unknown := [key for key in options.keys if not any(_is_in(one.key, key) for one in every)]:
+    known = {*(one.key for one in every), *reference.OWN_NAMES}
+    if unknown := [key for key in options.keys if not any(_is_in(one, key) for one in known)]:
         raise TallyError(f"there is no setting {clean(unknown[0], 60)!r}; `tally config default` has all of them")
     shown = [one for one in every if not options.keys or any(_is_in(one.key, key) for key in options.keys)]
     if options.json:
@@ -130,7 +131,7 @@ def _show(path: Path, options: argparse.Namespace, environ: Mapping[str, str]) -
     output.line(f"# {clean(str(path))}{'' if path.exists() else ' is not there: these are the defaults'}")
     table = ""
     for one in shown:
-        above, _, name = one.key.rpartition(".")
+        above, name = one.place
         if above != table:
             table = above
             output.line(f"\n[{table}]")

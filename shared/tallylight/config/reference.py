@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,7 +17,7 @@ import attrs
 from tallylight.config.colour import hexadecimal
 from tallylight.config.documented import DEFAULTS
 from tallylight.config.key_bindings import ACTIONS
-from tallylight.config.machines import MAX_MACHINES, NAME
+from tallylight.config.machines import MAX_MACHINES, NAME, Machine
 from tallylight.config.settings import Config, read
 from tallylight.files.toml import MAX_ITEMS, Table, line_of, load
 from tallylight.model.errors import DataFileError
@@ -34,7 +35,7 @@ _ELSEWHERE = {
 }
 _COMMAND = {"type": "string", "minLength": 1}
 #: Tables whose keys are a person's own names.
-_OWN_NAMES: dict[str, dict[str, Any]] = {
+OWN_NAMES: dict[str, dict[str, Any]] = {
     "machines": {
         "type": "object",
         "propertyNames": {"pattern": f"^({NAME})$"},
@@ -157,7 +158,7 @@ def schema() -> dict[str, Any]:
 
     for setting in settings():
         properties(setting.table)[setting.key.rpartition(".")[2]] = _told(setting.form, setting.about)
-    tables[""].update({name: _told(form, about.get(name, "")) for name, form in _OWN_NAMES.items()})
+    tables[""].update({name: _told(form, about.get(name, "")) for name, form in OWN_NAMES.items()})
     return {"$schema": DIALECT, "title": "Tallylight's config.toml", **_object(tables[""])}
 
 
@@ -183,9 +184,19 @@ class InForce:
     value: str
     line: int | None
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its table and its name in that, where a person's own name may have dots."""
+        first, _, rest = self.key.partition(".")
+        table, _, name = (first, "", rest) if first in OWN_NAMES else self.key.rpartition(".")
+        return table, name if re.fullmatch(r"[\w-]+", name, re.ASCII) else _toml(name)
+
 
 def in_force(config: Config, text: str, mistakes: Iterable[DataFileError]) -> list[InForce]:
-    """What of *config*, which was read from *text* with these *mistakes*, is in force, and from which line."""
+    """
+    What of *config*, which was read from *text* with these *mistakes*, is in force, and from which line; the tables of
+    a person's own names last.
+    """
     try:
         data = load(text, "")
     except DataFileError:
@@ -197,7 +208,15 @@ def in_force(config: Config, text: str, mistakes: Iterable[DataFileError]) -> li
         # A number outside its limits is moved to the nearest one, and so the line still has its say.
         counts = at and (at not in wrong or setting.form["type"] in ("number", "array"))
         found.append(InForce(setting.key, value(config, setting.key), line_of(text, at) if counts else None))
+    for name, machine in config.machines.items():
+        key = f"machines.{name}"
+        found.append(InForce(key, _machine(machine), line_of(text, key)))
     return found
+
+
+def _machine(machine: Machine) -> str:
+    command, attach = (_toml(shlex.join(words)) for words in (machine.command, machine.attach))
+    return f"{{ command = {command}, attach = {attach} }}" if machine.attach else command
 
 
 def _said_by(data: dict[str, Any], setting: Setting) -> str:

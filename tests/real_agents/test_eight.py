@@ -49,7 +49,7 @@ WAYS = {
     "qwen": Way(Source.TITLE, Source.TITLE),
     "opencode": Way(Source.SCREEN, Source.SCREEN),
     "kilo": Way(Source.SCREEN, Source.SCREEN),
-    "copilot": Way(Source.SCREEN, Source.SCREEN),
+    "copilot": Way(Source.RECORD, Source.RECORD),
     "aider": Way(Source.SCREEN, Source.SCREEN),
 }
 #: Those whose own record tells that a turn is over, and how soon after it is: here many agents may share a machine.

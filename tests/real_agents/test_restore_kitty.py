@@ -62,7 +62,8 @@ def test_both_after_a_power_cut(desk: Desk, codex_program: Path) -> None:
     kitty.wait_text(page, "resume 2")
     shown = re.sub(r"\s+", " ", all_shown(kitty, page))
     assert f"claude --resume {sessions['claude']}" in shown and f"codex resume {sessions['codex']}" in shown
-    assert "Codex has been updated or replaced since then" in shown and "Code has been updated" not in shown
+    # Of Claude nothing is compared: another process of the tests may link its file at any time, which changes it.
+    assert "Codex has been updated or replaced since then" in shown
     kitty.send_key(page, "enter")
 
     def restored() -> dict[str, int] | None:

@@ -8,6 +8,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tallylight.actions.gate import id_problem
 from tallylight.actions.shape import Mismatch, is_option, match
 from tallylight.agents.agent import Agent, parse_agent
 from tests.actions.declarations import HARMLESS, HOSTILE
@@ -233,7 +234,8 @@ def test_an_accepted_list_is_a_template_and_slices(data: st.DataObject) -> None:
     pieces += [[word] for word in (*line.said[1:], *running)]
     said = [word for piece in data.draw(st.lists(st.sampled_from(pieces), max_size=8)) for word in piece]
     found = match(said, template, agent, running, "")
-    if isinstance(found, Mismatch):
+    # An id is looked at by the gate, which refuses one that begins with a dash.
+    if isinstance(found, Mismatch) or (found and id_problem(found, agent)):
         return
     filled = [word.replace("{session}", found) for word in template]
     own = {word.partition("=")[0] for words in agent.lists for word in words if is_option(word)}
@@ -249,8 +251,7 @@ def test_an_accepted_list_is_a_template_and_slices(data: st.DataObject) -> None:
         else:
             assert is_option(option)
             assert "\0".join(["", option, *values, ""]) in text
-            # The list's own words, with the session id among them, are not counted: the gate looks at that.
-            assert said[head:].count(option) <= running.count(option)
+            assert said.count(option) <= running.count(option)
 
 
 def _by_option(words: list[str]) -> list[list[str]]:

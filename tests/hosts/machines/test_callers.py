@@ -123,3 +123,15 @@ def test_another_user_is_not_heard(near: Near) -> None:
         told = near.ask(*words, **other)
         assert isinstance(told, Refusal) and told.rule == "caller", told
     assert near.asked() == []
+
+
+def test_a_machine_that_was_renamed(near: Near) -> None:
+    """What was shown of it under its old name is gone: nothing is typed there by that name, and nothing is asked."""
+    typing = (("answer", "7", "8", "f", "1"), ("say", "7", "8", "go on"), ("interrupt", "7", "8"), ("question",))
+    near.config.write_text(near.config.read_text().replace("devbox", "buildbox"))
+    renamed = local_id("buildbox", "sessions-7", PANE.id)
+    wait(lambda: (renamed in near.socket.with_suffix(".json").read_text()) or None, "its pane under the new name")
+    for words in typing:
+        told = near.ask(*words)
+        assert isinstance(told, Refusal) and told.rule == "gone", (words, told)
+    assert near.asked() == []

@@ -33,6 +33,19 @@ class FileError(TallyError):
         self.problem = problem
 
 
+#: What is another one once a file has been changed or replaced.
+Stamp = tuple[int, int, int]
+
+
+def stamp(path: Path, *, follows: bool = True) -> Stamp | None:
+    """The stamp of *path*, or with *follows* of what it is a link to; None if there is none, or it cannot be told."""
+    try:
+        found = path.stat(follow_symlinks=follows)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
 def read_limited(path: Path, limit: int = READ_LIMIT) -> bytes:
     """
     The bytes of a regular file of at most *limit* bytes; OSError if it cannot be read, `FileError` if it is too big.

@@ -84,7 +84,7 @@ class Reader:
     def __init__(self, file: Path) -> None:
         self.labels, self.problem = Labels(), ""
         self._file = file
-        self._stamp: tuple[int, int, int] | None = None
+        self._stamp: read_write.Stamp | None = None
 
     def change(self, how: Callable[[Labels], Labels]) -> str:
         """Keep what *how* makes of them; what to tell the person, also when it is kept."""
@@ -98,11 +98,7 @@ class Reader:
 
     def poll(self) -> bool:
         """Look at the file; tell whether anything is another than before. What cannot be read holds nothing."""
-        try:
-            found = self._file.stat(follow_symlinks=False)
-            stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
-        except OSError:
-            stamp = None
+        stamp = read_write.stamp(self._file, follows=False)
         if stamp == self._stamp:
             return False
         before, self._stamp = (self.labels, self.problem), stamp

@@ -24,6 +24,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.machines.messages import (
     BEAT_S,
+    MARKS,
     MAX_ASKED,
     PROTOCOL,
     VERBS,
@@ -223,7 +224,7 @@ class Bridge:
                 return self._reach.question(found)
             case "holder":
                 return self._reach.holder(found)
-            case "focus" | "seen" | "unread" | "snooze":
+            case _ if verb in MARKS:
                 requests.send(host, Request(verb, id_, tuple(rest)), self._environ)
                 return Done(id_, "")
         given = given_of((verb, id_, *rest))

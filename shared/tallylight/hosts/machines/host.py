@@ -29,10 +29,11 @@ from tallylight.config import config_file
 from tallylight.config.machines import Machine as Setting
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
-from tallylight.files import directories
+from tallylight.files import directories, read_write
 from tallylight.hosts.machines import commands
 from tallylight.hosts.machines.link import END_S, Link
 from tallylight.hosts.machines.machine import Machine
+from tallylight.hosts.machines.messages import MARKS, TELLS, TYPES
 from tallylight.hosts.script_messages import MAX_ASKED, Told, encode
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import sockets
@@ -50,9 +51,6 @@ TELL_S, TYPE_S = 20.0, 75.0
 MAX_PEERS, PEER_S = 16, 5.0
 #: A snapshot has room for so much of all machines, in bytes as they came.
 _ROOM = MAX_BYTES * 3 // 4
-_TYPES = ("answer", "say", "interrupt")
-_TELLS = ("screen", "question", "holder")
-_MARKS = ("focus", "seen", "unread", "snooze")
 _FORBIDDEN = Refusal(
     "permission", 'an agent types into another machine only with `[scripting] allow = "all"`; nothing was typed'
 )
@@ -83,7 +81,7 @@ class MachinesHost:
         self._environ = environ
         self._clock, self._wall = clock, wall
         self._config = Config()
-        self._stamp: tuple[int, int] | None = None
+        self._stamp: read_write.Stamp | None = None
         self._config_at = self._look_at = float("-inf")
         self._machines: dict[str, Machine] = {}
         self._links: dict[str, Link] = {}
@@ -147,11 +145,7 @@ class MachinesHost:
 
     def _read_config(self) -> None:
         """Go by the configuration as it is now."""
-        try:
-            found = directories.config_file(self._environ).stat()
-            stamp = (found.st_mtime_ns, found.st_size)
-        except OSError:
-            stamp = (0, 0)
+        stamp = read_write.stamp(directories.config_file(self._environ))
         if stamp == self._stamp:
             return
         self._stamp = stamp
@@ -290,7 +284,7 @@ class MachinesHost:
             return
         for request in self._spool.take():
             name, host, id_ = parts(request.pane)
-            if request.verb in _MARKS and (machine := self._machines.get(name)) is not None:
+            if request.verb in MARKS and (machine := self._machines.get(name)) is not None:
                 machine.ask(request.verb, host, id_, request.args, now + TELL_S, lambda _: None)
 
     def _register_peers(self, poller: select.poll, calls: dict[int, Callable[[], None]], dues: list[float]) -> None:
@@ -337,9 +331,9 @@ class MachinesHost:
         words = read_words(line)
         verb, (name, host, id_) = words[0] if words else "", parts(words[1]) if len(words) > 1 else ("", "", "")
         machine = self._machines.get(name)
-        is_typing = verb in _TYPES
+        is_typing = verb in TYPES
         patience = TYPE_S if is_typing else TELL_S
-        if not is_typing and verb not in _TELLS:
+        if not is_typing and verb not in TELLS:
             self._tell(peer, _UNKNOWN)
         elif machine is None:
             self._tell(peer, Refusal("gone", "no machine of that name is in the configuration; nothing was done"))

@@ -41,11 +41,11 @@ MAX_ASKED = 64 * 1024
 BEAT_S = 5.0
 #: Seconds without a message after which the other end is taken for gone.
 SILENT_S = 20.0
-#: What a bridge can be asked.
-VERBS = (
-    *("screen", "question", "holder", "answer", "say", "interrupt"),
-    *("focus", "seen", "unread", "snooze"),
-)
+#: What a bridge can be asked: to tell something of a pane, to type into it, and to mark it.
+TELLS = ("screen", "question", "holder")
+TYPES = ("answer", "say", "interrupt")
+MARKS = ("focus", "seen", "unread", "snooze")
+VERBS = (*TELLS, *TYPES, *MARKS)
 #: Of the id of a pane of another machine, in characters.
 MAX_ID = 160
 _HOST = re.compile(r"[a-z]{1,16}-[0-9]{1,10}", re.ASCII)

@@ -93,13 +93,9 @@ def _package() -> Path:
     return Path(tallylight.__file__).parent
 
 
-def _installed() -> tuple[int, int, int] | None:
+def _installed() -> read_write.Stamp | None:
     """What is another one once an update has put another release in the place of ours."""
-    try:
-        found = Path(tallylight.__file__).stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return read_write.stamp(Path(tallylight.__file__))
 
 
 def place_of(environ: Mapping[str, str], gui: int) -> Place:

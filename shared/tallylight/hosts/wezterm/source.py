@@ -208,17 +208,13 @@ class WezTermSource:
 
     def is_new(self) -> bool:
         """Whether Lua has written anything since `listen` read it. May be asked on any thread."""
-        try:
-            return _stamp(self._feed_path) != self._feed_stamp
-        except OSError:
-            return False
+        return read_write.stamp(self._feed_path) not in (None, self._feed_stamp)
 
     def listen(self, poller: PollingHost, now: float) -> None:
         """Take in what Lua has written since, and tell the panes. Cheap where nothing is new: one `stat`."""
         self._plain = frozenset(id_ for id_ in self._rows if self._is_plain(poller.peek(id_), id_))
-        try:
-            stamp = _stamp(self._feed_path)
-        except OSError:
+        stamp = read_write.stamp(self._feed_path)
+        if stamp is None:
             return
         if stamp != self._feed_stamp:
             self._feed_stamp = stamp
@@ -320,11 +316,6 @@ class WezTermSource:
     def close(self) -> None:
         """The feed is of no use to anyone else."""
         self._feed_path.unlink(missing_ok=True)
-
-
-def _stamp(path: Path) -> tuple[int, int, int]:
-    found = path.stat()
-    return found.st_mtime_ns, found.st_ino, found.st_size
 
 
 def _drawn(entry: PaneEntry) -> tuple[object, ...]:

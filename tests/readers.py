@@ -23,7 +23,7 @@ from tallylight.actions import kitty_session, pull_request, worktrees
 from tallylight.actions.answer import Question
 from tallylight.actions.gate import Refusal
 from tallylight.agents import agent, agent_files
-from tallylight.cli import emit, hook, log, read, status, why
+from tallylight.cli import hook, log, read, status, why
 from tallylight.cli.output import Output
 from tallylight.config import reference, settings
 from tallylight.evidence.process_table import ForegroundReader
@@ -78,7 +78,7 @@ from tallylight.snapshot.turns import Ending, Turn
 from tallylight.tracker.claims import Timing
 from tallylight.ui import layout
 from tallylight.ui.agent_list import channel, draw, state
-from tallylight.wire import cli_agent, osc1338
+from tallylight.wire import cli_agent, osc1338, pairs
 from tallylight.wire.scanner import BEL, Sequence, SequenceKind
 from tests.hosts.test_pane import CLAUDE, HandTable
 
@@ -337,7 +337,7 @@ def read_payload(document: bytes, _folder: Path) -> object:
             last = mapping.report(table, event, found)
             if last is None:
                 continue
-            made = emit.fit({key: value for key, value in {**last, "at": "5"}.items() if value})
+            made = pairs.fit({key: value for key, value in {**last, "at": "5"}.items() if value})
             said = osc1338.decode_variable(made.decode("ascii"))
             if said is not None:
                 order.Order().admit(made.decode("ascii"), said)

@@ -14,7 +14,7 @@ from tallylight.cli import emit
 from tallylight.cli.main import main
 from tallylight.model.report import Progress
 from tallylight.model.status import Kind, Status
-from tallylight.wire import osc1338
+from tallylight.wire import osc1338, pairs
 from tests.tables import each
 from tests.terminal import SHARED, Terminal, bare_environment, launcher
 
@@ -145,7 +145,7 @@ def test_receiver_knows_every_status(status: str) -> None:
 @pytest.mark.parametrize(("over", "shortened"), [(0, False), (1, True)])
 def test_payload_at_the_limit_and_one_over(over: int, shortened: bool) -> None:
     """A frame of 4096 bytes goes out whole; of 4097, with a shorter message."""
-    message = "m" * (emit.MAX_PAYLOAD - len("state=done;message=") + over)
+    message = "m" * (pairs.MAX_PAYLOAD - len("state=done;message=") + over)
 
     frame = emit.sequences(emit.parse(["done", "--message", message])).partition(b"\x07")[0] + b"\x07"
 
@@ -298,7 +298,7 @@ def test_kitty_and_wezterm_get_what_they_understand(
 def test_both_sequences_are_one_write() -> None:
     """One write(2) carries both sequences, so that the agent's own drawing cannot come between."""
     count = (
-        f"import os,sys;sys.path.insert(0,{str(SHARED)!r})\n"
+        f"import posix as os,sys;sys.path.insert(0,{str(SHARED)!r})\n"
         "import tallylight.cli.main as m;real=os.write;calls=[]\n"
         "os.write=lambda fd,data:(calls.append(len(data)),real(fd,data))[1]\n"
         "assert m.main(['emit','waiting','--message','x'*2500])==0\n"

@@ -47,13 +47,6 @@ OPTIONS = {
     "--background": "background",
 }
 
-#: OSC 1338 allows a sequence of 4096 bytes, introducer and terminator included.
-MAX_PAYLOAD = 4096 - len(b"\x1b]1338;") - len(b"\x07")
-#: Shortened, in this order, where the payload would be too long. A long message must not cost the light.
-ELASTIC = ("detail", "message", "title", "what")
-#: Left out, in this order, where that is not enough: half a path is another path.
-DISPENSABLE = ("worktree", "cwd")
-
 #: What each option is, for the help.
 _ABOUT = {
     "--tool": ("NAME", "the agent: claude, codex …"),
@@ -205,40 +198,13 @@ def sequences(fields: Mapping[str, str], *, is_variable_enough: bool = False) ->
     A record with an id goes into the variable only: a terminal that knows nothing of ids would take a subagent's
     status for the whole tab's. To withdraw has no word in OSC 1338; `active` is the one that puts a light out.
     """
-    payload = fit(dict(fields))
+    payload = pairs.fit(dict(fields))
     variable = envelope.user_var(envelope.CARRIER, payload)
     if "id" in fields or is_variable_enough:
         return variable
     if fields["state"] == "clear":
         payload = b"state=active"
     return envelope.osc(1338, payload) + variable
-
-
-def fit(fields: dict[str, str]) -> bytes:
-    """Encode the payload, its texts cut and its paths left out where it would be too long."""
-    payload = pairs.join(fields.items())
-    for key in ELASTIC + DISPENSABLE:
-        excess = len(payload) - MAX_PAYLOAD
-        if excess <= 0:
-            return payload
-        if key in fields:
-            budget = len(pairs.percent_encode(fields[key])) - excess
-            fields[key] = _shortened(fields[key], budget) if key in ELASTIC else ""
-            payload = pairs.join((name, value) for name, value in fields.items() if value)
-    if len(payload) > MAX_PAYLOAD:
-        longest = max(fields, key=lambda key: len(fields[key]))
-        raise ValueError(f"too long: {len(payload)} bytes, the limit is {MAX_PAYLOAD}; shorten --{longest}")
-    return payload
-
-
-def _shortened(text: str, budget: int) -> str:
-    """Cut *text* so that it and an ellipsis are at most *budget* bytes long when encoded; `""` if nothing fits."""
-    budget -= len(pairs.percent_encode("…"))
-    for index, character in enumerate(text):
-        budget -= len(pairs.percent_encode(character))
-        if budget < 0:
-            return text[:index] + "…" if index else ""
-    return text
 
 
 def send(data: bytes, environ: Mapping[str, str]) -> int:

@@ -3,7 +3,7 @@
 
 It prints nothing and succeeds, whatever happens: an agent must never see a failure of ours. It takes no longer than
 `PATIENCE_S`, and about the time of an empty Python program, because an agent waits for its hooks: the mapping is a
-table (`hooking.tables`), and nothing is imported that would load `re`, `enum`, `attrs` or `json`.
+table (`hooking.tables`), and nothing is imported that would load `re`, `enum`, `attrs`, `json` or even `os`.
 
 Which terminal: that of the agent itself, found among our ancestors, and never one that a variable names. A terminal
 below another agent's, or a daemon that serves many, has no light of ours.
@@ -11,12 +11,11 @@ below another agent's, or a daemon that serves many, has no light of ours.
 
 from __future__ import annotations
 
-import os
+import posix
 import sys
 
-from tallylight.cli import emit
 from tallylight.hooks import mapping, payload
-from tallylight.wire import envelope, tty
+from tallylight.wire import envelope, pairs, tty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,14 +53,14 @@ def main(argv: list[str]) -> NoReturn:
     if argv[:1] in (["-h"], ["--help"]):
         sys.stdout.write(make_parser().format_help())
         sys.stdout.flush()
-        os._exit(0)
+        posix._exit(0)
     try:
         _set_alarm()
-        handle(argv, os.environ)
+        handle(argv, _environment())
     except BaseException:  # noqa: S110 - silence is the contract, for an interrupt and the alarm too
         pass
     # Without the interpreter's farewell, which would complain of standard streams that are closed.
-    os._exit(0)
+    posix._exit(0)
 
 
 def handle(
@@ -82,14 +81,19 @@ def handle(
         report = {"state": report["state"], "tool": argv[0]} | report | {"at": str(_started())}
         fd = open_terminal(table, environ, (chain or ancestors)())
         if fd is not None:
-            made = emit.fit({key: value for key, value in report.items() if value})
+            made = pairs.fit({key: value for key, value in report.items() if value})
             tty.write(fd, tty.wrap(envelope.user_var(envelope.CARRIER, made), environ), timeout=WRITE_S)
             sent = True
     if len(data) > payload.LIMIT:
         # Who writes into a pipe that nobody reads fails.
-        while os.read(stdin, 1 << 16):
+        while posix.read(stdin, 1 << 16):
             pass
     return sent
+
+
+def _environment() -> dict[str, str]:
+    """The environment, as `os.environ` would have it."""
+    return {tty.decoded(key): tty.decoded(value) for key, value in posix.environ.items()}
 
 
 def _set_alarm() -> None:
@@ -110,15 +114,15 @@ def _table(agent: str, environ: Mapping[str, str]) -> Mapping[str, Any] | None:
     home = environ.get("XDG_STATE_HOME", "")
     folder = home if home.startswith("/") else environ.get("HOME", "") + "/.local/state"
     try:
-        fd = os.open(f"{folder}/tallylight/hooks/{agent}.json", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = posix.open(f"{folder}/tallylight/hooks/{agent}.json", posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
     except OSError:
         from tallylight.hooks import tables
 
         return tables.TABLES.get(agent)  # type: ignore[return-value, unused-ignore]
     try:
-        found = payload.members(os.read(fd, _TABLE_BYTES))
+        found = payload.members(posix.read(fd, _TABLE_BYTES))
     finally:
-        os.close(fd)
+        posix.close(fd)
     return found if found.get("version") == 1 else None
 
 
@@ -126,8 +130,8 @@ def _read(stdin: int) -> bytes:
     """The payload, and at most one piece of what is too much of it. A person's terminal is not read."""
     data = b""
     try:
-        while len(data) <= payload.LIMIT and not (not data and os.isatty(stdin)):
-            piece = os.read(stdin, 1 << 16)
+        while len(data) <= payload.LIMIT and not (not data and posix.isatty(stdin)):
+            piece = posix.read(stdin, 1 << 16)
             if not piece:
                 break
             data += piece
@@ -140,7 +144,7 @@ def _started() -> int:
     """When this process was started, in hundredths of a second: the order in which the agent started its hooks."""
     try:
         with open("/proc/self/stat", "rb") as file:  # noqa: PTH123 - pathlib costs more than the whole command
-            return int(file.read(4096).rpartition(b")")[2].split()[19]) * 100 // os.sysconf("SC_CLK_TCK")
+            return int(file.read(4096).rpartition(b")")[2].split()[19]) * 100 // posix.sysconf("SC_CLK_TCK")
     except (OSError, ValueError, IndexError):
         from time import monotonic_ns
 
@@ -162,7 +166,7 @@ class Ancestor:
 def ancestors() -> list[Ancestor]:
     """The processes above this one, nearest first."""
     found: list[Ancestor] = []
-    pid = os.getppid()
+    pid = posix.getppid()
     while pid > 1 and len(found) < tty.MAX_ANCESTORS:
         process = tty.read_process(pid)
         if process is None:
@@ -177,7 +181,7 @@ def ancestors() -> list[Ancestor]:
 def _words(pid: int) -> list[str]:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
-            return [os.fsdecode(word) for word in file.read(4096).split(b"\0") if word]
+            return [tty.decoded(word) for word in file.read(4096).split(b"\0") if word]
     except OSError:
         return []
 
@@ -217,10 +221,10 @@ def open_terminal(table: Mapping[str, Any], environ: Mapping[str, str], chain: l
     """Open the agent's terminal for writing; None if there is none."""
     for device in agent_devices(table, environ, chain):
         try:
-            fd = os.open(device, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+            fd = posix.open(device, posix.O_WRONLY | posix.O_NOCTTY | posix.O_NONBLOCK | posix.O_CLOEXEC)
         except OSError:
             continue
-        if os.isatty(fd):
+        if posix.isatty(fd):
             return fd
-        os.close(fd)
+        posix.close(fd)
     return None

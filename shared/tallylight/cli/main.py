@@ -9,7 +9,7 @@ the interpreter has not already loaded.
 from __future__ import annotations
 
 import io
-import os
+import posix  # what `os` is made of, which an empty program does not load
 import sys
 
 from tallylight.model.errors import TallyError
@@ -83,12 +83,12 @@ def run() -> NoReturn:
     """Run the command of this process and leave."""
     for name in ("stdin", "stdout", "stderr"):  # in this order: each takes the descriptor that is closed
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
+            setattr(sys, name, open("/dev/null", "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
     if sys.stdout.encoding.lower() != "utf-8" and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a locale without `✓` shows `?`, rather than a traceback
     code = main(sys.argv[1:])
     if sys.argv[1:2] in _AT_ONCE:
-        os._exit(code)
+        posix._exit(code)
     sys.exit(code)
 
 
@@ -118,7 +118,7 @@ def main(argv: list[str]) -> int:
 
 def _drop_output() -> None:
     """Send what is left in standard output nowhere, or the interpreter would complain once more when it flushes."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    posix.dup2(posix.open("/dev/null", posix.O_WRONLY), sys.stdout.fileno())
 
 
 def _dispatch(argv: list[str]) -> int:

@@ -13,9 +13,6 @@ from __future__ import annotations
 
 from binascii import crc32
 
-from tallylight.model.prose import last_question
-from tallylight.model.tool_call import tool_call
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +71,8 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
     if asked:
         made["message"] = asked
     if status == "waiting" and kind == "permission":
+        from tallylight.model.tool_call import tool_call
+
         made["what"] = tool_call(_find(payload, names["tool"]), _find(payload, names["input"]), made["cwd"])
     if tool and (ends_tool or status == "waiting"):
         made["of"] = f"{crc32(tool.encode('utf-8', 'replace')):08x}"
@@ -84,6 +83,8 @@ def report(table: Mapping[str, Any], event: str, payload: Mapping[str, Any]) -> 
 
 def _asked(messages: Any, payload: Mapping[str, Any]) -> str:
     """The question that the agent's last words end with."""
+    from tallylight.model.prose import last_question  # few events need it, and an agent waits for each
+
     found = (last_question(_find(payload, source)) for source in messages if source != "tool")
     return next((text for text in found if text), "")
 

@@ -15,6 +15,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+#: OSC 1338 allows a sequence of 4096 bytes, introducer and terminator included.
+MAX_PAYLOAD = 4096 - len(b"\x1b]1338;") - len(b"\x07")
+#: Shortened, in this order, where the payload would be too long. A long message must not cost the light.
+ELASTIC = ("detail", "message", "title", "what")
+#: Left out, in this order, where that is not enough: half a path is another path.
+DISPENSABLE = ("worktree", "cwd")
+
 _HEX = b"0123456789abcdefABCDEF"
 #: What goes out encoded: the grammar's own three, C0, DEL and everything that is not ASCII.
 _ENCODED = [f"%{byte:02X}" if byte < 0x20 or byte > 0x7E or byte in b";=%" else chr(byte) for byte in range(256)]
@@ -49,3 +56,30 @@ def join(pairs: Iterable[tuple[str, str]]) -> bytes:
 def split(payload: bytes) -> list[tuple[bytes, bytes]]:
     """Read pairs, each split at its first `=`; a token without one is skipped. Values stay encoded."""
     return [(key, value) for key, equals, value in [token.partition(b"=") for token in payload.split(b";")] if equals]
+
+
+def fit(fields: dict[str, str]) -> bytes:
+    """Encode the payload, its texts cut and its paths left out where it would be too long."""
+    payload = join(fields.items())
+    for key in ELASTIC + DISPENSABLE:
+        excess = len(payload) - MAX_PAYLOAD
+        if excess <= 0:
+            return payload
+        if key in fields:
+            budget = len(percent_encode(fields[key])) - excess
+            fields[key] = _shortened(fields[key], budget) if key in ELASTIC else ""
+            payload = join((name, value) for name, value in fields.items() if value)
+    if len(payload) > MAX_PAYLOAD:
+        longest = max(fields, key=lambda key: len(fields[key]))
+        raise ValueError(f"too long: {len(payload)} bytes, the limit is {MAX_PAYLOAD}; shorten --{longest}")
+    return payload
+
+
+def _shortened(text: str, budget: int) -> str:
+    """Cut *text* so that it and an ellipsis are at most *budget* bytes long when encoded; `""` if nothing fits."""
+    budget -= len(percent_encode("…"))
+    for index, character in enumerate(text):
+        budget -= len(percent_encode(character))
+        if budget < 0:
+            return text[:index] + "…" if index else ""
+    return text

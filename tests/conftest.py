@@ -52,10 +52,14 @@ XDG = {
 SURROUNDINGS = ("TMUX", "STY", "ZELLIJ", "WEZTERM_", "KITTY_", "TALLY_", "VIBEFLOW_", "CLAUDE")
 
 
+# What is imported and collected stays to the end: to look through it for garbage while it grows costs a second.
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Leave all that was collected out of the garbage collector: it stays to the end, and costs at every look."""
-    gc.collect()
+    """Leave all that was collected out of the garbage collector: it would cost at every look."""
     gc.freeze()
+    gc.enable()
 
 
 class Home:

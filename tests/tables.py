@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -22,8 +21,13 @@ Row = TypeVar("Row")
 
 
 def sampled(rows: Iterable[Row]) -> list[Row]:
-    """All *rows* of a large table; one in four in the inner loop (`FAST=1`), as it tries fewer examples of all else."""
-    return list(itertools.islice(rows, 0, None, 4 if os.environ.get("FAST") else 1))
+    """
+    All *rows* of a large table; in the inner loop (`FAST=1`), which tries fewer examples of all else too, one in four.
+
+    Of more than 1000 rows it takes fewer: never more than 250 or so.
+    """
+    found = list(rows)
+    return found[:: max(4, len(found) // 250)] if os.environ.get("FAST") else found
 
 
 def each(

@@ -21,6 +21,8 @@ _NAMES = {
 
 def linux_only(source: str) -> set[str]:
     """What of Linux a module uses: paths in its texts, but for its comments and docstrings, and names."""
+    if not _PATHS.search(source) and not any(word in source for word in (*_NAMES, "platform")):
+        return set()
     nodes = list(ast.walk(ast.parse(source)))
     docstrings = {
         id(node.body[0].value)

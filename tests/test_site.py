@@ -51,6 +51,7 @@ def text(page: Path) -> str:
     return re.sub(r"<[^>]+>", "", page.read_text("utf-8")).replace("&quot;", '"')
 
 
+@pytest.mark.programs
 def test_the_reference_is_that_of_the_code(site: Path) -> None:
     """Every verb, setting and agent is there, each page can be searched, and the schema is the one that is printed."""
     verbs = text(site / "verbs.html")
@@ -64,11 +65,13 @@ def test_the_reference_is_that_of_the_code(site: Path) -> None:
     assert all(f'"{page.stem}"' in found for page in (ROOT / "docs").glob("*.md"))
 
 
+@pytest.mark.programs
 def test_the_vectors_have_an_address(site: Path) -> None:
     """What other implementations read is published as it is, at an address that stays."""
     assert (site / "tally-variable.json").read_bytes() == (ROOT / "docs/tally-variable.json").read_bytes()
 
 
+@pytest.mark.programs
 def test_a_picture_of_rooms_is_a_table(site: Path) -> None:
     """The site draws no diagrams: it shows what they say."""
     page = text(site / "architecture.html")

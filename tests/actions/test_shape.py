@@ -13,6 +13,7 @@ from tallylight.actions.shape import Mismatch, is_option, match
 from tallylight.agents.agent import Agent, parse_agent
 from tests.actions.declarations import HARMLESS, HOSTILE
 from tests.actions.known import AGENTS, CLAUDE, CODEX, ID
+from tests.strategies import at_most
 from tests.tables import each
 
 MINE = parse_agent(
@@ -169,7 +170,7 @@ WORDS = ["--resume", "-r", "--quiet", "--last", "go", "on", "7", "--resume=7", "
 WORDS += ["--val", "v", "--bold", "--model=x", "--", "-", "prompt"]
 
 
-@settings(max_examples=500)
+@settings(max_examples=at_most(500))
 @given(
     st.lists(
         st.sampled_from([("-m", "x"), ("--add", "a", "x"), ("--flag",), ("--val", "v"), ("--bold",), ("prompt",)])
@@ -219,7 +220,7 @@ def as_read(words: list[str]) -> list[tuple[str, ...]]:
     return found
 
 
-@settings(max_examples=300)
+@settings(max_examples=at_most(300))
 @given(st.data())
 def test_an_accepted_list_is_a_template_and_slices(data: st.DataObject) -> None:
     """Of every agent: take the runs of a list of the data file away, and what is left stands whole in what runs."""

@@ -19,6 +19,7 @@ from tallylight.tracker.records import MAX_RECORDS
 from tallylight.tracker.tracker import Tracker
 from tests.helpers import is_linear
 from tests.hosts.test_pane import CLAUDE, SHELL, HandTable
+from tests.strategies import at_most
 
 AGENTS = agent_files.load_agents({"HOME": "/nowhere"})[0]
 WAITING = "state=waiting;kind=permission"
@@ -138,7 +139,7 @@ PAYLOADS = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=at_most(100), deadline=None)
 @given(st.lists(PAYLOADS, max_size=30))
 def test_folding_changes_nothing_that_stands(payloads: list[str]) -> None:
     """Said all at once or one after the other, the same stands in the end: of the pane and of each child."""
@@ -162,7 +163,7 @@ HOOKED = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=at_most(100), deadline=None)
 @given(st.lists(HOOKED, max_size=30))
 def test_folding_of_hooks_changes_nothing_that_stands(payloads: list[str]) -> None:
     """Hooks, whose reports are put in order by their own time, come to the same, too, also among other reports."""

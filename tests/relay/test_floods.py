@@ -14,6 +14,7 @@ from tallylight.relay.records import MAX_RECORDS, Records
 from tallylight.wire import envelope, osc1338
 from tests.helpers import is_linear
 from tests.relay.told import Line, state, told
+from tests.strategies import at_most
 
 EVERYTHING = 1_000_000
 
@@ -140,7 +141,7 @@ SEQUENCES = st.one_of(
 ).map(lambda text: b"\x1b]" + text.encode() + b"\x07")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(st.lists(SEQUENCES, max_size=30))
 def test_folding_changes_nothing_that_stands(sequences: list[bytes]) -> None:
     """Behind a flood or one after the other, the same records stand in the end."""

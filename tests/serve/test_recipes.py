@@ -18,6 +18,8 @@ import pytest
 
 from tests.serve.live import Stage, until
 
+pytestmark = pytest.mark.programs
+
 PAGE = Path(__file__).parents[2] / "docs/notifications.md"
 #: Chosen for the page's own: what a person puts there is theirs.
 _SETTINGS = {"server": r"^server=\S+", "page": r"^page=\S+", "api": r"^api=\S+"}

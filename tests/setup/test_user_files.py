@@ -15,6 +15,7 @@ from tallylight.files import read_write, receipt, user_file
 from tallylight.hooks import receipt as hooks_book
 from tallylight.model.errors import TallyError
 from tests.setup.fakes import tree
+from tests.strategies import at_most
 
 #: Names as Python has them, also those whose bytes are no UTF-8.
 WORDS = st.one_of(
@@ -105,7 +106,7 @@ def test_what_cannot_be_taken_back_costs_the_rest_nothing(home: Path, monkeypatc
     assert (home / "a/another's").exists()
 
 
-@settings(max_examples=50)  # each waits for the disk
+@settings(max_examples=at_most(50))  # each waits for the disk
 @given(st.lists(ENTRIES, max_size=3, unique_by=lambda entry: entry.path))
 def test_a_receipt_comes_back(home: Path, entries: list[receipt.Entry]) -> None:
     """What was saved is loaded, whatever bytes are in the names; an empty receipt leaves no file."""
@@ -116,7 +117,7 @@ def test_a_receipt_comes_back(home: Path, entries: list[receipt.Entry]) -> None:
     assert saved.path.exists() is bool(entries)
 
 
-@settings(max_examples=50)  # each waits for the disk
+@settings(max_examples=at_most(50))  # each waits for the disk
 @given(st.lists(HOOKS, max_size=3))
 def test_a_book_of_hooks_comes_back(home: Path, entries: list[hooks_book.Entry]) -> None:
     """The same of the receipt of hooks, in its order."""

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
+import pytest
 
 from tallylight.cli import shell_init
 from tests.terminal import Terminal, bare_environment
 
-SHELLS = ("bash", "zsh", "fish")
+#: As parameters of tests; those that not every machine has are programs beside them.
+SHELLS = ("bash", *(pytest.param(name, marks=pytest.mark.programs) for name in ("zsh", "fish")))
 #: An interactive shell that reads no file of a user's and runs one script.
 INTERACTIVE = {
     "bash": ["bash", "--norc", "--noprofile", "-i"],

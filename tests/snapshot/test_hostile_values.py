@@ -14,6 +14,7 @@ from tallylight.snapshot.requests import MAX_ARGS, MAX_TEXT, VERBS, Request
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.values import MAX_NUMBER
 from tallylight.snapshot.waiting_time import Waited
+from tests.strategies import at_most
 
 _WORDS = st.one_of(st.text(max_size=6), st.sampled_from([*VERBS, *Status, *Kind, "a/b", "\x1b]0;x\x07", "\ud800"]))
 _NUMBERS = st.one_of(st.integers(), st.floats(), st.sampled_from([10**400, -(2**63), 1e308]))
@@ -32,7 +33,7 @@ def _documents(keys: list[str]) -> st.SearchStrategy[object]:
 
 _INNER = _documents(["source", "rule", "at", "status", "kind", "id", "agent", "session", "flags", "progress", "why"])
 #: Making up documents takes longer than reading them.
-FEW = settings(max_examples=60)
+FEW = settings(max_examples=at_most(60))
 PANES = st.fixed_dictionaries(
     {"id": st.one_of(_WORDS, _INNER), "status": st.one_of(st.sampled_from(list(Status)), _INNER)},
     optional={field.name: _INNER for field in attrs.fields(Pane) if field.name not in ("id", "status")},

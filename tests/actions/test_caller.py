@@ -43,9 +43,10 @@ def orphans() -> Iterator[tuple[int, int]]:
         assert leader.stdout is not None
         pids = [int(leader.stdout.readline()), int(leader.stdout.readline())]
         leader.wait()
-        pids.sort(key=lambda pid: _ppid(pid) in pids)
+        # Either of them may have been quicker to say who it started.
+        parent, child = sorted(pids, key=lambda pid: _ppid(pid) in pids)
         try:
-            yield pids[0], pids[1]
+            yield parent, child
         finally:
             os.killpg(leader.pid, signal.SIGKILL)
 

@@ -7,14 +7,18 @@ Inside kitty every call into our code is timed, as processor time of its main th
 they are the share of a core that is taken while nothing happens, once with shells alone, once with an agent that says
 nothing in every second pane, so that its screen has to be compared (the worst case). Throughput is that of `kitten
 __benchmark__` in the same kitty version, with the watcher divided by without, the best of several runs each.
+What the agents' own records cost is measured in one kitty: 50 agents that draw nothing and write a line of a real
+record each second, by turns with the records read and not read.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 import resource
 import sys
 import time
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.aims import Aim
@@ -30,8 +34,10 @@ SHARES = tuple(Aim(f"kitty: all of us, {what}", "a core", most=most, unit="%") f
 SLOWEST = Aim("kitty: the longest call while 100 panes rest", "the clock", most=2.0, unit="ms")
 LOADING = Aim("kitty: loading the watcher", "the clock", most=60.0, unit="ms")
 THROUGHPUT = Aim("kitty: its own benchmark, the slowest part", "kitty without us", least=0.95)
-AIMS = (*LOOKS, *SHARES, SLOWEST, LOADING, THROUGHPUT)
+RECORDS = Aim("kitty: all of us, 50 agents whose records grow", "the same without their records", most=1.25)
+AIMS = (*LOOKS, *SHARES, SLOWEST, LOADING, THROUGHPUT, RECORDS)
 QUICK = ("0.48",)
+RECORD = Path(__file__).resolve().parents[1] / "tests/evidence/records/codex/record.jsonl.gz"
 #: Seconds of rest that are measured, and how often; the best counts.
 REST_S, RESTS = 8.0, 3
 #: Windows of one tab, and those that are opened in one go.
@@ -59,6 +65,31 @@ for _ in range(100):
     looks.append(time.thread_time() - start)
 look = statistics.median(looks) / host.config.poll_s
 return sum(share for _, share, _ in calls.values()), calls, tracer.load, look
+"""
+
+
+#: An agent that draws nothing and writes down a session in which a turn follows the other.
+_WRITES = """#!/usr/bin/python3
+import pathlib, time, uuid
+folder = pathlib.Path.home() / ".codex/sessions/2026/11/22"
+folder.mkdir(parents=True, exist_ok=True)
+lines = (pathlib.Path.home() / "record").read_bytes().splitlines(keepends=True)
+with (folder / f"rollout-2026-11-22T08-56-08-{uuid.uuid4()}.jsonl").open("wb", buffering=0) as file:
+    file.write(lines[0])
+    while True:
+        for line in lines[1:]:
+            time.sleep(1)
+            file.write(line)
+"""
+_READ = """
+from tallylight.pane.run import Run
+if not hasattr(Run, "asked_for"):
+    Run.asked_for = Run.record_request
+Run.record_request = Run.asked_for if {is_read} else lambda *_: None
+"""
+_TOLD = """
+from tallylight.hosts.kitty import watcher as k
+return sum(pane.record is not None and bool(pane.record.details.model) for pane in k._host._panes.values())
 """
 
 
@@ -117,6 +148,33 @@ def rests(version: str) -> None:
         LOADING.say(1000 * thread)
 
 
+def records(version: str, panes: int = 100, runs: int = RESTS) -> None:
+    """What it costs that 50 agents write down what they do: by turns read and not read, of each the best."""
+    kitty = Kitty(version, size=(1200, 800))
+    lines = time_tracer.watcher_line(kitty.home) + watcher_line(install(kitty.home, version))
+    kitty.kitty_conf.write_text(f"tab_bar_style powerline\nscrollback_lines 100\n{lines}")
+    (kitty.home / "record").write_bytes(gzip.decompress(RECORD.read_bytes()))
+    agent = kitty.home / ".local/bin/codex"
+    agent.write_text(_WRITES)
+    agent.chmod(0o755)
+    rests: dict[bool, list[Any]] = {True: [], False: []}
+    with kitty:
+        for first in range(1, panes, A_STEP):
+            last = min(panes, first + A_STEP)
+            kitty.eval(_OPEN.format(first=first, last=last, a_tab=A_TAB, commands=["sh", "codex"]))
+        kitty.wait_until(lambda: kitty.eval(_TOLD) >= panes // 2 - 1, 120, "records that are read")
+        kitty.wait_until(lambda: kitty.eval(_CALM.format(panes=panes, a_tab=A_TAB)), 120, "panes at rest")
+        for is_read in (True, False) * runs:
+            kitty.eval(_READ.format(is_read=is_read) + _BEGIN)
+            time.sleep(REST_S)
+            rests[is_read].append(kitty.eval(_END))
+    best = {is_read: min(found, key=lambda rest: rest[0]) for is_read, found in rests.items()}
+    print(f"kitty {version}: {panes} panes, half of them writing: {best[True][0]:.3%}, unread {best[False][0]:.3%}")
+    for name in best[True][1]:
+        print("  ", *(f"{best[is_read][1].get(name, (0, 0, 0))[1]:7.3%}" for is_read in (True, False)), name)
+    RECORDS.say(best[True][0] / best[False][0])
+
+
 def throughput(version: str, runs: int = 3) -> None:
     rates: dict[bool, dict[str, list[float]]] = {False: {}, True: {}}
     for _ in range(runs):
@@ -147,6 +205,7 @@ def main() -> None:
     for version in versions:
         throughput(version)
         rests(version)
+        records(version)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,9 @@ class Agent(NamedTuple):
     An agent in a registry, or what agents run on. The version is the one whose behaviour the tests state; a newer one
     is tried with `--latest`, and moved here when they pass. The rest names the package and the program in it, with
     `{version}`, `{system}`, `{machine}` and `{triple}` to fill in. `how` is `pack` for a native program, `npm` or `pip`
-    for what is installed with its dependencies. `source` is the package whose newest version counts.
+    for what is installed with its dependencies, and `bundle` for a script that holds nearly all it needs: it is
+    unpacked to where npm would put it, beside those of its dependencies that it `loads`. `source` is the package whose
+    newest version counts.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Agent(NamedTuple):
     program: str
     how: str = "pack"
     source: str = ""
+    loads: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -107,7 +110,7 @@ def _npm(name: str, version: str, package: str) -> Agent:
 CLAUDE = _chosen(
     Agent(
         "claude",
-        "2.1.329",
+        "2.1.330",
         "@anthropic-ai/claude-code-{system}-{machine}@{version}",
         "claude",
         source="@anthropic-ai/claude-code",
@@ -129,9 +132,13 @@ OPENCODE = _npm("opencode", "1.18.33", "opencode-ai")
 GEMINI = _npm("gemini", "0.61.0", "@google/gemini-cli")
 QWEN = _npm("qwen", "0.24.4", "@qwen-code/qwen-code")
 COPILOT = _npm("copilot", "1.0.102", "@github/copilot")
-KILO = _npm("kilo", "7.7.7", "@kilocode/cli")
+#: The native program alone: of 7.8.1 the registries have the script that starts it, and no program yet.
+KILO = _chosen(
+    Agent("kilo", "7.7.9", "@kilocode/cli-{system}-{machine}@{version}", "bin/kilo", source="@kilocode/cli-linux-x64")
+)
 KIMI = _npm("kimi", "2.1.0", "@moonshot-ai/kimi-code")
-PI = _npm("pi", "0.73.1", "@mariozechner/pi-coding-agent")
+#: The bundle alone: two packages of its own that 1.5.2 names, and brings with it, the registries do not have.
+PI = _npm("pi", "1.5.2", "@earendil-works/pi-coding-agent")._replace(how="bundle", loads=("jiti",))
 CLINE = _npm("cline", "3.0.65", "cline")
 AIDER = _chosen(Agent("aider", "0.86.2", "aider-chat=={version}", "bin/aider", "pip", "aider-chat"))
 AGENTS = {
@@ -150,7 +157,8 @@ def install(agent: Agent) -> Path:
     partial = Path(tempfile.mkdtemp(prefix=f".{agent.version}-", dir=final.parent))
     try:
         fetched = partial / program.relative_to(final)
-        {"pack": npm_pack, "npm": _npm_install, "pip": _pip_install}[agent.how](agent, partial)
+        ways = {"pack": npm_pack, "npm": _npm_install, "pip": _pip_install, "bundle": _unpack_bundle}
+        ways[agent.how](agent, partial)
         if not fetched.is_file():
             raise InstallError(f"{agent.spec} holds no file {program.relative_to(final)}")
         _ask_version(agent, fetched)
@@ -170,7 +178,7 @@ def install(agent: Agent) -> Path:
 def _ask_version(agent: Agent, program: Path) -> None:
     """Start `program` once, in a home of nobody's, to see that it is what it should be."""
     env = dict(_ENVIRONMENT)
-    if agent.how == "npm":
+    if agent.how in ("npm", "bundle"):
         env["PATH"] = f"{install(NODE).parent}:{env.get('PATH', '')}"
     with tempfile.TemporaryDirectory() as home:
         env |= {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "XDG_DATA_HOME": home}
@@ -188,11 +196,16 @@ def _program(name: str) -> str:
 
 def _npm_install(agent: Agent, into: Path) -> None:
     """Install a script with all it needs, its install scripts run."""
-    argv = [_program("npm"), "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(into), agent.spec]
+    _npm_put((agent.spec,), into)
+
+
+def _npm_put(packages: tuple[str, ...], into: Path) -> None:
+    argv = [_program("npm"), "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(into), *packages]
     env = {**_ENVIRONMENT, "PATH": f"{install(NODE).parent}:{_ENVIRONMENT.get('PATH', '')}"}
     done = subprocess.run(argv, capture_output=True, text=True, cwd=into, env=env, timeout=900)
     if done.returncode:
-        raise InstallError(f"npm install {agent.spec} failed: {done.stderr.strip() or done.stdout.strip()}")
+        said = done.stderr.strip() or done.stdout.strip()
+        raise InstallError(f"npm install {' '.join(packages)} failed: {said}")
 
 
 def _runs(python: str) -> bool:
@@ -252,6 +265,22 @@ def npm_pack(agent: Agent, into: Path) -> None:
     for entry in (into / "package").iterdir():
         entry.rename(into / entry.name)
     (into / "package").rmdir()
+
+
+def _unpack_bundle(agent: Agent, into: Path) -> None:
+    """Unpack a script and link its programs, as npm does, with no more of what it names than it loads."""
+    unpacked = into / "package"
+    unpacked.mkdir()
+    npm_pack(agent, unpacked)
+    about = json.loads((unpacked / "package.json").read_text())
+    _npm_put(tuple(f"{name}@{about['dependencies'][name]}" for name in agent.loads), into)
+    package, programs = into / "node_modules" / agent.source, into / "node_modules/.bin"
+    package.parent.mkdir(parents=True, exist_ok=True)
+    programs.mkdir(exist_ok=True)
+    unpacked.rename(package)
+    for name, script in about["bin"].items():
+        (package / script).chmod(0o755)
+        (programs / name).symlink_to(os.path.relpath(package / script, programs))
 
 
 def main(argv: list[str] | None = None) -> int:

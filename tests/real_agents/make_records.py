@@ -64,11 +64,19 @@ TURNS: dict[str, tuple[tuple[str, str], ...]] = {
     "kimi": (_TEXT, _PLANS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, _CHILD, _FAILS),
     "pi": (_TEXT, _ASKS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, ("done", "ERROR 429 1 THEN AFTER 1 fine"), _FAILS),
     "cline": (_TEXT, _ASKS, _STOPS, ("proceed", _REFUSES[1]), _PICKS, _FAILS),
+    # What the others do not show: a list of what is to be done, and what a model with a price has cost.
+    "gemini-plan": (("allow", "TODO 1 THEN TODO 2 THEN TOKENS 100000"), _TEXT),
+    "qwen-plan": (_PLANS, _TEXT),
+    "opencode-price": (_TEXT,),
+    "kilo-price": (_TEXT,),
+    "aider-price": (_TEXT,),
 }
+#: Of a million tokens, in dollars: those of the prompt, those of the answer.
+_PRICES = 3, 15
 #: Without these Claude keeps no list of tasks when nobody has asked for one.
 ENV = {"claude": {"CLAUDE_CODE_ENABLE_TASKS": "1", "CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}
 #: More words behind its name: Codex plans only when it is told to.
-WORDS = {"codex": ("-c", "tools.update_plan.enabled=true")}
+WORDS = {"codex": ("-c", "tools.update_plan.enabled=true"), "gemini-plan": ("-m", "gemini-2.5-pro")}
 #: Most characters of a text that is kept.
 MOST = 480
 #: How long a turn may take on a machine that has much else to do, in seconds.
@@ -85,6 +93,12 @@ def play(session: Session, turns: tuple[tuple[str, str], ...]) -> None:
                 session.asked("permission", PATIENCE_S)
                 session.rest(1.5)
                 session.approve(PATIENCE_S)
+            case "allow":  # a call that it asks about alone, and others like it for the session
+                session.shows("Do you want to proceed", PATIENCE_S)
+                session.truth("waiting:permission")
+                session.rest(1.5)
+                session.keys(("\x1b[B", "\r"), "working")
+                session.finished(PATIENCE_S)
             case "deny":
                 session.asked("permission", PATIENCE_S)
                 session.rest(1.5)
@@ -158,32 +172,50 @@ def _is_json(cell: object) -> bool:
     return isinstance(cell, str) and cell.startswith("{")
 
 
-def keep(agent: str, home: Path, truths: list[tuple[float, str]]) -> None:
-    """Put what *agent* kept in *home* into the tests, with what was true."""
+def put_prices(agent: str, home: Path) -> None:
+    """Let the scripted model have a price."""
+    if agent == "aider":
+        prices = {"input_cost_per_token": _PRICES[0] / 1e6, "output_cost_per_token": _PRICES[1] / 1e6}
+        about = {"max_input_tokens": 200_000, "litellm_provider": "openai", "mode": "chat", **prices}
+        (home / ".aider.model.metadata.json").write_text(json.dumps({"openai/scripted": about}))
+        return
+    path = home / f".config/{agent}/{agent}.json"
+    settings = json.loads(path.read_text())
+    settings["provider"]["scripted"]["models"]["scripted"]["cost"] = dict(
+        zip(("input", "output"), _PRICES, strict=True)
+    )
+    path.write_text(json.dumps(settings))
+
+
+def keep(name: str, home: Path, truths: list[tuple[float, str]]) -> None:
+    """Put what an agent kept in *home* into the tests, with what was true."""
+    agent = name.partition("-")[0]
     found = sorted(home.glob(PLACES[agent]), key=lambda path: path.name)
     how: Callable[[Path], str] = keep_tables if found[0].suffix == ".db" else keep_lines
-    folder = RECORDS / agent
+    folder = RECORDS / name
     folder.mkdir(parents=True, exist_ok=True)
     suffix = ".sql" if how is keep_tables else found[0].suffix
     for number, path in enumerate(found):
-        name = f"record{number or ''}{suffix}.gz"
-        (folder / name).write_bytes(gzip.compress(how(path).encode(), 9, mtime=0))
+        (folder / f"record{number or ''}{suffix}.gz").write_bytes(gzip.compress(how(path).encode(), 9, mtime=0))
     about = {"version": AGENTS[agent].version, "truths": truths}
     (folder / "about.json").write_text(json.dumps(about, indent=1) + "\n")
 
 
-def make(agent: str) -> None:
-    """Drive *agent*, and keep its record."""
+def make(name: str) -> None:
+    """Drive an agent, and keep its record; behind a `-` stands what is special about it."""
+    agent, _, way = name.partition("-")
     with Session(agent) as session:
-        session.launch.env.update(ENV.get(agent, {}))
-        session.start(*WORDS.get(agent, ()))
-        play(session, TURNS[agent])
-        keep(agent, session.home, session.truths_so_far())
+        session.launch.env.update(ENV.get(name, {}))
+        if way == "price":
+            put_prices(agent, session.home)
+        session.start(*WORDS.get(name, ()))
+        play(session, TURNS[name])
+        keep(name, session.home, session.truths_so_far())
 
 
 def main(names: list[str]) -> int:
     """Make the records of all agents, or of those named."""
-    for agent in names or list(PLACES):
+    for agent in names or list(TURNS):
         make(agent)
         sys.stdout.write(f"{agent}\n")
         sys.stdout.flush()

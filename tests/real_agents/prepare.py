@@ -211,7 +211,7 @@ def _pi(home: Path, port: int) -> Launch:
     }
     _write(home / ".pi/agent/models.json", {"providers": {"scripted": provider}})
     _write(home / ".pi/agent/settings.json", {"defaultProvider": "scripted", "defaultModel": "scripted"})
-    package = AGENTS["pi"].folder / "node_modules/@mariozechner/pi-coding-agent"
+    package = AGENTS["pi"].folder / "node_modules" / AGENTS["pi"].source
     for name in _PI_EXTENSIONS:
         text = (package / f"examples/extensions/{name}.ts").read_text()
         # As it comes it asks for three commands alone; here for all of them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -15,10 +15,15 @@ from tallylight.evidence.records.readers import READERS, Reader
 from tallylight.evidence.records.reading import Reading
 
 FOLDER = Path(__file__).parent
-#: The reader of each agent's record.
-AGENTS = {name: name for name in READERS} | {"kilo": "opencode"}
+#: The name of the reader of every record that was kept, by its folder: an agent, and behind a `-` an older version or
+#: what is special about it.
+AGENTS = {
+    path.parent.name: {"kilo": "opencode"}.get(base := path.parent.name.partition("-")[0], base)
+    for path in sorted(FOLDER.glob("*/about.json"))
+}
 #: Those that keep a file of lines; the others a database, or a document that is written anew each time.
-FILES = tuple(sorted(name for name in AGENTS if AGENTS[name] not in ("opencode", "cline")))
+FILES = tuple(name for name, reader in AGENTS.items() if reader not in ("opencode", "cline"))
+DATABASES = tuple(name for name, reader in AGENTS.items() if reader == "opencode")
 
 
 @attrs.frozen
@@ -41,6 +46,18 @@ class Kept:
     def truth(self, at: float) -> str:
         """What was true then."""
         return next((name for since, name in reversed(self.truths) if since <= at), "starting")
+
+    def steps(self) -> Iterator[Reading]:
+        """The readings of it as it grew: line by line, of a document whole each time, of a database by messages."""
+        state: Reading | None = None
+        parts: Iterable[bytes] = self.lines
+        if self.reader.is_rewritten:
+            parts = self.prefixes()
+        elif self.reader.queries:
+            parts = grown(self.agent)
+        for part in parts:
+            state = self.reader.read(part, state)
+            yield state
 
     def prefixes(self) -> Iterator[bytes]:
         """It as it was after each of its lines; a document, after each of its messages."""
@@ -85,6 +102,18 @@ def rows(database: sqlite3.Connection) -> bytes:
     reader = READERS["opencode"]
     (session,) = database.execute("select id from session where parent_id is null").fetchone()
     return reader.rows([row for query in reader.queries for row in database.execute(query, (session,))])
+
+
+def grown(agent: str) -> Iterator[bytes]:
+    """What the reader of databases was given of that of *agent*: before its first message, and after each."""
+    database = sqlite3.connect(":memory:")
+    database.executescript(gzip.decompress((FOLDER / agent / "record.sql.gz").read_bytes()).decode())
+    messages = [row[0] for row in database.execute("select id from message order by time_created, id")]
+    for number in range(len(messages) + 1):
+        part = sqlite3.connect(":memory:")
+        database.backup(part)
+        part.executemany("delete from message where id = ?", [(id_,) for id_ in messages[number:]])
+        yield rows(part)
 
 
 def read(record: Kept, *parts: bytes) -> Reading:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -12,7 +13,9 @@ import pytest
 
 from tallylight.evidence.records import aider, claude, cline, codex, copilot, gemini, kimi, opencode, pi, qwen
 from tallylight.evidence.records.locate import Candidate, Facts, Place, mine
+from tallylight.evidence.records.readers import READERS
 from tallylight.pane.record_places import DiskPlaces
+from tests.evidence.records.kept import kept
 from tests.tables import each
 
 
@@ -250,6 +253,88 @@ def test_opencode_by_title(title: str) -> None:
     alone = attrs.evolve(facts, rivals=(), title="OpenCode")
     assert opencode.locate(alone, HandPlaces(answers=rows[:1])) == Place(database, "s1")
     assert opencode.locate(attrs.evolve(alone, open_files=()), HandPlaces(answers=rows)) is None
+
+
+# Two sessions of one agent in one directory ---------------------------------------------------------------------------
+
+#: When the two processes were started, and when their sessions began, in seconds since the epoch.
+STARTS, BEGAN = (1_000.0, 1_020.0), (1_005.0, 1_050.0)
+
+
+def _iso(at: float) -> str:
+    return datetime.datetime.fromtimestamp(at, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def _codex(number: int, began: float) -> tuple[str, tuple[float, object]]:
+    head = json.loads(kept("codex").lines[0])
+    id_ = head["payload"]["id"][:-1] + str(number)
+    head["payload"] |= {"id": id_, "timestamp": _iso(began), "cwd": "/w/api"}
+    return f"/home/u/.codex/sessions/1970/01/01/rollout-1970-01-01T00-17-0{number}-{id_}.jsonl", (1_090.0, head)
+
+
+def _gemini(number: int, began: float) -> tuple[str, tuple[float, object]]:
+    head = json.loads(kept("gemini").lines[0]) | {"startTime": _iso(began), "sessionId": str(number)}
+    return f"/home/u/.gemini/tmp/api/chats/session-1970-01-01T00-16-0000000{number}.jsonl", (1_090.0, head)
+
+
+def _kimi(number: int, began: float) -> tuple[str, tuple[float, object]]:
+    head = json.loads(kept("kimi").lines[0]) | {"created_at": round(1000 * began)}
+    return f"/home/u/.kimi-code/sessions/wd_api_1/session_{number}/agents/main/wire.jsonl", (1_090.0, head)
+
+
+def _pi(number: int, began: float) -> tuple[str, tuple[float, object]]:
+    head = json.loads(kept("pi").lines[0]) | {"id": f"a-{number}", "timestamp": _iso(began), "cwd": "/w/api"}
+    name = _iso(began).replace(":", "-").replace(".", "-")
+    return f"/home/u/.pi/agent/sessions/--w-api--/{name}_a-{number}.jsonl", (1_090.0, head)
+
+
+_INDEX: dict[str, tuple[float, object]] = {
+    "/home/u/.gemini/projects.json": (1.0, {"projects": {"/w/api": "api"}}),
+    "/home/u/.kimi-code/workspaces.json": (1.0, {"version": 1, "workspaces": {"wd_api_1": {"root": "/w/api"}}}),
+}
+
+
+@each(("agent", "session"), [("codex", _codex), ("gemini", _gemini), ("kimi", _kimi), ("pi", _pi)])
+def test_two_told_apart_by_when_they_began(
+    agent: str, session: Callable[[int, float], tuple[str, tuple[float, object]]]
+) -> None:
+    """As real records begin: each process has its own; where either may have begun both, neither has any."""
+    locate = READERS[agent].locate
+    files = [session(number, began) for number, began in enumerate(BEGAN)]
+    places = HandPlaces({**_INDEX, **dict(files)})
+    for own, other, (path, _) in zip(STARTS, STARTS[::-1], files, strict=True):
+        assert locate(attrs.evolve(FACTS, started=own, rivals=(other,)), places) == Place(path)
+    late = [session(number, 1_050.0 + number) for number in range(2)]
+    for own, other in zip(STARTS, STARTS[::-1], strict=True):
+        assert locate(attrs.evolve(FACTS, started=own, rivals=(other,)), HandPlaces({**_INDEX, **dict(late)})) is None
+    # The newest is not it because it is the newest.
+    assert locate(FACTS, HandPlaces({**_INDEX, **dict(files)})) is None
+
+
+def test_two_told_apart_by_what_says_whose_they_are() -> None:
+    """Claude's status file names the session, Qwen's the process, Copilot holds a file, Kilo has a title."""
+    one, two = (attrs.evolve(FACTS, pid=pid, pids=(), rivals=(1_000.0,)) for pid in (7, 9))
+
+    folder = "/home/u/.claude/projects/-w-api"
+    transcripts = HandPlaces({f"{folder}/s-{pid}.jsonl": (1_000.0 + pid, "") for pid in (7, 9)})
+    status = {
+        f"/home/u/.qwen/sessions/{pid}.json": (1_003.0, {"pid": pid, "sessionId": f"s-{pid}", "workDir": "/w/api"})
+        for pid in (7, 9)
+    }
+    top = "/home/u/.copilot/session-state"
+    locks = HandPlaces({f"{top}/s-{pid}/inuse.{pid}.lock": (1_003.0, "") for pid in (7, 9)})
+    database = "/home/u/.local/share/kilo/kilo.db"
+    rows = HandPlaces(answers=(("s-7", "Fix the parser", 1_005_000), ("s-9", "Write a test", 1_006_000)))
+    titles = {7: "Kilo CLI | Fix the parser", 9: "Kilo CLI | Write a te…"}
+    for facts in (one, two):
+        name = f"s-{facts.pid}"
+        assert claude.locate(attrs.evolve(facts, session=name), transcripts) == Place(f"{folder}/{name}.jsonl")
+        assert qwen.locate(facts, HandPlaces(status)) == Place(f"/home/u/.qwen/projects/-w-api/chats/{name}.jsonl")
+        assert copilot.locate(facts, locks) == Place(f"{top}/{name}/events.jsonl")
+        titled = attrs.evolve(facts, open_files=(database,), title=titles[facts.pid])
+        assert opencode.locate(titled, rows) == Place(database, name)
+        assert opencode.locate(attrs.evolve(titled, title="Kilo CLI"), rows) is None
+    assert claude.locate(one, transcripts) is None
 
 
 def test_aider_by_directory() -> None:

@@ -1,7 +1,7 @@
 """
 Claude Code's transcript, for what it tells beside the status: `<config>/projects/<directory>/<session>.jsonl`.
 
-As seen in 2.1.329. Which session it is, its status file says (`claude_status`); how a turn ended is `claude_ending`'s.
+As seen in 2.1.330. Which session it is, its status file says (`claude_status`); how a turn ended is `claude_ending`'s.
 The list of what is to be done comes task by task (`TaskCreate`, `TaskUpdate`) or as a whole (`TodoWrite`).
 """
 

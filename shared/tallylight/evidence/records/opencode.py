@@ -1,13 +1,14 @@
 """
 OpenCode's database, and that of Kilo, which is made of it: `~/.local/share/<name>/<name>.db`, SQLite.
 
-As seen in OpenCode 1.18.33 and Kilo 7.7.7. Tables `session`, `message` and `part`, each message and part with its JSON
+As seen in OpenCode 1.18.33 and Kilo 7.7.9. Tables `session`, `message` and `part`, each message and part with its JSON
 in `data`, and `todo`. What is read is handed on as one JSON object a row: the reader is as pure as the others.
 
 A turn is a user's message and those of the assistant after it: the last one of them tells by `finish` (`stop`, or
-`tool-calls` when another follows) and `error` how it went. A call that was refused ends it as well. What a person is
-asked is not in it. Which process has which session is not either: a session belongs to the one that worked in its
-directory when it began, or whose window has its title.
+`tool-calls` when another follows) and `error` how it went. `finish` is there 0.1 to 0.3 s before `completed`, and no
+less an end: what comes between is the agent's own. A call that was refused ends a turn as well. What a person is asked
+is not in it. Which process has which session is not either: a session belongs to the one that worked in its directory
+when it began, or whose window has its title.
 """
 
 from __future__ import annotations
@@ -131,11 +132,12 @@ def _message(found: Reading, data: dict[str, Any], at: float | None, parts: list
 def _answer(
     found: Reading, data: dict[str, Any], completed: float | None, at: float | None, parts: list[dict[str, Any]]
 ) -> None:
-    is_refused = False
+    is_refused, said = False, None
     for part in parts:
         call = table(part, "state")
         if part.get("type") == "text":
             found.replied(part.get("text"))
+            said = epoch(table(part, "time").get("end")) or said
         elif part.get("type") == "tool" and call.get("status") in ("pending", "running"):
             found.called(part.get("callID"), part.get("tool"), target(call.get("input")))
         elif part.get("type") == "tool" and call.get("status") == "error":
@@ -145,8 +147,9 @@ def _answer(
         found.ended(Status.IDLE, completed or at, "its record: the turn was broken off")
     elif error:
         found.ended(Status.ERROR, completed or at, "its record: the turn failed", table(error, "data").get("message"))
-    elif completed is not None and data.get("finish") == "stop":
-        found.ended(Status.DONE, completed, "its record: the turn ended")
+    elif data.get("finish") == "stop" and (said or completed) is not None:
+        # The same time in both, or it would be told as two ends.
+        found.ended(Status.DONE, said or completed, "its record: the turn ended")
     elif completed is not None and is_refused:
         found.ended(Status.IDLE, completed, "its record: a call was refused")
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions.answer import Holder, Seen
+from tallylight.actions.answer import Seen
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Later
 from tallylight.actions.once import Once
 from tallylight.actions.queue import ENDED, READY_S, TYPED, put, step, written
 from tallylight.evidence.looks import Look
@@ -16,7 +17,7 @@ from tallylight.model.status import Kind, Status
 from tests.actions.desk import PANE, PID, START, Desk, holder, seen
 from tests.tables import each
 
-HOLDER = Holder(PANE, "claude", PID, START)
+GIVEN = Later(PANE, PID, START, "Go on")
 WAITS = Queued(pid=PID, start=START, text="Go on")
 
 
@@ -120,14 +121,14 @@ def test_what_can_never_be_typed_is_told_at_once() -> None:
     """Nothing, too much, controls, lines for a program that takes no paste; and another process than it was for."""
     rules = {"": "text", "x" * 5000: "too-long", "\x1b[A": "text", "a\u202eb": "text", "one\ntwo": "lines"}
     for text, rule in rules.items():
-        found = put(Desk(WORKING), HOLDER, text)
+        found = put(Desk(WORKING), attrs.evolve(GIVEN, text=text))
         assert isinstance(found, Refusal) and found.rule == rule
-    pasted = put(Desk(seen("claude/working-80", takes_paste=True)), HOLDER, "one\ntwo")
+    pasted = put(Desk(seen("claude/working-80", takes_paste=True)), attrs.evolve(GIVEN, text="one\ntwo"))
     assert pasted == attrs.evolve(WAITS, text="one\ntwo")
-    for other in (attrs.evolve(HOLDER, pid=1), attrs.evolve(HOLDER, start=1), attrs.evolve(HOLDER, pane="9")):
-        found = put(Desk(WORKING), other, "Go on")
+    for other in (attrs.evolve(GIVEN, pid=1), attrs.evolve(GIVEN, start=1), attrs.evolve(GIVEN, pane="9")):
+        found = put(Desk(WORKING), other)
         assert isinstance(found, Refusal) and found.rule == "process"
-    assert put(Desk(WORKING), HOLDER, "Go on") == WAITS == put(Desk(ASKING), HOLDER, "Go on")
+    assert put(Desk(WORKING), GIVEN) == WAITS == put(Desk(ASKING), GIVEN)
 
 
 def test_a_program_that_takes_no_paste_any_more_is_told() -> None:

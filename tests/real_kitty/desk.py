@@ -124,9 +124,9 @@ class Desk:
 
     def configure(self, config: str) -> None:
         """Change config.toml, and wait until the running host has read it."""
-        stamp = self.host("host._settings.current.stamp")
+        stamp = self.host("host._settings.current.stamps")
         self.config_toml.write_text(config)
-        self.kitty.wait_until(lambda: self.host("host._settings.current.stamp") != stamp, what="the new settings")
+        self.kitty.wait_until(lambda: self.host("host._settings.current.stamps") != stamp, what="the new settings")
 
     def host(self, expression: str) -> Any:
         """The value of an expression over `host`, the `KittyHost` that runs in this kitty."""

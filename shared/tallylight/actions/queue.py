@@ -20,6 +20,7 @@ import attrs
 
 from tallylight.actions.answer import Done, Holder, Seen, Typist, holder_of, reached
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Later
 from tallylight.actions.once import Once, Still
 from tallylight.actions.say import Say, lines_problem, taker, text_problem
 from tallylight.evidence.looks import Look
@@ -37,23 +38,23 @@ ENDED = "its agent has ended"
 TYPED = "something else was typed at its prompt"
 
 
-def put(typist: Typist, holder: Holder, text: str) -> Queued | Refusal:
-    """Have *text* wait for the end of the turn of *holder*, if that still is who holds the pane."""
-    refused = text_problem(text)
-    return reached(lambda: _put(typist, holder, text)) if refused is None else refused
+def put(typist: Typist, given: Later) -> Queued | Refusal:
+    """Have the text of *given* wait for the end of a turn, if the agent that it is for still holds the pane."""
+    refused = text_problem(given.text)
+    return reached(lambda: _put(typist, given)) if refused is None else refused
 
 
-def _put(typist: Typist, holder: Holder, text: str) -> Queued | Refusal:
+def _put(typist: Typist, given: Later) -> Queued | Refusal:
     seen = typist.see()
     if isinstance(seen, Refusal):
         return seen
     held = holder_of(seen)
     if isinstance(held, Refusal):
         return held
-    if (held.pane, held.pid, held.start) != (holder.pane, holder.pid, holder.start):
+    if (held.pane, held.pid, held.start) != (given.pane, given.pid, given.start):
         return Refusal("process", "another process is in the foreground of that pane now; nothing is queued")
-    refused = lines_problem(seen, text)
-    return Queued(pid=held.pid, start=held.start, text=text) if refused is None else refused
+    refused = lines_problem(seen, given.text)
+    return Queued(pid=held.pid, start=held.start, text=given.text) if refused is None else refused
 
 
 def step(typist: Typist, once: Once, queued: Queued, now: float, *, is_alive: bool) -> Queued | None:

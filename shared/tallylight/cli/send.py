@@ -14,6 +14,7 @@ import sys
 
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Given, Later
 from tallylight.actions.say import MAX_TEXT, Say, text_problem
 from tallylight.cli.exit_codes import GONE, REFUSED
 from tallylight.cli.output import clean
@@ -21,7 +22,6 @@ from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION
 from tallylight.config.config_file import load_config
 from tallylight.hosts.detached.sessions import Multiplexers
-from tallylight.hosts.script_messages import Given, Later
 from tallylight.hosts.scripting import Reach, read_id
 from tallylight.model.errors import TallyError
 from tallylight.snapshot.addresses import Found, pick, read_panes

@@ -1,10 +1,10 @@
 """
 What a script asks of a terminal, and what it is told: lines of JSON over `snapshot.sockets`.
 
-It asks with a list of words, a verb, a pane and what the verb needs; the terminal answers each with an object: *rows*,
-a screen; *question*, what is asked on it; *holder*, the agent in the foreground; *done*, what was typed; or *refused*,
-the rule, with *text*. Lines are read up to
-`MAX_ASKED` and `channel.MAX_MESSAGE` bytes; what is longer ends the connection.
+It asks with a list of words, a verb, a pane and what the verb needs (`actions.given` has those that type); the terminal
+answers each with an object: *rows*, a screen; *question*, what is asked on it; *holder*, the agent in the foreground;
+*done*, what was typed; or *refused*, the rule, with *text*. Lines are read up to `MAX_ASKED` and `channel.MAX_MESSAGE`
+bytes; what is longer ends the connection.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.actions.answer import Answer, Done, Holder, Question
+from tallylight.actions.answer import Done, Holder, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import DecodeError
 from tallylight.ui.agent_list import channel
 from tallylight.wire import values
@@ -44,50 +43,6 @@ class Rows:
 
 
 Told = Rows | Question | Holder | Done | Refusal
-
-
-@attrs.frozen
-class Later:
-    """*text* for the agent whose process is *pid*, begun at *start*: to be typed when its turn has ended."""
-
-    pane: str
-    pid: int
-    start: int
-    text: str
-
-
-#: What types.
-Given = Answer | Say | Interrupt | Later
-
-
-def words_of(given: Given) -> tuple[str, ...]:
-    """How *given* is asked: a verb, and all but the pane, which stands behind the verb."""
-    being = (str(given.pid), str(given.start))
-    if isinstance(given, Answer):
-        return ("answer", *being, given.fingerprint, str(given.number))
-    if isinstance(given, Say):
-        return ("say", *being, given.fingerprint, str(int(given.enter)), given.text)
-    if isinstance(given, Later):
-        return ("queue", *being, given.text)
-    return ("interrupt", *being)
-
-
-def given_of(words: Sequence[str]) -> Given | None:
-    """What *words*, a verb, a pane and the rest of `words_of`, ask to be typed; None if they are something else."""
-    match words:
-        case ["answer", pane, pid, start, fingerprint, number] if _are_numbers(pid, start, number):
-            return Answer(pane, int(pid), int(start), fingerprint, int(number))
-        case ["say", pane, pid, start, fingerprint, "0" | "1" as enter, text] if _are_numbers(pid, start):
-            return Say(pane, int(pid), int(start), text, enter == "1", fingerprint)
-        case ["queue", pane, pid, start, text] if _are_numbers(pid, start):
-            return Later(pane, int(pid), int(start), text)
-        case ["interrupt", pane, pid, start] if _are_numbers(pid, start):
-            return Interrupt(pane, int(pid), int(start))
-    return None
-
-
-def _are_numbers(*words: str) -> bool:
-    return all(values.is_number(word, 19) for word in words)
 
 
 def encode(told: Told) -> bytes:

@@ -19,13 +19,14 @@ from tallylight.actions import answer as answers
 from tallylight.actions.answer import Answer, Done, Holder, Question, Typist
 from tallylight.actions.caller import Being, caller_of
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Given, Later, words_of
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.permission import Verdict, check
 from tallylight.actions.say import Interrupt, Say
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
-from tallylight.hosts.script_messages import Given, Later, Rows, Told, decode, words_of
+from tallylight.hosts.script_messages import Rows, Told, decode
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import HOST, is_elsewhere
@@ -113,7 +114,8 @@ class Reach:
         if refused is not None:
             told: Told = refused
         elif _is_asked(found):
-            told = self._ask(found, *words_of(given))
+            verb, _, *rest = words_of(given)
+            told = self._ask(found, verb, *rest)
         else:
             told = self._at(found, lambda typist: self._give(found, typist, given))
         return told if isinstance(told, Done | Refusal) else _STRANGE

@@ -103,8 +103,8 @@ def test_the_person_decides(rig: Rig, one_tab: TabManager, config: Path, setting
     one_tab.tab_bar_should_be_visible = bar
     rig.until(lambda: rig.host._settings.current is not None, "the settings")
     config.write_text(f"[kitty]\n{settings}\n")
-    stamp = rig.host._settings.current.stamp
-    rig.until(lambda: rig.host._settings.current.stamp != stamp, "the new settings")
+    stamp = rig.host._settings.current.stamps
+    rig.until(lambda: rig.host._settings.current.stamps != stamp, "the new settings")
     say(rig, 1, "waiting")
 
     assert rig.kitty.titles.get(1, "") == title

@@ -71,8 +71,8 @@ def test_a_mistake_keeps_what_was_in_force(running: Rig, config: Path) -> None:
     write(config, "[kitty]\nstyle = 'colour'\npuls = false\n")
     running.until(lambda: notices(running), "the notice")
     write(config, "[kitty]\nstyle = 'colour'\npuls = false\n# the same mistake\n")
-    stamp = running.host._settings.current.stamp
-    running.until(lambda: running.host._settings.current.stamp != stamp, "the next reading")
+    stamp = running.host._settings.current.stamps
+    running.until(lambda: running.host._settings.current.stamps != stamp, "the next reading")
 
     assert running.host._tabs.style == "icon"
     (line,), (notice,) = running.kitty.log, notices(running)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import words_of
 from tallylight.hosts.machines.messages import Ask, Reply, decode, encode
 from tallylight.hosts.script_messages import decode as decode_told
-from tallylight.hosts.script_messages import words_of
 from tallylight.model.status import Status
 from tallylight.snapshot.schema import Pane
 from tests.actions.desk import PANE, Desk
@@ -23,7 +23,7 @@ def test_hostile_answers() -> None:
             desk.now = case.before
             given = case.change(desk.shown().answer(case.number))
             desk.now = case.after
-            verb, *rest = words_of(given)
+            verb, _, *rest = words_of(given)
             end.send(encode(Ask(number, (verb, "sessions-7", given.pane, *rest))) or b"")
             reply = decode(end.lines(1)[0])
             assert isinstance(reply, Reply), case.name

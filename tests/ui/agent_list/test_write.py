@@ -253,7 +253,7 @@ def test_the_channel_carries_the_text_and_whom_it_is_for() -> None:
     data = b""
     while not data.endswith(b"\n"):
         data += near.recv(100_000)
-    assert json.loads(data) == ["say", "1", "70", "700", text]
+    assert json.loads(data) == ["say", "1", "70", "700", "", "1", text]
     near.close()
     assert private.say(Say(row, HOLDER, text)) == "the terminal does not answer"
 

@@ -33,6 +33,7 @@ from kitty.utils import log_error
 
 from tallylight.actions import fork
 from tallylight.actions.answer import Answer, Done, Holder, Question
+from tallylight.actions.given import Later, given_of
 from tallylight.actions.say import Busy, Say
 from tallylight.hosts.kitty import actions, answering, queue, screens
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -197,17 +198,18 @@ class _List:
         if verb == "taker":
             taker = self.host.once.taker(typist)
             return taker if isinstance(taker, Holder | Busy) else taker.text
-        if verb == "queue" and len(words) == 5 and (text := _text_of(words)) is not None:
-            refused = queue.put(typist, text)
-            return refused.text if refused is not None else ""
         if verb == "unqueue":
             pane.queue(None)
             return ""
-        if verb == "say" and len(words) == 5 and (text := _text_of(words)) is not None:
-            done = self.host.once.say(typist, text)
-            return "" if isinstance(done, Done) else done.text
-        if verb == "answer" and len(words) == 6 and (given := _answer_of(words)) is not None:
-            return answering.answer(typist, given).text
+        match given_of(words):
+            case Later() as later:
+                refused = queue.put(typist, later)
+                return refused.text if refused is not None else ""
+            case Say() as text:
+                done = self.host.once.say(typist, text)
+                return "" if isinstance(done, Done) else done.text
+            case Answer() as answer:
+                return answering.answer(typist, answer).text
         return "a list cannot ask for that"
 
     def _picture(self, window: Any, has: str) -> Picture:
@@ -322,22 +324,6 @@ def _know_labels(found: object) -> None:
     # What is wrong with the file, the list tells.
     if isinstance(found, Labels):
         _labels = found
-
-
-def _answer_of(words: Sequence[str]) -> Answer | None:
-    """The answer that *words* name: pane, process, its start, fingerprint, choice."""
-    _, pane, pid, start, fingerprint, number = words
-    if not all(is_number(word, 23) for word in (pid, start, number)):
-        return None
-    return Answer(pane, int(pid), int(start), fingerprint, int(number))
-
-
-def _text_of(words: Sequence[str]) -> Say | None:
-    """The text that *words* name: pane, process, its start, the text."""
-    _, pane, pid, start, text = words
-    if not all(is_number(word, 23) for word in (pid, start)):
-        return None
-    return Say(pane, int(pid), int(start), text, enter=True)
 
 
 def command(installed: str, *words: str) -> list[str]:

@@ -11,20 +11,18 @@ import time
 from typing import TYPE_CHECKING
 
 from tallylight.actions import queue
-from tallylight.actions.answer import Holder
 from tallylight.actions.gate import Refusal
-from tallylight.actions.say import Say
+from tallylight.actions.given import Later
 from tallylight.evidence import process_table
 from tallylight.hosts.kitty.typist import WindowTypist
-from tallylight.hosts.script_messages import Later
 
 if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
 
 
-def put(typist: WindowTypist, given: Say | Later) -> Refusal | None:
+def put(typist: WindowTypist, given: Later) -> Refusal | None:
     """Have the text of *given* wait in the window of *typist*; why not, if it does not."""
-    found = queue.put(typist, Holder(given.pane, "", given.pid, given.start), given.text)
+    found = queue.put(typist, given)
     if isinstance(found, Refusal):
         return found
     typist.pane.queue(found)

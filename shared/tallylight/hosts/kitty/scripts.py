@@ -26,6 +26,7 @@ from tallylight.actions import answer as answers
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.caller import Being, Caller, being_of, caller_of
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Later, given_of
 from tallylight.actions.permission import Pairs, Verdict, check
 from tallylight.actions.say import Say
 from tallylight.evidence import process_table
@@ -35,7 +36,7 @@ from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
 from tallylight.hosts.kitty.typist import WindowTypist
-from tallylight.hosts.script_messages import MAX_ASKED, Later, Told, encode, given_of
+from tallylight.hosts.script_messages import MAX_ASKED, Told, encode
 from tallylight.snapshot import sockets
 from tallylight.snapshot.writer import SnapshotError
 from tallylight.ui.agent_list.channel import CHUNK, Lines, TooLongError, read_words

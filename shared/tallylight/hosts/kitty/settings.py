@@ -21,14 +21,15 @@ from tallylight.agents.agent import Agents
 from tallylight.config import config_file
 from tallylight.config.settings import Config
 from tallylight.files import directories
+from tallylight.files.read_write import Stamp, stamp
 from tallylight.hosts.worker import Worker
 
 #: How often, in seconds, the files are looked at for a change.
 LOOK_S = 1.0
 JOB = "settings"
 
-#: What tells one state of the files from another: path, time of change, size and inode of each.
-Stamp = tuple[tuple[str, int, int, int], ...]
+#: What tells one state of the files from another: the path of each, with its stamp.
+Stamps = tuple[tuple[Path, Stamp | None], ...]
 
 
 @attrs.frozen
@@ -39,7 +40,7 @@ class Settings:
     agents: Agents
     command: str
     problems: tuple[str, ...]
-    stamp: Stamp = ()
+    stamps: Stamps = ()
 
 
 def read(before: Settings | None = None) -> Settings:
@@ -49,36 +50,28 @@ def read(before: Settings | None = None) -> Settings:
     At the start there is no such thing, and a mistake costs only itself.
     """
     # First: what changes while it is read is read again.
-    stamp = tuple(_stamp())
+    stamps = tuple(_stamps())
     config, problems = config_file.load_config(os.environ)
     agents, more = agent_files.load_agents(os.environ)
     if before is not None:
         config = before.config if problems else config
         agents = before.agents if more else agents
-    return Settings(config, agents, fork.own_command(), tuple(map(str, (*problems, *more))), stamp)
+    return Settings(config, agents, fork.own_command(), tuple(map(str, (*problems, *more))), stamps)
 
 
-def _stamp() -> Iterator[tuple[str, int, int, int]]:
+def _stamps() -> Iterator[tuple[Path, Stamp | None]]:
     folder = directories.config_dir(os.environ)
     try:
         agents = sorted((folder / "agents").glob("*.toml"))[: agent_files.MAX_AGENT_FILES]
     except OSError:
         agents = []
     for path in (directories.config_file(os.environ), *agents):
-        yield _stamp_of(path)
-
-
-def _stamp_of(path: Path) -> tuple[str, int, int, int]:
-    try:
-        found = path.stat()
-    except OSError:
-        return str(path), 0, 0, 0
-    return str(path), found.st_mtime_ns, found.st_size, found.st_ino
+        yield path, stamp(path)
 
 
 def _read_again(before: Settings, is_asked: bool) -> Settings | None:
     """What is there now; None if the files are those of *before*, unless a person *is_asked* for it."""
-    return read(before) if is_asked or tuple(_stamp()) != before.stamp else None
+    return read(before) if is_asked or tuple(_stamps()) != before.stamps else None
 
 
 @attrs.define

@@ -21,6 +21,7 @@ import attrs
 
 from tallylight.actions.answer import Done
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Later, given_of
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.machines.messages import (
     BEAT_S,
@@ -42,7 +43,7 @@ from tallylight.hosts.machines.messages import (
     is_id,
 )
 from tallylight.hosts.mailbox import Mailbox
-from tallylight.hosts.script_messages import Later, Told, given_of
+from tallylight.hosts.script_messages import Told
 from tallylight.hosts.script_messages import encode as encode_told
 from tallylight.hosts.scripting import Reach
 from tallylight.model.errors import TallyError

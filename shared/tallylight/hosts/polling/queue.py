@@ -21,9 +21,9 @@ from queue import Empty
 from typing import TypeVar
 
 from tallylight.actions import queue
-from tallylight.actions.answer import Holder
 from tallylight.actions.caller import caller_of
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Later, given_of
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.agents import agent_files
@@ -35,7 +35,6 @@ from tallylight.model.queued import Queued
 from tallylight.snapshot import sockets
 from tallylight.snapshot.schema import Pane
 from tallylight.ui.agent_list.channel import MAX_WORDS, TooLongError, answer_to, first_line, read_words
-from tallylight.wire.values import is_number
 
 #: How often, in seconds, what waits is looked at, and how long one that connects may take for what it asks.
 LOOK_S, TAKE_S = 0.5, 2.0
@@ -103,22 +102,22 @@ class TextQueue:
     def act(self, words: Sequence[str]) -> str:
         """Do what *words* ask: a verb, a pane, what the verb needs. Nothing when it is done, else why not."""
         match words:
-            case ["queue", pane, pid, start, text] if is_number(pid, 19) and is_number(start, 19):
-                return self._put(pane, Holder(pane, "", int(pid), int(start)), text)
             case ["unqueue", pane]:
                 self._on_loop(lambda: self._set(pane, None))
                 return ""
+        if isinstance(given := given_of(words), Later):
+            return self._put(given)
         return "this host does not know what was asked; is it of the same version?"
 
-    def _put(self, id_: str, holder: Holder, text: str) -> str:
-        entry = self._on_loop(lambda: self._poller.entry(id_))
+    def _put(self, given: Later) -> str:
+        entry = self._on_loop(lambda: self._poller.entry(given.pane))
         if entry is None:
             return "that pane is gone"
         typist = self._panes.at(self._name, entry)
-        found = typist if isinstance(typist, Refusal) else queue.put(typist, holder, text)
+        found = typist if isinstance(typist, Refusal) else queue.put(typist, given)
         if isinstance(found, Refusal):
             return found.text
-        self._on_loop(lambda: self._set(id_, found))
+        self._on_loop(lambda: self._set(given.pane, found))
         return ""
 
     def look(self, now: float) -> None:

@@ -19,6 +19,7 @@ from typing import Protocol
 from tallylight.actions import say
 from tallylight.actions.answer import Done, Holder, Question
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Later, words_of
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
 from tallylight.actions.say import Busy
@@ -197,8 +198,7 @@ class Requests:
         return "" if isinstance(done, Done) else done.text
 
     def queue(self, given: Queue) -> str:
-        held = given.holder
-        return self._host_says(given.row, "queue", held.pane, str(held.pid), str(held.start), given.text)
+        return self._host_says(given.row, *words_of(_later(given)))
 
     def unqueue(self, row: Row) -> str:
         return self._host_says(row, "unqueue", row.pane.id)
@@ -317,7 +317,7 @@ class Private(Requests):
         if not given.row.is_own:
             return super().say(given)
         held = given.holder
-        return self._said("say", held.pane, str(held.pid), str(held.start), given.text)
+        return self._said(*words_of(say.Say(held.pane, held.pid, held.start, given.text, enter=True)))
 
     def examine(self, act: Act, row: Row) -> Holder | str:
         if not row.is_own:
@@ -334,8 +334,7 @@ class Private(Requests):
     def queue(self, given: Queue) -> str:
         if not given.row.is_own:
             return super().queue(given)
-        held = given.holder
-        return self._said("queue", held.pane, str(held.pid), str(held.start), given.text)
+        return self._said(*words_of(_later(given)))
 
     def unqueue(self, row: Row) -> str:
         return self._said("unqueue", row.pane.id) if row.is_own else super().unqueue(row)
@@ -343,8 +342,7 @@ class Private(Requests):
     def answer(self, answer: Answer) -> str:
         if not answer.row.is_own:
             return super().answer(answer)
-        given = answer.question.answer(answer.number)
-        return self._said("answer", given.pane, str(given.pid), str(given.start), given.fingerprint, str(given.number))
+        return self._said(*words_of(answer.question.answer(answer.number)))
 
     def _said(self, *words: str) -> str:
         reply = self._call(*words)
@@ -393,3 +391,8 @@ def _reply(connection: socket.socket) -> str | None:
     line = first_line(connection.recv, MAX_MESSAGE)
     said = read_answer(line) if line is not None else None
     return said if isinstance(said, str) else None
+
+
+def _later(given: Queue) -> Later:
+    held = given.holder
+    return Later(held.pane, held.pid, held.start, given.text)

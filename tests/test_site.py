@@ -146,3 +146,34 @@ def test_the_workflow_publishes_what_was_built() -> None:
     uses = [step["uses"] for job in jobs.values() for step in job["steps"] if "uses" in step]
     assert uses and all(re.fullmatch(r"actions/[\w-]+@v\d+", one) for one in uses)
     assert not any("${{" in step.get("run", "") for job in jobs.values() for step in job["steps"])
+
+
+#: Whether all pictures are there, and nothing is wider than a window of that width in pixels.
+_FITS = """
+const [width, done] = arguments, pictures = [...document.images];
+for (const one of pictures) one.loading = "eager";
+Promise.all(pictures.map((one) => one.decode()))
+    .then(() => done(document.documentElement.scrollWidth <= width), () => done(false));
+"""
+
+
+@pytest.mark.programs
+def test_pages_fit_a_phone_and_a_desk(site: Path) -> None:
+    """In a browser every page fits a phone, some of each kind a desk too, with their pictures and no error."""
+    from tests.serve.browser import WIDTHS, Browser  # a second, for this test alone
+
+    browser = Browser()
+    pages = sorted(site.glob("*.html"))
+    some = [page for page in pages if page.stem in ("index", "tutorial", "settings")]
+    try:
+        for width, scheme, shown in zip(WIDTHS, ("light", "dark"), (pages, some), strict=True):
+            browser.width(width)
+            browser.scheme(scheme)
+            for page in shown:
+                browser.driver.get(page.as_uri())
+                assert browser.driver.execute_async_script(_FITS, width), (page.name, width)
+                if page in some:
+                    browser.picture(f"site-{page.stem}-{width}")
+        assert browser.problems() == []
+    finally:
+        browser.driver.quit()

@@ -43,8 +43,8 @@ def test_it_is_waited_for() -> None:
     box: Mailbox[str] = Mailbox()
     box.put("early")
     assert box.get() == "early"
-    threading.Timer(0.05, box.put, ["late"]).start()
     began = time.monotonic()
+    threading.Timer(0.05, box.put, ["late"]).start()
 
     assert box.get(20) == "late"
     assert 0.04 < time.monotonic() - began < 15

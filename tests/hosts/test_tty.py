@@ -157,20 +157,20 @@ def test_claude_pid_is_the_last_resort() -> None:
         assert wrong is None
 
 
-def wait_for_terminal(pid: int) -> None:
+def wait_for_terminal(pid: int, read: tty.Reader = tty.read_process) -> tuple[int, int, list[str]]:
+    """What *read* says of a process that has its terminal; a busy machine may not give `ps` the second that it has."""
     end = time.monotonic() + 30
-    while not (found := tty.read_process(pid)) or not found[2]:
+    while not (found := read(pid)) or not found[2]:
         assert time.monotonic() < end
         time.sleep(0.01)
+    return found
 
 
 def test_both_readers_agree() -> None:
     """`ps`, which other systems need, says the same as `/proc`."""
     with Terminal() as terminal:
         process = terminal.start(python("import time;time.sleep(60)"))
-        wait_for_terminal(process.pid)
-
-        by_proc, by_ps = tty.read_proc(process.pid), tty.read_ps(process.pid)
+        by_ps, by_proc = wait_for_terminal(process.pid, tty.read_ps), tty.read_proc(process.pid)
 
         assert by_ps == (os.getpid(), os.getuid(), [terminal.name])
         assert by_proc is not None

@@ -233,3 +233,70 @@ def test_text_that_ends_in_a_question() -> None:
     eyes = reader("aider")
     told(eyes, at("hi", "> "))
     assert words(told(eyes, at("hi", "> my Password:"), 12)) in ([], ["idle"])
+
+
+def typing(eyes: ScreenReader, *texts: str) -> list[Report]:
+    """Looks at an input that holds each of *texts*."""
+    found = []
+    for text in texts:
+        row = f"❯ {text}"
+        found += told(eyes, at("hi", "─" * 40, row, "─" * 40, SHORT, row=2, column=len(row)), 1)
+    return found
+
+
+@each(
+    ("texts", "shown"),
+    [(("fi", "fix the t", "fix the tests", ""), "working"),
+     (("fix the tests", ""), "working"),  # pasted
+     (("fix the tests", "fix the te", "fix", ""), "idle"),  # erased by a key that repeats
+     (("yes", ""), "idle"),  # that may be erased between two looks
+     (("/clear", ""), "idle"),
+     (("fix the tests", "fix the tests and"), "idle")],
+)  # fmt: skip
+def test_a_prompt_that_is_sent(texts: tuple[str, ...], shown: str) -> None:
+    """What was typed is gone at once: it is being worked on, although nothing else says so yet."""
+    eyes = reader()
+    told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))
+    said = typing(eyes, *texts, *(texts[-1],) * 3)
+
+    assert (words(said) or ["idle"])[-1] == shown
+
+
+def test_another_row_of_the_same_input() -> None:
+    """What was typed stands in the row above now: nothing was sent."""
+    eyes = reader()
+    told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))
+    typing(eyes, "first do this")
+    said = told(eyes, at("hi", "─" * 40, "❯ first do this", "❯ ", "─" * 40, SHORT, row=3, column=2), 4)
+
+    assert "working" not in words(said)
+
+
+def test_what_comes_of_a_prompt_that_was_sent() -> None:
+    """Nothing within a second and a half: the input was only cleared, and no turn is done. Else a turn."""
+    eyes = reader()
+    told(eyes, at("hi", *IDLE, SHORT, row=2, column=2))
+    assert words(typing(eyes, "fix the tests", *("",) * (looks.SENT_LOOKS + 4))) == ["working", "idle"]
+
+    typing(eyes, "fix the tests", "", "")
+    assert words(told(eyes, screen("claude/working-80"))) == ["working"]
+    assert words(told(eyes, screen("claude/idle-after-tool-80")))[-1] == "done"
+
+
+def test_the_end_of_work_that_was_shown_is_certain_in_the_second_look() -> None:
+    """Two looks found its sign of work gone and its input at rest: that is twice, so it need not be told again."""
+    eyes = reader()
+    told(eyes, screen("claude/idle-start-80"))
+    told(eyes, screen("claude/working-80"))
+    end = screen("claude/idle-after-tool-80")
+    said = []
+    for _ in range(2):
+        eyes.look(end)
+        assert not eyes.is_certain
+        said.append(eyes.read(end))
+
+    assert eyes.is_certain
+    assert said[-1] is not None and str(said[-1].status) == "done"
+    eyes.look(end)
+    eyes.read(end)
+    assert not eyes.is_certain

@@ -229,6 +229,27 @@ RECORDS = [
         "done by record",
     ),
     row(
+        "nor before it is told again that it stands there",
+        "0 agent, 1 screen waiting, 1.2 screen waiting, 2 record done, 3.69 tick",
+        "waiting by screen",
+        deadline=3.7,
+    ),
+    row(
+        "a dialog that is gone does not",
+        "0 agent, 1 screen waiting, 2 record done, 2.2 screen gone, 2.4 screen gone, 2.6 tick",
+        "done by record",
+    ),
+    row(
+        "work that was first read before it, and told twice after it, is not new",
+        "0 agent, 1 screen waiting, 2 screen working, 2.1 record done, 2.2 screen working, 2.4 tick",
+        "done by record",
+    ),
+    row(
+        "work that was first read after it is",
+        "0 agent, 1 screen waiting, 2 record done, 2.1 screen working, 2.2 screen working, 2.4 tick",
+        "working by screen",
+    ),
+    row(
         "a new turn in the record takes it back",
         "0 agent, 1 record error, 2 record gone, 3 output",
         "working by heuristic: output",
@@ -355,6 +376,22 @@ CONTRADICTION = [
         losing=["title idle: outranked by registry", "heuristic waiting: outranked by registry"],
     ),
     row("nor does a screen", "0 agent, 1 registry idle, 5 screen waiting, 6 tick", "idle by registry"),
+    row(
+        "but a title is sooner to tell that a turn begins",
+        "0 agent, 1 registry idle, 5 title working",
+        "working by title",
+    ),
+    row("of a turn that was over before", "0 agent, 1 registry done, 5 title working", "working by title"),
+    row(
+        "one that worked before says nothing of what came since",
+        "0 agent, 0 title working, 1 registry idle, 9 tick",
+        "idle by registry",
+    ),
+    row(
+        "and of what runs in the background the file alone tells",
+        "0 agent, 1 registry background, 5 title working, 9 tick",
+        "background by registry",
+    ),
     row(
         "a file knows background from work, but is not believed at once",
         "0 agent, 0 registry background, 5 protocol working, 5.3 tick",

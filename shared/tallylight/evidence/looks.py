@@ -15,10 +15,12 @@ A host and a replay look at a screen every quarter of a second. `ScreenWatch` te
 * A dialog that no rule of the agent knows, and that wants no permission, is the person's own menu where it comes to an
   idle screen within `TYPED_LOOKS` of a command that stood in the row of the cursor: `/auth`, `/theme`. Where no such
   command was seen, it is taken for the agent's question: a menu called a question costs a look, the reverse an answer.
+* A prompt that was sent (`evidence.sent`) is work for `SENT_LOOKS`, in which the agent is to show that by itself.
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
   so where the screen shows that a person stopped the turn (`is_stopped`): who did that need not be told.
 * What is read is told twice, because the tracker believes only the second reading that differs (trust rule 6), and then
-  in every `AGAIN_LOOKS`th look, because what was seen just now weighs more than what was seen once.
+  in every `AGAIN_LOOKS`th look, because what was seen just now weighs more than what was seen once. An agent whose sign
+  of work is gone, and which two looks have found idle, was read twice by then (`is_certain`).
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from tallylight.agents.agent import Agent
 from tallylight.evidence.dialogs import is_left_by_key
 from tallylight.evidence.prompts import ScreenReading, read_screen
 from tallylight.evidence.screen import Change, ScreenWatch
+from tallylight.evidence.sent import Sent
 from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog
 from tallylight.model.report import Report, Source
@@ -43,6 +46,7 @@ TYPED_LOOKS = 4
 STEADY_LOOKS = 4
 WORK_LOOKS = 4
 AGAIN_LOOKS = 4
+SENT_LOOKS = 6
 _AT_REST = (Status.IDLE, Status.DONE)
 
 #: An input row that holds a command: edges and a pointer, then a slash and a word.
@@ -89,7 +93,15 @@ class ScreenReader:
         self._times = 0
         self._believed: Report | None = None
         self._was_major = False
-        self._is_burst = False
+        self._is_burst = self._is_still = False
+        self._sent = Sent()
+        #: Looks in which a prompt that was sent is still taken for work; and whether there was output since.
+        self._to_show = 0
+        self._has_moved = False
+        #: Whether the last reading but idle ones called it work.
+        self._shows_work = False
+        #: Whether what was told last was read twice before.
+        self.is_certain = False
 
     @property
     def is_stopped(self) -> bool:
@@ -110,16 +122,30 @@ class ScreenReader:
         self._uncommanded = 0 if _has_command(look) else self._uncommanded + 1
         if change is Change.MAJOR and self._untyped > TYPED_LOOKS:
             self._is_parted = True
+        self._is_still = change is Change.NONE
         self._is_burst = change is Change.MAJOR and not self._was_major
         self._was_major = change is Change.MAJOR
         if change.is_output and self._worked is not None:
             self._worked += 1
+        self._look_at_input(look, change)
         return change
+
+    def _look_at_input(self, look: Look, change: Change) -> None:
+        """See whether a prompt was sent."""
+        self._to_show = max(0, self._to_show - 1)
+        self._has_moved |= change.is_output
+        if self._to_show or not self._is_at_rest:
+            self._sent.forget()
+        elif self._found is None or self._found.status is not Status.IDLE or self._is_own_menu:
+            pass  # the cursor may be anywhere
+        elif self._sent.look(look.lines, look.cursor_row, look.cursor_column, is_typing=change is Change.TYPING):
+            self._to_show, self._has_moved = SENT_LOOKS, change.is_output
 
     def forget(self) -> Report | None:
         """What is on the screen is of no interest now; the report that takes back what was told, if anything was."""
         self._screen = self._found = self.dialog = None
         told, self._told, self._believed = self._told, None, None
+        self._to_show = 0
         return attrs.evolve(told, status=None, kind=None, message="") if told is not None else None
 
     def read(self, look: Look) -> Report | None:
@@ -163,11 +189,19 @@ class ScreenReader:
     def _meant(self, agent: Agent, found: ScreenReading | None, look: Look) -> Report | None:
         """The report that *found* is worth; None if it is too early to say. One without status: nothing is shown."""
         believed = self._believed.status if self._believed is not None else None
+        self.is_certain = False
+        if self._to_show and not self._is_own_menu and (found is None or found.status is Status.IDLE):
+            if self._to_show == 1 and not self._has_moved:
+                self._rest = Status.IDLE  # it was not sent, or nothing came of it
+            return Report(source=Source.SCREEN, status=Status.WORKING, agent=agent.name, rule="a prompt was sent")
         if found is None or self._is_own_menu:
             if self._is_at_rest and self._quiet and (not self._is_parted or is_left_by_key(read_tail(look.lines))):
                 return self._believed  # a person types, or has opened something
             return self._nothing(agent, "nothing on the screen")
         status = found.status
+        if status is not Status.IDLE:
+            self._to_show = 0
+            self._shows_work = status is Status.WORKING
         if status in (Status.WORKING, Status.WAITING):
             self._rest = None
             if self._worked is not None:
@@ -179,8 +213,9 @@ class ScreenReader:
             if (self._rest is Status.DONE or (self._worked or 0) >= WORK_LOOKS) and not found.is_stopped:
                 status = Status.DONE
         if status in _AT_REST:
+            self.is_certain = self._shows_work and self._is_still and believed is Status.WORKING
             self._worked, self._rest = 0, status
-            self._is_parted = False
+            self._is_parted = self._shows_work = False
         return Report(
             source=Source.SCREEN,
             status=status,
@@ -199,7 +234,7 @@ class ScreenReader:
             return None
         if report != self._told:
             self._told, self._times = report, 0
-        self._times += 1
+        self._times = max(self._times + 1, 2 * self.is_certain)
         if self._times == 2 or self._believed is None:
             self._believed = report if report.status is not None else None
         is_again = report.status is not None and self._times % AGAIN_LOOKS == 0

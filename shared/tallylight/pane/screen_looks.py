@@ -64,6 +64,8 @@ class ScreenLooks:
             tracker.touch()  # it is told to others, whatever becomes of the status
         if report is not None:
             tracker.report(report, now)
+            if self._reader.is_certain:
+                tracker.report(report, now)
         if run is not None and wants_screen and self._reader.is_stopped:
             for taken_back in (run.titles.stopped(), run.progress.stopped()):
                 if taken_back is not None:

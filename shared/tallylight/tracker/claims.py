@@ -18,6 +18,10 @@ from tallylight.model.status import Status
 #: Longer than one poll, so that a file read late does not contradict a report that has just overtaken it.
 CONTRADICTION_S = 0.4
 
+#: For so long, in seconds, a dialog that the screen has shown is taken to stand there: a little longer than until that
+#: is told again, of a calm screen too (`evidence.looks.AGAIN_LOOKS`). That it is gone is told much sooner.
+SEEN_S = 2.5
+
 _LIVE = frozenset({Status.WORKING, Status.WAITING})
 
 
@@ -105,6 +109,10 @@ def contradicts(lower: Claim, higher: Claim) -> float | None:
             return lower.at
         is_newer = pair[0] in _SEEN and lower.status in _LIVE and lower.changed > higher.changed
         return lower.changed if is_newer else None
+    if pair == (Source.TITLE, Source.REGISTRY):
+        # Claude's file tells half a second later than its title that a turn has begun.
+        begins = lower.status is Status.WORKING and higher.status in (Status.IDLE, Status.DONE)
+        return lower.changed if begins and lower.changed > higher.changed else None
     if pair[0] not in _OWN or pair[1] is not Source.PROTOCOL:
         return None
     if pair[0] is Source.REGISTRY and (lower.status, higher.status) == (Status.BACKGROUND, Status.WORKING):
@@ -123,6 +131,14 @@ def _asks_on(record: Claim, higher: Claim, screen: Claim | None) -> bool:
     """Whether the end of a turn by a *record* leaves a question open: its dialog still stands there, a subagent's."""
     is_asked = screen is not None and screen.status is Status.WAITING
     return record.report.source is Source.RECORD and higher.status is Status.WAITING and is_asked
+
+
+def _stands_until(screen: Claim, record: Claim) -> float | None:
+    """Until when the dialog of a *screen* may still stand there, which it did before a *record* told an end."""
+    pair = (screen.report.source, record.report.source)
+    if pair != (Source.SCREEN, Source.RECORD) or screen.status is not Status.WAITING:
+        return None
+    return screen.at + SEEN_S if screen.at <= record.changed else None
 
 
 def _is_behind(screen: Claim, title: Claim) -> bool:
@@ -166,6 +182,10 @@ def choose(
     if winner is not None:
         for claim in voters[1:]:
             since = contradicts(claim, winner)
+            stands = _stands_until(claim, winner)
+            if stands is not None and now < stands:
+                since = claim.at
+                deadlines.append(stands)
             if since is not None and not _asks_on(claim, winner, claims.get(Source.SCREEN)):
                 if now >= since:
                     losing.append(_lost(winner, f"contradicted since by the agent's own {claim.report.source.word}"))

@@ -56,8 +56,12 @@ class Records:
         """Whether there is a child *id_*, or any below it."""
         return id_ in self._claims or bool(self._below(id_))
 
-    def claim(self, report: Report, now: float) -> None:
-        """Take down what *report* says; it says something. The same status and kind go on from when they began."""
+    def claim(self, report: Report, now: float, since: float | None = None) -> None:
+        """
+        Take down what *report* says; it says something. The same status and kind go on from when they began.
+
+        *since* is when that was first seen, if not *now*.
+        """
         claims = self._claims.get(report.id)
         if claims is None:
             while len(self._claims) >= MAX_RECORDS:
@@ -71,7 +75,7 @@ class Records:
         if before is not None and (before.report.status, before.report.kind) == (report.status, report.kind):
             before.report, before.at = report, now
         else:
-            claims[report.source] = Claim(report, at=now, changed=now)
+            claims[report.source] = Claim(report, at=now, changed=now if since is None else since)
 
     def withdraw(self, id_: str, source: Source) -> None:
         """*source* has nothing to say of the record *id_* any more, nor of those below it; all are below the pane's."""

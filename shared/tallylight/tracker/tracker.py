@@ -42,8 +42,9 @@ class Tracker:
         self._arrived = 0.0
         #: The start of the agent in the foreground, while that matters.
         self._start: Startup | None = None
-        #: A screen reading that differs from the present one and was read once.
+        #: A screen reading that differs from the present one and was read once, and when.
         self._doubt: tuple[Status | None, Kind | None] | None = None
+        self._doubt_at = 0.0
         #: What is left to say of an agent that is gone.
         self.after_exit_claim: Claim | None = None
         #: Until then nothing is shown of an agent that is gone: it is being looked up whether it exited on purpose.
@@ -244,13 +245,13 @@ class Tracker:
         self._now = max(self._now, now)
         return self._now
 
-    def _claim(self, report: Report, now: float) -> None:
+    def _claim(self, report: Report, now: float, since: float | None = None) -> None:
         if self._start is not None:
             self._start.has_spoken = True
         if report.source is Source.RECORD:
             # The same end again is that of another turn.
             self._records.withdraw(report.id, Source.RECORD)
-        self._records.claim(report, now)
+        self._records.claim(report, now, since)
 
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:
         if self._foreground is not None and self._foreground.is_candidate:
@@ -263,11 +264,11 @@ class Tracker:
         reading = (report.status, report.kind)
         is_new = present is not None and (present.report.status, present.report.kind) != reading
         if is_new and self._doubt != reading:
-            self._doubt = reading
+            self._doubt, self._doubt_at = reading, now
             return
         self._doubt = None
         if report.status is not None:
-            self._claim(report, now)
+            self._claim(report, now, self._doubt_at if is_new else now)
         else:
             self._records.withdraw("", Source.SCREEN)
         if present is not None and is_new and present.status is Status.WAITING:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tallylight.config.settings import Config
-from tallylight.evidence import titles
+from tallylight.evidence import looks, titles
 from tallylight.relay.core import PACE
 from tallylight.tracker import after_exit, attention, claims, startup, tracker
 from tallylight.wire.inbox import Limits
@@ -24,8 +24,10 @@ TIMES: list[tuple[str, float]] = [
     ("but only for guesses:", _SETTINGS.silence_s),
     ("Changes faster than", _SETTINGS.debounce_ms / 1000),
     ("must be made twice**,", _SETTINGS.poll_ms / 1000),
+    ("If nothing comes of it within", looks.SENT_LOOKS * _SETTINGS.poll_ms / 1000),
     ("keeps doing so for", claims.CONTRADICTION_S),
     ("and after", claims.CONTRADICTION_S),
+    ("is taken to stand there for", claims.SEEN_S),
     ("count as work:", startup.SLOW_START_S),
     ("while it draws nothing;", startup.LOADING_S),
     ("from its first output, or", startup.START_S),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import os
 import sqlite3
@@ -232,6 +233,41 @@ def test_a_document_that_is_written_anew(tmp_path: Path) -> None:
 
     first = replies.index("Here is a short answer.")
     assert all(replies[first:])
+
+
+def test_a_subagent_that_goes_on_after_the_turn(pane: Pane, rollout: Path, record: Kept) -> None:
+    """The turn counts as background until the subagent's own record tells an end; that may be of another day."""
+    lines, below = record.lines, kept("codex", 1).lines
+    first = next(n for n, line in enumerate(lines) if b'"name":"spawn_agent"' in line)
+    end = next(n for n, line in enumerate(lines) if n > first and b'"task_complete"' in line)
+    id_ = json.loads(below[0])["payload"]["id"]
+    other = rollout.parents[1] / "23" / f"rollout-2026-11-23T00-00-01-{id_}.jsonl"
+    other.parent.mkdir()
+    other.write_bytes(b"".join(below[:-1]))
+    rollout.write_bytes(b"".join(lines[: end + 1]))
+    look(pane, 1e7)
+
+    assert pane.decision.status is Status.BACKGROUND
+    assert pane.record is not None and [child.name for child in pane.record.details.children] == ["Nash"]
+    assert pane.decision.report.background == 1
+    with other.open("ab") as file:
+        file.write(below[-1])
+    look(pane, 1e7 + 1)
+    assert pane.decision.status is Status.DONE
+    assert pane.record.details.children == ()
+    assert pane.decision.since == 1e7 + 1
+
+
+def test_a_subagent_without_a_record(pane: Pane, rollout: Path, record: Kept) -> None:
+    """Of one whose record is nowhere nothing is known: the turn is over."""
+    lines = record.lines
+    first = next(n for n, line in enumerate(lines) if b'"name":"spawn_agent"' in line)
+    end = next(n for n, line in enumerate(lines) if n > first and b'"task_complete"' in line)
+    rollout.write_bytes(b"".join(lines[: end + 1]))
+    look(pane, 1e7)
+
+    assert pane.decision.status is Status.DONE
+    assert pane.record is not None and pane.record.details.children == ()
 
 
 def test_a_format_of_tomorrow(pane: Pane, rollout: Path, record: Kept) -> None:

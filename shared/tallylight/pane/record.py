@@ -63,6 +63,8 @@ class Found:
     is_strange: bool = False
     seen: Mapping[str, Growth] = attrs.Factory(dict)
     was_alone: bool = False
+    #: The same of the subagents that go on after its turn, by id.
+    below: Mapping[str, Found] = attrs.Factory(dict)
 
 
 @attrs.frozen(kw_only=True)
@@ -93,10 +95,8 @@ class RecordRequest:
             found = self._located(reader)
         if found.place is None:
             return found if found != self.before else None
-        now = stamp(found.place)
-        if now is None or now == found.stamp:
-            return found if found != self.before else None
-        return _read(reader, found, now)
+        found = _with_children(reader, _read_new(reader, found))
+        return found if found != self.before else None
 
     def _located(self, reader: Reader) -> Found:
         process, table = self.process, self.table
@@ -130,6 +130,31 @@ class RecordRequest:
             is_strange = before.is_strange or places.is_strange
             return attrs.evolve(before, seen=places.seen, was_alone=is_alone, is_strange=is_strange)
         return Found(place=place, started=facts.started, seen=places.seen, was_alone=is_alone)
+
+
+def _read_new(reader: Reader, found: Found) -> Found:
+    """*found*, with what was added to the record since."""
+    now = stamp(found.place) if found.place is not None else None
+    return found if now is None or now == found.stamp else _read(reader, found, now)
+
+
+def _with_children(reader: Reader, found: Found) -> Found:
+    """*found*, with what the records of the subagents say that have gone on after the turn."""
+    place, reading = found.place, found.reading
+    if reader.child is None or place is None or reading is None or not reading.left:
+        return found
+    below = {}
+    for id_ in reading.left:
+        one = found.below.get(id_)
+        if one is None:
+            path = reader.child(place, id_, DiskPlaces())
+            one = Found(place=Place(path) if path else None)
+        below[id_] = _read_new(reader, one)
+    if below == found.below:
+        return found
+    reading = reading.followed({id_: one.reading or Reading() for id_, one in below.items() if one.place is not None})
+    age = max(0.0, time.time() - reading.turn.at) if reading.turn is not None else 0.0
+    return attrs.evolve(found, reading=reading, age=age, below=below if reading.left else {})
 
 
 def _read(reader: Reader, found: Found, now: Stamp) -> Found:

@@ -51,6 +51,18 @@ def locate(facts: Facts, places: Places) -> Place | None:
     return Place(path) if path else None
 
 
+def child(place: Place, id_: str, places: Places) -> str:
+    """The record of the subagent *id_* of the session in *place*, which may have begun on another day; or nothing."""
+    folder = posixpath.dirname(place.path)
+    top = posixpath.normpath(posixpath.join(folder, "../../.."))
+    for day in dict.fromkeys([folder, *_days(top, places)[:2]]):
+        for name in places.names(day):
+            match = _NAME.fullmatch(name)
+            if match is not None and match[1] == id_:
+                return posixpath.join(day, name)
+    return ""
+
+
 def _days(top: str, places: Places) -> list[str]:
     found: list[str] = []
     for year in reversed(places.names(top)):
@@ -97,10 +109,12 @@ def _event(found: Reading, payload: dict[str, Any], at: float | None) -> None:
             found.began(at)
             found.counted(None, payload.get("model_context_window"))
         case "task_complete":
-            found.children = {}  # what becomes of those that go on stands in records of their own
+            working = {id_: child for id_, child in found.children.items() if child.status is Status.WORKING}
+            found.children = {}
             found.replied(payload.get("last_agent_message"))
             error = payload.get("error")
             if not isinstance(error, dict):
+                found.left = working  # what becomes of them stands in records of their own
                 found.ended(Status.DONE, at, "its record: the turn is complete")
             elif error.get("codex_error_info") == "usage_limit_exceeded":
                 found.ended(Status.WAITING, at, "its record: usage limit", error.get("message"), Kind.LIMIT)

@@ -41,6 +41,8 @@ class Reader:
     is_rewritten: bool = False
     #: Whether it tells all of a turn as it is: that it goes on, that a person is asked and has answered, how it ended.
     is_exact: bool = False
+    #: Where the record of a subagent is, by its id and the place of its agent's, if it has one of its own.
+    child: Callable[[Place, str, Places], str] | None = None
     #: Whether *locate* wants to know the open files of a process, and the other processes of its agent.
     wants_files: bool = False
     wants_rivals: bool = False
@@ -50,7 +52,7 @@ READERS: dict[str, Reader] = {
     "aider": Reader(aider.locate, aider.read, wants_rivals=True),
     "claude": Reader(claude.locate, claude.read),
     "cline": Reader(cline.locate, cline.read, is_rewritten=True, wants_files=True),
-    "codex": Reader(codex.locate, codex.read, wants_files=True, wants_rivals=True),
+    "codex": Reader(codex.locate, codex.read, child=codex.child, wants_files=True, wants_rivals=True),
     "copilot": Reader(copilot.locate, copilot.read, is_exact=True, wants_files=True),
     "gemini": Reader(gemini.locate, gemini.read, wants_rivals=True),
     "kimi": Reader(kimi.locate, kimi.read, is_exact=True, wants_rivals=True),

@@ -8,7 +8,7 @@ believes nothing: an entry of another shape than the known one costs that entry.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -81,6 +81,8 @@ class Reading:
     is_answered: bool = False
     #: Commands that go on after the end of a turn, by id.
     background: frozenset[str] = frozenset()
+    #: Subagents that went on when the turn ended, by id, where each has a record of its own.
+    left: dict[str, Child] = attrs.Factory(dict)
     #: Whether any entry of it was of a known kind.
     is_known: bool = False
 
@@ -92,6 +94,7 @@ class Reading:
             children=dict(self.children),
             calls=dict(self.calls),
             asked=dict(self.asked),
+            left=dict(self.left),
         )
 
     @property
@@ -168,7 +171,9 @@ class Reading:
         if at is not None:
             self.turn = Turn(Status.WORKING, at)
         self.limited_until, self.question, self.asked = 0.0, "", {}
-        self.children = {id_: child for id_, child in self.children.items() if child.status is Status.WORKING}
+        started = self.children | self.left
+        self.children = {id_: child for id_, child in started.items() if child.status is Status.WORKING}
+        self.left = {}
 
     def ended(
         self, status: Status, at: float | None, rule: str, message: object = "", kind: Kind | None = None
@@ -179,6 +184,30 @@ class Reading:
         if at is not None:
             self.turn = Turn(status, at, rule, line(message, LINE_CELLS), kind)
         self.calls, self.asked = {}, {}
+
+    def followed(self, records: Mapping[str, Reading]) -> Reading:
+        """
+        This, with what has become of the subagents that it `left`, by what their own *records* say.
+
+        While one goes on the turn counts as `background`. One without a record is taken to have ended.
+        """
+        if not self.left or self.turn is None:
+            return self
+        found, turns = self.copy(), {id_: record.turn for id_, record in records.items() if id_ in self.left}
+        working = {id_ for id_, turn in turns.items() if turn is None or turn.status is Status.WORKING}
+        found.children = {id_: self.left[id_] for id_ in self.left if id_ in working}
+        if working:
+            rule = "its record: the turn ended, a subagent runs on"
+            found.turn = attrs.evolve(self.turn, status=Status.BACKGROUND, rule=rule)
+            found.background = frozenset(working)
+            return found
+        ends = [turn.at for turn in turns.values() if turn is not None]
+        if ends and self.turn.status is Status.BACKGROUND:
+            found.turn = attrs.evolve(
+                self.turn, status=Status.DONE, at=max(ends), rule="its record: its subagents ended"
+            )
+        found.left, found.background = {}, frozenset()
+        return found
 
     def asks(self, id_: object, at: float | None, kind: Kind, question: object = "") -> None:
         """A person is asked in the middle of a turn."""

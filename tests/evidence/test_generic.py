@@ -1,0 +1,77 @@
+"""
+The reader of dialogs that knows no agent, on the screens of real ones: what it reads without any agent's file.
+
+Each class of dialogs stands here with the screens that show it, so that a change which costs one of them is seen.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tallylight.evidence.dialogs import read_dialog
+from tallylight.evidence.tail import read_tail
+from tallylight.model.dialog import Dialog
+from tests.evidence.test_prompts import SCREENS, Screen, load
+from tests.tables import each
+
+FOLDER = Path(__file__).parent / "screens"
+SIZES = ("120", "80")
+
+#: What a dialog has that makes it hard to read, and real screens that have it.
+CLASSES: dict[str, list[str]] = {
+    "a start: servers, without a question right above": [f"claude/start-mcp-{n}-{c}" for n in (1, 2) for c in SIZES],
+    "a start: a warning": [f"claude/start-bypass-{columns}" for columns in (*SIZES, "48")],
+    "a start: imports": [f"claude/start-imports-{columns}" for columns in (*SIZES, "48")],
+    "a start: terms and a URL below the choices": [f"gemini/start-auth-{columns}" for columns in (*SIZES, "48")],
+    "a start: a folder that is to be trusted": [
+        "claude/trust-80",
+        "copilot/trust-80",
+        "gemini/trust-80",
+        "qwen/trust-80",
+    ],
+    "a login": ["codex/login-80", "claude/login-menu-80"],
+    "boxes to check, several of which may be chosen": [f"claude/question-multi-{columns}" for columns in SIZES],
+    "choices in one row, told apart by colour": ["opencode/permission-80", "kilo/permission-120"],
+    "in a box above the input, or in the middle of the screen": ["gemini/permission-80", "qwen/permission-120"],
+    "below a panel of hints": ["codex/permission-exec-40", "codex/hooks-review-80"],
+    "a question in a row": ["aider/permission-80", "aider/question-120"],
+    "labels that are wrapped in a narrow terminal": ["copilot/permission-create-60", "claude/plan-approval-40"],
+}
+#: Dialogs that only their agent's file makes readable.
+BY_FILE_ALONE = {
+    "cline/permission-100", "cline/permission-edit-100", "cline/question-100", "cline/question-long-100",
+    "kilo/denied-80", "kilo/question-120", "kilo/question-80", "kilo/review-90", "kimi/trust-100",
+    "opencode/question-120", "opencode/question-80", "opencode/question-beside-132", "opencode/review-80",
+    "qwen/login-80", "qwen/start-login-80",
+}  # fmt: skip
+#: The person's own menus that look like a dialog in any program; `evidence.looks` tells who has opened them.
+OWN_MENUS = {"codex/menu-approvals-80", *(f"codex/menu-model-{columns}" for columns in ("120", "40", "80"))}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(FOLDER).with_suffix("").as_posix()
+
+
+def read(screen: Screen) -> Dialog | None:
+    """What is read with no agent's rules."""
+    return read_dialog(read_tail(screen.lines), screen.cursor)
+
+
+@each(("name", "screens"), CLASSES.items())
+def test_classes(name: str, screens: list[str]) -> None:
+    """Every screen of a class is read: with its question, and at least two choices if it is none in a row."""
+    for screen in screens:
+        found = read(load(FOLDER / f"{screen}.txt"))
+
+        assert found is not None, f"{name}: {screen}"
+        assert found.question, screen
+        assert len(found.choices) >= 2 or found.rule == "yes or no", screen
+
+
+@each("path", SCREENS, ids=name_of)
+def test_all_screens(path: Path) -> None:
+    """Of all screens of all agents: each that waits is read, and no other is, but for those that are named here."""
+    screen = load(path)
+    waits = screen.facts["shows"].startswith("waiting")
+
+    assert (read(screen) is not None) == ((waits and name_of(path) not in BY_FILE_ALONE) or name_of(path) in OWN_MENUS)

@@ -191,6 +191,7 @@ class ScreenReader:
         believed = self._believed.status if self._believed is not None else None
         self.is_certain = False
         if self._to_show and not self._is_own_menu and (found is None or found.status is Status.IDLE):
+            self.is_certain = self._to_show == SENT_LOOKS  # it stood there in the look before
             if self._to_show == 1 and not self._has_moved:
                 self._rest = Status.IDLE  # it was not sent, or nothing came of it
             return Report(source=Source.SCREEN, status=Status.WORKING, agent=agent.name, rule="a prompt was sent")

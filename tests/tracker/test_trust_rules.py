@@ -235,6 +235,11 @@ RECORDS = [
         deadline=3.7,
     ),
     row(
+        "but a turn that a person broke off asks nothing",
+        "0 agent, 1 screen waiting, 1.2 screen waiting, 2 record idle",
+        "idle by record",
+    ),
+    row(
         "a dialog that is gone does not",
         "0 agent, 1 screen waiting, 2 record done, 2.2 screen gone, 2.4 screen gone, 2.6 tick",
         "done by record",

@@ -138,6 +138,8 @@ def _stands_until(screen: Claim, record: Claim) -> float | None:
     pair = (screen.report.source, record.report.source)
     if pair != (Source.SCREEN, Source.RECORD) or screen.status is not Status.WAITING:
         return None
+    if record.status not in (Status.DONE, Status.BACKGROUND):
+        return None  # a person broke it off, or it failed: nobody is asked any more
     return screen.at + SEEN_S if screen.at <= record.changed else None
 
 

@@ -1,16 +1,22 @@
 """
-What `tally host sessions` costs: 200 panes of tmux and 50 sessions of Screen, against a loop that captures them all.
+What `tally host sessions` costs: 200 panes of tmux and 50 sessions of Screen, against a loop that captures them all;
+and 500 panes of tmux alone.
 
-    python -m benchmarks.sessions [SECONDS]
+    python -m benchmarks.sessions [--runs 5] [--seconds 10]
 
 The panes: most hold a shell or a plain command; some an agent with a status file, some one that says nothing, of which
 a few draw all the time and the others wait. Counted is the processor time of the poller with the programs it starts,
 and what the tmux and Screen servers spend more than when nobody asks them. The loop captures every pane every 2 s, one
 command each, and does nothing else with it.
+
+Both are measured once they are at rest: the host when what it spends has not fallen for a while (at first it looks at
+every pane and everything is new), the loop after its first round; each for the same span, and again in every run, with
+a host that was started anew. Of the loop whole rounds count, as if each had come in time.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -18,20 +24,26 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, NamedTuple
 
 from benchmarks.aims import Aim
 
 SHARED = Path(__file__).resolve().parents[1] / "shared"
 RATIO = Aim("sessions host: 200 panes of tmux, 50 of Screen", "a loop that captures each", most=0.1)
-AIMS = (RATIO,)
-QUICK = ("10",)
-PANES, SCREENS = 200, 50
+MANY = Aim("sessions host: 500 panes of tmux", "a core", most=3.0, unit="%")
+AIMS = (RATIO, MANY)
+QUICK = ("--runs", "1", "--seconds", "6")
+#: Panes of tmux and of Screen.
+MIXED, LARGE = (200, 50), (500, 0)
 #: Of each hundred: agents with a status file, agents that wait in silence, agents that draw.
 FILED, SILENT, DRAWING = 12, 6, 2
 EVERY_S = 2.0
+#: At rest: of so many spans of so many seconds none took less than this part of one before it.
+SPANS, SPAN_S, PART = 4, 3.0, 0.75
+REST_S = 60.0
 HERTZ = os.sysconf("SC_CLK_TCK")
 _HOST = f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.cli.main import run; run()"
 _STATUS = """#!/bin/bash
@@ -47,7 +59,8 @@ _DRAWING = "#!/bin/bash\nwhile :; do for n in 1 2 3 4 5 6; do echo $RANDOM $RAND
 class Yard:
     """A folder with everything in it: home, sockets, programs."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, panes: int, screens: int) -> None:
+        self.sizes = panes, screens
         for name in ("home/bin", "home/filed", "home/drawing", "runtime", "screens", "tmux", "copies"):
             (folder / name).mkdir(parents=True, mode=0o700)
         self.folder = folder
@@ -91,14 +104,15 @@ class Yard:
 
     def fill(self) -> None:
         """Start all the sessions."""
+        panes, screens = self.sizes
         self.tmux("new-session", "-d", "-s", "s0", "-x", "100", "-y", "30", self.command(0))
-        for number in range(1, PANES):
+        for number in range(1, panes):
             if number % 20 == 0:
                 self.tmux("new-session", "-d", "-s", f"s{number}", "-x", "100", "-y", "30", self.command(number))
             else:
                 self.tmux("new-window", "-d", "-t", f"s{number // 20 * 20}:", self.command(number))
-        for number in range(SCREENS):
-            self.run("screen", "-U", "-dmS", f"s{number}", *self.command(PANES + number).split())
+        for number in range(screens):
+            self.run("screen", "-U", "-dmS", f"s{number}", *self.command(panes + number).split())
 
     def sessions(self) -> list[str]:
         return sorted(path.name for path in (self.folder / "screens").iterdir() if "-query" not in path.name)
@@ -116,13 +130,21 @@ class Yard:
             self.run("screen", "-S", session, "-X", "quit")
 
 
-def spent(pid: int, *, with_children: bool = False) -> float:
-    """The processor time of a process, in seconds."""
+def spent(pid: int) -> float:
+    """The processor time of a process and of its children that have ended, in seconds."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return sum(map(int, fields[11 : 15 if with_children else 13])) / HERTZ
+    return sum(map(int, fields[11:15])) / HERTZ
+
+
+def ran(pid: int) -> float:
+    """The processor time of a process of one thread, in seconds, to the nanosecond."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+    except OSError:
+        return 0.0
 
 
 @contextmanager
@@ -150,63 +172,122 @@ while True:
             open(path, "rb").read()
         except OSError:
             pass
+    print("round", flush=True)
     time.sleep(max(0.0, end - time.monotonic()))
 """
 
 
 @contextmanager
-def loop(yard: Yard) -> Iterator[int]:
-    """The loop that captures everything; its pid."""
+def loop(yard: Yard) -> Iterator[tuple[int, IO[bytes]]]:
+    """The loop that captures everything, after its first round; its pid, and a line for every round."""
     words = [str(EVERY_S), str(yard.folder / "copies"), " ".join(yard.panes()), *yard.sessions()]
-    child = subprocess.Popen([sys.executable, "-c", _LOOP, *words], env=yard.env)
+    child = subprocess.Popen([sys.executable, "-c", _LOOP, *words], env=yard.env, stdout=subprocess.PIPE)
     try:
-        yield child.pid
+        assert child.stdout is not None
+        child.stdout.readline()
+        yield child.pid, child.stdout
     finally:
         child.kill()
         child.wait()
 
 
-def measure(servers: list[int], seconds: float, pid: int = 0) -> tuple[float, float]:
+def at_rest(spends: Callable[[], float]) -> None:
+    """Wait until what is spent has not fallen for a while."""
+    ends = time.monotonic() + REST_S
+    took: list[float] = []
+    while len(took) < SPANS or took[-1] < PART * max(took[-SPANS:]):
+        if time.monotonic() > ends:
+            print(f"not at rest after {REST_S:.0f} s: {[round(one, 3) for one in took]}", file=sys.stderr)
+            return
+        before = spends()
+        time.sleep(SPAN_S)
+        took.append(spends() - before)
+
+
+class Share(NamedTuple):
+    """What is spent in a second, in processor seconds: by the process asked about, and by the servers."""
+
+    own: float
+    theirs: float
+
+
+def measure(servers: list[int], seconds: float, pid: int = 0) -> Share:
     """What *pid* with its children, and the servers, spend in a second."""
-    own, theirs = spent(pid, with_children=True) if pid else 0.0, sum(map(spent, servers))
+    own, theirs, began = spent(pid) if pid else 0.0, sum(map(ran, servers)), time.monotonic()
     time.sleep(seconds)
-    after = spent(pid, with_children=True) if pid else 0.0
-    return (after - own) / seconds, (sum(map(spent, servers)) - theirs) / seconds
+    after, then, took = spent(pid) if pid else 0.0, sum(map(ran, servers)), time.monotonic() - began
+    return Share((after - own) / took, (then - theirs) / took)
 
 
-def main() -> int:
-    """Print a line for each of the three, and the ratio."""
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
+def of_loop(yard: Yard, servers: list[int], seconds: float, rest: Share) -> Share:
+    """What the loop spends if each round comes in its time: a busy machine may not let it."""
+    rounds = max(2, round(seconds / EVERY_S))
+    with loop(yard) as (pid, told_of):
+        own, theirs, began = spent(pid), sum(map(ran, servers)), time.monotonic()
+        for _ in range(rounds):
+            told_of.readline()
+        others = rest.theirs * (time.monotonic() - began)
+        own, theirs = spent(pid) - own, sum(map(ran, servers)) - theirs - others
+    return Share(own / rounds / EVERY_S, rest.theirs + theirs / rounds / EVERY_S)
+
+
+@contextmanager
+def filled(sizes: tuple[int, int]) -> Iterator[tuple[Yard, list[int]]]:
+    """A yard with so many panes, at rest, and its servers."""
     folder = Path(tempfile.mkdtemp(prefix="tallylight-bench-", dir="/tmp"))
-    yard = Yard(folder)
+    yard = Yard(folder, *sizes)
     try:
         yard.fill()
         servers = yard.servers()
-        time.sleep(3)
-        _, rest = measure(servers, seconds / 2)
-        with host(yard) as pid:
-            time.sleep(5)
-            own, theirs = measure(servers, seconds, pid)
-            snapshot = next((folder / "runtime/tallylight").glob("sessions-*.json"))
-            panes = json.loads(snapshot.read_text())["panes"]
-        with loop(yard) as pid:
-            time.sleep(EVERY_S)
-            naive_own, naive_theirs = measure(servers, seconds, pid)
+        at_rest(lambda: sum(map(ran, servers)))
+        yield yard, servers
     finally:
         yard.empty()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def of_host(yard: Yard, servers: list[int], seconds: float) -> Share:
+    """What a host spends that is at rest."""
+    with host(yard) as pid:
+        at_rest(lambda: spent(pid))
+        found = measure(servers, seconds, pid)
+        snapshot = next((yard.folder / "runtime/tallylight").glob("sessions-*.json"))
+        panes = json.loads(snapshot.read_text())["panes"]
     counts = {status: sum(p["status"] == status for p in panes) for status in sorted({p["status"] for p in panes})}
-    cost, naive = own + theirs - rest, naive_own + naive_theirs - rest
-    print(f"{len(panes)} panes: {counts}")
-    print(f"servers alone        {100 * rest:6.2f} % of one processor")
+    if len(panes) != sum(yard.sizes):
+        raise SystemExit(f"the host knows {len(panes)} of {sum(yard.sizes)} panes")
+    print(f"  {len(panes)} panes: {counts}")
+    return found
+
+
+def told(what: str, share: Share, rest: Share) -> float:
+    """What a poller and the servers spend because of it, in a second; it is printed."""
+    theirs = share.theirs - rest.theirs
+    cost = share.own + theirs
     print(
-        f"tally host sessions  {100 * cost:6.2f} %   (itself {100 * own:.2f}, the servers {100 * (theirs - rest):.2f})"
+        f"  {what:20} {100 * cost:6.2f} % of one processor (itself {100 * share.own:.2f}, servers {100 * theirs:.2f})"
     )
-    print(
-        f"the loop             {100 * naive:6.2f} %   (itself {100 * naive_own:.2f}, {100 * (naive_theirs - rest):.2f})"
-    )
-    RATIO.say(cost / naive)
-    return 0 if len(panes) == PANES + SCREENS else 1
+    return cost
+
+
+def main() -> int:
+    """Print a line for each measurement, and the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    arguments = parser.parse_args()
+    for sizes, against_loop in ((MIXED, True), (LARGE, False)):
+        with filled(sizes) as (yard, servers):
+            for number in range(1, arguments.runs + 1):
+                print(f"run {number} of {arguments.runs}: {sizes[0]} panes of tmux, {sizes[1]} of Screen")
+                rest = measure(servers, arguments.seconds)
+                print(f"  servers alone        {100 * rest.theirs:6.2f} % of one processor")
+                cost = told("tally host sessions", of_host(yard, servers, arguments.seconds), rest)
+                if not against_loop:
+                    MANY.say(100 * cost)
+                    continue
+                RATIO.say(cost / told("the loop", of_loop(yard, servers, arguments.seconds, rest), rest))
+    return 0
 
 
 if __name__ == "__main__":

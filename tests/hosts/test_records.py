@@ -328,6 +328,35 @@ def test_a_record_is_looked_for_less_and_less(pane: Pane) -> None:
     assert sum(asked[:40]) == 10 and sum(asked[40:]) == 10
 
 
+def test_others_in_a_directory_are_looked_for_where_it_matters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """aider's history is nobody's where two write into it; where there is none, the process table is let alone."""
+    agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
+    aider = next(agent for agent in agents if agent.name == "aider")
+    others: list[float] = []
+    looks: list[int] = []
+
+    def rivals(process: Process, *_: object) -> tuple[float, ...]:
+        looks.append(process.pid)
+        return tuple(others)
+
+    def place() -> Place | None:
+        table = Table(str(tmp_path))
+        request = RecordRequest(
+            agent=aider, process=CODEX, table=table, before=record_module.Found(), is_locating=True, cwd=str(tmp_path)
+        )
+        found = request.read()
+        return found.place if found is not None else None
+
+    monkeypatch.setattr(record_module, "rivals", rivals)
+    assert place() is None and not looks
+    (tmp_path / ".aider.chat.history.md").write_text("# aider chat started at 1\n")
+    assert place() is not None and looks
+    others.append(1.0)
+    assert place() is None
+
+
 def test_no_more_than_its_end_is_read(tmp_path: Path) -> None:
     """Of a long file the last bytes, and a line that is cut in front is no entry; one without an end comes later."""
     path = tmp_path / "record"

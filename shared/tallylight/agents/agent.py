@@ -154,6 +154,11 @@ class Agent:
     #: Its hooks; None if nothing is known of any.
     hooks: Hooks | None = None
 
+    def may_be(self, words: str) -> bool:
+        """Whether a process may be of this agent, by its executable and arguments: whether any name of it is there."""
+        names = (*self.processes, *self.generic, *self.packages, *self.paths)
+        return any(name in words for name in names)
+
     @property
     def lists(self) -> tuple[tuple[str, ...], ...]:
         """Every argument list of its data file."""

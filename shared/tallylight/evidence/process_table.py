@@ -145,6 +145,11 @@ class PsutilTable:
         """The processes whose working directory is *cwd*."""
         return tuple(pid for pid in self._psutil.pids() if self.cwd(pid) == cwd)
 
+    def words(self, pid: int) -> str:
+        """Its executable and its arguments, to look for a name in."""
+        process = self.get(pid)
+        return "" if process is None else "\0".join((process.exe, *(process.argv or (process.comm,))))
+
     def environ(self, pid: int) -> dict[str, str]:
         return self._try(lambda: self._psutil.Process(pid).environ()) or {}
 
@@ -201,7 +206,9 @@ def rivals(process: Process, agent: Agent, of: Table) -> tuple[float, ...]:
     cwd, agents = of.cwd(process.pid), Agents((agent,))
     found: dict[int, float] = {}
     for pid in of.at_work_in(cwd) if cwd else ():
-        other = of.get(pid) if pid != process.pid else None
+        if pid == process.pid or not agent.may_be(of.words(pid)):
+            continue
+        other = of.get(pid)
         if other is None or other.pgrp in (process.pgrp, found):
             continue
         started = of.start_time(pid) if identify((other,), agents).agent is not None else None

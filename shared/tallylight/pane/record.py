@@ -104,7 +104,7 @@ class RecordRequest:
         # A daemon that it has started serves others as well.
         below = tuple(child.pid for child in table.descendants(process.pid) if child.pgrp == process.pgrp)
         cwd = self.cwd or table.cwd(process.pid)
-        others = rivals(process, self.agent, table) if reader.wants_rivals else ()
+        others = rivals(process, self.agent, table) if reader.wants_rivals and not reader.rivals_last else ()
         is_alone = not others
         places = DiskPlaces(
             before=self.before.seen,
@@ -124,6 +124,8 @@ class RecordRequest:
             title=self.title,
         )
         place = reader.locate(facts, places)
+        if place is not None and reader.rivals_last:
+            place = reader.locate(attrs.evolve(facts, rivals=rivals(process, self.agent, table)), places)
         before = self.before
         if place is None or place == before.place:
             # What was certain once stays so until another one is.

@@ -46,10 +46,12 @@ class Reader:
     #: Whether *locate* wants to know the open files of a process, and the other processes of its agent.
     wants_files: bool = False
     wants_rivals: bool = False
+    #: Whether it finds nothing with them that it does not find without: then they are looked for only if there is one.
+    rivals_last: bool = False
 
 
 READERS: dict[str, Reader] = {
-    "aider": Reader(aider.locate, aider.read, wants_rivals=True),
+    "aider": Reader(aider.locate, aider.read, wants_rivals=True, rivals_last=True),
     "claude": Reader(claude.locate, claude.read),
     "cline": Reader(cline.locate, cline.read, is_rewritten=True, wants_files=True),
     "codex": Reader(codex.locate, codex.read, child=codex.child, wants_files=True, wants_rivals=True),

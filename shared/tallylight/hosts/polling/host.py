@@ -30,6 +30,7 @@ from tallylight.evidence import process_table
 from tallylight.hosts.jobs import Jobs, backoff
 from tallylight.hosts.kept import Kept
 from tallylight.hosts.mailbox import Mailbox
+from tallylight.hosts.polling.lively import Lively
 from tallylight.hosts.polling.own_files import AgentFiles
 from tallylight.hosts.polling.polled_pane import PolledPane
 from tallylight.hosts.polling.run_times import Runtimes
@@ -100,8 +101,7 @@ class PollingHost:
         self._ledger = self._waited_file.open(waiting_time_file.today(time.time()))
         #: The panes that may show something else than was last told.
         self._touched: dict[str, PolledPane] = {}
-        #: The panes of which time alone may change what they show, as of the last tick.
-        self._lively: list[PolledPane] = []
+        self._lively = Lively()
         #: Called when the host ends.
         self.at_end: list[Callable[[], None]] = []
         self._tick_due = 0.0
@@ -195,14 +195,12 @@ class PollingHost:
         for asked in self._asked:
             if now >= asked.due and self._jobs.submit(asked, asked.source.look, functools.partial(self._looked, asked)):
                 asked.due = now + asked.source.every
-        if now >= self._tick_due:
+        if is_tick := now >= self._tick_due:
             self._tick(now)
-        for polled in self._lively:
-            deadline = polled.pane.deadline()
-            if deadline is not None and now >= deadline:
-                polled.pane.tick(now)
-                self._touch(polled)
-        if any(polled.pane.is_undecided for polled in self._lively):
+        if is_tick or self._touched:
+            self._lively.survey()
+        self._lively.let_pass(now, self._touch)
+        if self._lively.is_undecided:
             self._agent_files.ask(self._lively)
         self._publish(now)
         return self._wait(now)
@@ -212,18 +210,16 @@ class PollingHost:
         late = now - self._tick_due if self._ticks else 0.0
         self._tick_due = now + self.config.poll_s
         self._ticks += 1
-        self._lively = []
+        for polled in self._held.values() if late > SUSPENDED_S else ():
+            polled.pane.tracker.pause(late)
+            self._touch(polled)
+        for polled in self._touched.values():
+            polled.weigh()
+        self._lively.tick(self._held.values())
         for number, polled in enumerate(self._held.values()):
-            if late > SUSPENDED_S:
-                polled.pane.tracker.pause(late)
-            pane = polled.pane
-            is_of_interest = pane.agent is not None or pane.is_undecided or pane.decision.is_lit or polled.entry is None
-            # What is held back for a moment, or queued, has a time as well, whatever the pane shows until then.
-            if is_of_interest or pane.deadline() is not None:
-                self._lively.append(polled)
-            every = 1 if polled.is_armed or polled.entry is None else OFTEN if is_of_interest else SELDOM
+            every = 1 if polled.is_armed or polled.entry is None else OFTEN if polled.is_of_interest else SELDOM
             if (number + self._ticks) % every == 0:
-                look = functools.partial(self._look_at, polled, now, is_plain=not is_of_interest)
+                look = functools.partial(self._look_at, polled, now, is_plain=not polled.is_of_interest)
                 self._guard(f"pane {polled.source_pane.id}", look)
         self._screens.flush(now)
         self._agent_files.ask(self._lively, self._ticks)
@@ -256,8 +252,9 @@ class PollingHost:
 
     def _wait(self, now: float) -> float:
         dues = [asked.due for asked in self._asked if not self._jobs.is_busy(asked)]
-        dues += [d for polled in self._lively if (d := polled.pane.deadline()) is not None]
-        if any(polled.pane.is_undecided for polled in self._lively):
+        if self._lively.deadline is not None:
+            dues.append(self._lively.deadline)
+        if self._lively.is_undecided:
             dues.append(now + SOON_S)
         dues.append(self._tick_due)
         if (due := self._snapshot.due(now)) is not None:
@@ -377,6 +374,7 @@ class PollingHost:
                 entry = polled.as_entry(lambda at: self._snapshot.epoch(at, now))
                 if entry != polled.entry:
                     polled.entry, self._is_changed = entry, True
+            polled.weigh()
         if self._is_changed:
             self._is_changed = False
             entries = [polled.entry for polled in self._held.values() if polled.entry is not None]

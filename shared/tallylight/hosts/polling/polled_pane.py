@@ -38,6 +38,16 @@ class PolledPane:
     #: What was last reported of it, and the entry that was.
     told: tuple[object, ...] | None = None
     entry: PaneEntry | None = None
+    #: Whether it is looked at often, and whether time alone may change what it shows; both as of the last `weigh`.
+    is_of_interest: bool = True
+    is_lively: bool = True
+
+    def weigh(self) -> None:
+        """Something was told to the pane, or of it."""
+        pane = self.pane
+        self.is_of_interest = pane.agent is not None or pane.is_undecided or pane.decision.is_lit or self.entry is None
+        # What is held back for a moment, or queued, has a time as well, whatever the pane shows until then.
+        self.is_lively = self.is_of_interest or pane.deadline() is not None
 
     @property
     def words(self) -> tuple[object, ...]:

@@ -328,9 +328,7 @@ def test_a_record_is_looked_for_less_and_less(pane: Pane) -> None:
     assert sum(asked[:40]) == 10 and sum(asked[40:]) == 10
 
 
-def test_others_in_a_directory_are_looked_for_where_it_matters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_others_in_a_directory_are_looked_for_where_it_matters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """aider's history is nobody's where two write into it; where there is none, the process table is let alone."""
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     aider = next(agent for agent in agents if agent.name == "aider")

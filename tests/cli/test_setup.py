@@ -15,6 +15,7 @@ import pytest
 from tallylight.cli.setup import main
 from tallylight.model.errors import TallyError
 from tallylight.setup import dependencies
+from tallylight.setup.kitty import compile_modules
 from tests.setup.fakes import FakeSystem, make_system, tree
 from tests.terminal import SHARED, Terminal
 
@@ -134,6 +135,32 @@ def test_setup_twice_changes_nothing(home: Path, conf: Path) -> None:
     assert setup(system, "--yes") == 0
     assert tree(home) == before
     assert "nothing changed" in system.text
+
+
+def test_kitty_compiles_what_it_will_load(home: Path, conf: Path) -> None:
+    """Once for each release: its Python and its level of optimisation are its own, so that nobody else can."""
+    system, told = make_system(home), home.parent / "told"
+    program = home.parent / "programs/kitty"
+    program.write_text(f'#!/bin/sh\n[ "$1" = +runpy ] || exit 1\nshift\nprintf "%s\\n" "$2" >> "{told}"\n')
+    assert setup(system, "--yes") == 0
+    lib = f"{home}/.local/share/tallylight/lib"
+    assert told.read_text().splitlines().count(lib) == 1
+    conf.write_bytes(b"")
+    assert setup(system, "--yes") == 0
+    assert told.read_text().splitlines().count(lib) == 1
+
+
+def test_modules_are_compiled_as_the_program_runs_them(home: Path) -> None:
+    """What is compiled is what that program looks for; one that cannot is told by the answer."""
+    system, lib = make_system(home), home / "lib"
+    program = home.parent / "programs/kitty"
+    lib.mkdir()
+    (lib / "one.py").write_text('"""Text."""\n')
+    program.write_text(f'#!/bin/sh\nshift\nexec {sys.executable} -OO -c "$@"\n')
+    assert compile_modules(system, program, lib)
+    assert [path.name.split(".", 2)[2] for path in (lib / "__pycache__").iterdir()] == ["opt-2.pyc"]
+    (lib / "broken.py").write_text("(")
+    assert not compile_modules(system, program, lib)
 
 
 def test_dry_run_shows_the_diff_and_writes_nothing(home: Path, conf: Path) -> None:

@@ -138,6 +138,9 @@ def _setup(system: System, *, yes: bool, dry_run: bool, tab_bar: bool | None) ->
         state = environment.look(system, source, python, bindings, _offer_tab_bar(system))
     if not state.is_current and not environment.apply(system, source, python, state):
         system.say("psutil could not be had for this machine; /proc is read instead.")
+    if state.build and here.program is not None:
+        # One that fails costs time only: kitty compiles them itself when it starts, as far as it may write there.
+        kitty.compile_modules(system, here.program, place.lib)
     if edit is not None:
         kitty_conf.apply(system, edit)
     if links:

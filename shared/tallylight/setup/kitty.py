@@ -18,6 +18,9 @@ from tallylight.files.system import System
 OLDEST = (0, 41)
 NEWEST = (0, 48)
 
+#: Run by kitty's Python: compile what is in the folder that is named, for as it runs itself.
+COMPILE = "import compileall, sys; sys.exit(not compileall.compile_dir(sys.argv[1], quiet=1))"
+
 _VERSION = re.compile(r"kitty (\d+)\.(\d+)\.(\d+)")
 
 
@@ -55,6 +58,16 @@ def find_program(system: System) -> Path | None:
 def find_version(system: System, program: Path) -> tuple[int, ...] | None:
     match = _VERSION.search(system.run([program, "--version"]).stdout)
     return tuple(int(part) for part in match.groups()) if match else None
+
+
+def compile_modules(system: System, program: Path, lib: Path) -> bool:
+    """
+    Have the kitty *program* compile the modules in *lib*, which is then quicker to start; whether it did.
+
+    Only kitty itself can: its Python is often its own, and goes by an optimisation level at which no other compiles.
+    """
+    done = system.run([program, "+runpy", COMPILE, lib], timeout=120)
+    return done.returncode == 0
 
 
 def find_conf(system: System) -> Path:

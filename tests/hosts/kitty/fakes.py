@@ -55,6 +55,7 @@ class Screen:
     columns: int = 80
     lines: int = 24
     cursor_visible: bool = True
+    in_bracketed_paste_mode: bool = True
 
     def as_text(self, write: Callable[[str], object], *_how: bool) -> None:
         write(self.text)

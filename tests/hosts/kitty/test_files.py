@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.kitty.own_files import FileReader
 from tallylight.hosts.worker import Worker
 from tallylight.model.status import Status
+from tallylight.pane.file_request import FileRequest
 from tallylight.pane.pane import Pane
 from tallylight.tracker.claims import Timing
 from tests.hosts.test_pane import CLAUDE, HandTable, status_file
@@ -65,6 +67,27 @@ def test_what_was_read_reaches_its_pane(reader: FileReader, pane: Pane, faults: 
     until_read(reader, {3: pane, 4: pane})
 
     assert pane.decision.status is Status.WORKING and faults == []
+
+
+def test_a_pane_is_not_asked_while_its_files_are_read(
+    reader: FileReader, pane: Pane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts how often its files were looked for in vain; what a slow disk has not told yet is no such look."""
+    read, answers, asked, requests = FileRequest.read, threading.Event(), [0], pane.requests
+    monkeypatch.setattr(FileRequest, "read", lambda request: read(request) if answers.wait(20) else None)
+
+    def counted(tick: int = 0) -> object:
+        asked[0] += 1
+        return requests(tick)
+
+    monkeypatch.setattr(pane, "requests", counted)
+    for _ in range(30):
+        reader.ask({3: pane})
+    assert asked == [1]
+    answers.set()
+    until_read(reader, {3: pane})
+    until_read(reader, {3: pane})
+    assert asked[0] > 1
 
 
 def test_a_fault_costs_the_feature(reader: FileReader, pane: Pane, faults: Faults) -> None:

@@ -99,13 +99,14 @@ class FileReader:
             self._reading.lent += 1
             if (hanging := self._reading.hanging(now)) is not None:
                 self._give_up(self._reading, hanging, now)
+        # While a reading goes on, nobody is asked: panes count how often their files were looked for in vain.
         wanted = {
             (id_, number): want
-            for id_, pane in panes.items()
+            for id_, pane in (panes.items() if self._reading is None else ())
             for number, want in enumerate(pane.requests(tick))
             if self._may_be_read(want, now)
         }
-        if wanted and self._reading is None and len(self._given_up) < MAX_GIVEN_UP:
+        if wanted and len(self._given_up) < MAX_GIVEN_UP:
             self._count += 1
             reading = _Reading(wanted, self._count)
             if self.worker.submit(
@@ -115,6 +116,8 @@ class FileReader:
         self.worker.lend()
 
     def _may_be_read(self, want: Request, now: float) -> bool:
+        if not self._resting:
+            return True  # a folder is not asked for in vain: that costs more than all else here
         rest = self._resting.get(want.folder)
         if rest is None or not rest.failures:
             return True

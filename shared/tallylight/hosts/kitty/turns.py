@@ -14,10 +14,10 @@ from collections.abc import Callable, Collection, Iterable
 import attrs
 
 #: Of the panes at rest, so many are looked at in one tick; more where one would wait for more than so many ticks.
-REST_A_TICK = 12
+REST_A_TICK = 8
 REST_TICKS = 12
 #: What looking at panes may take of the thread's own time in one call, in seconds; asked after so many panes.
-SLICE_S = 0.0005
+SLICE_S = 0.0008
 A_CHECK = 4
 #: How soon, in seconds, the next call comes where one was too short.
 AGAIN_S = 0.02

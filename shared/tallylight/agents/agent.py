@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DataFileError
 
 TYPE_CHECKING = False
@@ -39,7 +38,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _OPTION = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9-]*", re.ASCII)
 
 
-@attrs.frozen
+@attributes.frozen
 class Sign:
     """
     What must be seen beside a name that other programs have too; one of these is enough.
@@ -55,7 +54,7 @@ class Sign:
     titles: tuple[str, ...] = ()
 
 
-@attrs.frozen
+@attributes.frozen
 class NotArgs:
     """
     Arguments with which the program is no agent that a person talks to: a server, a one-shot, a subcommand.
@@ -99,7 +98,7 @@ class NotArgs:
         return ""
 
 
-@attrs.frozen
+@attributes.frozen
 class Template:
     """
     Argument lists, split before anything is filled in: *by_id* with `{session}`, and the *latest* session's.
@@ -112,7 +111,7 @@ class Template:
     is_local: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Agent:
     """One agent. *processes* are names that are its alone, *generic* names need a second `Sign`."""
 
@@ -298,6 +297,8 @@ def naming(agent: Agent) -> dict[str, Any]:
 
     def plain(_cls: type, _field: object, value: Any) -> Any:
         return tuple(sorted(value)) if isinstance(value, frozenset) else value
+
+    import attrs  # only who makes the table needs it
 
     found = attrs.asdict(agent, value_serializer=plain)
     for name in ("sign", "not_args"):

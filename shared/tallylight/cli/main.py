@@ -8,6 +8,7 @@ the interpreter has not already loaded.
 
 from __future__ import annotations
 
+import gc
 import io
 import posix  # what `os` is made of, which an empty program does not load
 import sys
@@ -75,12 +76,13 @@ VERBS = {verb: what for verbs in GROUPS.values() for verb, what in verbs.items()
 ALIASES = {"top": "agents"}
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
-#: Verbs that run at every event or prompt and leave nothing open: they leave without the interpreter's farewell.
-_AT_ONCE = (["emit"], ["prompt"])
+#: Verbs that are to be quick and leave nothing open: they leave without the interpreter's farewell.
+_AT_ONCE = (["emit"], ["prompt"], ["status"])
 
 
 def run() -> NoReturn:
     """Run the command of this process and leave."""
+    gc.disable()  # until the verb is loaded: nothing of that goes again
     for name in ("stdin", "stdout", "stderr"):  # in this order: each takes the descriptor that is closed
         if getattr(sys, name) is None:
             setattr(sys, name, open("/dev/null", "r" if name == "stdin" else "w"))  # noqa: PTH123, SIM115
@@ -135,6 +137,9 @@ def _dispatch(argv: list[str]) -> int:
             if not error.name or error.name.startswith("tallylight"):
                 raise
             raise TallyError(f"the Python module `{error.name}` is missing: run ./install.sh again") from None
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         code: int = module.main(argv[1:])
         return code
     if verb in ("-h", "--help", "help"):

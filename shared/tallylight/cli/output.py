@@ -8,9 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import TextIO
 
-import attrs
-
-from tallylight.model import lights
+from tallylight.model import attributes, lights
 from tallylight.model.status import Status
 from tallylight.ui import colours
 from tallylight.ui.colours import Depth
@@ -19,7 +17,7 @@ from tallylight.ui.layout import GAP, UNBOUNDED, age, ago, clean, fit, pad, stat
 __all__ = ["GAP", "UNBOUNDED", "Output", "age", "ago", "clean", "fit", "pad", "status_words"]
 
 
-@attrs.frozen
+@attributes.frozen
 class Output:
     """One stream and what it can show: *columns* cells a line, colour, and of that the full range or 256."""
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-import attrs
-
 from tallylight.evidence.process import base_name, package_name, script_name
+from tallylight.model import attributes
 
 MAX_DEPTH = 12
 MAX_WORDS = 256
@@ -25,7 +24,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-@attrs.frozen
+@attributes.frozen
 class Invocation:
     """
     One program as an argument list names it.
@@ -41,7 +40,7 @@ class Invocation:
     is_package: bool = False
 
 
-@attrs.frozen
+@attributes.frozen
 class Chain:
     """
     The programs of one argument list, outermost first.
@@ -54,7 +53,7 @@ class Chain:
     is_open: bool = False
 
 
-@attrs.frozen
+@attributes.frozen
 class _Interpreter:
     """*takes*: options whose value is the next word; *code*: options after which no script follows."""
 
@@ -63,7 +62,7 @@ class _Interpreter:
     module: str = ""
 
 
-@attrs.frozen
+@attributes.frozen
 class _Wrapper:
     """
     A program that runs the command among its arguments.
@@ -377,6 +376,6 @@ def _package(word: str, args: list[str], found: list[Invocation]) -> bool:
     before = len(found)
     is_open = _follow([word, *args], found)
     if len(found) > before:
-        found[before] = attrs.evolve(found[before], is_package=True)
+        found[before] = attributes.evolve(found[before], is_package=True)
     # What is left unknown may be a package whose program has another name.
     return is_open or len(found) == before + 1

@@ -21,16 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import attrs
-
 from tallylight.agents.agent import Agent, Agents
 from tallylight.evidence.commands import SHELLS, Chain, Invocation, interpreter_name, is_remote, unwrap
 from tallylight.evidence.ordinary import ordinary, own_name
 from tallylight.evidence.process import GENERIC_SCRIPTS, Process, base_name, is_version, script_name
+from tallylight.model import attributes
 from tallylight.model.status import Status
 
 
-@attrs.frozen
+@attributes.frozen
 class Identity:
     """
     What the foreground is. *agent* None: no agent of this machine.
@@ -64,7 +63,7 @@ class Identity:
         """The same, where *title* is the second sign that was lacking."""
         if self.agent is None and self.doubtful is not None and title.startswith(self.doubtful.sign.titles or ("\0",)):
             rule = f"{self.rule}, and its title"
-            return _with_voice(attrs.evolve(self, agent=self.doubtful, doubtful=None, is_direct=True, rule=rule))
+            return _with_voice(attributes.evolve(self, agent=self.doubtful, doubtful=None, is_direct=True, rule=rule))
         return self
 
 
@@ -88,7 +87,7 @@ def _with_voice(found: Identity) -> Identity:
     tells = agent.registry or agent.title_rules or any(rule.status is Status.IDLE for rule in agent.screen_rules)
     program = base_name(process.exe)
     is_sure = program in agent.processes or interpreter_name(program) in agent.interpreters
-    return attrs.evolve(found, speaks=bool(tells) and is_sure)
+    return attributes.evolve(found, speaks=bool(tells) and is_sure)
 
 
 def _identify(processes: Sequence[Process], agents: Agents) -> Identity:
@@ -96,7 +95,7 @@ def _identify(processes: Sequence[Process], agents: Agents) -> Identity:
     found = _identify_one(first, agents)
     if first.pgrp and first.pid != first.pgrp:
         everyone = (found, *(_identify_one(process, agents) for process in rest))
-        return attrs.evolve(next((one for one in everyone if one.agent), found), leader=None)
+        return attributes.evolve(next((one for one in everyone if one.agent), found), leader=None)
     if not found.wants_children:
         return found
     for process in rest:
@@ -105,7 +104,7 @@ def _identify(processes: Sequence[Process], agents: Agents) -> Identity:
             continue
         if found.agent is None and process.pgrp != first.pgrp:
             continue  # a child in a group of its own is not what this terminal shows
-        return attrs.evolve(
+        return attributes.evolve(
             behind, leader=first, is_open=False, rule=behind.rule if found.agent is None else found.rule
         )
     return found
@@ -122,16 +121,18 @@ def _identify_one(process: Process, agents: Agents) -> Identity:
             refused = agent.not_args.refuses(invocation.args)
             rule = f"{agent.name} by {_how(invocation)}"
             if refused:
-                return attrs.evolve(found, is_open=False, rule=f"{rule}, but {refused} is not a conversation")
+                return attributes.evolve(found, is_open=False, rule=f"{rule}, but {refused} is not a conversation")
             if is_sure:
-                return attrs.evolve(found, agent=agent, is_direct=_is_direct(chain, position), is_open=False, rule=rule)
+                return attributes.evolve(
+                    found, agent=agent, is_direct=_is_direct(chain, position), is_open=False, rule=rule
+                )
             doubtful = doubtful or agent
         elif is_remote(invocation):
-            return attrs.evolve(
+            return attributes.evolve(
                 found, is_remote=True, is_open=False, rule=f"{invocation.name} leads to another machine"
             )
     unknown = "" if ordinary(chain) else own_name(chain)
-    return attrs.evolve(found, doubtful=doubtful, rule=rule, unknown=unknown)
+    return attributes.evolve(found, doubtful=doubtful, rule=rule, unknown=unknown)
 
 
 def _is_direct(chain: Chain, position: int) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-import attrs
+from tallylight.model import attributes
 
 #: Extensions of scripts that are not part of a program's name.
 _SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
@@ -19,7 +19,7 @@ GENERIC_SCRIPTS = frozenset(
 _VERSION = re.compile(r"v?\d+(\.\d+)+([-+.][0-9A-Za-z.-]+)?", re.ASCII)
 
 
-@attrs.frozen
+@attributes.frozen
 class Process:
     """
     One process at one moment. What could not be read is empty.

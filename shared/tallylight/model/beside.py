@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import enum
 
-import attrs
+from tallylight.model import attributes
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Changes:
     """
     A work tree against its last commit, and that against the branch it follows.
@@ -36,7 +36,7 @@ class Checks(enum.StrEnum):
     FAILING = "failing"
 
 
-@attrs.frozen
+@attributes.frozen
 class PullRequest:
     """An open one: its number and its checks."""
 
@@ -44,7 +44,7 @@ class PullRequest:
     checks: Checks = Checks.NONE
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Beside:
     """
     Of one agent. *branch* is the short commit where *is_detached*; *worktree* the name of one that git has linked.
@@ -61,6 +61,8 @@ class Beside:
 
     def to_json(self) -> dict[str, object]:
         """All of it; what is not known is null or empty."""
+        import attrs  # as much to load as all else, and few ask for this
+
         return attrs.asdict(self) | {"ports": list(self.ports)}
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.report import Report, Source
 from tallylight.model.status import NEEDS_PERSON, Kind, Status
 
@@ -64,7 +63,7 @@ def what_would_change(
     return text.format(silence=f"{silence_s:g} s", stale=f"{stale_s:g} s", fuse=f"{fuse_s:g} s")
 
 
-@attrs.frozen
+@attributes.frozen
 class Reason:
     """Why a status is shown: the source and rule that won, when they spoke (monotonic s), what would change it."""
 
@@ -74,7 +73,7 @@ class Reason:
     changes: str
 
 
-@attrs.frozen
+@attributes.frozen
 class Losing:
     """A claim that did not win, and the trust rule that put it aside."""
 
@@ -85,7 +84,7 @@ class Losing:
     why: str
 
 
-@attrs.frozen
+@attributes.frozen
 class Decision:
     """
     The state of one record, or of a pane as the roll-up of its records.

@@ -6,8 +6,7 @@ For display alone: nothing in here decides anything. Every text is untrusted and
 
 from __future__ import annotations
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.report import Progress
 from tallylight.model.status import Status
 
@@ -15,7 +14,7 @@ from tallylight.model.status import Status
 NEARLY_FULL = 80
 
 
-@attrs.frozen
+@attributes.frozen
 class Child:
     """A subagent: what it is called, and whether it works, is done or has failed."""
 
@@ -23,7 +22,7 @@ class Child:
     status: Status
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Details:
     """
     What one session tells. Whatever its record does not state is empty.

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import functools
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.status import Kind
 
 #: Lines and choices of one dialog.
@@ -20,7 +19,7 @@ MAX_CHOICES = 20
 WHAT_CELLS = 200
 
 
-@attrs.frozen
+@attributes.frozen
 class Choice:
     """
     One answer: what to type to choose it (`1`, `y\\r`, `\\x1b`; nothing if that is not known), and its label.
@@ -30,10 +29,10 @@ class Choice:
 
     keys: str
     label: str
-    is_selected: bool = attrs.field(default=False, eq=False)
+    is_selected: bool = attributes.field(default=False, eq=False)
 
 
-@attrs.frozen
+@attributes.frozen
 class Place:
     """
     Where a dialog stands, in rows of the screen from 0.
@@ -48,7 +47,7 @@ class Place:
     end: int
 
 
-@attrs.frozen
+@attributes.frozen
 class Dialog:
     """
     What is asked.
@@ -64,9 +63,9 @@ class Dialog:
     lines: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
     #: None where it has no text. A dialog that has moved is the same.
-    place: Place | None = attrs.field(default=None, eq=False)
+    place: Place | None = attributes.field(default=None, eq=False)
     what: str = ""
-    is_known: bool = attrs.field(default=False, eq=False)
+    is_known: bool = attributes.field(default=False, eq=False)
 
     @property
     def is_list(self) -> bool:

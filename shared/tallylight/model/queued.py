@@ -4,10 +4,10 @@ A text that waits in a pane for the end of its agent's turn. What becomes of it,
 
 from __future__ import annotations
 
-import attrs
+from tallylight.model import attributes
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Queued:
     """
     *text* for the agent whose process is *pid*, begun at *start*, and for no other.

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import enum
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 
 
@@ -41,7 +40,7 @@ class Source(enum.IntEnum):
         return self.name.lower()
 
 
-@attrs.frozen
+@attributes.frozen
 class Progress:
     """How far an agent is: *done* of *total* tasks (a percentage is *done* of 100). 0 <= done <= total, total > 0."""
 
@@ -62,7 +61,7 @@ def progress(text: str) -> Progress | None:
     return Progress(int(done), int(total)) if 0 < int(total) >= int(done) else None
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Report:
     """
     One statement of one source about one record.

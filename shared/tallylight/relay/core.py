@@ -27,9 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import attrs
-
 from tallylight import wire
+from tallylight.model import attributes
 from tallylight.model.report import Report
 from tallylight.relay import records
 from tallylight.relay.mirror import Mirror
@@ -284,7 +283,7 @@ class RelayCore:
     def _notify(self, report: Report) -> None:
         """Tell a notification of an agent that says nothing else; what speaks a protocol needs no such hint."""
         if self._agent and not len(self._records):
-            self._attention = osc1338.encode_payload(attrs.evolve(report, agent=self._agent))
+            self._attention = osc1338.encode_payload(attributes.evolve(report, agent=self._agent))
         if self._observe:
             self._observe(report)
 
@@ -339,7 +338,7 @@ class RelayCore:
             if left is None:
                 self._records.drop(report.id)
             elif left is not report.status:
-                self._records.replace(attrs.evolve(report, status=left, kind=None, progress=None), now)
+                self._records.replace(attributes.evolve(report, status=left, kind=None, progress=None), now)
 
     # Our own writes ------------------------------------------------------------------------------------------
 

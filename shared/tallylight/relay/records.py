@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
 from tallylight.wire import osc1338, pairs
@@ -39,10 +38,10 @@ _RANKS = {NOTED: 4, "osc-7501": 4, "cli-agent": 4, "osc-26": 3, "osc-1338": 2}
 _FILLED = ("agent", "session", "title", "project", "cwd", "worktree", "mode", "resume", "fork")
 
 
-@attrs.define
+@attributes.define
 class _Record:
     #: By rank: what was said, and when.
-    claims: dict[int, tuple[Report, float]] = attrs.Factory(dict)
+    claims: dict[int, tuple[Report, float]] = attributes.field(factory=dict)
 
     def best(self) -> int:
         newest = max(at for _, at in self.claims.values())
@@ -55,7 +54,7 @@ class _Record:
         for name in _FILLED:
             if not getattr(best, name) and (value := next(filter(None, (getattr(o, name) for o in others)), None)):
                 gaps[name] = value
-        return attrs.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
+        return attributes.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
 
 
 class Records:
@@ -258,7 +257,7 @@ class Records:
     def _merged(self, id_: str) -> Report:
         report = self._records[id_].merged()
         if self._arm.argv and not id_:
-            report = attrs.evolve(report, resume=self._arm.argv, cwd=report.cwd or self._arm.cwd)
+            report = attributes.evolve(report, resume=self._arm.argv, cwd=report.cwd or self._arm.cwd)
         if report.agent:
             return report
         above = id_
@@ -266,8 +265,8 @@ class Records:
             above = above.rpartition("/")[0]
             record = self._records.get(above)
             if record and (agent := record.merged().agent):
-                return attrs.evolve(report, agent=agent)
-        return attrs.evolve(report, agent=self._agent) if self._agent else report
+                return attributes.evolve(report, agent=agent)
+        return attributes.evolve(report, agent=self._agent) if self._agent else report
 
 
 def _payload(report: Report) -> str:

@@ -6,9 +6,8 @@ import argparse
 import time
 from collections.abc import Iterable, Mapping
 
-import attrs
-
 from tallylight.files import read_write
+from tallylight.model import attributes
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import writer
 from tallylight.snapshot.labels import NOTHING, Label, Labels
@@ -26,7 +25,7 @@ class NoPaneError(TallyError):
         self.wanted = wanted
 
 
-@attrs.frozen
+@attributes.frozen
 class Found:
     """
     A pane and the host that shows it, by the host's name, `kitty-4711`.
@@ -55,7 +54,7 @@ class Found:
         return is_lit(self.pane)
 
 
-@attrs.frozen
+@attributes.frozen
 class Panes:
     """
     All panes, neediest first, the names of the *hosts* they are from, and *problems* of files not read.
@@ -66,7 +65,7 @@ class Panes:
     panes: tuple[Found, ...]
     hosts: tuple[str, ...]
     problems: tuple[TallyError, ...] = ()
-    machines: Mapping[str, bool] = attrs.field(factory=dict)
+    machines: Mapping[str, bool] = attributes.field(factory=dict)
     troubles: tuple[str, ...] = ()
 
     @classmethod
@@ -88,7 +87,7 @@ def in_order(panes: Iterable[Found], now: float) -> tuple[Found, ...]:
     """All *panes* that there are as a list shows them at *now* (epoch seconds): neediest first, each with its name."""
     ordered = sorted(panes, key=lambda found: (*need(found.pane, now), found.address))
     names = short_names((found.host, found.pane.id) for found in ordered)
-    return tuple(attrs.evolve(found, short=names[found.host, found.pane.id]) for found in ordered)
+    return tuple(attributes.evolve(found, short=names[found.host, found.pane.id]) for found in ordered)
 
 
 def read_panes(environ: Mapping[str, str]) -> Panes:
@@ -98,7 +97,7 @@ def read_panes(environ: Mapping[str, str]) -> Panes:
 
 def labelled(panes: Iterable[Found], labels: Labels) -> tuple[Found, ...]:
     """*panes*, each with what a person gave its conversation."""
-    return tuple(attrs.evolve(found, label=labels.of(found.host, found.pane)) for found in panes)
+    return tuple(attributes.evolve(found, label=labels.of(found.host, found.pane)) for found in panes)
 
 
 def add_pane(parser: argparse.ArgumentParser) -> None:

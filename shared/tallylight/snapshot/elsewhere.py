@@ -7,8 +7,7 @@ this machine.
 
 from __future__ import annotations
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.snapshot.entries import ConversationEntry
 from tallylight.snapshot.schema import Pane
 
@@ -18,7 +17,7 @@ HOST = "machines"
 
 def harmless(pane: Pane) -> Pane:
     """*pane* of another machine, without what could be run or typed, or name something of this one."""
-    return attrs.evolve(
+    return attributes.evolve(
         pane,
         resume=(),
         fork=(),

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.report import Report
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.values import MAX_ID, Json, kind_of, number, path, status_of, text, words
@@ -16,7 +15,7 @@ from tallylight.snapshot.values import MAX_ID, Json, kind_of, number, path, stat
 _MAX_NAME = 64
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class ReasonEntry:
     """Why a pane shows what it shows: *at* is seconds since the epoch, *changes* what would change it."""
 
@@ -40,7 +39,7 @@ class ReasonEntry:
         return {"source": text(self.source), "rule": text(self.rule), "at": self.at, "changes": text(self.changes)}
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class LosingEntry:
     """A claim that was put aside, and *why*: the trust rule."""
 
@@ -74,7 +73,7 @@ class LosingEntry:
 REPORT_TEXTS = ("session", "title", "project", "cwd", "worktree", "mode", "message", "what", "detail")
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class RecordEntry:
     """One record of a pane: `""` is the pane itself, `a/b` a child of `a`. *fields* are the report's, non-empty."""
 
@@ -85,7 +84,7 @@ class RecordEntry:
     source: str = ""
     rule: str = ""
     at: float = 0.0
-    fields: Mapping[str, str] = attrs.field(factory=dict)
+    fields: Mapping[str, str] = attributes.field(factory=dict)
 
     @classmethod
     def of(cls, report: Report, status: Status, at: float) -> RecordEntry:
@@ -136,7 +135,7 @@ class RecordEntry:
         }
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class ConversationEntry:
     """
     The last conversation of a pane: of an *agent* whose process the host itself saw there, and which may be gone.
@@ -173,7 +172,7 @@ class ConversationEntry:
         }
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class MachineEntry:
     """Another machine that this host asks: whether it is there, and what a person is told of it."""
 

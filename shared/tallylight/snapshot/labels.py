@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.values import Json, listed, number, text
 from tallylight.wire import values
@@ -29,7 +28,7 @@ MAX_LABELS = 500
 MAX_KEY = 600
 
 
-@attrs.frozen
+@attributes.frozen
 class Label:
     """What a person gave one conversation: a *name*, a *colour* of `COLOURS`, a place on top. Each may be missing."""
 
@@ -63,7 +62,7 @@ def keys(host: str, pane: Pane) -> tuple[str, ...]:
     return (*by_session, f"{host}:{pane.id}/{pane.agent_pid or 0}")
 
 
-@attrs.frozen
+@attributes.frozen
 class _Entry:
     key: str
     label: Label
@@ -78,12 +77,12 @@ class _Entry:
         return cls(key, label, number(value.get("at"))) if key and label != NOTHING else None
 
 
-@attrs.frozen
+@attributes.frozen
 class Labels:
     """All labels, and the *group* of `GROUPS` in which lists show their rows."""
 
     group: str = ""
-    _entries: Mapping[str, _Entry] = attrs.field(factory=dict)
+    _entries: Mapping[str, _Entry] = attributes.field(factory=dict)
 
     @classmethod
     def from_json(cls, value: object) -> Labels | None:
@@ -112,4 +111,4 @@ class Labels:
             kept[places[0]] = _Entry(places[0], label, now)
         if len(kept) > MAX_LABELS:
             del kept[min(kept, key=lambda key: kept[key].at)]
-        return attrs.evolve(self, entries=kept)
+        return attributes.evolve(self, entries=kept)

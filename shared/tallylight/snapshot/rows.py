@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
@@ -40,7 +39,7 @@ def is_snoozed(pane: Pane, now: float) -> bool:
     return pane.snoozed_until > now
 
 
-@attrs.frozen
+@attributes.frozen
 class Row:
     """
     A pane of the host *host*, `kitty-4711`; *is_own*: of the terminal program that draws the list.

@@ -8,8 +8,7 @@ may add keys, and a broken one can show nonsense, but it cannot break a reader.
 
 from __future__ import annotations
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot.entries import ConversationEntry as ConversationEntry
 from tallylight.snapshot.entries import LosingEntry as LosingEntry
@@ -26,7 +25,7 @@ VERSION = 1
 MAX_CHOICES = MAX_CHILDREN = 16
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Pane:
     """What a host shows for one pane. Times are seconds since the epoch; texts are as the programs said them."""
 
@@ -43,7 +42,7 @@ class Pane:
     since: float = 0.0
     seen: bool = False
     pid: int | None = None
-    reason: ReasonEntry = attrs.field(factory=ReasonEntry)
+    reason: ReasonEntry = attributes.field(factory=ReasonEntry)
     records: tuple[RecordEntry, ...] = ()
     losing: tuple[LosingEntry, ...] = ()
     #: Where the agent works, as it said itself.
@@ -84,7 +83,7 @@ class Pane:
     fork: tuple[str, ...] = ()
     #: The process that the host knows to be the agent; None if none is.
     agent_pid: int | None = None
-    conversation: ConversationEntry = attrs.field(factory=ConversationEntry)
+    conversation: ConversationEntry = attributes.field(factory=ConversationEntry)
     #: Until when a person has put it off; 0 if they have not.
     snoozed_until: float = 0.0
     #: Until when a person wants no notification of it; 0 if they want them, `MAX_NUMBER` if that has no end.
@@ -208,7 +207,7 @@ def _choices(value: object) -> tuple[tuple[str, str], ...]:
     return tuple((keys, label) for keys, label in (pair for pair in pairs if len(pair) == 2) if text(keys) == keys)
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Snapshot:
     """
     One host's state as of *written*, in seconds since the epoch.

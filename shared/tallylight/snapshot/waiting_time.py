@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.snapshot.values import Json, count, number, text
 from tallylight.tracker.attention import Attention
 
 VERSION = 1
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Waited:
     """
     What a host says of a day: *waited_s* seconds at *written* (since the epoch), when *waiting* agents still waited.
@@ -47,10 +46,12 @@ class Waited:
         )
 
     def to_json(self) -> Json:
+        import attrs  # only who writes needs it
+
         return {"version": VERSION, **attrs.asdict(self)}
 
 
-@attrs.define
+@attributes.define
 class Ledger:
     """The sum of one host. *day* and *gone_s* are what an earlier run of it left behind, if it did."""
 

@@ -16,9 +16,8 @@ import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import attrs
-
 from tallylight.files import read_write
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.snapshot.lives import birth_of as birth_of
 from tallylight.snapshot.lives import is_alive as is_alive
@@ -73,7 +72,7 @@ def checked_directory(path: Path, *, create: bool = False) -> Path:
     return path
 
 
-@attrs.define
+@attributes.define
 class Epoch:
     """
     Turns monotonic times into seconds since the epoch, by the wall clock *clock*.
@@ -93,7 +92,7 @@ class Epoch:
         return round(self._offset + at, 3)
 
 
-@attrs.define
+@attributes.define
 class SnapshotWriter:
     """
     Keeps one file up to date. `publish` what is shown, call `flush` at the latest when `due` says so.
@@ -106,22 +105,22 @@ class SnapshotWriter:
     host: str
     clock: Callable[[], float]
     min_interval: float = 0.2
-    pid: int = attrs.field(factory=os.getpid)
+    pid: int = attributes.field(factory=os.getpid)
     started: float = 0.0
     #: As in `Snapshot.heard`; what is written next says it.
     heard: int = 0
     #: As in `Snapshot.machines`; `publish` writes them where they are other ones.
     machines: tuple[MachineEntry, ...] = ()
     error: str = ""
-    _birth: str = attrs.field(init=False, default="")
-    _panes: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
-    _as_of: float = attrs.field(init=False, default=0.0)
-    _written: tuple[Pane, ...] | None = attrs.field(init=False, default=None)
-    _written_machines: tuple[MachineEntry, ...] = attrs.field(init=False, default=())
+    _birth: str = attributes.field(init=False, default="")
+    _panes: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
+    _as_of: float = attributes.field(init=False, default=0.0)
+    _written: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
+    _written_machines: tuple[MachineEntry, ...] = attributes.field(init=False, default=())
     #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
-    _texts: dict[int, tuple[Pane, str]] = attrs.field(init=False, factory=dict)
-    _last: float | None = attrs.field(init=False, default=None)
-    epoch: Epoch = attrs.field(init=False)
+    _texts: dict[int, tuple[Pane, str]] = attributes.field(init=False, factory=dict)
+    _last: float | None = attributes.field(init=False, default=None)
+    epoch: Epoch = attributes.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         import tempfile  # noqa: F401 - for the first write, which may be on a terminal's thread and reads no disk

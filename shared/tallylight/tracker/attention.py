@@ -9,8 +9,7 @@ so that flipping through tabs does not put every green light out.
 
 from __future__ import annotations
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.decision import Decision
 from tallylight.model.status import Kind, Status
 
@@ -18,7 +17,7 @@ from tallylight.model.status import Kind, Status
 DWELL_S = 1.0
 
 
-@attrs.define
+@attributes.define
 class Attention:
     """The ledger of one pane. Times are monotonic seconds."""
 

@@ -14,8 +14,7 @@ import enum
 import re
 from typing import Any
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source
@@ -67,7 +66,7 @@ _STATUSES: dict[Moment, tuple[Status, Kind | None]] = {
 _RELEASES = (Moment.TOOL_COMPLETE, Moment.PERMISSION_REPLIED)
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class CliAgentEvent:
     """
     One event. Every text is sanitised; *detail* is the tool at hand and what it is to do, *what* the same where a

@@ -17,8 +17,7 @@ import binascii
 import re
 from collections.abc import Callable, Hashable
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.wire import envelope, osc88, osc1338, osc7501, pairs, user_var
 from tallylight.wire.scanner import Sequence
@@ -35,7 +34,7 @@ _CARRIER = f"SetUserVar={envelope.CARRIER}=".encode()
 Call = Callable[[float], object]
 
 
-@attrs.define
+@attributes.define
 class Key:
     """
     What a thing is about: only the newest of one *name* is read.
@@ -51,7 +50,7 @@ class Key:
     is_many: bool = False
 
 
-@attrs.frozen
+@attributes.frozen
 class Limits:
     """Read at once in *every* seconds, read later in one go (things and bytes), and kept until then."""
 
@@ -64,7 +63,7 @@ class Limits:
     kept_bytes: int = 32_768
 
 
-@attrs.frozen
+@attributes.frozen
 class Pace:
     """How many things a second were said and read when something was last left out."""
 
@@ -72,7 +71,7 @@ class Pace:
     read: int = 0
 
 
-@attrs.define
+@attributes.define
 class _Item:
     key: Key
     call: Call

@@ -15,8 +15,7 @@ from __future__ import annotations
 import enum
 import re
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.wire import base64
 from tallylight.wire.frame import check_length, utf8
@@ -45,7 +44,7 @@ class Part(enum.Enum):
     BUTTONS = "buttons"
 
 
-@attrs.frozen
+@attributes.frozen
 class Notification:
     """A program asks for a person's attention. One with a single text has it as its title."""
 
@@ -53,7 +52,7 @@ class Notification:
     body: str = ""
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Chunk:
     """A piece of a notification of OSC 99. The bytes may end in the middle of a character."""
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import enum
 import re
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.wire.scanner import Sequence
 
@@ -30,7 +29,7 @@ class MarkKind(enum.Enum):
     COMMAND_END = "D"
 
 
-@attrs.frozen
+@attributes.frozen
 class Mark:
     """
     A shell's mark. *exit_code* belongs to COMMAND_END.

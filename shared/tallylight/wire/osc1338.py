@@ -21,8 +21,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.dialog import WHAT_CELLS
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
@@ -125,7 +124,7 @@ def decode_variable(value: str | None) -> Report | None:
         return None
 
 
-@attrs.frozen
+@attributes.frozen
 class Recipe:
     """How a program wants to be started again: *argv*, nothing for one that takes it back, and the directory."""
 

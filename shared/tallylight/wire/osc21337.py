@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import re
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -35,7 +34,7 @@ _ESCAPED = re.compile(r"\\([;\\])")
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
-@attrs.frozen
+@attributes.frozen
 class TabUpdate:
     """The valid pairs of one frame, in the order sent. An empty value clears its key."""
 

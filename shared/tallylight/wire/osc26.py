@@ -15,8 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report, Source, progress
 from tallylight.model.status import Kind, Status
@@ -50,7 +49,7 @@ _USER_VAR = re.compile(r"UserVar:[A-Za-z0-9_.-]{1,64}")
 _VERSION = re.compile(r"[0-9]{1,4}")
 
 
-@attrs.frozen
+@attributes.frozen
 class Update:
     """The valid pairs of one frame, decoded and sanitised, in the order sent. An empty value clears its key."""
 
@@ -95,7 +94,7 @@ class Accumulator:
         if report.status is None:
             for key in LIVE:
                 self._values.pop(key, None)
-            report = attrs.evolve(report, detail="", tasks=(), progress=None)
+            report = attributes.evolve(report, detail="", tasks=(), progress=None)
         return report
 
     def _report(self) -> Report:

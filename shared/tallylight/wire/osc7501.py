@@ -20,8 +20,7 @@ import enum
 import re
 from binascii import b2a_base64
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Kind, Status
 from tallylight.wire import base64, envelope
@@ -78,7 +77,7 @@ STATES = {state.value.encode(): state for state in State}
 _KINDS = {kind.value.encode(): kind for kind in (Kind.PERMISSION, Kind.QUESTION, Kind.AUTH)}
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Status7501:
     """
     One report of one program about one record.

@@ -16,8 +16,7 @@ from __future__ import annotations
 import re
 import shlex
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.wire import base64
 from tallylight.wire.frame import check_length
@@ -35,7 +34,7 @@ DIRECTORY_CELLS = 1024
 _VERSION = re.compile(rb"[0-9]{1,4}")
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Arm:
     """How to start again what runs here. It replaces the recipe before it entirely."""
 
@@ -53,12 +52,12 @@ class Arm:
         return (self.command, *self.arguments)
 
 
-@attrs.frozen
+@attributes.frozen
 class Clear:
     """The recipe is withdrawn."""
 
 
-@attrs.frozen
+@attributes.frozen
 class Query:
     """The program asks whether the terminal would keep a recipe."""
 

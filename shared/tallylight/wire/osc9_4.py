@@ -10,8 +10,7 @@ from __future__ import annotations
 import enum
 import re
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.wire.scanner import Sequence
 
@@ -31,7 +30,7 @@ class ProgressState(enum.Enum):
     PAUSED = 4
 
 
-@attrs.frozen
+@attributes.frozen
 class ProgressReport:
     """
     A progress report.

@@ -22,7 +22,7 @@ import functools
 import re
 from typing import TypeAlias
 
-import attrs
+from tallylight.model import attributes
 
 #: Most bytes one sequence may have, introducer and terminator included. vibeflow's limit; xterm takes less, and
 #: kitty's own buffer is 1 MiB.
@@ -49,7 +49,7 @@ class SequenceKind(enum.Enum):
     ESC = ""
 
 
-@attrs.frozen
+@attributes.frozen
 class Text:
     """
     Bytes to pass through: text and C0 controls.
@@ -62,7 +62,7 @@ class Text:
     drawn: bool = True
 
 
-@attrs.frozen
+@attributes.frozen
 class Sequence:
     """
     One whole sequence.

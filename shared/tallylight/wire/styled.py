@@ -13,8 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.wire.text import sanitise, width
 
 #: Of a screen: rows, columns, and characters of one row with all of its sequences. What is over it is left out.
@@ -29,7 +28,7 @@ _MAX_SIZES, _MAX_SIZE = 64, 7
 Colour = int | tuple[int, int, int]
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class Style:
     """How text looks. No colour is that of the theme. *is_hidden* is text that the terminal does not show either."""
 
@@ -47,7 +46,7 @@ class Style:
 PLAIN = Style()
 
 
-@attrs.frozen
+@attributes.frozen
 class Run:
     """Text of one style."""
 
@@ -58,7 +57,7 @@ class Run:
 StyledLine = tuple[Run, ...]
 
 
-@attrs.frozen(kw_only=True)
+@attributes.frozen(kw_only=True)
 class StyledScreen:
     """
     A screen of so many *columns*: its *lines* from the top, each without the blanks at its end.
@@ -172,7 +171,7 @@ def cut(line: StyledLine, columns: int, start: int = 0) -> StyledLine:
                 text = text[len(head) :]
             start, cells = 0, width(text)
         if text := sanitise(text, cells=columns, graphemes=columns):
-            runs.append(attrs.evolve(run, text=text))
+            runs.append(attributes.evolve(run, text=text))
         columns -= cells
     return tuple(runs)
 
@@ -203,7 +202,7 @@ def apply(style: Style, parameters: str) -> Style:
                 changes["foreground" if number == 38 else "background"] = colour
         elif (basic := _basic(number)) is not None:
             changes[basic[0]] = basic[1]
-    return attrs.evolve(style, **changes) if changes else style  # type: ignore[arg-type]
+    return attributes.evolve(style, **changes) if changes else style  # type: ignore[arg-type]
 
 
 def _basic(number: int) -> tuple[str, int] | None:
@@ -267,7 +266,7 @@ def _stripped(runs: list[Run]) -> StyledLine:
             break
         text = last.text.rstrip(" ")
         if text:
-            runs[-1] = attrs.evolve(last, text=text)
+            runs[-1] = attributes.evolve(last, text=text)
             break
         runs.pop()
     return tuple(runs)

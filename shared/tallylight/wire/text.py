@@ -47,9 +47,7 @@ _VIRAMA = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d"
 _INDIC = "\u0905-\u0939\u0985-\u09b9\u0a05-\u0a39\u0a85-\u0ab9\u0b05-\u0b39\u0c05-\u0c39\u0c85-\u0cb9\u0d05-\u0d3a"
 _ZWNJ = "\u200c"
 _JOINER = f"(?<=[{_ARABIC}]){_ZWNJ}(?=[{_ARABIC}])|(?<=[{_VIRAMA}]){_ZWNJ}(?=[{_INDIC}])"
-_STRIP = re.compile(f"({_EMOJI_SEQUENCE}|{_JOINER})|[{_INVISIBLE}]+")
 _SPACE = re.compile(f"[{_SPACES}]")
-_CLUSTER = re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 #: The most code points one grapheme of our own output has, so that cutting the input never cuts it again.
 _LONGEST = JOINED * 4 + MARKS
 #: Longer text is not remembered: the cache stays under a megabyte or two.
@@ -62,6 +60,17 @@ _PLAIN = re.compile(
 )
 _LINE_ENDS = re.compile(r"\s*[\n\r]+\s*")
 _ASCII_ID = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,31}")
+
+
+@functools.cache
+def _stripped() -> re.Pattern[str]:
+    """What `_keep_emoji` decides about; compiled when a text needs it, which is more than all else at the start."""
+    return re.compile(f"({_EMOJI_SEQUENCE}|{_JOINER})|[{_INVISIBLE}]+")
+
+
+@functools.cache
+def _clusters() -> re.Pattern[str]:
+    return re.compile(f"{_EMOJI_SEQUENCE}|.", re.DOTALL)
 
 
 def sanitise(text: str, *, cells: int = CELLS, graphemes: int = GRAPHEMES) -> str:
@@ -97,9 +106,9 @@ _sanitise_again = functools.lru_cache(maxsize=512)(_sanitise)
 
 def width(text: str) -> int:
     """The cells that sanitised *text* takes. Ambiguous characters count 1, as in both hosts by default."""
-    if text.isascii():
+    if text.isascii() or _PLAIN.fullmatch(text):
         return len(text)
-    return sum([_width(cluster) for cluster in _CLUSTER.findall(text)])
+    return sum([_width(cluster) for cluster in _clusters().findall(text)])
 
 
 def middle(text: str, cells: int) -> str:
@@ -115,7 +124,7 @@ def middle(text: str, cells: int) -> str:
     if width(text) <= cells:
         return text
     head = sanitise(text, cells=cells // 2)
-    clusters = _CLUSTER.findall(text)
+    clusters = _clusters().findall(text)
     room, tail = cells - width(head) - 1, []
     for cluster in reversed(clusters):
         room -= _width(cluster)
@@ -135,7 +144,7 @@ def is_ascii_id(text: str) -> bool:
 
 
 def _strip(text: str) -> str:
-    return _STRIP.sub(_keep_emoji, _SPACE.sub(" ", text))
+    return _stripped().sub(_keep_emoji, _SPACE.sub(" ", text))
 
 
 def _keep_emoji(match: re.Match[str]) -> str:
@@ -148,7 +157,7 @@ def _cap(text: str, cells: int, graphemes: int, most_marks: int) -> str:
     kept: list[str] = []
     # A mark with nothing before it would sit on whatever is drawn to the left of us.
     marks = most_marks
-    for cluster in _CLUSTER.findall(text):
+    for cluster in _clusters().findall(text):
         wide = _width(cluster)
         if wide == 0:
             marks += 1

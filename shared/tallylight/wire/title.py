@@ -7,8 +7,7 @@ text is all that follows the first `;`, further ones included, sanitised, and 10
 
 from __future__ import annotations
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.wire.frame import utf8
 from tallylight.wire.scanner import Sequence
@@ -19,7 +18,7 @@ NUMBERS = (0, 2)
 TITLE_LIMIT = 1024
 
 
-@attrs.frozen
+@attributes.frozen
 class Title:
     """The program named its pane; an empty title is a title."""
 

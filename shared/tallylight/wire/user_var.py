@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import re
 
-import attrs
-
+from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
 from tallylight.wire import base64, envelope
 from tallylight.wire.frame import check_length
@@ -26,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _CONTROLS = {code: " " if code == 0x0A else None for code in [*range(0x20), *range(0x7F, 0xA0)]}
 
 
-@attrs.frozen
+@attributes.frozen
 class UserVar:
     """A pane's user variable was set; *value* None means that it was deleted."""
 

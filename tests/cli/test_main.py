@@ -164,7 +164,7 @@ def test_file_error_names_the_file(monkeypatch: pytest.MonkeyPatch, capfd: pytes
 def test_missing_package_is_one_line(tmp_path: Path) -> None:
     """An installation that has lost a package it needs says which, and what to do."""
     done = subprocess.run(
-        [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {SHARED!r})\n{COMMAND[-1]}", "status"],
+        [sys.executable, "-IS", "-c", f"import sys; sys.path.insert(0, {SHARED!r})\n{COMMAND[-1]}", "config"],
         env=bare_environment(HOME=str(tmp_path)),
         capture_output=True,
         text=True,

@@ -21,7 +21,8 @@ READ = [
 FOREIGN = [
     b"\x1b]13380;state=waiting\x07", b"\x1b]01338;state=waiting\x07", b"\x1b]1338\x07", b"\x1b]7501\x07",
     b"\x1b]21337;web-terminal;x\x07", b"\x1b]3008;start=abc;type=shell\x07", b"\x1b]777;notify;title;body\x07",
-    b"\x1b]777;notify;warp://cli-agent;{}\x07", b"\x1b]9;4;3\x07", b"\x1b]0;]1338;state=waiting\x07",
+    b"\x1b]777;notify;warp://cli-agent;{}\x07", b"\x1b]9;4;3\x07",
+    b"\x1b]9;4\x07", b"\x1b]9;4;", b"\x1b]0;]1338;state=waiting\x07",
     b"\x1bP1$r]1338;state=waiting\x1b\\", b"\x1b_Ga=T;]7501;?\x1b\\", b"\x1b]1337;SetUserVar=tally\x07",
     b"\x1b]1337;SetUserVar=tally=!\x07", b"\x1b]1337;SetUserVar=tally=c3RhdGU9ZG9uZQ==\x07",
     b"\x1bPtmux;\x1b\x1b]1338;state=waiting\x07\x1b\\",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.relay.position import is_cut
-from tallylight.relay.splitter import INTRODUCERS, Splitter
+from tallylight.relay.splitter import BAR, INTRODUCERS, Splitter
 from tallylight.wire.scanner import LIMIT, Scanner, Sequence, SequenceKind
 from tests.relay.streams import FOREIGN, READ, streams
 from tests.strategies import chunkings
@@ -45,7 +45,7 @@ def scanned(data: bytes, *, screen: bool) -> tuple[list[Sequence], bytes, int]:
     found, rest, resets = [], b"", 0
     for item in [*scanner.feed(data), *scanner.flush()]:
         is_osc = isinstance(item, Sequence) and item.kind is SequenceKind.OSC
-        if isinstance(item, Sequence) and is_osc and item.raw.startswith(INTRODUCERS):
+        if isinstance(item, Sequence) and is_osc and item.raw.startswith(INTRODUCERS) and not item.raw.startswith(BAR):
             found.append(item)
         else:
             rest += item.raw

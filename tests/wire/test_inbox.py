@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tallylight.wire import envelope
+from tallylight.wire import envelope, osc1338
 from tallylight.wire.inbox import COUNT_S, TOLD_S, Inbox, Key, Limits, Pace, key_of, key_of_sequence
 from tallylight.wire.scanner import Sequence
 from tests.helpers import is_linear, only_sequence
@@ -224,3 +226,28 @@ def test_a_flood_is_linear(payload: str) -> None:
         return lambda: [reader.hear(payload.format(n)) for n in range(size)]
 
     assert is_linear(work, 5000)  # type: ignore[arg-type]
+
+
+_TOKENS = [
+    "state=working",
+    "state=",
+    "state=down",
+    "state",
+    "id=a/b",
+    "id=",
+    "id=-",
+    "id=a b",
+    "xid=é",
+    "message=a",
+    "=",
+    "",
+]
+_TOKENS += ["message=%41", "id=%41", "tool=%", "xstate=working", "message=%", "state=%77orking", "what=a=b", "id=a\n"]
+
+
+@given(st.lists(st.one_of(st.sampled_from(_TOKENS), st.text(max_size=6)), max_size=5).map(";".join), st.booleans())
+def test_readable_is_what_is_read(payload: str, is_long: bool) -> None:
+    """Whether a payload can be read is told without reading it, and is the truth."""
+    payload += ";message=" + "m" * (osc1338.PAYLOAD_LIMIT - len(payload) - 8) if is_long else ""
+
+    assert osc1338.is_readable(payload) == (osc1338.decode_variable(payload) is not None)

@@ -51,8 +51,6 @@ ANSWERS_A_SECOND = 64
 
 PACE = Limits(at_once=256, every=0.1, a_go=256, go_bytes=65_536, kept=256, kept_bytes=131_072)
 
-#: A bar of the terminal's own.
-_PROGRESS = b"\x1b]9;4;"
 #: The numbers that others use too: only a codec can tell whose a sequence is.
 _SHARED = (21337, 3008)
 #: The numbers that no terminal we write to speaks.
@@ -221,17 +219,16 @@ class RelayCore:
 
     def _take(self, sequence: Sequence) -> bool:
         """Read one sequence; return whether it is consumed."""
-        if osc7501.is_query(sequence):
+        number, payload = sequence.number, sequence.payload
+        if payload == osc7501.QUERY:
             self._answer(sequence)
             is_read = True
-        elif sequence.raw.startswith(_PROGRESS):
-            is_read = False
-        elif sequence.number in _SHARED or self._inbox.admits(self._now):
+        elif number in _SHARED or self._inbox.admits(self._now):
             is_read = self._read(sequence)
         else:
             is_read = False
             self._read_later(sequence)
-        is_ours = is_read or sequence.number in _OURS or sequence.body.startswith(cli_agent.PREFIX)
+        is_ours = is_read or number in _OURS or payload.startswith(cli_agent.PREFIX, payload.index(b";") + 1)
         return is_ours and not self._passthrough and self._splitter.is_safe
 
     def _read(self, sequence: Sequence) -> bool:

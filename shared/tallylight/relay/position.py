@@ -85,6 +85,13 @@ class Position:
             self._state = _after(self._state, data, start, end)
         self._last = data[end - 3 : end] if end - start >= 3 else (self._last + data[start:end])[-3:]
 
+    def passed(self, data: bytes, end: int) -> None:
+        """Take in a whole sequence that ends at *end* of data, outside of an envelope."""
+        if self._later:
+            self._look()
+        self._state = State.GROUND
+        self._last = data[max(0, end - 3) : end]
+
     def note_later(self, data: bytes, escape: int) -> None:
         """Take all of *data* in, outside of an envelope; its last ESC is at *escape*, which is -1 if it has none."""
         if escape < 0 and (self._escape >= 0 or self._state is not State.GROUND or len(data) < 3):

@@ -36,6 +36,8 @@ INTRODUCERS = tuple(
         b"1337;SetUserVar=tally",
     )
 )
+#: A progress bar is the terminal's own and of no interest, though it has the number of a notification.
+BAR = b"\x1b]9;4;"
 _TMUX = b"\x1bPtmux;"
 _SCREEN = b"\x1bP"
 _RESET = b"\x1bc"
@@ -48,8 +50,12 @@ _RESETS = re.compile(rb"(?:\x1bc)*+")
 
 
 def _union(starts: tuple[bytes, ...]) -> re.Pattern[bytes]:
-    """Match any of *starts*, all of which begin with ESC; a trie, because it is asked at every ESC of the stream."""
-    return re.compile(rb"\x1b(?:" + b"|".join(_branches([start[1:] for start in starts])) + rb")")
+    """
+    Match any of *starts*, all of which begin with ESC, but not a `BAR` of which that much is there.
+
+    A trie, because it is asked at every ESC of the stream.
+    """
+    return re.compile(rb"\x1b(?:" + b"|".join(_branches([start[1:] for start in starts])) + rb")(?<!\]9;(?=4;))")
 
 
 def _branches(words: list[bytes]) -> list[bytes]:
@@ -186,15 +192,20 @@ class Splitter:
                 if not terminator:
                     continue  # aborted: what aborts it is read again
                 at += len(terminator)
-                if at - start <= LIMIT and self._give(data[start:at], terminator):
+                if at - start > LIMIT:
+                    continue
+                if self._give(data[start:at], terminator):
                     if start > begin:
                         out.append(data[begin:start])
                     self.gap = len(out)
                     begin = noted = at
+                else:
+                    position.passed(data, at)
+                    noted = at
             elif kind == 0x63:
                 if more := _RESETS.match(data, end):
                     end = more.end()
-                note(data, noted, end)
+                position.passed(data, end)
                 at = noted = end
                 self._reset()
             else:
@@ -212,6 +223,8 @@ class Splitter:
             out.append(data if not begin and stop_at == size else data[begin:stop_at])
 
     def _give(self, raw: bytes, terminator: bytes) -> bool:
+        if raw.startswith(BAR):
+            return False
         payload = raw[2 : len(raw) - len(terminator)]
         number = int(payload[: payload.index(b";")])
         return self._take(Sequence(SequenceKind.OSC, payload, terminator, raw, number))

@@ -262,7 +262,7 @@ def is_readable(payload: str | None) -> bool:
 
     Asked of what is to wait beside others: what cannot be read must not take the place of what can.
     """
-    return osc1338.decode_variable(payload) is not None or osc1338.decode_recipe(payload) is not None
+    return payload is None or osc1338.is_readable(payload) or osc1338.decode_recipe(payload) is not None
 
 
 def key_of_sequence(sequence: Sequence) -> Key | None:

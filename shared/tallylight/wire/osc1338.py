@@ -19,6 +19,7 @@ nothing of its status. A reader that does not know it sees a frame that lacks it
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from tallylight.model import attributes
@@ -58,6 +59,7 @@ _TEXTS = {
 }
 _METHODS = ("resume", "fork")
 _EXTENDED = (*_TEXTS, *_METHODS, "id", "kind", "progress", "tasks", "background", "source", "via")
+_KNOWN = frozenset({*_STRICT, *_EXTENDED})
 #: The one other source whose word the carrier brings: it raises attention and is believed no further.
 _NOTIFICATION = Source.NOTIFICATION.word
 #: What goes first when a report is too long for one frame.
@@ -77,6 +79,11 @@ MAX_TASKS = 32
 MAX_TASK = 96
 _ID = re.compile(r"[A-Za-z0-9._:@+-]{1,64}(?:/[A-Za-z0-9._:@+-]{1,64}){0,7}")
 _COUNT = re.compile(r"[0-9]{1,4}")
+#: ASCII that `read_fields` reads, told without reading it: nothing is encoded, and each state and each id is one.
+_PLAIN = re.compile(
+    r"(?=(?:[^;]*+;)*?state=)"
+    rf"(?:(?:state=(?:{'|'.join(_STATUSES)})|id=(?:{_ID.pattern})?|(?!state=|id=)[^;%]*+)(?:;|\Z))*+"
+)
 
 
 def decode(sequence: Sequence) -> Report:
@@ -112,6 +119,19 @@ def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
     data = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
     check_length(data, PAYLOAD_LIMIT)
     return _report(_checked(data), rule)
+
+
+def is_readable(payload: str) -> bool:
+    """Whether `decode_payload` reads *payload*, as cheaply as that can be told."""
+    if len(payload) <= PAYLOAD_LIMIT and payload.isascii() and _PLAIN.fullmatch(payload):
+        return True
+    data = payload.encode("utf-8", "surrogatepass")
+    try:
+        check_length(data, PAYLOAD_LIMIT)
+        read_fields(_checked(data))
+    except DecodeError:
+        return False
+    return True
 
 
 def decode_variable(value: str | None) -> Report | None:
@@ -158,16 +178,17 @@ def encode_recipe(recipe: Recipe) -> str:
 def read_fields(payload: bytes) -> dict[str, str]:
     """Decode the pairs we know, unsanitised. Raise for a bad value of a known key, wherever it stands."""
     fields: dict[str, str] = {}
-    for key_bytes, value in pairs.split(payload):
-        key = key_bytes.decode("utf-8")
-        if key not in _STRICT and key not in _EXTENDED:
+    for token in payload.decode("utf-8").split(";"):
+        key, equals, text = token.partition("=")
+        if not equals or key not in _KNOWN:
             continue
-        try:
-            text = pairs.percent_decode(value).decode("utf-8")
-        except (DecodeError, UnicodeDecodeError):
-            if key in _STRICT or key == "id":
-                raise DecodeError("bad-encoding", f"the value of {key}") from None
-            continue
+        if "%" in text:
+            try:
+                text = pairs.percent_decode(text.encode("utf-8")).decode("utf-8")
+            except (DecodeError, UnicodeDecodeError):
+                if key in _STRICT or key == "id":
+                    raise DecodeError("bad-encoding", f"the value of {key}") from None
+                continue
         if key == "state" and text not in _STATUSES:
             raise DecodeError("unknown-state", repr(text[:32]))
         if key == "id" and text and not _ID.fullmatch(text):
@@ -227,27 +248,25 @@ def _checked(data: bytes) -> bytes:
 def _report(payload: bytes, rule: str) -> Report:
     fields = read_fields(payload)
     status = _STATUSES[fields["state"]]
-    texts: dict[str, Any] = {
-        name: sanitise(fields[key], cells=cells, graphemes=cells) if key != "what" else middle(fields[key], cells)
-        for key, (name, cells) in _TEXTS.items()
-        if key in fields and (key != "what" or status is Status.WAITING)
-    }
-    if rule == VARIABLE_RULE and fields.get("via") in SPOKEN:
-        rule = fields["via"]
-    is_notification = status is Status.WAITING and fields.get("source") == _NOTIFICATION
-    return Report(
-        source=Source.NOTIFICATION if is_notification else Source.PROTOCOL,
-        rule=rule,
-        status=status,
-        id=fields.get("id", ""),
-        kind=_kind(status, fields.get("kind", "")),
-        progress=progress(fields.get("progress", "")),
-        tasks=_tasks(fields.get("tasks", "")),
-        background=int(fields["background"]) if _COUNT.fullmatch(fields.get("background", "")) else 0,
-        resume=_argument_list(fields.get("resume", "")),
-        fork=_argument_list(fields.get("fork", "")),
-        **texts,
-    )
+    is_waiting = status is Status.WAITING
+    source = Source.PROTOCOL
+    found: dict[str, Any] = {}
+    for key, text in fields.items():
+        if key in _TEXTS:
+            name, cells = _TEXTS[key]
+            if key != "what":
+                found[name] = sanitise(text, cells=cells, graphemes=cells)
+            elif is_waiting:
+                found[name] = middle(text, cells)
+        elif key in _READERS:
+            found[key] = _READERS[key](text)
+        elif key == "kind":
+            found[key] = _kind(status, text)
+        elif key == "via":
+            rule = text if rule == VARIABLE_RULE and text in SPOKEN else rule
+        elif key == "source" and is_waiting and text == _NOTIFICATION:
+            source = Source.NOTIFICATION
+    return Report(source=source, rule=rule, status=status, **found)
 
 
 def _kind(status: Status | None, word: str) -> Kind | None:
@@ -276,3 +295,17 @@ def _argument_list(text: str) -> tuple[str, ...]:
         len(word) <= MAX_WORD and word == sanitise(word, cells=2 * MAX_WORD, graphemes=MAX_WORD) for word in words
     )
     return tuple(words) if is_whole else ()
+
+
+def _background(text: str) -> int:
+    return int(text) if _COUNT.fullmatch(text) else 0
+
+
+#: The fields that are read by themselves.
+_READERS: dict[str, Callable[[str], object]] = {
+    "id": str,
+    "progress": progress,
+    "tasks": _tasks,
+    "background": _background,
+    **dict.fromkeys(_METHODS, _argument_list),
+}

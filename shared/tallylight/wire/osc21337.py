@@ -79,6 +79,8 @@ class TabStatus:
 
 
 def _tokens(text: str) -> list[str]:
+    if "\\" not in text:
+        return text.split(";", PAIR_LIMIT)[:PAIR_LIMIT]
     tokens: list[str] = []
     at = 0
     while at <= len(text) and len(tokens) < PAIR_LIMIT:
@@ -91,7 +93,7 @@ def _tokens(text: str) -> list[str]:
 
 def _value(key: str, escaped: str) -> str | None:
     """Unescape and check one pair's value; None drops the pair."""
-    value = _ESCAPED.sub(r"\1", escaped)
+    value = _ESCAPED.sub(r"\1", escaped) if "\\" in escaped else escaped
     if key in ("status", "detail"):
         shown = sanitise(value, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
         # What is nothing but invisible characters would read as "clear": it is a bad value instead.

@@ -14,7 +14,6 @@ argument or directory that could not be shown as it is: what sanitising would ch
 from __future__ import annotations
 
 import re
-import shlex
 
 from tallylight.model import attributes
 from tallylight.model.errors import DecodeError
@@ -102,6 +101,10 @@ def _arm(fields: bytes) -> Arm:
     )
 
 
+#: What a shell would not split at blanks alone.
+_QUOTED = re.compile(r"""['"\\\x00-\x1f\x7f]""")
+
+
 def _exact(text: str, cells: int) -> str:
     if sanitise(text, cells=cells, graphemes=cells) != text:
         raise DecodeError("unsafe", "text that cannot be shown as it is")
@@ -115,6 +118,10 @@ def _command(text: str) -> str:
 
 
 def _words(text: str) -> tuple[str, ...]:
+    if text.isascii() and not _QUOTED.search(text):
+        return tuple(text.split())
+    import shlex
+
     try:
         return tuple(shlex.split(text))
     except ValueError as error:

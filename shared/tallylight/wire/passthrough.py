@@ -11,11 +11,15 @@ depth.
 
 from __future__ import annotations
 
+import re
+
 from tallylight.wire.envelope import SCREEN_PAYLOAD
-from tallylight.wire.scanner import Scanner, Sequence, SequenceKind
+from tallylight.wire.scanner import LIMIT, ST, Scanner, Sequence, SequenceKind
 
 #: How many multiplexers deep anybody works; each level costs a scanner.
 LEVELS = 4
+#: All of one envelope of tmux, as the scanner finds it.
+_ENVELOPE = re.compile(rb"\x1bPtmux;(?:[^\x18\x1a\x1b]+|\x1b[^\\])*+\x1b\\", re.DOTALL)
 
 
 def unwrap(sequence: Sequence, *, screen: bool = False) -> bytes | None:
@@ -54,6 +58,9 @@ class Unwrapper:
         data = unwrap(sequence, screen=self._screen)
         if data is None:
             return []
+        if self._inner is not None and not self._screen and _ENVELOPE.fullmatch(data) and self._scanner.is_idle:
+            # Nothing but one more envelope, as of a flood of them.
+            return self._inner.feed(Sequence(SequenceKind.DCS, data[2:-2], ST, data)) if len(data) <= LIMIT else []
         out: list[Sequence] = []
         for item in self._scanner.feed(data):
             if isinstance(item, Sequence):

@@ -169,6 +169,11 @@ class Scanner:
         """The bytes of a sequence that has begun and not ended."""
         return bytes(self._held)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no sequence has begun."""
+        return self._state is _GROUND
+
     def flush(self) -> list[Item]:
         """Give out what is pending as text that is not drawn, and return to ground: the stream has ended."""
         items: list[Item] = []

@@ -236,6 +236,9 @@ def main() -> int:
         found = idle(wrapped(words["tally run"], sleeping), environment, options.idle)
         for process, rss, pss, wakeups, milliseconds in found:
             print(f"  {process:10} {rss} KiB resident, {pss} proportional, {wakeups} wake-ups, {milliseconds:g} ms CPU")
+        empty = [python, "-ISc", "import time; print('ready', flush=True); time.sleep(1000)"]
+        ((_, rss, pss, *_),) = idle(empty, environment, 0)
+        print(f"  {'empty':10} {rss} KiB resident, {pss} proportional: a Python program that only sleeps")
         MEMORY.say(sum(pss for _, _, pss, _, _ in found) * 1024 / 1e6)
         WAKE_UPS.say(sum(wakeups for _, _, _, wakeups, _ in found))
     return 0

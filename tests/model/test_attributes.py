@@ -138,10 +138,27 @@ def test_what_it_does_not_know_is_refused() -> None:
         attributes._frozen(Below)
 
 
-@pytest.mark.parametrize("module", ["tallylight.cli.status", "tallylight.relay.core", "tallylight.agents.names"])
-def test_who_loads_no_attrs(module: str) -> None:
-    """`tally status` and the relay are loaded without attrs and what it needs."""
-    code = f"import sys; sys.path.insert(0, {str(Path(SHARED))!r})\nimport {module}\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, check=True)
+#: What nobody needs who is to start at once: to load it takes longer than all else, and more memory.
+DEAR = {"attr", "attrs", "inspect", "dataclasses"}
 
-    assert {"attr", "attrs", "inspect", "dataclasses"} & set(done.stdout.split()) == set()
+
+@pytest.mark.parametrize(
+    ("load", "dear"),
+    [
+        ("import tallylight.cli.status", DEAR),
+        ("from tallylight.cli.run import make_core; make_core(['claude'])", DEAR | {"typing", "pathlib", "shlex"}),
+    ],
+    ids=["status", "relay"],
+)
+def test_who_loads_no_attrs(load: str, dear: set[str], tmp_path: Path) -> None:
+    """`tally status` and a relay start without attrs and what it needs; a relay keeps no other large module either."""
+    code = f"import sys; sys.path.insert(0, {str(SHARED)!r})\n{load}\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-IS", "-c", code],
+        env={"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert dear & set(done.stdout.split()) == set()

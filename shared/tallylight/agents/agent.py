@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from tallylight.model import attributes
 from tallylight.model.errors import DataFileError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what reads files is loaded with the first file: a relay starts without any
+    from typing import Any
+
     from tallylight.agents.hooks import Hooks
     from tallylight.agents.screens import ScreenRule
     from tallylight.agents.titles import TitleRule

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from tallylight.files.directories import NAME, config_dir
 from tallylight.model.errors import TallyError
 
 TYPE_CHECKING = False
@@ -21,6 +20,8 @@ def packaged_agents() -> list[tuple[str, str]]:
     """The agent files of this package: name without ending, and text."""
     from importlib import resources  # loads much, which a relay can do without
 
+    from tallylight.files.directories import NAME
+
     found = [entry for entry in resources.files(NAME).joinpath("agents").iterdir() if entry.name.endswith(".toml")]
     return sorted((entry.name.removesuffix(".toml"), entry.read_text("utf-8")) for entry in found)
 
@@ -28,6 +29,7 @@ def packaged_agents() -> list[tuple[str, str]]:
 def load_agents(env: Mapping[str, str] = os.environ) -> tuple[Agents, list[TallyError]]:
     """The agents of this package and of the user, and what is wrong with their files. A bad file costs itself."""
     from tallylight.agents import agent
+    from tallylight.files.directories import NAME
 
     users, errors = _users(env)
     packaged = [(f"{NAME}/agents/{name}.toml", text) for name, text in packaged_agents()]
@@ -47,9 +49,21 @@ def named_agents(env: Mapping[str, str] = os.environ) -> Agents:
     return agent.Agents([*map(agent.named, names.NAMES), *users])
 
 
+def _may_have_own(env: Mapping[str, str]) -> bool:
+    """Whether there is a folder for the user's own files, told without what `files.directories` loads."""
+    folder = env.get("XDG_CONFIG_HOME", "")
+    if not folder.startswith("/"):
+        folder = f"{env.get('HOME', '')}/.config"
+    return not folder.startswith("/") or os.path.isdir(f"{folder}/tallylight/agents")  # noqa: PTH112
+
+
 def _users(env: Mapping[str, str]) -> tuple[list[tuple[str, str]], list[TallyError]]:
     """The user's own files, each a path and its text, and what is wrong with those that cannot be read."""
     errors: list[TallyError] = []
+    if not _may_have_own(env):
+        return [], errors
+    from tallylight.files.directories import config_dir
+
     try:
         paths = sorted((config_dir(env) / "agents").glob("*.toml"))
     except OSError:

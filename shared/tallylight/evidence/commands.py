@@ -9,7 +9,6 @@ At most `MAX_DEPTH` programs are named and at most `MAX_WORDS` words are read.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from tallylight.evidence.process import base_name, package_name, script_name
@@ -305,6 +304,8 @@ def _command(text: str, found: list[Invocation]) -> bool:
     if len(text) > _MAX_COMMAND:
         return True
     try:
+        import shlex  # few commands are a shell's
+
         lexer = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=";&|()<>")
         lexer.whitespace_split = True
         words = list(lexer)[:MAX_WORDS]

@@ -11,9 +11,12 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from tallylight.model.errors import DataFileError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MAX_CHARS = 1 << 20
 #: Lists in our files are short; one that is not is a mistake.

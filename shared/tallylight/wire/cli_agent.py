@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import enum
 import re
-from typing import Any
 
 from tallylight.model import attributes
 from tallylight.model.dialog import WHAT_CELLS
@@ -25,6 +24,10 @@ from tallylight.wire.agent_name import agent_name
 from tallylight.wire.frame import check_length
 from tallylight.wire.scanner import Sequence
 from tallylight.wire.text import middle, sanitise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NUMBER = 777
 PREFIX = b"notify;warp://cli-agent;"

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from tallylight.model import attributes
 from tallylight.model.dialog import WHAT_CELLS
@@ -31,6 +30,10 @@ from tallylight.wire import envelope, pairs
 from tallylight.wire.frame import check_length, utf8
 from tallylight.wire.scanner import BEL, ST, Sequence
 from tallylight.wire.text import middle, sanitise
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NUMBER = 1338
 #: vibeflow's limit for a whole frame, introducer and terminator included.

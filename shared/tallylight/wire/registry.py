@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import TypeAlias
 
 from tallylight.model.errors import DecodeError
 from tallylight.model.report import Report
@@ -32,6 +31,10 @@ from tallylight.wire import (
     user_var,
 )
 from tallylight.wire.scanner import Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Event: TypeAlias = (
     Report

@@ -20,9 +20,12 @@ from __future__ import annotations
 import enum
 import functools
 import re
-from typing import TypeAlias
 
 from tallylight.model import attributes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 #: Most bytes one sequence may have, introducer and terminator included. vibeflow's limit; xterm takes less, and
 #: kitty's own buffer is 1 MiB.

@@ -13,9 +13,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, NoReturn
 
 from tallylight.model.errors import DecodeError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 #: What is nested deeper is refused: to write, compare or show it could exhaust the stack.
 MAX_DEPTH = 64

@@ -12,6 +12,7 @@ import attrs
 from tallylight.actions.answer import Typist
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.machines.bridge import Bridge
+from tallylight.hosts.machines.messages import Beat, decode
 from tallylight.hosts.scripting import Reach
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire.styled import StyledScreen
@@ -68,12 +69,12 @@ class Far:
         os.write(self.to, data)
 
     def lines(self, count: int) -> list[bytes]:
-        """The next *count* lines that it says."""
+        """The next *count* lines that it says, but for beats, which come when a machine is slow."""
         while len(self._read) < count:
             chunk = os.read(self.out, 65_536)
             assert chunk, self._read
             *whole, self._rest = (self._rest + chunk).split(b"\n")
-            self._read += whole
+            self._read += [line for line in whole if decode(line) != Beat()]
         found, self._read = self._read[:count], self._read[count:]
         return found
 

@@ -8,8 +8,8 @@ A host and a replay look at a screen every quarter of a second. `ScreenWatch` te
   goes on moving: a dialog stands still, and reading costs more than looking.
 * An agent is idle if its screen says so and that look and the one before found no output: an input box stands below an
   answer that is still being written, too. Typing does not end that, whatever becomes of the input box; nor does a
-  menu, a picker or a transcript that a person opens: it comes within `TYPED_LOOKS` of what they typed, or its last row
-  names the key to leave it by. But an input box that disappears while nobody types is the agent's doing.
+  menu, a picker or a transcript that a person opens: it comes within `TYPED_LOOKS` of what they typed, or of a command
+  in the row of the cursor, or its last row names the key to leave it by. But an input box that disappears while nobody types is the agent's doing.
 * A question in a row, right behind which the cursor stands without a blank, is what a person has typed or pasted where
   the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`.
 * A dialog that no rule of the agent knows, and that wants no permission, is the person's own menu where it comes to an
@@ -120,7 +120,7 @@ class ScreenReader:
         self._quiet = 0 if change.is_output else self._quiet + 1
         self._untyped = 0 if change is Change.TYPING else self._untyped + 1
         self._uncommanded = 0 if _has_command(look) else self._uncommanded + 1
-        if change is Change.MAJOR and self._untyped > TYPED_LOOKS:
+        if change is Change.MAJOR and min(self._untyped, self._uncommanded) > TYPED_LOOKS:
             self._is_parted = True
         self._is_still = change is Change.NONE
         self._is_burst = change is Change.MAJOR and not self._was_major

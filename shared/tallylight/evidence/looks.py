@@ -9,7 +9,8 @@ A host and a replay look at a screen every quarter of a second. `ScreenWatch` te
 * An agent is idle if its screen says so and that look and the one before found no output: an input box stands below an
   answer that is still being written, too. Typing does not end that, whatever becomes of the input box; nor does a
   menu, a picker or a transcript that a person opens: it comes within `TYPED_LOOKS` of what they typed, or of a command
-  in the row of the cursor, or its last row names the key to leave it by. But an input box that disappears while nobody types is the agent's doing.
+  in the row of the cursor, or its last row names the key to leave it by. But an input box that disappears while nobody
+  types is the agent's doing.
 * A question in a row, right behind which the cursor stands without a blank, is what a person has typed or pasted where
   the agent is at rest; else it is what an agent writes until it has stood for `STEADY_LOOKS`.
 * A dialog that no rule of the agent knows, and that wants no permission, is the person's own menu where it comes to an
@@ -95,6 +96,9 @@ class ScreenReader:
         self._was_major = False
         self._is_burst = self._is_still = False
         self._sent = Sent()
+        self._before: Look | None = None
+        #: Whether a command stands in the row of the cursor.
+        self._is_commanded = False
         #: Looks in which a prompt that was sent is still taken for work; and whether there was output since.
         self._to_show = 0
         self._has_moved = False
@@ -119,7 +123,15 @@ class ScreenReader:
         )
         self._quiet = 0 if change.is_output else self._quiet + 1
         self._untyped = 0 if change is Change.TYPING else self._untyped + 1
-        self._uncommanded = 0 if _has_command(look) else self._uncommanded + 1
+        if self._to_show:
+            self._to_show -= 1
+            self._has_moved |= change.is_output
+        before, self._before = self._before, look
+        if change is not Change.NONE or before is None or look.cursor_column != before.cursor_column:
+            self._is_commanded = _has_command(look)
+            if before is not None:
+                self._look_at_input(look, before, change)
+        self._uncommanded = 0 if self._is_commanded else self._uncommanded + 1
         if change is Change.MAJOR and min(self._untyped, self._uncommanded) > TYPED_LOOKS:
             self._is_parted = True
         self._is_still = change is Change.NONE
@@ -127,19 +139,18 @@ class ScreenReader:
         self._was_major = change is Change.MAJOR
         if change.is_output and self._worked is not None:
             self._worked += 1
-        self._look_at_input(look, change)
         return change
 
-    def _look_at_input(self, look: Look, change: Change) -> None:
+    def _look_at_input(self, look: Look, before: Look, change: Change) -> None:
         """See whether a prompt was sent."""
-        self._to_show = max(0, self._to_show - 1)
-        self._has_moved |= change.is_output
         if self._to_show or not self._is_at_rest:
             self._sent.forget()
-        elif self._found is None or self._found.status is not Status.IDLE or self._is_own_menu:
-            pass  # the cursor may be anywhere
-        elif self._sent.look(look.lines, look.cursor_row, look.cursor_column, is_typing=change is Change.TYPING):
-            self._to_show, self._has_moved = SENT_LOOKS, change.is_output
+        elif self._found is not None and self._found.status is Status.IDLE and not self._is_own_menu:
+            # Else the cursor may be anywhere.
+            above = look.lines[look.cursor_row - 1] if 0 < look.cursor_row <= len(look.lines) else ""
+            is_typing = change is Change.TYPING
+            if self._sent.look(_before_cursor(look), _before_cursor(before), above, is_typing=is_typing):
+                self._to_show, self._has_moved = SENT_LOOKS, change.is_output
 
     def forget(self) -> Report | None:
         """What is on the screen is of no interest now; the report that takes back what was told, if anything was."""
@@ -244,7 +255,11 @@ class ScreenReader:
         return None
 
 
+def _before_cursor(look: Look) -> str:
+    """The row of the cursor, up to it."""
+    return look.lines[look.cursor_row][: look.cursor_column] if 0 <= look.cursor_row < len(look.lines) else ""
+
+
 def _has_command(look: Look) -> bool:
     """Whether a command, or the beginning of one, stands in front of the cursor: `❯ /theme`."""
-    row = look.lines[look.cursor_row] if 0 <= look.cursor_row < len(look.lines) else ""
-    return _COMMAND.fullmatch(row[: look.cursor_column].rstrip()) is not None
+    return _COMMAND.fullmatch(_before_cursor(look).rstrip()) is not None

@@ -13,8 +13,6 @@ Who clears the input by one key does the same, so what is concluded from it is t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 #: Fewer characters than these may have been erased one by one between two looks.
 LEAST = 4
 #: So much of the end of what was typed is looked for in the row above.
@@ -22,11 +20,11 @@ _END = 8
 
 
 class Sent:
-    """What a person types into the input of one agent. Feed it every look, while the agent is at rest."""
+    """What a person types into the input of one agent. Feed it every look that differs, while the agent is at rest."""
 
     def __init__(self) -> None:
-        #: The text before the cursor while nothing was typed; None before that is known.
-        self._empty: str | None = None
+        #: The text before the cursor when nothing was typed yet.
+        self._empty = ""
         self._typed = ""
         self._is_erasing = False
 
@@ -34,25 +32,24 @@ class Sent:
         """The agent is not at rest: what is in its input is of no interest."""
         self._typed = ""
 
-    def look(self, lines: Sequence[str], row: int, column: int, *, is_typing: bool) -> bool:
+    def look(self, text: str, before: str, above: str, *, is_typing: bool) -> bool:
         """
         Whether what was typed has just been sent.
 
-        *row* and *column* are the cursor's, *is_typing* whether a person has just typed (`screen.Change`).
+        *text* stands in front of the cursor, *before* in the look before, and *above* in the row above;
+        *is_typing* tells whether a person has just typed (`screen.Change`).
         """
-        text = lines[row][:column].strip() if 0 <= row < len(lines) else ""
-        if self._empty is None or self._is_emptier(text) or (not self._typed and not is_typing):
-            self._empty, self._typed, self._is_erasing = text, "", False
-            return False
+        text = text.strip()
+        if not self._typed:
+            if not is_typing:
+                return False
+            self._empty, self._is_erasing = before.strip(), False
         if text == self._empty:
             typed, self._typed = self._typed, ""
             is_whole = len(typed) >= LEAST and not self._is_erasing and not typed.startswith("/")
-            return is_whole and not (row > 0 and typed[-_END:] in lines[row - 1])
-        typed = text.removeprefix(self._empty).strip()
+            return is_whole and typed[-_END:] not in above
+        # Something was typed before the input was first seen, if it has become shorter than that.
+        typed = "" if self._empty.startswith(text) else text.removeprefix(self._empty).strip()
         self._is_erasing = len(typed) < len(self._typed) and self._typed.startswith(typed)
         self._typed = typed
         return False
-
-    def _is_emptier(self, text: str) -> bool:
-        """Whether something was typed when the input was first seen."""
-        return self._empty is not None and text != self._empty and self._empty.startswith(text)

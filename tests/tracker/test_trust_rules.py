@@ -267,6 +267,13 @@ RECORDS = [
     ),
     row("a person who has looked knows", "0 agent, 1 record done, 2 look", "idle by record: record; seen"),
     row(
+        "a record knows of subagents that go on after the end that a protocol tells",
+        "0 agent, 1 record background, 1.1 protocol done",
+        "background by record",
+    ),
+    row("but not of what is asked", "0 agent, 1 record background, 2 protocol waiting, 9 tick", "waiting by protocol"),
+    row("nor of the next turn", "0 agent, 1 record background, 2 protocol working, 9 tick", "working by protocol"),
+    row(
         "hooks that stay silent are contradicted after 0.4 s",
         "0 agent, 1 protocol working, 2 record idle, 2.4 tick",
         "idle by record",

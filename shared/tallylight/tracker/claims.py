@@ -119,6 +119,8 @@ def contradicts(lower: Claim, higher: Claim) -> float | None:
         # Claude's protocol calls it work, too, when only a shell of its own still runs; its file tells the two apart,
         # and calls it busy when a turn begins.
         return max(lower.changed, higher.changed) + CONTRADICTION_S
+    if pair[0] is Source.RECORD and (lower.status, higher.status) == (Status.BACKGROUND, Status.DONE):
+        return max(lower.changed, higher.changed)  # Codex's protocol tells that the turn is over, and not of subagents
     if lower.changed <= higher.at:
         return None
     if lower.report.source is Source.TITLE and lower.status in (Status.IDLE, Status.DONE):

@@ -109,7 +109,7 @@ def contradicts(lower: Claim, higher: Claim) -> float | None:
             return lower.at
         is_newer = pair[0] in _SEEN and lower.status in _LIVE and lower.changed > higher.changed
         return lower.changed if is_newer else None
-    if pair == (Source.TITLE, Source.REGISTRY):
+    if pair[1] is Source.REGISTRY and pair[0] is Source.TITLE:
         # Claude's file tells half a second later than its title that a turn has begun.
         begins = lower.status is Status.WORKING and higher.status in (Status.IDLE, Status.DONE)
         return lower.changed if begins and lower.changed > higher.changed else None
@@ -137,8 +137,7 @@ def _asks_on(record: Claim, higher: Claim, screen: Claim | None) -> bool:
 
 def _stands_until(screen: Claim, record: Claim) -> float | None:
     """Until when the dialog of a *screen* may still stand there, which it did before a *record* told an end."""
-    pair = (screen.report.source, record.report.source)
-    if pair != (Source.SCREEN, Source.RECORD) or screen.status is not Status.WAITING:
+    if screen.report.source is not Source.SCREEN or screen.status is not Status.WAITING:
         return None
     if record.status not in (Status.DONE, Status.BACKGROUND):
         return None  # a person broke it off, or it failed: nobody is asked any more
@@ -186,7 +185,7 @@ def choose(
     if winner is not None:
         for claim in voters[1:]:
             since = contradicts(claim, winner)
-            stands = _stands_until(claim, winner)
+            stands = _stands_until(claim, winner) if winner.report.source is Source.RECORD else None
             if stands is not None and now < stands:
                 since = claim.at
                 deadlines.append(stands)

@@ -18,7 +18,7 @@ from tallylight.agents import agent_files
 from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.evidence.records.locate import Place
-from tallylight.evidence.records.reading import Reading
+from tallylight.evidence.records.reading import Reading, Turn
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
 from tallylight.pane import record as record_module
@@ -131,7 +131,7 @@ def test_how_a_turn_ended_counts(pane: Pane, rollout: Path, record: Kept, monkey
     assert shown == [(Status.DONE, None), (Status.IDLE, None), (Status.DONE, None), (Status.ERROR, None), limited]
 
 
-@each("agent", ("copilot", "kimi"))
+@each("agent", ("cline", "copilot", "kimi"))
 def test_all_of_a_turn_by_an_exact_record(agent: str, tmp_path: Path) -> None:
     """That it works and asks is told as well, and then it is so; what an earlier process left goes on no more."""
     kept_one, told = kept(agent), list[tuple[str, float]]()
@@ -139,9 +139,7 @@ def test_all_of_a_turn_by_an_exact_record(agent: str, tmp_path: Path) -> None:
     known = next(found for found in agents if found.name == agent)
     started = kept_one.truths[0][0]
     own, other = (record_module.Record(known, CODEX, Table(str(tmp_path)), 0.0) for _ in range(2))
-    state: Reading | None = None
-    for line in kept_one.lines:
-        state = kept_one.reader.read(line, state)
+    for state in kept_one.steps():
         report = own.take(record_module.Found(reading=state, started=started), 10.0)
         if report is not None and report.status is not None and state.turn is not None:
             told.append((str(report.status), state.turn.at))
@@ -214,25 +212,36 @@ def test_a_record_that_was_begun_anew(pane: Pane, rollout: Path, record: Kept) -
 
 
 def test_a_document_that_is_written_anew(tmp_path: Path) -> None:
-    """It is read whole each time it changes, and as long as it is half written all stays as it was."""
-    path, document = tmp_path / "s.messages.json", kept("cline")
+    """It is read whole each time it or what stands beside it changes, and half written all stays as it was."""
+    path, beside, document = tmp_path / "s.messages.json", tmp_path / "s.json", kept("cline")
     agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
     cline = next(agent for agent in agents if agent.name == "cline")
-    found = record_module.Found(place=Place(str(path)))
-    replies = []
-    for whole in document.prefixes():
+    found = record_module.Found(place=Place(str(path), beside=str(beside)))
+    replies, told = [], list[Turn | None]()
+    for prefix, reading in zip(document.prefixes(), document.steps(), strict=True):
+        said, _, whole = prefix.partition(b"\0")
+        written, _, text = said.partition(b"\n")
         for part in (whole[: len(whole) // 2], whole):
             path.write_bytes(part)
+            beside.write_bytes(text)
+            os.utime(beside, ns=(0, round(float(written) * 1e9)))
             request = RecordRequest(
                 agent=cline, process=CODEX, table=Table(str(tmp_path)), before=found, is_locating=False
             )
             found = request.read() or found
             assert found.reading is not None
             replies.append(found.reading.details.reply)
-        assert found.reading.turn == document.reader.read(whole, None).turn
+        told.append(found.reading.turn)
+        assert found.reading.turn == reading.turn
 
     first = replies.index("Here is a short answer.")
     assert all(replies[first:])
+    assert {turn.status for turn in told if turn is not None} >= {
+        Status.WORKING,
+        Status.WAITING,
+        Status.IDLE,
+        Status.DONE,
+    }
 
 
 def test_a_subagent_that_goes_on_after_the_turn(pane: Pane, rollout: Path, record: Kept) -> None:

@@ -152,9 +152,8 @@ def tool_call(call: Call, tools: dict[str, dict[str, Any]]) -> tuple[str, dict[s
             return "tool_call", {"name": name, "arguments": {"url": call.rest, "prompt": offered["prompt"]}}
         return name, {key: value for key, value in offered.items() if key in _wanted(tools[name])}
     if call.word == "TODO":
-        name = next((name for name in _TODOS if name in tools), _TODOS[1] if "tool_call" in tools else _TODOS[0])
-        arguments = _todo(name, int(call.rest))
-        return (name, arguments) if name in tools else ("tool_call", {"name": name, "arguments": arguments})
+        name = next((name for name in _TODOS if name in tools), _TODOS[0])
+        return name, _todo(name, int(call.rest))
     if call.word == "TASK":
         name = next(name for name in _TASKS if name in tools)
         wanted = _wanted(tools[name])

@@ -7,6 +7,7 @@ that are read, with every long text cut short, and beside it what was true when,
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
@@ -14,6 +15,8 @@ import platform
 import re
 import sqlite3
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -172,6 +175,14 @@ def _is_json(cell: object) -> bool:
     return isinstance(cell, str) and cell.startswith("{")
 
 
+def let_plan(home: Path) -> None:
+    """Give Qwen its list of what is to be done, which it has only where that is set."""
+    path = home / ".qwen/settings.json"
+    settings = json.loads(path.read_text())
+    settings["tools"]["todoWrite"] = {"enabled": True}
+    path.write_text(json.dumps(settings))
+
+
 def put_prices(agent: str, home: Path) -> None:
     """Let the scripted model have a price."""
     if agent == "aider":
@@ -187,7 +198,26 @@ def put_prices(agent: str, home: Path) -> None:
     path.write_text(json.dumps(settings))
 
 
-def keep(name: str, home: Path, truths: list[tuple[float, str]]) -> None:
+class Watch(threading.Thread):
+    """Cline's two files while they are written: when, the time and the status of the one, the messages of the other."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(daemon=True)
+        self.home, self.seen, self.is_over = home, list[tuple[float, float, str, int]](), False
+
+    def run(self) -> None:
+        while not self.is_over:
+            for path in self.home.glob(PLACES["cline"]):
+                status = path.with_name(path.name.replace(".messages.", "."))
+                with contextlib.suppress(OSError, ValueError):  # it is being written
+                    said = json.loads(status.read_text())["status"]
+                    found = status.stat().st_mtime, said, len(json.loads(path.read_text())["messages"])
+                    if not self.seen or self.seen[-1][1:] != found:
+                        self.seen.append((time.time(), *found))
+            time.sleep(0.02)
+
+
+def keep(name: str, home: Path, truths: list[tuple[float, str]], seen: list[tuple[float, float, str, int]]) -> None:
     """Put what an agent kept in *home* into the tests, with what was true."""
     agent = name.partition("-")[0]
     found = sorted(home.glob(PLACES[agent]), key=lambda path: path.name)
@@ -196,8 +226,11 @@ def keep(name: str, home: Path, truths: list[tuple[float, str]]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     suffix = ".sql" if how is keep_tables else found[0].suffix
     for number, path in enumerate(found):
+        status = path.with_name(path.name.replace(".messages.", "."))
+        if status != path:
+            (folder / "status.json").write_text(keep_lines(status))
         (folder / f"record{number or ''}{suffix}.gz").write_bytes(gzip.compress(how(path).encode(), 9, mtime=0))
-    about = {"version": AGENTS[agent].version, "truths": truths}
+    about = {"version": AGENTS[agent].version, "truths": truths, **({"seen": seen} if seen else {})}
     (folder / "about.json").write_text(json.dumps(about, indent=1) + "\n")
 
 
@@ -208,9 +241,15 @@ def make(name: str) -> None:
         session.launch.env.update(ENV.get(name, {}))
         if way == "price":
             put_prices(agent, session.home)
+        if name == "qwen-plan":
+            let_plan(session.home)
+        watch = Watch(session.home)
+        if agent == "cline":
+            watch.start()
         session.start(*WORDS.get(name, ()))
         play(session, TURNS[name])
-        keep(name, session.home, session.truths_so_far())
+        watch.is_over = True
+        keep(name, session.home, session.truths_so_far(), watch.seen)
 
 
 def main(names: list[str]) -> int:

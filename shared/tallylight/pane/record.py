@@ -19,7 +19,7 @@ from tallylight.evidence.process import Process
 from tallylight.evidence.process_table import Table, open_files, rivals
 from tallylight.evidence.records.locate import SLACK_S, Facts, Place
 from tallylight.evidence.records.readers import READERS, Reader
-from tallylight.evidence.records.reading import TAIL_BYTES, Reading, Turn
+from tallylight.evidence.records.reading import Reading, Turn
 from tallylight.model.details import NO_DETAILS, Details
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -32,8 +32,8 @@ from tallylight.pane.record_places import (
     added,
     ask,
     home_of,
-    read_part,
     stamp,
+    whole,
 )
 from tallylight.tracker.tracker import Tracker
 
@@ -175,7 +175,7 @@ def _read(reader: Reader, found: Found, now: Stamp) -> Found:
         if before is not None and (before[0] != now[0] or now[1] < offset):
             state, offset = None, 0  # another file, or one that was begun again
         if reader.is_rewritten:
-            data = read_part(place.path, max(0, now[1] - TAIL_BYTES), TAIL_BYTES) or b""
+            data = whole(place)
         else:
             data, offset = added(place.path, offset, now[1])
     reading = reader.read(data, state)

@@ -113,7 +113,8 @@ def read_part(path: str, start: int, size: int) -> bytes | None:
 
 def stamp(place: Place) -> Stamp | None:
     """What tells one content of a record from the next: file number, size and time of writing; None if it is gone."""
-    written = [found for suffix in (("", "-wal") if place.session else ("",)) if (found := _stat(place.path + suffix))]
+    paths = [place.path, *([place.path + "-wal"] if place.session else []), *([place.beside] if place.beside else [])]
+    written = [found for path in paths if (found := _stat(path))]
     if not written or (found := _stat(place.path)) is None:
         return None
     return found.st_ino, sum(one.st_size for one in written), max(one.st_mtime_ns for one in written)
@@ -125,6 +126,20 @@ def _stat(path: str) -> os.stat_result | None:
     except (OSError, ValueError):
         return None
     return found if stat.S_ISREG(found.st_mode) else None
+
+
+def whole(place: Place) -> bytes:
+    """The end of a file that is written anew each time, at most `TAIL_BYTES`, after what stands beside it."""
+    found = _stat(place.path)
+    data = read_part(place.path, max(0, found.st_size - TAIL_BYTES), TAIL_BYTES) or b"" if found is not None else b""
+    beside = _stat(place.beside) if place.beside else None
+    if beside is None:
+        return data
+    return b"%.6f\n%b\0%b" % (
+        beside.st_mtime,
+        (read_part(place.beside, 0, HEAD_BYTES) or b"").replace(b"\0", b""),
+        data,
+    )
 
 
 def added(path: str, offset: int, size: int) -> tuple[bytes, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -33,6 +34,9 @@ class Kept:
     agent: str
     data: bytes
     truths: tuple[tuple[float, str], ...]
+    #: What stood beside it, and when that was written and what it said, and how many messages there were, in order.
+    beside: bytes = b""
+    seen: tuple[tuple[float, float, str, int], ...] = ()
 
     @property
     def reader(self) -> Reader:
@@ -63,9 +67,11 @@ class Kept:
         """It as it was after each of its lines; a document, after each of its messages."""
         if self.reader.is_rewritten:
             document = json.loads(self.data)
-            for number in range(1 + len(document["messages"])):
+            for _, written, status, number in self.seen:
+                said = re.sub(rb'"status": "[a-z]+"', f'"status": "{status}"'.encode(), self.beside)
                 whole = document | {"messages": document["messages"][:number]}
-                yield json.dumps(whole, ensure_ascii=False, indent=2).encode()
+                text = json.dumps(whole, ensure_ascii=False, indent=2).encode()
+                yield b"%.6f\n%b\0%b" % (written, said, text)
             return
         length = 0
         for line in self.lines:
@@ -78,10 +84,12 @@ def kept(agent: str, number: int = 0) -> Kept:
     """The record of *agent*: of a database, the rows that are read of its first session."""
     about = json.loads((FOLDER / agent / "about.json").read_text("utf-8"))
     truths = tuple((at, name) for at, name in about["truths"])
+    beside = FOLDER / agent / "status.json"
+    seen = tuple((at, written, status, count) for at, written, status, count in about.get("seen", ()))
     (path,) = (FOLDER / agent).glob(f"record{number or ''}.*.gz")
     text = gzip.decompress(path.read_bytes())
     if path.suffixes[0] != ".sql":
-        return Kept(agent, text, truths)
+        return Kept(agent, text, truths, beside.read_bytes() if beside.exists() else b"", seen)
     database = sqlite3.connect(":memory:")
     database.executescript(text.decode())
     return Kept(agent, rows(database), truths)

@@ -222,8 +222,12 @@ def test_cline_by_its_database(tmp_path: Path) -> None:
     def found(pid: int) -> Place | None:
         return cline.locate(attrs.evolve(facts, pid=pid, pids=()), DiskPlaces())
 
-    assert found(7) == Place(str(tmp_path / "sessions/200_mine/200_mine.messages.json"))
-    assert found(9) == Place(str(tmp_path / "sessions/400_other/400_other.messages.json"))
+    def place(session: str) -> Place:
+        path = str(tmp_path / "sessions" / session / session)
+        return Place(f"{path}.messages.json", beside=f"{path}.json")
+
+    assert found(7) == place("200_mine")
+    assert found(9) == place("400_other")
     assert found(8) is None and found(11) is None
     assert cline.locate(attrs.evolve(FACTS, pid=7), DiskPlaces()) is None
 

@@ -52,7 +52,7 @@ DETAILS = {
 #: How its turns ended, by those records that tell.
 _LIMIT = "waiting/limit"
 ENDS = {
-    "cline": ["done", "done", "done", "done", "error"],
+    "cline": ["done", "done", "idle", "done", "done", "error"],
     "codex": ["done", "done", "idle", "idle", "done", "error", _LIMIT],
     "copilot": ["done", "done", "idle", "idle", "done", "done", "background", "error", "done"],
     "gemini": ["idle", "idle", "error"],
@@ -192,7 +192,7 @@ def test_what_a_pending_call_is_about() -> None:
 def test_what_a_person_is_asked() -> None:
     """A record that tells it does so within a moment of the call, and of the answer; what it is and what is asked."""
     expected = {
-        "cline": [(Kind.QUESTION, "Which colour?")],
+        "cline": [(Kind.PERMISSION, ""), (Kind.PERMISSION, ""), (Kind.QUESTION, "Which colour?")],
         "copilot": [
             (Kind.PERMISSION, ""),
             (Kind.PERMISSION, ""),

@@ -3,8 +3,9 @@ Cline's session: `~/.cline/data/sessions/<session>/<session>.messages.json`, one
 
 As seen in 3.0.65. The database `db/sessions.db` beside it, which the process has open, says which session a process
 holds: whose it is is certain. The document has one message an entry of `messages`, indented by four blanks. An answer
-without a call of a tool ends the turn, and so does an error; that a person broke it off is not in it. A question of the
-agent's own is told by its call; that a call waits to be permitted is not, nor is the window of the model.
+without a call of a tool ends the turn, and so does an error. A prompt comes into it with the answer alone; that a turn
+goes on, waits for a call to be permitted, or is over, `<session>.json` beside it says at once: `running`, `pending`,
+`idle`. A question of the agent's own is told by its call. The window of the model is in neither.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tallylight.evidence.records.locate import Facts, Place, Places
-from tallylight.evidence.records.reading import Reading, entry_of, epoch, line, table, tables, target
+from tallylight.evidence.records.reading import Phase, Reading, entry_of, epoch, line, table, tables, target
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
 
@@ -30,6 +31,8 @@ _HELD = (
 #: The lines around a message, and the end of the document.
 _BEGIN, _ENDS, _LAST = b"    {", (b"    }", b"    },"), b"\n}"
 _QUESTION = "ask_question"
+#: What the file beside the document calls what a session does.
+_GOES_ON, _ASKS, _RESTS = "running", "pending", "idle"
 
 
 def locate(facts: Facts, places: Places) -> Place | None:
@@ -43,13 +46,17 @@ def locate(facts: Facts, places: Places) -> Place | None:
         for row in places.rows(database, _HELD, (pid, since)):
             session = values.text(row[0], 64) if row else ""
             if _SESSION.fullmatch(session):
-                top = posixpath.join(database.removesuffix(_DATABASE), "sessions", session)
-                return Place(posixpath.join(top, f"{session}.messages.json"))
+                path = posixpath.join(database.removesuffix(_DATABASE), "sessions", session, session)
+                return Place(f"{path}.messages.json", beside=f"{path}.json")
     return None
 
 
 def read(tail: bytes, state: Reading | None) -> Reading:
-    """What the end of the document says; as it was before while it is being written."""
+    """What the file beside it and the end of the document say; as it was before while that is being written."""
+    if b"\0" in tail:
+        beside, _, tail = tail.partition(b"\0")
+    else:
+        beside = b""
     if not tail.rstrip().endswith(_LAST):
         return state if state is not None else Reading()
     found = Reading(reply=state.reply if state is not None else "")
@@ -63,7 +70,40 @@ def read(tail: bytes, state: Reading | None) -> Reading:
             case _:
                 continue
         found.is_known = True
+    _phase(found, beside, state)
     return found
+
+
+def _phase(found: Reading, beside: bytes, state: Reading | None) -> None:
+    """What the file *beside* the document adds: when it was written, in a line of its own, and its text."""
+    before = state.phase if state is not None else Phase()
+    written, _, text = beside.partition(b"\n")
+    name = values.text((entry_of(text) or {}).get("status"), 16)
+    if name not in (_GOES_ON, _ASKS, _RESTS):
+        name = before.name  # it is being written
+    now = before
+    if name != before.name:
+        # What stands there at first was so before anybody looked.
+        at = (_number(written) or 0.0) if before.name else 0.0
+        now = Phase(name, at, at if before.name == _RESTS else before.began)
+    found.phase = now
+    turn = found.turn
+    is_old, is_going = turn is None or turn.at < now.began, turn is not None and turn.status is Status.WORKING
+    if name == _ASKS and found.calls:
+        found.asks(next(reversed(found.calls)), now.since or (turn.at if turn is not None else None), Kind.PERMISSION)
+    elif name == _GOES_ON and turn is not None and is_going:
+        found.began(max(turn.at, now.since))
+    elif name == _GOES_ON and now.began and is_old:
+        found.began(now.began)
+    elif name == _RESTS and now.began and (is_old or is_going):
+        found.ended(Status.IDLE, now.since, "its record: the turn was broken off")
+
+
+def _number(text: bytes) -> float | None:
+    try:
+        return values.number(float(text), 0, values.LATEST)
+    except ValueError:
+        return None
 
 
 def _messages(tail: bytes) -> Iterator[dict[str, Any]]:

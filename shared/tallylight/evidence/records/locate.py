@@ -44,10 +44,16 @@ class Facts:
 
 @attrs.frozen
 class Place:
-    """A record: a file, or the *session* in a database file."""
+    """
+    A record: a file, or the *session* in a database file.
+
+    *beside* is a small file that is read with one that is written anew each time: when it was written, in seconds since
+    the epoch, a line's end, its text and a NUL are what the reader is given before the record.
+    """
 
     path: str
     session: str = ""
+    beside: str = ""
 
 
 @attrs.frozen

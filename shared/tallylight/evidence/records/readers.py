@@ -53,7 +53,7 @@ class Reader:
 READERS: dict[str, Reader] = {
     "aider": Reader(aider.locate, aider.read, wants_rivals=True, rivals_last=True),
     "claude": Reader(claude.locate, claude.read),
-    "cline": Reader(cline.locate, cline.read, is_rewritten=True, wants_files=True),
+    "cline": Reader(cline.locate, cline.read, is_rewritten=True, is_exact=True, wants_files=True),
     "codex": Reader(codex.locate, codex.read, child=codex.child, wants_files=True, wants_rivals=True),
     "copilot": Reader(copilot.locate, copilot.read, is_exact=True, wants_files=True),
     "gemini": Reader(gemini.locate, gemini.read, wants_rivals=True),

@@ -52,6 +52,19 @@ class Turn:
     kind: Kind | None = None
 
 
+@attrs.frozen
+class Phase:
+    """
+    What an agent itself calls what it does, since when, and when the turn of it began, in seconds since the epoch.
+
+    A time is 0 if it was so before anybody looked.
+    """
+
+    name: str = ""
+    since: float = 0.0
+    began: float = 0.0
+
+
 @attrs.define(kw_only=True)
 class Reading:
     """
@@ -83,6 +96,8 @@ class Reading:
     background: frozenset[str] = frozenset()
     #: Subagents that went on when the turn ended, by id, where each has a record of its own.
     left: dict[str, Child] = attrs.Factory(dict)
+    #: Of records that tell it in a file of its own.
+    phase: Phase = Phase()
     #: Whether any entry of it was of a known kind.
     is_known: bool = False
 

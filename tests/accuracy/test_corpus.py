@@ -154,7 +154,7 @@ def test_files_are_ours() -> None:
     folders = {HELD_OUT, CORPUS / "untimed", CORPUS / "situations", CORPUS / "situations/held-out"}
     found = {path for folder in (CORPUS, *folders) for path in folder.iterdir()}
 
-    assert found - set(PATHS.values()) == {CORPUS / "README.md", CORPUS / "records", *folders}
+    assert found - set(PATHS.values()) == {CORPUS / "README.md", CORPUS / "records", CORPUS / "quiet", *folders}
 
 
 def test_rows() -> None:

@@ -291,6 +291,22 @@ def test_what_is_no_record(agent: str, data: bytes) -> None:
     assert (found.details, found.turn if AGENTS[agent] != "qwen" else None) == (NO_DETAILS, None)
 
 
+def test_a_turn_that_went_on_before_anybody_looked() -> None:
+    """One that is found going on and is then broken off is told so; at rest from the first look it tells no end."""
+    record = kept("cline")
+    looks = list(zip(record.seen, record.prefixes(), strict=True))
+    rests = next(n for n, ((_, _, status, count), _) in enumerate(looks) if (status, count) == ("idle", 7))
+    going, over = (prefix for _, prefix in looks[rests - 1 : rests + 1])
+    first = record.reader.read(going, None)
+    after = record.reader.read(over, first)
+
+    assert first.turn is not None and first.turn.status is Status.WORKING
+    assert after.turn is not None and after.turn.status is Status.IDLE
+    assert abs(after.turn.at - looks[rests][0][1]) < 0.001
+    unseen = record.reader.read(over, None).turn
+    assert unseen is None or unseen.status is Status.WORKING
+
+
 def test_a_document_that_is_being_written() -> None:
     """One that is cut anywhere leaves all as it was; of a long one the end is read, whatever it begins with."""
     record = kept("cline")

@@ -95,7 +95,7 @@ def _phase(found: Reading, beside: bytes, state: Reading | None) -> None:
         found.began(max(turn.at, now.since))
     elif name == _GOES_ON and now.began and is_old:
         found.began(now.began)
-    elif name == _RESTS and now.began and (is_old or is_going):
+    elif name == _RESTS and now.since and (is_going or (now.began and is_old)):
         found.ended(Status.IDLE, now.since, "its record: the turn was broken off")
 
 

@@ -36,7 +36,7 @@ def test_exact_words(agent: str) -> None:
     assert shares.keys() >= {"working", "done", "waiting"}
 
 
-@pytest.mark.parametrize("agent", sampled(["kilo", "opencode", "pi"]))
+@pytest.mark.parametrize("agent", sampled(["kilo", "opencode", "pi", "cline"]))
 def test_how_soon_an_end_is_shown(agent: str) -> None:
     """Of 95 in a hundred ends each is shown within 0.6 s, as the agent's own record tells it."""
     late: list[float] = []

@@ -214,7 +214,7 @@ def test_a_flood_into_a_pane_is_linear(shape: str) -> None:
     """Four times as much takes four times as long."""
 
     def work(size: int) -> object:
-        data, host = flood(shape, size), Host()
+        data, host = flood(shape, size), Host(is_timed=False)
         return lambda: host.feed(data)
 
     assert is_linear(work, 60_000)  # type: ignore[arg-type]
@@ -223,7 +223,7 @@ def test_a_flood_into_a_pane_is_linear(shape: str) -> None:
 def test_every_shape_leaves_a_pane_bounded(tmp_path: Path) -> None:
     """Whatever is printed, a pane keeps its records and what waits within their limits."""
     for shape in SHAPES:
-        host = Host()
+        host = Host(is_timed=False)
         host.feed(flood(shape, 30_000))
         assert len(host.pane._inbox) < MAX_RECORDS + 10, shape
         assert len(host.pane.tracker.records()) <= MAX_RECORDS, shape

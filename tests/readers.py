@@ -50,6 +50,8 @@ from tallylight.recordings.decoder import RecordingError
 from tallylight.recordings.decoder import decode as decode_recording
 from tallylight.recordings.replay import Replay
 from tallylight.serve import model
+from tallylight.serve.push.endpoints import ForbiddenError, parse
+from tallylight.serve.push.subscriptions import Store
 from tallylight.setup import agents as setup_agents
 from tallylight.setup import dependencies, environment, free_keys, online, wezterm
 from tallylight.snapshot import (
@@ -246,6 +248,22 @@ def read_labels(document: bytes, folder: Path) -> object:
     reader.poll()
     assert reader.labels.of("kitty-1", PANE).name == "n"
     return reader.labels
+
+
+def read_subscriptions(document: bytes, folder: Path) -> object:
+    store = Store(folder)
+    store.file.write_bytes(document)
+    try:
+        found = store.load()
+    except TallyError:
+        # It is told on the page, and left as it is.
+        return None
+    for url in found:
+        with contextlib.suppress(ForbiddenError):
+            parse(url)
+    store.save(found)
+    assert store.load() == found
+    return found
 
 
 # The agents' own ------------------------------------------------------------------------------------------------
@@ -749,6 +767,14 @@ READERS = {
         modules=("snapshot.labels_file",),
         example=Labels().with_label("kitty-1", PANE, Label("api", "red", is_pinned=True), NOW).to_json(),
         read=read_labels,
+    ),
+    "subscriptions": Reader(
+        modules=("serve.push.subscriptions",),
+        example={
+            "version": 1,
+            "subscriptions": [{"endpoint": "https://push.example.org/1", "p256dh": "BA", "auth": "x", "origin": "https://box"}],
+        },
+        read=read_subscriptions,
     ),
     "Claude's status file": Reader(modules=("evidence.records.claude_status",), example=SESSION, read=read_session),
     "transcript: failed": Reader(

@@ -73,7 +73,7 @@ ALSO_PURE = (
     "ui.agent_list.narrow",
     "ui.agent_list.question", "ui.agent_list.channel", "ui.agent_list.pictures",
     "ui.agent_list.week", "ui.agent_list.preview",
-    "serve.theme",
+    "serve.theme", "serve.push.telling",
     "ui.agent_list.editor",
     "ui.agent_list.writing",
     "hosts.tmux.pane_list", "hosts.tmux.control_protocol", "hosts.gnu_screen.hardcopy", "hosts.gnu_screen.session_list",
@@ -123,7 +123,7 @@ DIET = {
 #: The last ones are optional extras, which one module each imports.
 THIRD_PARTY = {
     "attrs", "attr", "psutil", "kitty", "kittens", "paho", "fastapi", "pydantic", "starlette", "uvicorn", "segno",
-    "argparse_manpage", "shtab",
+    "argparse_manpage", "shtab", "cryptography",
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.model.status import Kind, Status
 from tallylight.serve.app import make_app
 from tallylight.serve.guard import Guard, allowed_hosts
+from tallylight.serve.push.routes import Push
 from tallylight.snapshot.schema import Pane, ReasonEntry, Snapshot
 from tallylight.wire.styled import StyledScreen, read_screen
 from tests.actions.desk import PID, START, Desk, seen
@@ -72,6 +73,7 @@ class Served:
     panes: FakePanes = attrs.field(factory=FakePanes)
     guard: Guard = attrs.field(factory=lambda: Guard(TOKEN, allowed_hosts(PORT)))
     snapshots: list[Snapshot] | None = None
+    push: Push | None = None
 
     def shows(self, host: str, *panes: Pane, pid: int = 1) -> None:
         reason = ReasonEntry(source="screen", rule="test")
@@ -79,7 +81,7 @@ class Served:
         self.snapshots = [Snapshot(host=host, pid=pid, started=0.0, written=0.0, panes=panes)]
 
     def app(self) -> ASGIApp:
-        return make_app(self.guard, self._read, self.panes)
+        return make_app(self.guard, self._read, self.panes, push=self.push)
 
     def _read(self) -> list[Snapshot] | None:
         found, self.snapshots = self.snapshots, None

@@ -78,15 +78,18 @@ def main(argv: list[str]) -> int:
     """Serve until interrupted."""
     options = make_parser().parse_args(argv)
     extras.enable("serve")
+    extras.enable("push")
     try:
         from tallylight.serve import connections
         from tallylight.serve.app import make_app
         from tallylight.serve.guard import Guard, allowed_hosts
+        from tallylight.serve.push.routes import Push
     except ImportError:
         raise extras.missing("serve") from None
     from tallylight.actions.beside import Watch
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.scripting import Reach
+    from tallylight.serve.push.subscriptions import Store, folder
 
     feed = Feed(writer.directory(os.environ))
     labels = labels_file.Reader(labels_file.path(os.environ))
@@ -107,7 +110,9 @@ def main(argv: list[str]) -> int:
     terminals = Reach(panes, config.scripting, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
     # Of what can stand beside a status the page shows what has changed in the repository.
     watch = Watch(os.environ.get("HOME", ""), Listed(ports=False)) if config.listed.branches else None
-    app = make_app(Guard(token, hosts), read_all, panes, config.colours, terminals, watch, lambda: labels.labels)
+    guard = Guard(token, hosts)
+    push = Push(guard, Store(folder(os.environ)), config.notify, config.push)
+    app = make_app(guard, read_all, panes, config.colours, terminals, watch, lambda: labels.labels, push)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     where = address(names[0] if names else "127.0.0.1", port, token)

@@ -43,6 +43,11 @@ delay_s = 0           # tell only what is still so after this many seconds; 0 to
 mute = []             # names of projects that you are never told of: ["notes"]
 sounds = {}           # of a status: a sound of the desktop's theme, a file or "silent": {done = "silent", error = "~/x.oga"}
 
+[push]                  # see serve.md: messages to browsers that are not open
+question = false      # true: they say what is asked, which a locked phone may show; false: only whose agent needs you
+private_hosts = []    # push services of your own network: ["push.lan", "push.lan:8443"]; others need a public address
+contact = ""          # what push services are told of you: "mailto:you@example.org"; else the address of the page
+
 [list]                  # see list.md
 branches = true       # read the branch and the changes of each agent's repository; false: read none
 ports = true          # and the TCP ports on which its programs listen

@@ -32,6 +32,8 @@ OS_WINDOW_TITLES = ("auto", "always", "off")
 PANELS_PER = ("window", "tab")
 EXPLICIT_LASTS = ("agent", "tab")
 SPAN = "([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])"
+_HOST = r"(?:[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
+_CONTACT = "(?:(?:mailto:|https://)[!-~]+)?"
 
 
 @attrs.frozen(kw_only=True)
@@ -93,6 +95,18 @@ class Panel:
 
 
 @attrs.frozen(kw_only=True)
+class Push:
+    """
+    Messages to browsers: whether they say what is asked, the push services (`host` or `host:port`) that may have a
+    *private* address, and the *contact* that push services are told, `mailto:…` or `https:…`.
+    """
+
+    question: bool = False
+    private_hosts: tuple[str, ...] = ()
+    contact: str = ""
+
+
+@attrs.frozen(kw_only=True)
 class Config:
     """Every setting. Times end in their unit."""
 
@@ -110,6 +124,7 @@ class Config:
     listed: Listed = Listed()
     panel: Panel = Panel()
     notify: Notify = attrs.Factory(Notify)
+    push: Push = Push()
     fleet: Fleet = attrs.Factory(Fleet)
     #: Other machines, by the names that a person gave them.
     machines: dict[str, Machine] = attrs.Factory(dict)
@@ -195,6 +210,7 @@ def read(table: Table) -> Config:
             per=panel.text("per", default.panel.per, choices=PANELS_PER),
         ),
         notify=_notify(table.table("notify")),
+        push=_push(table.table("push")),
         scripting=scripting.text("allow", default.scripting, choices=SCRIPTING),
         keys=wanted(table.table("keys")),
         fleet=parse_fleet(table.table("fleet")),
@@ -222,6 +238,25 @@ def _notify(table: Table) -> Notify:
         mute=frozenset(table.words("mute")),
         sounds=_sounds(table.table("sounds")),
     )
+    table.close()
+    return settings
+
+
+def _push(table: Table) -> Push:
+    default = Push()
+    settings = Push(
+        question=table.boolean("question", default.question),
+        private_hosts=tuple(host.lower() for host in table.words("private_hosts", form=_HOST)),
+        contact=table.text("contact", default.contact, form=_CONTACT),
+    )
+    for host in settings.private_hosts:
+        if not re.fullmatch(_HOST, host):
+            table.complain("private_hosts", f'has {host!r:.80}; write "push.lan" or "push.lan:8443"')
+    if not re.fullmatch(_CONTACT, settings.contact):
+        table.complain(
+            "contact", f'is {settings.contact!r:.80}; write "mailto:you@example.org" or "https://example.org"'
+        )
+        settings = attrs.evolve(settings, contact="")
     table.close()
     return settings
 

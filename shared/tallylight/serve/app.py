@@ -37,6 +37,8 @@ from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
 from tallylight.serve.middleware import AccessMiddleware, RefusedError, refused, unfit
+from tallylight.serve.push import routes
+from tallylight.serve.push.routes import Push
 from tallylight.snapshot.addresses import Found, in_order, labelled
 from tallylight.snapshot.labels import Labels
 from tallylight.snapshot.rows import repeated
@@ -64,7 +66,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 _LOG = logging.getLogger("uvicorn.error")
 _NO_SESSION: dict[int | str, dict[str, Any]] = {
     404: {"model": model.Problem, "description": "there is no such session"},
-    409: {"model": model.Problem, "description": "a rule refused it, and nothing was typed"},
+    409: {"model": model.Problem, "description": "a rule refused it, and nothing was done"},
 }
 
 ReadAll = Callable[[], Sequence[Snapshot] | None]
@@ -80,14 +82,16 @@ def make_app(
     terminals: Terminals | None = None,
     watch: Watch | None = None,
     labels: Callable[[], Labels] = Labels,
+    push: Push | None = None,
 ) -> ASGIApp:
     """
     The application, whose page has lights in these *colours*. *terminals* are asked for the panes that are theirs;
-    *watch* follows the repositories of agents while somebody listens; *labels* tells what a person gave conversations.
+    *watch* follows the repositories of agents while somebody listens; *labels* tells what a person gave conversations;
+    *push* sends messages to browsers.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, Answering(panes, terminals), watch, labels)
+    server = _Server(guard, read_all, Answering(panes, terminals), watch, labels, push)
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -115,11 +119,12 @@ class _Server:
         answering: Answering,
         watch: Watch | None,
         labels: Callable[[], Labels] = Labels,
+        push: Push | None = None,
     ) -> None:
         self._guard = guard
         self._read_all = read_all
         self._answering = answering
-        self._watch, self._labels = watch, labels
+        self._watch, self._labels, self._push = watch, labels, push or Push(guard)
         #: What stands beside the status of agents, by `Pane.agent_pid`.
         self._beside: Mapping[int, Beside] = {}
         self._is_heard = False
@@ -134,9 +139,11 @@ class _Server:
     @contextlib.asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
         """Follow the hosts for as long as the server runs."""
+        await asyncio.to_thread(self._push.start)
         await self._look()
         task = asyncio.create_task(self._follow())
         yield
+        self._push.close()
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
@@ -165,6 +172,7 @@ class _Server:
             shown = (f for f in panes if f.is_lit and (f.host, f.pane.id) not in left_out)
             self._found = {found.address: found for found in shown}
             self._answering.keep([found.pane.id for found in self._found.values()])
+        self._push.look(self._found.values())
         if self._look_beside(is_new=snapshots is not None):
             self._hub.publish({address: self._session(found) for address, found in self._found.items()})
 
@@ -208,6 +216,10 @@ class _Server:
         app.post(f"/{links.FOLDER}{{key}}", include_in_schema=False)(self.answer_linked)
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
+        refusing: dict[str, Any] = {**guarded, "responses": {**_PROBLEMS, 409: _NO_SESSION[409]}}
+        app.get("/api/v1/push", response_model=routes.Offer, **guarded)(self._push.offer)
+        app.post("/api/v1/subscribe", response_model=routes.Offer, **refusing)(self._push.subscribe)
+        app.post("/api/v1/unsubscribe", response_model=routes.Offer, **refusing)(self._push.unsubscribe)
         app.websocket("/api/v1/changes")(self.changes)
 
     async def sessions(self, status: model.StatusWord | None = None) -> model.Sessions:

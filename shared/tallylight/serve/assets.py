@@ -27,8 +27,8 @@ _TYPES = {
 }
 #: The files of the page; the first one is the page itself.
 _FILES = (
-    "page.html", "page.css", "page.js", "card.js", "screen.js", "week.js", "icon.svg", "icon-192.png", "icon-512.png",
-    "manifest.webmanifest",
+    "page.html", "page.css", "page.js", "card.js", "screen.js", "push.js", "week.js", "icon.svg", "icon-192.png",
+    "icon-512.png", "manifest.webmanifest",
 )  # fmt: skip
 _WORKER, _THEME = "sw.js", "theme.css"
 

@@ -17,7 +17,7 @@ let wait = 1;
 let heard = "";
 
 // The token is in no history entry and no bookmark.
-if (location.hash) history.replaceState(null, "", location.pathname);
+if (location.hash || location.search) history.replaceState(null, "", location.pathname);
 
 function tokenIn(text) {
   return text.slice(text.lastIndexOf("#") + 1).trim();
@@ -133,6 +133,7 @@ function draw() {
   for (const session of sorted) counts[session.status] = (counts[session.status] ?? 0) + 1;
   put(at("summary"), [`${counts.waiting ?? 0} waiting`, ...["error", "working"].filter((word) => counts[word]).map((word) => `${counts[word]} ${word}`), `${sorted.length} in all`].join(", "));
   at("nothing").hidden = sorted.length > 0;
+  if (wanted) openWanted();
   document.title = counts.waiting ? `(${counts.waiting}) Tallylight` : "Tallylight";
 }
 
@@ -148,7 +149,7 @@ function connect() {
   if (!token) { at("enter").hidden = false; put(at("summary"), "locked"); put(at("lost"), ""); return; }
   const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${location.pathname}api/v1/changes`,
     ["tally.v1", `tally.token.${token}`]);
-  socket.onopen = () => { wait = 1; at("enter").hidden = true; put(at("lost"), ""); at("week").hidden = false; remember(); };
+  socket.onopen = () => { wait = 1; at("enter").hidden = true; put(at("lost"), ""); at("week").hidden = false; remember(); renew(); };
   socket.onmessage = (message) => {
     const event = JSON.parse(message.data);
     heard = clock(Date.now() / 1000);
@@ -157,6 +158,7 @@ function connect() {
       for (const session of event.sessions) sessions.set(session.address, session);
     } else if (event.type === "change") {
       tell(event.session);
+      if (!NEWS.has(event.session.status)) calm(event.session.address);
       sessions.set(event.session.address, event.session);
     } else sessions.delete(event.address);
     draw();
@@ -210,7 +212,7 @@ const KEYS = {
 };
 
 document.onkeydown = (event) => {
-  if (!at("keys").checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || at("help").open) return;
+  if (!at("keys").checked || event.ctrlKey || event.altKey || event.metaKey || event.isComposing || document.querySelector("dialog[open]")) return;
   if (event.key === "Escape") { leave(event); return; }
   // What is typed into a field is text.
   if (event.target.matches("input:not([type=checkbox]), textarea, select")) return;
@@ -239,6 +241,7 @@ at("enter").onsubmit = (event) => { event.preventDefault(); token = tokenIn(at("
 setInterval(() => { for (const card of cards.values()) put(card.find(".age"), age(card.session.since)); }, 1000);
 // The shell is kept by an app that somebody has installed, and by no other window: a browser that merely looks in keeps nothing.
 const keepShell = () => navigator.serviceWorker?.register("sw.js").catch(() => {});
-if (matchMedia("(display-mode: standalone)").matches) keepShell();
+const isApp = matchMedia("(display-mode: standalone)").matches;
+if (isApp) keepShell();
 addEventListener("appinstalled", keepShell);
 connect();

@@ -1,0 +1,171 @@
+"""
+Push services: which addresses messages may be sent to, and the sending of one.
+
+A browser names the address of its push service, and whoever has the token may name another one. So only https is
+spoken, only to addresses of the public internet, and to those that were checked: a name is looked up once, and the
+connection goes to what was found. Redirections are not followed. A person may name services of their own network.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import ipaddress
+import re
+import socket
+import ssl
+import threading
+from collections.abc import Collection, Mapping
+from urllib.parse import urlsplit
+
+import attrs
+
+#: Characters of an address. Those of the push services that there are have less than 800.
+MAX_URL = 1024
+#: Bytes of a message before it is filled up and encrypted; push services take 4096 of what comes of it.
+MAX_PLAIN = 3500
+#: Seconds for one step of a sending, and for all of it.
+STEP_S, LIMIT_S = 10.0, 25.0
+HTTPS = 443
+_CHARACTERS = re.compile(r"[!-~]+")
+_NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z][a-z0-9-]{0,62}")
+#: Names that lead nowhere in the public internet.
+_INNER = ("localhost", "local", "internal", "lan", "home", "test", "invalid", "example")
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+
+
+class ForbiddenError(Exception):
+    """Nothing is sent there, and why."""
+
+
+@attrs.frozen
+class Endpoint:
+    """Where one browser is reached: the push service's host and port, what is asked of it, and whether it is ours."""
+
+    host: str
+    port: int
+    target: str
+    is_private: bool = False
+
+    @property
+    def audience(self) -> str:
+        """The service, as an origin."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"https://{host}" if self.port == HTTPS else f"https://{host}:{self.port}"
+
+
+@attrs.frozen
+class Reply:
+    """What a push service says: the status, and how many seconds to wait, 0 if it does not say."""
+
+    status: int
+    wait_s: float = 0.0
+
+
+def parse(url: str, private: Collection[str] = ()) -> Endpoint:
+    """
+    Read the address of a browser; `ForbiddenError` if nothing is sent there.
+
+    *private* are the hosts of a person's own network, `host` or `host:port`, that may have any address.
+    """
+    if len(url) > MAX_URL or not _CHARACTERS.fullmatch(url) or set(url) & set("\\#"):
+        raise ForbiddenError("that is not the address of a push service")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host = parts.hostname or ""
+    except ValueError:
+        raise ForbiddenError("that is not the address of a push service") from None
+    if parts.scheme != "https":
+        raise ForbiddenError("push services are spoken to by https only")
+    if not host or "@" in parts.netloc:
+        raise ForbiddenError("that is not the address of a push service")
+    port = HTTPS if port is None else port
+    target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+    own = f"[{host}]" if ":" in host else host
+    if {own, f"{own}:{port}"} & set(private):
+        return Endpoint(host, port, target, is_private=True)
+    if port != HTTPS:
+        raise ForbiddenError(f"push services are spoken to at port {HTTPS} only")
+    if not (_is_public_name(host) if not _is_address(host) else is_public(host)):
+        raise ForbiddenError(f"{own:.80} is not in the public internet; `[push] private_hosts` can name it")
+    return Endpoint(host, port, target)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_public_name(host: str) -> bool:
+    return "." in host and _NAME.fullmatch(host) is not None and host.rpartition(".")[2] not in _INNER
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the public internet; one that stands for another address counts as none."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if not found.is_global or found.is_multicast or found.is_reserved or found.is_unspecified:
+        return False
+    if isinstance(found, ipaddress.IPv4Address):
+        return True
+    return not (found.ipv4_mapped or found.sixtofour or found.teredo or found in _NAT64)
+
+
+def addresses(endpoint: Endpoint) -> list[tuple[socket.AddressFamily, str]]:
+    """The addresses of the service; `OSError` if it has none, `ForbiddenError` if one of them is not public."""
+    rows = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    found: list[tuple[socket.AddressFamily, str]] = [(family, str(where[0])) for family, _, _, _, where in rows]
+    if not endpoint.is_private:
+        for _, address in found:
+            if not is_public(address):
+                raise ForbiddenError(f"{endpoint.host} has the address {address}, which is not public")
+    return found
+
+
+def post(endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> Reply:
+    """Send *body*, and wait for the answer. `OSError` if that fails, `ForbiddenError` if it may not be."""
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    plain = _connect(endpoint)
+    # Who answers a byte at a time does not hold the thread any longer than this.
+    end = threading.Timer(LIMIT_S, _shut, (plain,))
+    end.daemon = True
+    end.start()
+    try:
+        with plain, context.wrap_socket(plain, server_hostname=endpoint.host) as safe:
+            connection = http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=STEP_S)
+            connection.sock = safe
+            connection.request("POST", endpoint.target, body, dict(headers))
+            answer = connection.getresponse()
+            return Reply(answer.status, _seconds(answer.getheader("Retry-After", "")))
+    except (http.client.HTTPException, ValueError) as error:
+        raise OSError(f"it answers with something else than HTTP: {type(error).__name__}") from None
+    finally:
+        end.cancel()
+
+
+def _connect(endpoint: Endpoint) -> socket.socket:
+    failed: OSError | None = None
+    for family, address in addresses(endpoint):
+        plain = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            plain.settimeout(STEP_S)
+            plain.connect((address, endpoint.port))
+        except OSError as error:
+            plain.close()
+            failed = error
+            continue
+        return plain
+    raise failed or OSError("it has no address")
+
+
+def _shut(plain: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        plain.shutdown(socket.SHUT_RDWR)
+
+
+def _seconds(text: str) -> float:
+    return float(text) if text.isascii() and text.isdigit() and len(text) <= 6 else 0.0

@@ -1,0 +1,232 @@
+"""
+Web Push as the server offers it: `GET push`, `POST subscribe`, `POST unsubscribe`; and what is told, look by look.
+
+The extra and the directory are looked for when somebody first asks, or where somebody is told already; without them
+the routes say what is missing, and nothing else changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Collection
+from typing import Annotated, Literal
+
+import attrs
+from fastapi import Body, HTTPException, Request
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from tallylight.actions.gate import Refusal
+from tallylight.config.settings import Push as Settings
+from tallylight.files import extras
+from tallylight.model.errors import TallyError
+from tallylight.serve.guard import Guard
+from tallylight.serve.middleware import RefusedError
+from tallylight.serve.push import endpoints
+from tallylight.serve.push.endpoints import Endpoint, ForbiddenError, Reply
+from tallylight.serve.push.sender import Sender
+from tallylight.serve.push.subscriptions import MAX_PART, MAX_SUBSCRIPTIONS, Store, Subscription
+from tallylight.serve.push.telling import Message, Teller
+from tallylight.snapshot.addresses import Found
+from tallylight.tracker.notify import Settings as Notify
+
+VERSION: Literal[1] = 1
+_NOT_HERE = "this server sends no messages"
+_Part = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PART)]
+_Url = Annotated[str, StringConstraints(min_length=1, max_length=endpoints.MAX_URL)]
+
+
+class Offer(BaseModel):
+    """Whether this server sends messages to browsers, and to how many."""
+
+    version: Literal[1] = VERSION
+    key: str = Field(description="`applicationServerKey`, in base64url; nothing where no messages are sent")
+    why: str = Field(description="why none are sent, and what to do about that")
+    devices: int = Field(description="browsers that get messages")
+
+
+class Subscribe(BaseModel):
+    """A browser that wants messages, as its `PushSubscription` tells."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    endpoint: _Url
+    p256dh: _Part
+    auth: _Part
+
+
+class Unsubscribe(BaseModel):
+    """A browser that wants no more of them."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    endpoint: _Url
+
+
+@attrs.frozen
+class _Outside:
+    """What needs the extra: encrypts, signs and sends."""
+
+    key: object
+    settings: Settings
+
+    def endpoint(self, one: Subscription) -> Endpoint:
+        return endpoints.parse(one.endpoint, self.settings.private_hosts)
+
+    def send(self, one: Subscription, to: Endpoint, message: Message, ttl_s: float) -> Reply:
+        from tallylight.serve.push import sealing
+
+        assert isinstance(self.key, sealing.Signer)
+        subject = self.settings.contact or (one.origin if one.origin.startswith("https://") else "")
+        body = sealing.seal(message.text, sealing.reader(one.p256dh, one.auth))
+        headers = {
+            "Authorization": self.key.authorization(to.audience, subject, time.time()),
+            "Content-Encoding": "aes128gcm",
+            "Content-Type": "application/octet-stream",
+            "TTL": str(max(1, int(ttl_s))),
+            "Topic": message.topic,
+            "Urgency": "high" if message.is_urgent else "normal",
+        }
+        return endpoints.post(to, headers, body)
+
+
+class Push:
+    """
+    The messages of one server. *store* is where it keeps its key and its browsers; without one it sends none.
+
+    `look` is called from the server's own thread and waits for nothing; the routes wait on other threads.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        store: Store | None = None,
+        notify: Notify | None = None,
+        settings: Settings | None = None,
+    ) -> None:
+        self._guard, self._store = guard, store
+        self._notify, self._settings = notify or Notify(), settings or Settings()
+        self._lock = threading.Lock()
+        self._known: dict[str, Subscription] = {}
+        self._sender: Sender | None = None
+        self._public = ""
+        self._teller: Teller | None = None
+
+    # What is told --------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Go on with what is kept, if anything is. Called on a thread."""
+        if self._store is None or not self._store.file.exists():
+            return
+        try:
+            with self._lock:
+                self._load()
+        except (OSError, TallyError, RefusedError):
+            pass  # who opens the page is told
+
+    def close(self) -> None:
+        """Leave the directory to other servers."""
+        if self._store is not None:
+            self._store.close()
+
+    def look(self, panes: Collection[Found]) -> None:
+        """Tell what is to be told of these."""
+        if self._sender is None or not self._known:
+            self._teller = None
+            return
+        wall = time.time()
+        if self._teller is None:
+            self._teller = Teller(self._notify, with_question=self._settings.question, since=wall)
+        local = time.localtime(wall)
+        for message in self._teller.look(panes, time.monotonic(), wall, 60 * local.tm_hour + local.tm_min):
+            self._sender.put(message)
+
+    # Routes --------------------------------------------------------------------------------------------------
+
+    async def offer(self) -> Offer:
+        """Whether messages can be sent to browsers, and the key that they are asked for with."""
+        why = await asyncio.to_thread(self._why_not)
+        return Offer(key="" if why else self._public, why=why, devices=len(self._known))
+
+    async def subscribe(self, given: Annotated[Subscribe, Body()], request: Request) -> Offer:
+        """Send messages to this browser from now on; one that gets them already may say other keys."""
+        self._limit()
+        one = Subscription(**given.model_dump(), origin=request.headers.get("origin", "")[: 2 * MAX_PART])
+        await asyncio.to_thread(self._add, one)
+        return await self.offer()
+
+    async def unsubscribe(self, given: Annotated[Unsubscribe, Body()]) -> Offer:
+        """Send nothing more to this browser; also right where it gets nothing."""
+        self._limit()
+        await asyncio.to_thread(self._drop, given.endpoint)
+        return await self.offer()
+
+    def _limit(self) -> None:
+        if (refused := self._guard.check_write(time.monotonic())) is not None:
+            raise HTTPException(refused.status, "too many changes at once; wait and try again")
+
+    def _why_not(self) -> str:
+        try:
+            with self._lock:
+                self._load()
+        except RefusedError as error:
+            return error.why.text
+        return ""
+
+    def _load(self) -> Store:
+        """Make ready to send; `RefusedError` says why that cannot be. Under the lock."""
+        if self._store is None:
+            raise RefusedError(Refusal("missing", _NOT_HERE))
+        if self._sender is None:
+            try:
+                from tallylight.serve.push import sealing
+            except ImportError:
+                text = f"{extras.missing('push')}, then start `tally serve` again"
+                raise RefusedError(Refusal("missing", text)) from None
+            try:
+                self._store.open()
+                key = sealing.signer(self._store.key(sealing.new_key()))
+                known = self._store.load()
+            except sealing.BadKeyError as error:
+                raise RefusedError(Refusal("missing", f"{self._store.path / 'key.pem'} {error}; remove it")) from None
+            except (OSError, TallyError) as error:
+                raise RefusedError(Refusal("missing", str(error))) from None
+            sender = Sender(_Outside(key, self._settings), self._drop)
+            sender.keep(known)
+            self._known, self._public, self._sender = known, key.public, sender
+        return self._store
+
+    def _add(self, one: Subscription) -> None:
+        with self._lock:
+            store = self._load()
+            from tallylight.serve.push import sealing
+
+            try:
+                endpoints.parse(one.endpoint, self._settings.private_hosts)
+                sealing.reader(one.p256dh, one.auth)
+            except ForbiddenError as error:
+                raise RefusedError(Refusal("endpoint", str(error))) from None
+            except sealing.BadKeyError as error:
+                raise RefusedError(Refusal("keys", str(error))) from None
+            if one.endpoint not in self._known and len(self._known) >= MAX_SUBSCRIPTIONS:
+                text = f"{len(self._known)} browsers get messages already, which is the limit: switch one off there"
+                raise RefusedError(Refusal("full", text))
+            self._keep(store, {**self._known, one.endpoint: one})
+
+    def _drop(self, endpoint: str) -> None:
+        with self._lock:
+            if endpoint in self._known:
+                self._keep(self._load(), {key: one for key, one in self._known.items() if key != endpoint})
+
+    def _keep(self, store: Store, known: dict[str, Subscription]) -> None:
+        if known == self._known:
+            return
+        try:
+            store.save(known)
+        except OSError as error:
+            text = f"{store.file} cannot be written: {error.strerror or error}"
+            raise RefusedError(Refusal("disk", text)) from None
+        self._known = known
+        assert self._sender is not None
+        self._sender.keep(known)

@@ -1,0 +1,119 @@
+"""
+Who is told: the browsers that asked for messages, in `<state directory>/push/`, readable by this user alone.
+
+One server at a time uses it: it holds a lock on the directory for as long as it runs, so that no two send the same.
+Everything in here waits for the disk, and is called on threads.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+
+from tallylight.files import directories, read_write
+from tallylight.model.errors import DecodeError, TallyError
+from tallylight.serve.push.endpoints import MAX_URL
+from tallylight.snapshot.writer import checked_directory
+from tallylight.wire import values
+
+VERSION = 1
+#: Browsers that are told.
+MAX_SUBSCRIPTIONS = 16
+#: Characters of the parts of one, and bytes of the file and of the key's.
+MAX_PART, MAX_BYTES, MAX_KEY = 128, 64 * 1024, 4096
+
+
+@attrs.frozen
+class Subscription:
+    """A browser: where it is reached, its two keys in base64url, and the origin of the page that asked for it."""
+
+    endpoint: str
+    p256dh: str
+    auth: str
+    origin: str = ""
+
+    @classmethod
+    def from_json(cls, value: object) -> Subscription | None:
+        """Read one; None if a part is missing or is none."""
+        if not isinstance(value, dict):
+            return None
+        limits = {"endpoint": MAX_URL, "p256dh": MAX_PART, "auth": MAX_PART, "origin": 2 * MAX_PART}
+        parts = {name: values.exact(value.get(name), most) for name, most in limits.items()}
+        known = {name: part for name, part in parts.items() if part is not None and part.isascii()}
+        return cls(**known) if len(known) == len(limits) and known["endpoint"] else None
+
+
+def decode(data: bytes) -> dict[str, Subscription]:
+    """Those in the text of a file, by their endpoints, but for broken ones. `DecodeError` if it is no such file."""
+    found = values.load(data)
+    rows = found.get("subscriptions") if isinstance(found, dict) and found.get("version") == VERSION else None
+    if not isinstance(rows, list):
+        raise DecodeError("malformed", "it holds no subscriptions")
+    known = (Subscription.from_json(row) for row in rows[:MAX_SUBSCRIPTIONS])
+    return {one.endpoint: one for one in known if one is not None}
+
+
+def folder(environ: Mapping[str, str]) -> Path:
+    """Where they are kept."""
+    return directories.state_dir(environ) / "push"
+
+
+class Store:
+    """The directory *path*: `key.pem` and `subscriptions.json`. `TallyError`, `OSError`: what is wrong with it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = -1
+
+    @property
+    def file(self) -> Path:
+        return self.path / "subscriptions.json"
+
+    def open(self) -> None:
+        """Make the directory, and hold it against other servers."""
+        if self._lock >= 0:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        checked_directory(self.path, create=True)
+        fd = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            raise TallyError("another `tally serve` sends the messages of this user; end it first") from None
+        self._lock = fd
+
+    def close(self) -> None:
+        """Leave the directory to others."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def key(self, new: bytes) -> bytes:
+        """The text of the key; *new* is written if there is none."""
+        file = self.path / "key.pem"
+        try:
+            return read_write.read_own(file, MAX_KEY)
+        except FileNotFoundError:
+            read_write.atomic_write(file, new, 0o600)
+            return new
+
+    def load(self) -> dict[str, Subscription]:
+        """All that are kept."""
+        try:
+            return decode(read_write.read_own(self.file, MAX_BYTES))
+        except FileNotFoundError:
+            return {}
+        except DecodeError:
+            raise TallyError(f"{self.file} cannot be read; remove it, and switch the messages on again") from None
+
+    def save(self, found: Mapping[str, Subscription]) -> None:
+        """Keep these and no others."""
+        rows = [attrs.asdict(one) for one in found.values()]
+        text = json.dumps({"version": VERSION, "subscriptions": rows})
+        read_write.atomic_write(self.file, text.encode("ascii"), 0o600)

@@ -1,0 +1,123 @@
+"""
+What browsers are told, and when: by the rules of notifications (`tracker.notify`), for the panes of all hosts.
+
+What began before anybody was to be told is no news. What is told names the agent and the project; what it asks only
+where a person wants that on the screen of a locked phone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable
+
+import attrs
+
+from tallylight.model.decision import Decision, Reason
+from tallylight.model.report import Report, Source
+from tallylight.model.status import Status
+from tallylight.serve.push.endpoints import MAX_PLAIN
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.schema import Pane
+from tallylight.tracker.notify import Notice, Notifier, Settings, View
+
+#: A pane that comes back within so many seconds was never gone: a host that starts again shows the same panes.
+GONE_S = 60.0
+#: A message that could not be sent for so many seconds is of no use any more.
+KEPT_S = 3600.0
+
+
+@attrs.frozen
+class Message:
+    """What is told of the session *address*; *topic* lets a push service keep the last message about it only."""
+
+    address: str
+    text: bytes
+    is_urgent: bool
+
+    @property
+    def topic(self) -> str:
+        return urlsafe_b64encode(hashlib.sha256(self.address.encode("utf-8", "replace")).digest()[:24]).decode()
+
+
+@attrs.define
+class _Told:
+    """A pane as it was in the last look, and when it was last there."""
+
+    state: tuple[object, ...] = ()
+    seen_at: float = 0.0
+
+
+class Teller:
+    """Decides what to tell. *since*, in seconds since the epoch, is when that began; *with_question*: what is asked."""
+
+    def __init__(self, settings: Settings, *, with_question: bool, since: float) -> None:
+        self._notifier = Notifier(settings)
+        self._with_question, self._since = with_question, since
+        self._known: dict[str, _Told] = {}
+
+    def look(self, panes: Iterable[Found], now: float, wall: float, minute: int) -> list[Message]:
+        """Look at all panes, at monotonic *now* and *wall*, which is *minute* of the local day; what is to be told."""
+        told = []
+        for found in panes:
+            pane, address = found.pane, found.address
+            known = self._known.setdefault(address, _Told())
+            known.seen_at = now
+            away = (pane.snoozed_until > wall, pane.muted_until > wall)
+            state = pane, *away
+            # The same pane, not an equal one: a host that shows something new makes all of its panes anew.
+            if (
+                known.state
+                and known.state[0] is pane
+                and known.state[1:] == away
+                and self._notifier.is_resting(address)
+            ):
+                continue
+            known.state = state
+            view = View(
+                decision=_decision(pane),
+                visible=pane.visible,
+                seen=pane.seen or pane.since < self._since,
+                snoozed=away[0],
+                muted=away[1],
+                project=pane.project,
+                name=pane.host_title or pane.project or found.name,
+            )
+            notice = self._notifier.look(address, view, now, minute)
+            if isinstance(notice, Notice):
+                told.append(self._message(address, notice))
+        for address in [address for address, known in self._known.items() if now - known.seen_at > GONE_S]:
+            del self._known[address]
+            self._notifier.close(address)
+        return told
+
+    def _message(self, address: str, notice: Notice) -> Message:
+        said = {"address": address, "status": notice.status.value, "title": notice.title}
+        if self._with_question:
+            said["body"] = notice.body
+        text = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
+        if len(text) > MAX_PLAIN:
+            # Signs that take no room can make a line long.
+            text = json.dumps({"address": address, "status": notice.status.value, "title": notice.agent}).encode()
+        return Message(address, text, notice.status is Status.WAITING)
+
+
+def _decision(pane: Pane) -> Decision:
+    """What a snapshot shows, as the tracker said it."""
+    source = _SOURCES.get(pane.reason.source, Source.SCREEN)
+    report = Report(
+        source=source,
+        status=pane.status,
+        kind=pane.kind,
+        agent=pane.agent,
+        project=pane.project,
+        cwd=pane.cwd,
+        message=pane.message or pane.question,
+        what=pane.what,
+        detail=pane.detail,
+    )
+    return Decision(pane.status, pane.kind, Reason(source, pane.reason.rule, 0.0, ""), pane.since, report)
+
+
+_SOURCES = {source.word: source for source in Source}

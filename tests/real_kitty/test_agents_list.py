@@ -379,7 +379,8 @@ def play(board: Board, recording: str, until: str, later: str = "") -> int:
     marks = {text: at for at, what, text in reversed(events) if what == "m"}
     ends = (marks[until] + bool(later), marks[later] + 1 if later else 0.0)
     for name, begin, end in (("played", -1.0, ends[0]), ("later", *ends)):
-        (folder / name).write_text("".join(text for at, what, text in events if what == "o" and begin < at <= end))
+        said = "".join(text for at, what, text in events if what == "o" and begin < at <= end)
+        (folder / name).write_text(said.replace("⎿", "└"))  # which the font of the pictures has
     program = folder / "claude"
     program.write_text(_PLAYS)
     program.chmod(0o755)

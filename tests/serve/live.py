@@ -172,7 +172,10 @@ class Stage:
         return {"TMUX_TMPDIR": str(self.folder / "tmux"), "PATH": path, "LC_ALL": "C.UTF-8"}
 
     def tmux(self, *words: str) -> str:
-        done = subprocess.run(["tmux", *words], env=self.live.environ, check=True, capture_output=True, text=True)
+        # Nobody's repository: what has changed in the checkout is in no picture.
+        done = subprocess.run(
+            ["tmux", *words], env=self.live.environ, cwd=self.folder, check=True, capture_output=True, text=True
+        )
         return done.stdout
 
     def run(self, command: str) -> None:

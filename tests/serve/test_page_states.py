@@ -5,6 +5,7 @@ against it, and nothing reaches beyond its edge. With `TALLYLIGHT_PICTURES=FOLDE
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -12,16 +13,20 @@ from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 from tallylight.model.status import Kind, Status
 from tallylight.snapshot import history_file
+from tallylight.snapshot.schema import Pane, ReasonEntry
 from tallylight.snapshot.turns import Ending, Turn
+from tallylight.snapshot.writer import SnapshotWriter
 from tests.colour_vision import contrast
 from tests.serve import axe
 from tests.serve.browser import WIDTHS, Browser
 from tests.serve.conftest import SCREENS, painted
 from tests.serve.live import Live, Stage, until
 from tests.serve.test_page import pane
+from tests.story import better_told
 
 pytestmark = pytest.mark.programs
 
@@ -63,28 +68,14 @@ def is_right(browser: Browser, state: str) -> None:
 
 
 JUST_NOW = "This has changed just now, and nothing was sent: look, and press again."
-#: In the place of what the scripted model was asked and has said: the pictures are for people.
-STORY = {
-    "HOLD a": "why are the totals in the cart wrong?",
-    "The scripted model answers in a few plain words, one after the other.": "They are rounded twice: once for each "
-    "line, and once more in the sum.",
-    "Here is a short answer.": "I would round the sum alone, and test it with odd prices.",
-    "TOOL touch made1": "do that",
-    "A command of the script": "Run the tests of the cart",
-    "touch made1": "npm test -- cart",
-    # Few fonts have it.
-    "⎿": "└",
-}
 
 
 @pytest.fixture
 def told(tmp_path: Path) -> Iterator[Stage]:
-    """A stage whose first question is that of `STORY`."""
+    """A stage whose first question is that of `tests.story`."""
 
     def paint(text: str) -> str:
-        for said, better in STORY.items():
-            text = text.replace(said, better)
-        return painted(text)
+        return painted(better_told(text))
 
     made = Stage(tmp_path, SCREENS, paint)
     try:
@@ -214,6 +205,46 @@ def turn(number: int, project: str, ended: float, worked: float, **more: object)
     return Turn(
         id=f"t{number}", agent="claude", project=project, began=ended - worked, ended=ended, worked_s=worked, **more
     )  # type: ignore[arg-type]
+
+
+#: As `tally host sessions` shows what other machines say.
+THERE = (
+    ("devbox/sessions-7:tmux/12/%3", "devbox: night", "shop", Status.WAITING, "Bash: alembic upgrade head"),
+    ("devbox/kitty-9:4", "devbox", "docs", Status.WORKING, ""),
+    ("開発機/sessions-8:tmux/1/%1", "開発機: 夜間ビルド", "検索サービス", Status.DONE, ""),
+)
+
+
+def test_other_machines(live: Live, browser: Browser) -> None:
+    """Their rows are called after them, stand in groups of their own, and say why they are not answered here."""
+    assert live.environ["XDG_RUNTIME_DIR"]
+    file = Path(live.environ["XDG_RUNTIME_DIR"]) / "tallylight" / f"machines-{os.getpid()}.json"
+    far = SnapshotWriter(file, "machines", time.time, min_interval=0.0)
+    found = [
+        Pane(id=id_, status=status, kind=Kind.PERMISSION if what else None, agent="claude", project=project, what=what,
+             host_title=title, question="Do you want to proceed?" if what else "", since=NOW - 100 - number,
+             reason=ReasonEntry(source="record"), reply="214 tests pass." if status is Status.DONE else "")
+        for number, (id_, title, project, status, what) in enumerate(THERE)
+    ]  # fmt: skip
+    far.publish(found, time.monotonic())
+    live.shows(MANY[3], MANY[6])
+    browser.open(live)
+    until(lambda: len(browser.texts(".card")) == 5, "there are not five agents")
+    names = ["devbox: night · shop · claude", "開発機: 夜間ビルド · 検索サービス · claude", "devbox · docs · claude"]
+    assert [text for text in browser.texts(".name") if "devbox" in text or "開発機" in text] == names
+    groups = browser.driver.find_element("id", "group")
+    for value, wanted in (
+        ("terminal", ["devbox", "開発機", "kitty"]),
+        ("machine", ["devbox", "開発機", "this machine"]),
+    ):
+        Select(groups).select_by_value(value)
+        until(lambda wanted=wanted: browser.texts("#list h2") == wanted, f"not by {value}")
+    # Nothing listens where the other machine's answers would come from: that is told in its card, and nothing is typed.
+    browser.one(".card[data-status=waiting] .look").click()
+    until(lambda: browser.texts(".card[data-status=waiting] .problem"), "it is not said why")
+    assert not browser.texts(".choices button") and not browser.texts(".send")
+    is_right(browser, "machines")
+    far.close()
 
 
 def test_the_week(live: Live, browser: Browser) -> None:

@@ -15,6 +15,7 @@ from tallylight.cli.snooze import ask, find
 from tallylight.cli.status import nothing
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, add_pane, read_panes
+from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.requests import Request, RequestError
 from tallylight.tracker.mutes import ALL, MAX_S, PROJECT, TAB
 from tallylight.ui.layout import left
@@ -82,6 +83,10 @@ def _carry_out(verb: str, options: argparse.Namespace, seconds: str) -> int:
     if not is_wide:
         found = find(options.pane)
         if found is None:
+            return 1
+        if is_elsewhere(found.host):
+            machine = clean(parts(found.pane.id)[0])
+            sys.stderr.write(f"tally {verb}: the notifications of {machine} are its own: run `tally {verb}` there\n")
             return 1
         request = Request("mute", found.pane.id, (TAB, "", seconds))
 

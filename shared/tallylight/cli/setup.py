@@ -65,7 +65,9 @@ def make_parser() -> Parser:
         action="append",
         default=[],
         choices=sorted(extras.EXTRAS),
-        help="install only what `tally serve`, a fleet (`tally publish`, --broker) or `tally completions` needs",
+        metavar="EXTRA",
+        help="install only what something needs: `serve` (`tally serve`), `push` (its messages to browsers), `fleet` "
+        "(`tally publish`, --broker) or `completions` (`tally completions`)",
     )
     parser.add_color()
     return parser

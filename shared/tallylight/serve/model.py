@@ -14,6 +14,7 @@ from tallylight.model.dialog import MAX_CHOICES
 from tallylight.model.status import Kind, Status
 from tallylight.serve.answering import View
 from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.tasks import current
 from tallylight.wire import styled
 from tallylight.wire.text import sanitise
@@ -79,6 +80,7 @@ class Session(BaseModel):
     name: str = Field(description="the shortest name that tells it from all others: `3`, `tmux 2`")
     label: Label
     host: str
+    machine: str = Field(description="the other machine that it is on, by its name here; nothing for this one")
     id: str
     status: StatusWord
     kind: KindWord | None
@@ -258,6 +260,7 @@ def session_of(found: Found, beside: seen.Beside | None = None, *, can_see: bool
         name=found.name,
         label=Label(name=found.label.name, colour=_LABELS[found.label.colour], pinned=found.label.is_pinned),
         host=found.host,
+        machine=sanitise(parts(pane.id)[0]) if is_elsewhere(found.host) else "",
         id=pane.id,
         status=STATUSES[pane.status],
         kind=_KINDS[pane.kind] if pane.kind is not None else None,

@@ -12,16 +12,20 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.answer import Question
+from tallylight.actions.answer import Done, Holder, Question
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Interrupt
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.model.status import Status
+from tallylight.snapshot.addresses import Found
 from tallylight.ui.agent_list import actions as list_actions
 from tallylight.ui.agent_list import channel
 from tallylight.ui.agent_list import question as asking
 from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import CHANNEL, Lines, TooLongError, answer_to, read_answer, read_words
-from tallylight.ui.agent_list.effects import Answer
+from tallylight.ui.agent_list.effects import Answer, Queue
 from tallylight.ui.agent_list.question import keys_named
+from tallylight.ui.agent_list.selection import Act, Target
 from tallylight.wire.text import width
 from tests.actions.desk import Desk, seen
 from tests.ui.agent_list.panes import asking as asks
@@ -123,6 +127,35 @@ def test_other_panes_are_refused_in_words(tmp_path: Path) -> None:
     for row in (other, evil):
         assert "only from the list that its own terminal opened" in str(actions.look(row))
         assert "only from" in actions.answer(Answer(row, question_of(row.pane), 1))
+
+
+def test_what_is_done_to_a_pane_of_another_machine(tmp_path: Path) -> None:
+    """Its turn is stopped, by the process that was shown; what only that machine itself does is refused in words."""
+    given: list[object] = []
+
+    def give(found: Found, what: object) -> Done | Refusal:
+        given.append((found.pane.id, what))
+        return Done("x", "interrupted") if len(given) == 1 else Refusal("no-turn", "it does not work")
+
+    held = Holder("devbox/sessions-1:%2", "claude", 4711, 88001)
+    machines = SimpleNamespace(holder=lambda _found: held, give=give)
+    actions = Requests({"XDG_RUNTIME_DIR": str(tmp_path)}, lambda: Multiplexers({}), lambda: machines)
+    there = attrs.evolve(rows_of(asks(3))[0].pane, id=held.pane)
+    row = attrs.evolve(rows_of(asks(3))[0], is_own=False, host="machines-9", pane=there)
+    target = Target(row, held)
+    assert actions.examine(Act.INTERRUPT, row) == held
+    assert actions.carry(Act.INTERRUPT, target) == "" and actions.carry(Act.INTERRUPT, target) == "it does not work"
+    assert given == [(held.pane, Interrupt(held.pane, 4711, 88001))] * 2
+    for said in (
+        actions.examine(Act.CLOSE, row),
+        actions.carry(Act.CLOSE, target),
+        actions.start("fork", row),
+        actions.start("resume", row),
+        actions.queue(Queue(row, held, "then this")),
+        actions.unqueue(row),
+    ):
+        assert str(said).endswith("is for devbox itself: Enter goes there")
+    assert len(given) == 2
 
 
 def test_a_detached_question_is_answered_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -32,8 +32,11 @@ function element(name, text, kind = "") {
   return Object.assign(document.createElement(name), { textContent: text, className: kind });
 }
 
+// What a row is called. That of another machine says whose it is, whatever else it is called.
 function name(session) {
-  return [session.label.name || session.host_title || session.project || session.title || session.name, session.agent].filter(Boolean).join(" · ");
+  const { host_title: title, machine } = session;
+  const called = session.label.name || (machine ? session.project || session.title : title || session.project || session.title || session.name);
+  return [machine && (title || machine), called !== machine && called, session.agent].filter(Boolean).join(" · ");
 }
 
 // The branch, and what has changed there: `main +12 −3 2 new ↑1`.

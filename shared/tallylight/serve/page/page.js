@@ -74,7 +74,8 @@ function need(session) {
 function groupOf(session) {
   const by = at("group").value;
   if (by === "project") return session.project || "no project";
-  if (by === "terminal") return terminal(session.host);
+  if (by === "machine") return session.machine || "this machine";
+  if (by === "terminal") return session.machine || terminal(session.host);
   return "";
 }
 

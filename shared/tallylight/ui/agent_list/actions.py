@@ -44,7 +44,7 @@ from tallylight.ui.agent_list.channel import (
     read_answer,
 )
 from tallylight.ui.agent_list.effects import Answer, Queue, Say
-from tallylight.ui.agent_list.other_machines import Reached, there_of
+from tallylight.ui.agent_list.other_machines import Reached, stays, there_of
 from tallylight.ui.agent_list.pictures import Receiver
 from tallylight.ui.agent_list.selection import Act, Target
 from tallylight.wire.styled import StyledScreen
@@ -132,7 +132,7 @@ class Requests:
     def start(self, verb: str, row: Row) -> str:
         if verb == "go" and is_elsewhere(row.host) and row.pane.attach:
             return f"run `tally attach '{row.name}'` in a terminal"
-        return self.ask(row, "focus", ()) if verb == "go" else f"{verb} {_ELSEWHERE}"
+        return self.ask(row, "focus", ()) if verb == "go" else stays(verb, row) or f"{verb} {_ELSEWHERE}"
 
     def back(self) -> None:
         """Which pane was in front before, only its terminal knows."""
@@ -183,6 +183,8 @@ class Requests:
         return "" if isinstance(done, Done) else done.text
 
     def examine(self, act: Act, row: Row) -> Holder | str:
+        if (there := self._there(row)) is not None:
+            return there.examine(act)
         typist = self._sessions.at(row.host, row.pane)
         if isinstance(typist, Refusal):
             return f"{act.value} it {_ELSEWHERE}"
@@ -190,6 +192,8 @@ class Requests:
         return found if isinstance(found, Holder) else found.text
 
     def carry(self, act: Act, target: Target) -> str:
+        if (there := self._there(target.row)) is not None:
+            return there.carry(act, target.holder)
         typist = self._sessions.at(target.row.host, target.row.pane)
         if isinstance(typist, Refusal):
             return f"{act.value} it {_ELSEWHERE}"
@@ -206,7 +210,7 @@ class Requests:
     def _host_says(self, row: Row, *words: str) -> str:
         """Ask the host of a pane that this process reaches as well; nothing when it is done."""
         if not self._sessions.can_type(row.host, row.pane):
-            return f"a text for {row.name} is queued {_ELSEWHERE}"
+            return stays("queue", row) or f"a text for {row.name} is queued {_ELSEWHERE}"
         try:
             with sockets.connect(row.host, TIMEOUT_S, self._environ) as connection:
                 connection.sendall(encode(words))

@@ -9,10 +9,11 @@ import attrs
 
 from tallylight.actions.answer import Answer, Done, Holder, Question
 from tallylight.actions.gate import Refusal
-from tallylight.actions.say import Say
+from tallylight.actions.say import Interrupt, Say
 from tallylight.snapshot.addresses import Found
-from tallylight.snapshot.elsewhere import is_elsewhere
+from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.rows import Row
+from tallylight.ui.agent_list.selection import Act
 from tallylight.wire.styled import MAX_COLUMNS, StyledScreen, read_screen
 from tallylight.wire.text import sanitise, width
 
@@ -36,7 +37,7 @@ class OtherMachines(Protocol):
     def holder(self, found: Found) -> Holder | Refusal:
         """The agent in its foreground."""
 
-    def give(self, found: Found, given: Answer | Say) -> Done | Refusal:
+    def give(self, found: Found, given: Answer | Say | Interrupt) -> Done | Refusal:
         """Have it typed, if over there all is as *given* says."""
 
 
@@ -61,9 +62,20 @@ class There:
         held = self.machines.holder(self.found)
         return held if isinstance(held, Holder) else held.text
 
-    def give(self, given: Answer | Say) -> Done | Refusal:
+    def give(self, given: Answer | Say | Interrupt) -> Done | Refusal:
         """Have it typed."""
         return self.machines.give(self.found, given)
+
+    def examine(self, act: Act) -> Holder | str:
+        """The agent to which *act* would be done; whether its turn can be stopped, it looks when it is to be."""
+        return stays(act.value, self.found) if act is Act.CLOSE else self.taker()
+
+    def carry(self, act: Act, held: Holder) -> str:
+        """Do it, if that process is still in front over there; why not, or nothing."""
+        if act is Act.CLOSE:
+            return stays(act.value, self.found)
+        done = self.give(Interrupt(held.pane, held.pid, held.start))
+        return "" if isinstance(done, Done) else done.text
 
     def screen(self) -> StyledScreen | str:
         """Its screen, without colours: the rows alone are told."""
@@ -72,6 +84,12 @@ class There:
             return told.text
         rows = [sanitise(line, cells=MAX_COLUMNS, graphemes=MAX_COLUMNS) for line in told.rows]
         return read_screen(rows, max(map(width, rows), default=1))
+
+
+def stays(verb: str, found: Found | Row) -> str:
+    """What to say of a *verb* that only the machine of a pane itself does; nothing for a pane of this one."""
+    machine = parts(found.pane.id)[0] if is_elsewhere(found.host) else ""
+    return f"{verb} is for {machine} itself: Enter goes there" if machine else ""
 
 
 def there_of(reached: Reached, row: Row) -> There | None:

@@ -17,6 +17,7 @@ from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time import Waited
 from tallylight.snapshot.waiting_time_file import WaitingTimeFile, today
+from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui.layout import duration
 from tests.cli.panes import DONE, HOST, NOW, SHELL, WAITING, WORKING, publish
 from tests.tables import each
@@ -286,6 +287,15 @@ def test_a_snoozed_pane_says_so(runtime: Path, capsys: pytest.CaptureFixture[str
 
     # What was put off stands below what was not.
     assert "waiting (permission), snoozed" in lines[1] and "snoozed" not in lines[0]
+
+
+def test_a_pane_of_another_machine_is_not_muted(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its notifications are those of that machine: that is said at once, and nobody is asked."""
+    writer = SnapshotWriter.for_host("machines", {"XDG_RUNTIME_DIR": str(runtime)}, lambda: NOW)
+    writer.publish([attrs.evolve(WAITING, id="devbox/kitty-9:4")], 1.0)
+    for verb in ("mute", "unmute"):
+        assert main.main([verb, f"machines-{os.getpid()}:devbox/kitty-9:4"]) == 1
+        assert f"the notifications of devbox are its own: run `tally {verb}` there" in capsys.readouterr().err
 
 
 def test_a_mute_until_a_time_of_day(host: Host) -> None:

@@ -260,12 +260,7 @@ class Private(Requests):
         self.descriptors = (channel.fileno(),)
 
     @classmethod
-    def of(
-        cls,
-        environ: Mapping[str, str],
-        detached: Callable[[], Panes],
-        elsewhere: Reached = None,
-    ) -> Private | None:
+    def of(cls, environ: Mapping[str, str], detached: Callable[[], Panes], elsewhere: Reached = None) -> Private | None:
         """The channel that *environ* names, if a terminal opened this list."""
         number = environ.get(CHANNEL, "")
         if not (number.isascii() and number.isdigit() and len(number) < 6):

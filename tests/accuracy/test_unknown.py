@@ -10,7 +10,7 @@ from benchmarks.accuracy import Recording
 
 from tallylight.recordings import scoring
 from tallylight.recordings.check import check
-from tests.tables import each
+from tests.tables import each, sampled
 
 
 def recording(name: str) -> Recording:
@@ -28,7 +28,7 @@ def test_without_a_file(name: str) -> None:
     assert score.false_waiting <= 0.02
 
 
-@each("name", ["pi-denial", "kimi-denial", "cline-denial", "aider-denial"])
+@each("name", sampled(["pi-denial", "kimi-denial", "cline-denial", "aider-denial"]))
 def test_with_a_made_file(name: str) -> None:
     """Three recordings make a file that is right on another one."""
     agent = unknown.made(name.partition("-")[0])

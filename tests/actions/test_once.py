@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import attrs
+import pytest
 
+from tallylight.actions import once as module
 from tallylight.actions.answer import Answer, Done, Question, Seen
 from tallylight.actions.gate import Refusal
-from tallylight.actions.once import MAX_ANSWERED, Once
+from tallylight.actions.once import Once
 from tallylight.actions.say import Say
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Status
@@ -126,13 +128,15 @@ def test_it_waits_until_the_program_has_gone_on() -> None:
     assert desk.looks == 2 and not once.is_open(given)
 
 
-def test_what_is_remembered_is_bounded() -> None:
+def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The agent that was answered longest ago is forgotten first."""
+    assert module.MAX_ANSWERED == 1000
+    monkeypatch.setattr(module, "MAX_ANSWERED", 20)
     once, first = Once(0.0), Desk(seen(DIALOG))
     given = first.shown().answer(1)
-    for number in range(MAX_ANSWERED + 1):
+    for number in range(20 + 1):
         desk = Desk(attrs.evolve(first.now, pane=f"%{number}"))
         last = attrs.evolve(given, pane=f"%{number}")
         assert _again(once, desk, last) == "typed"
-    assert len(once._given) == MAX_ANSWERED
+    assert len(once._given) == 20
     assert once.is_open(last) and not once.is_open(attrs.evolve(given, pane="%0"))

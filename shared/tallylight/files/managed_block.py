@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 BEGIN = "# BEGIN_TALLYLIGHT"
@@ -190,18 +189,16 @@ def diff(name: str, before: str, after: str) -> str:
     """What would change, as a unified diff. Control characters of the file are shown, never sent to the terminal."""
 
     def shown(text: str) -> list[str]:
-        return ["".join(_visible(text_line)) for text_line in lines(text)]
+        return [_visible(line.rstrip("\r\n")) for line in lines(text)]
 
     rows = difflib.unified_diff(shown(before), shown(after), name, name + " (new)", lineterm="")
     return "".join(row + "\n" for row in rows)
 
 
-def _visible(line: str) -> Iterable[str]:
-    for char in line.rstrip("\r\n"):
-        if char == "\t" or (char.isprintable() and not 0xD800 <= ord(char) <= 0xDFFF):
-            yield char
-        else:
-            yield "\ufffd"
+def _visible(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(char if char == "\t" or char.isprintable() else "\ufffd" for char in line)
 
 
 def _theirs(split: list[Part]) -> str:

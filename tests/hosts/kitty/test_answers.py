@@ -20,6 +20,7 @@ from tests.actions.hostile import HOSTILE
 from tests.hosts.kitty.fakes import Cursor, Kitty, Screen
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.test_typist import Host, Pane, Window
+from tests.tables import sampled
 
 DIALOG = "claude/permission-bash-80"
 
@@ -43,8 +44,8 @@ def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
     """
     lists = importlib.import_module("tallylight.hosts.kitty.agent_list")
     answering = importlib.import_module("tallylight.hosts.kitty.answering")
-    wrong, tried = [], 0
-    for case in HOSTILE:
+    wrong, tried, cases = [], 0, sampled(HOSTILE)
+    for case in cases:
         window = Window()
         host = Kept(case.before.look, SimpleNamespace(window_id_map={3: window}))
         host.panes[3] = Pane(case.before.foreground, case.before.status)
@@ -67,7 +68,7 @@ def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
         if window.written or not told or told.startswith("answered"):
             wrong.append((case.name, told, window.written))
     assert wrong == []
-    assert tried >= 200
+    assert tried > len(cases) * 3 // 4
 
 
 def test_the_list_answers_one_question_once(kitty: Kitty) -> None:

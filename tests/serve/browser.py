@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
-
-from selenium import webdriver
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
-from selenium.webdriver.remote.webelement import WebElement
+from typing import TYPE_CHECKING, Any
 
 from tests.serve.live import Live, until
+
+if TYPE_CHECKING:
+    from selenium.webdriver.remote.webelement import WebElement
 
 WIDTHS = (360, 1280)
 
@@ -20,6 +18,8 @@ class Browser:
     """A browser without a window, of a phone's width or another."""
 
     def __init__(self) -> None:
+        from selenium import webdriver  # takes longer to load than most files of tests, which share this one's folder
+
         options = webdriver.ChromeOptions()
         for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
             options.add_argument(word)
@@ -67,7 +67,7 @@ class Browser:
     def one(self, found: str, problem: str = "") -> WebElement:
         """The first one that can be seen, once there is one."""
         until(lambda: self.texts(found), problem or f"there is no {found}")
-        return next(node for node in self.driver.find_elements(By.CSS_SELECTOR, found) if node.is_displayed())
+        return next(node for node in self.driver.find_elements("css selector", found) if node.is_displayed())
 
     def press(self, found: str, result: str) -> None:
         """Press it, again where the page says that it has just moved, until *result* has a text."""
@@ -81,6 +81,8 @@ class Browser:
 
     def keys(self, *keys: str) -> None:
         """Type on the keyboard, to whatever has it."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def problems(self) -> list[str]:

@@ -30,7 +30,7 @@ def test_an_agent_that_asks(yard: Yard) -> None:
     session = Tmux(yard, "work", agent(yard))
     session.tmux("split-window", "-d", "-t", "work", "sleep", "1000")
     pane = wait_until(lambda: next((p for p in yard.panes() if p.agent), None), 10, "a pane with an agent")
-    other = next(p for p in yard.panes() if not p.agent)
+    other = wait_until(lambda: next((p for p in yard.panes() if p.id != pane.id), None), 10, "the pane beside it")
     yard.wait(pane.id, "working", since=0)
     asked = wait_until(lambda: "Esc to cancel" in session.text() and time.monotonic(), 20, "it asks")
     waiting = yard.wait(pane.id, "waiting/permission", since=asked)

@@ -69,18 +69,17 @@ class OwnFiles:
 
     def file_request(self) -> FileRequest | None:
         """What to read for this pane at this tick."""
-        ended = self._ended
-        if ended is not None:
-            last = ended.last_request()
-            if ended.missed >= EAGER_LOOKS:
-                self._ended = None
-            return last
-        return self._run.request() if self._run is not None else None
+        if self._ended is not None and self._ended.missed < EAGER_LOOKS:
+            return self._ended.last_request()
+        if self._run is None:
+            return None  # what was asked for of one that has ended may be answered yet, by a disk that hung
+        self._ended = None
+        return self._run.request()
 
     @property
     def is_undecided(self) -> bool:
         """Whether a turn or an agent is over, and a file has yet to tell how."""
-        if self._ended is not None:
+        if self._ended is not None and self._ended.missed < EAGER_LOOKS:
             return True
         return self._run is not None and self._run.is_undecided
 

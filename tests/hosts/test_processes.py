@@ -308,7 +308,7 @@ def test_real_group(either: Table, start: Callable[..., subprocess.Popen[bytes]]
     """A real shell's children are its descendants and members of its group."""
     shell = start("sh", "-c", "sleep 61 & sleep 62; true")
     # Between fork and exec a child still has its parent's arguments.
-    until(lambda: sorted(p.argv[-1] for p in either.descendants(shell.pid)) == ["61", "62"])
+    until(lambda: sorted("".join(p.argv[-1:]) for p in either.descendants(shell.pid)) == ["61", "62"])
 
     members = either.group(shell.pid)
     assert members[0].pid == shell.pid and len(members) == 3

@@ -32,7 +32,7 @@ LOOKS = tuple(Aim(f"kitty: looks at {what}", "a core", most=most, unit="%") for 
 #: All of our calls as kitty makes them, with the pulse of the tabs that wait.
 SHARES = tuple(Aim(f"kitty: all of us, {what}", "a core", most=most, unit="%") for what, most in _SIZES)
 SLOWEST = Aim("kitty: the longest call while 100 panes rest", "the clock", most=2.0, unit="ms")
-LOADING = Aim("kitty: loading the watcher", "the clock", most=60.0, unit="ms")
+LOADING = Aim("kitty: loading the watcher, of its main thread", "the clock", most=60.0, unit="ms")
 THROUGHPUT = Aim("kitty: its own benchmark, the slowest part", "kitty without us", least=0.95)
 RECORDS = Aim("kitty: all of us, 50 agents whose records grow", "the same without their records", most=1.25)
 AIMS = (*LOOKS, *SHARES, SLOWEST, LOADING, THROUGHPUT, RECORDS)
@@ -64,7 +64,8 @@ for _ in range(100):
     host.tick()
     looks.append(time.thread_time() - start)
 look = statistics.median(looks) / host.config.poll_s
-return sum(share for _, share, _ in calls.values()), calls, tracer.load, look
+from tallylight.hosts.kitty import starter
+return sum(share for _, share, _ in calls.values()), calls, (*tracer.load, starter.took_s()), look
 """
 
 
@@ -99,8 +100,9 @@ class Rest(NamedTuple):
     share: float
     #: By name: how often in a second, the share of a core, the longest in ms.
     calls: dict[str, tuple[float, float, float]]
-    #: Seconds of the thread, seconds in all, and when it had ended, since kitty's start.
-    load: tuple[float, float, float]
+    #: Seconds that the main thread computed, those for which it was kept, when it had ended since kitty's start, and
+    #: what the thread that loads has computed.
+    load: tuple[float, float, float, float]
     #: The share of a core that looks would take if each cost what it does with warm caches.
     look: float
 
@@ -143,8 +145,9 @@ def rests(version: str) -> None:
         if panes > 100:
             continue
         SLOWEST.say(max(longest for _, _, longest in rest.calls.values()))
-        thread, wall, age = rest.load
-        print(f"  loaded in {1e3 * thread:.0f} ms of the thread, {1e3 * wall:.0f} ms in all; kitty is {age:.1f} s old")
+        thread, wall, age, beside = rest.load
+        print(f"  loading took {1e3 * thread:.0f} ms of the main thread, and {1e3 * beside:.0f} ms of another one")
+        print(f"  for which the main thread was kept {1e3 * wall:.0f} ms in all; kitty was {age:.1f} s old then")
         LOADING.say(1000 * thread)
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from kittens.tui.handler import result_handler
 
 sys.path.append(str(Path(sys.path[0], "..", "lib")))
-from tallylight.hosts.kitty import keys as _keys
+from tallylight.hosts.kitty import starter as _starter
+
+_keys = _starter.finished("keys")
 
 
 def main(args):

@@ -11,7 +11,9 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(sys.path[0], "..", "lib")))
-from tallylight.hosts.kitty import fork as _fork
+from tallylight.hosts.kitty import starter as _starter
+
+_fork = _starter.finished("fork")
 
 
 def main(args):

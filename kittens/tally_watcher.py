@@ -10,15 +10,15 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "lib"))
 try:
-    from tallylight.hosts.kitty import watcher as _host
+    from tallylight.hosts.kitty import starter as _starter
 except Exception as _error:  # whatever is wrong in here, kitty has to start
     from kitty.utils import log_error
 
     log_error(f"tallylight: switched off: {type(_error).__name__}: {_error}; run `tally doctor`")
 else:
-    on_load = _host.on_load
-    on_close = _host.on_close
-    on_cmd_startstop = _host.on_cmd_startstop
-    on_focus_change = _host.on_focus_change
-    on_set_user_var = _host.on_set_user_var
-    on_title_change = _host.on_title_change
+    on_load = _starter.on_load
+    on_close = _starter.CALLS["on_close"]
+    on_cmd_startstop = _starter.CALLS["on_cmd_startstop"]
+    on_focus_change = _starter.CALLS["on_focus_change"]
+    on_set_user_var = _starter.CALLS["on_set_user_var"]
+    on_title_change = _starter.CALLS["on_title_change"]

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 WATCHER = "tally_watcher.py"
+#: What loads us, a little at a time.
+STARTER = "tallylight.hosts.kitty.starter"
 #: What kitty's drawing of the tab bar calls of ours, and what its keys do: module, class or nothing, names.
 ENTRIES = (
     ("tallylight.hosts.kitty.tabs", "TabLights", ("_prepared", "rendered", "what")),
@@ -31,26 +33,40 @@ class Tracer:
 
     def __init__(self) -> None:
         self.took: dict[str, list[float]] = {}
-        #: The loading of the watcher: seconds of the thread, seconds, and when it ended after the process started.
+        #: The loading of the watcher: seconds that the main thread computed, seconds that it was kept, and when it
+        #: ended after the process started.
         self.load: tuple[float, float, float] = (0.0, 0.0, 0.0)
+        self._is_loading = True
         self._is_in = False
 
     def timed(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        """*call*, whose time is noted."""
+        """*call*, whose time is noted; what loads us is not noted as a call, but as the loading."""
+        is_loading = STARTER in name
 
         @functools.wraps(call)
         def timing(*args: Any, **options: Any) -> Any:
             if self._is_in:
                 return call(*args, **options)
             self._is_in = True
-            start = time.thread_time()
+            start, wall = time.thread_time(), time.perf_counter()
             try:
                 return call(*args, **options)
             finally:
-                self.took.setdefault(name, []).append(time.thread_time() - start)
+                took = time.thread_time() - start
+                if is_loading:
+                    self._loaded(took, time.perf_counter() - wall)
+                else:
+                    self.took.setdefault(name, []).append(took)
                 self._is_in = False
 
         return timing
+
+    def _loaded(self, thread: float, wall: float) -> None:
+        if self._is_loading:
+            self.load = self.load[0] + thread, self.load[1] + wall, age()
+            if (starter := sys.modules.get(STARTER)) is not None and starter.is_over():
+                self._is_loading = False
+                self._wrap_entries()
 
     def add_timer(self, add: Callable[..., int]) -> Callable[..., int]:
         """kitty's `add_timer`, whose callbacks are timed if they are ours."""
@@ -67,17 +83,10 @@ class Tracer:
         def running(path: str, *args: Any, **options: Any) -> dict[str, Any]:
             if Path(path).name != WATCHER:
                 return run(path, *args, **options)
-            thread, wall = time.thread_time(), time.perf_counter()
-            found = run(path, *args, **options)
-            load = found["on_load"]
-
-            def loading(*given: Any) -> None:
-                load(*given)
-                self.load = time.thread_time() - thread, time.perf_counter() - wall, age()
-                self._wrap_entries()
-
+            found = self.timed(STARTER, run)(path, *args, **options)
+            load = self.timed(STARTER, found["on_load"])
             wrapped = {name: self.timed(name, call) for name, call in found.items() if name.startswith("on_")}
-            return {**found, **wrapped, "on_load": loading}
+            return {**found, **wrapped, "on_load": load}
 
         return running
 

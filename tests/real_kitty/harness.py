@@ -51,6 +51,14 @@ tab_bar_min_tabs 1
 """
 
 
+#: Whether the watcher, if there is one, has been loaded, or could not be.
+_IS_LOADED = """
+import sys
+starter = sys.modules.get("tallylight.hosts.kitty.starter")
+return starter is None or starter.is_over()
+"""
+
+
 @functools.cache
 def _shaders() -> Path:
     """What all kittys of this process keep their compiled shaders in; each would take a third of a second for them."""
@@ -137,6 +145,8 @@ class Kitty(RemoteControl):
         with (self.directory / "kitty.log").open("ab") as log:
             self._process = self.popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.wait_until(self._up, 30, "kitty's first window")
+        if "tallylight" in self.kitty_conf.read_text(errors="replace"):
+            self.wait_until(lambda: self.eval(_IS_LOADED), 60, "the loading of Tallylight")
 
     def _up(self) -> bool:
         assert self._process is not None

@@ -81,6 +81,10 @@ def test_the_tracer_sees(desk: Desk) -> None:
 
 
 def test_the_watcher_is_loaded_once(desk: Desk) -> None:
-    """What its loading took was measured: of the thread no more than in all, and it ended after kitty's start."""
+    """
+    Its loading was measured: it ended after kitty's start, and a thread beside kitty's main one did nearly all of it.
+    """
     thread, wall, age = desk.kitty.eval("import time_tracer\nreturn time_tracer.tracer.load")
+    beside = desk.kitty.eval("from tallylight.hosts.kitty import starter\nreturn starter.took_s()")
     assert 0 < thread <= wall < age
+    assert thread < beside

@@ -18,7 +18,7 @@ from tallylight.hosts import kitty as package
 #: Our modules that import kitty's, by which they are made anew for each test.
 _OURS = (
     "watcher", "agent_list", "answering", "fork", "keys", "host", "colours", "os_titles", "queue", "rollup",
-    "published", "scripts", "settings", "splits", "surfaces", "tabs", "window_bars", "windows",
+    "published", "scripts", "settings", "splits", "starter", "surfaces", "tabs", "window_bars", "windows",
 )  # fmt: skip
 #: What is called of each window.
 _WATCHED = ("on_close", "on_cmd_startstop", "on_focus_change", "on_set_user_var", "on_title_change")

@@ -27,6 +27,7 @@ def test_a_key_is_enough(rig: Rig, keys: Any) -> None:
     """It starts the host; each open window is watched, once, and what was said in it before has its light."""
     keys.jump(rig.boss, ())
     watcher = importlib.import_module("tallylight.hosts.kitty.watcher")
+    starter = importlib.import_module("tallylight.hosts.kitty.starter")
     rig.host = watcher.running()
     rig.until(lambda: rig.status(1) is Status.WAITING, "the light")
     assert rig.host.panes[1].clean_title == "mine"
@@ -35,18 +36,18 @@ def test_a_key_is_enough(rig: Rig, keys: Any) -> None:
     keys.attach(rig.boss)
     assert watcher.running() is rig.host
     for window in rig.boss.window_id_map.values():
-        assert all(getattr(window.watchers, name) == [call] for name, call in watcher.CALLS.items())
+        assert all(getattr(window.watchers, name) == [call] for name, call in starter.CALLS.items())
     assert (rig.boss.errors, rig.kitty.log) == ([], [])
 
 
 def test_a_window_of_a_kitty_that_loaded_the_watcher_itself_is_watched_once(rig: Rig, keys: Any) -> None:
     """kitty's own copy of our functions is not added to."""
-    watcher = importlib.import_module("tallylight.hosts.kitty.watcher")
+    on_close = importlib.import_module("tallylight.hosts.kitty.starter").CALLS["on_close"]
     window = rig.boss.window_id_map[1]
-    window.watchers.on_close.append(watcher.on_close)
+    window.watchers.on_close.append(on_close)
     keys.attach(rig.boss)
 
-    assert window.watchers.on_close == [watcher.on_close]
+    assert window.watchers.on_close == [on_close]
 
 
 def test_one_that_cannot_start_says_so(rig: Rig, keys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

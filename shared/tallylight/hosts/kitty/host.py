@@ -23,7 +23,7 @@ from tallylight.agents.agent import Agents
 from tallylight.config.settings import Config
 from tallylight.evidence import process_table
 from tallylight.hosts.kept import Kept
-from tallylight.hosts.kitty import answering, screens
+from tallylight.hosts.kitty import answering, screens, settings
 from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
@@ -49,7 +49,6 @@ from tallylight.wire.envelope import CARRIER
 ALL_EVERY = 4
 #: How soon, in seconds, to look again where an answer, a transcript's end, is expected any moment.
 SOON_S = 0.05
-START_S = 0.2  # how long, in seconds, the settings are waited for at the start
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
 
@@ -98,9 +97,10 @@ class KittyHost:
         self._settings = SettingsReader(
             self.worker, self.guarded("settings", self._take_over), self.guarded("settings", self._tell_problems)
         )
+        patience = settings.patience_s()
         self._settings.open(time.monotonic())
         self._store.open()
-        self.worker.lend(START_S)
+        self.worker.lend(patience)
         self.come_back(time.monotonic())
 
     # Settings ------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ themselves is shown from the first moment. A later reading with a mistake in it 
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,6 +27,8 @@ from tallylight.hosts.worker import Worker
 
 #: How often, in seconds, the files are looked at for a change.
 LOOK_S = 1.0
+#: How long, in seconds, they are waited for at the start, where nobody has read them before.
+START_S = 0.2
 JOB = "settings"
 
 #: What tells one state of the files from another: the path of each, with its stamp.
@@ -57,6 +60,21 @@ def read(before: Settings | None = None) -> Settings:
         config = before.config if problems else config
         agents = before.agents if more else agents
     return Settings(config, agents, fork.own_command(), tuple(map(str, (*problems, *more))), stamps)
+
+
+#: What was read before there was a host; it is used once.
+_ahead: list[Settings] = []
+
+
+def read_ahead() -> None:
+    """Read all of it for the host that starts next. What goes wrong is told when that reads it itself."""
+    with contextlib.suppress(Exception):
+        _ahead[:] = [read()]
+
+
+def patience_s() -> float:
+    """How long, in seconds, a host that starts now waits for it: not at all where it was read ahead."""
+    return 0.0 if _ahead else START_S
 
 
 def _stamps() -> Iterator[tuple[Path, Stamp | None]]:
@@ -95,7 +113,8 @@ class SettingsReader:
     def open(self, now: float) -> None:
         """Begin the first reading."""
         self._looked_at, self._options = now, get_options()
-        self.worker.submit(JOB, read, self._were_read)
+        ahead = _ahead.pop() if _ahead else None
+        self.worker.submit(JOB, read if ahead is None else lambda: ahead, self._were_read)
 
     def look(self, now: float) -> None:
         """Have the files read again where that may be due; called at each tick."""

@@ -1,5 +1,5 @@
 """
-The watcher: the one host of this kitty process, and what kitty calls of it.
+The watcher: the one host of this kitty process, and what kitty calls of it, through `starter`, which loads it.
 
 https://sw.kovidgoyal.net/kitty/launch/#watchers names the functions of a watcher. Each is guarded: a fault switches off
 the feature it is in, with one line in kitty's log.
@@ -8,12 +8,13 @@ the feature it is in, with one line in kitty's log.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from kitty.utils import log_error
 
-from tallylight.hosts.kitty import agent_list, restored
+from tallylight.hosts.kitty import agent_list, restored, starter
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
 from tallylight.ui.agent_list.channel import BELL
@@ -39,11 +40,13 @@ def on_load(boss: Any, _data: dict[str, Any]) -> None:
         _host = KittyHost(boss)
     except Exception as error:  # kitty has to start
         log_error(f"tallylight: switched off: {type(error).__name__}: {error}")
+        starter.took_over(boss, sys.modules[__name__])
         return
     _host.guarded("keys", _import_keys)()
     _host.guarded("scripts", _serve_scripts)(_host)
     _host.guarded("queue", _serve_queue)(_host)
     _host.guarded("open windows", _adopt)(boss, _host)
+    _host.guarded("shell marks", starter.took_over)(boss, sys.modules[__name__])
 
 
 def started(boss: Any) -> KittyHost | None:
@@ -55,7 +58,7 @@ def started(boss: Any) -> KittyHost | None:
 def _adopt(boss: Any, host: KittyHost) -> None:
     """Watch the windows that were open before the watcher was loaded, and hear what was said in them."""
     for window in list(boss.window_id_map.values()):
-        for name, call in CALLS.items():
+        for name, call in starter.CALLS.items():
             calls = getattr(window.watchers, name)
             if call not in calls:
                 calls.append(call)
@@ -119,9 +122,3 @@ def on_focus_change(_boss: Any, _window: Any, _data: dict[str, Any]) -> None:
 
 def on_close(_boss: Any, window: Any, _data: dict[str, Any]) -> None:
     _entered("closing", lambda host: host.on_close(window))
-
-
-#: What kitty calls of each window, by the names that it has for it.
-CALLS: dict[str, Callable[[Any, Any, dict[str, Any]], None]] = {
-    call.__name__: call for call in (on_set_user_var, on_title_change, on_cmd_startstop, on_focus_change, on_close)
-}

@@ -1,0 +1,164 @@
+"""
+The starter: what kitty loads of us when it starts, and how the rest is loaded beside kitty's own work.
+
+Loading all of our modules takes a fifth of a second. A thread does it, so that kitty's main thread, which draws the
+first window meanwhile, reads none of them from the disk. That thread runs only while the main thread gives Python's
+lock away (`hosts.worker` says why), so a timer lends it a few milliseconds at a time until all is there. Then the host
+starts, and looks after the windows that are open by then; what shells told meanwhile is told to it in that order.
+
+Only kitty and the standard library are imported in here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from kitty.fast_data_types import add_timer, remove_timer
+from kitty.utils import log_error
+
+_PACKAGE = __package__
+#: kitty's own that we use. Two threads are not to load modules of kitty's at the same time: they are loaded before.
+OF_KITTY = ("child", "constants", "launch", "progress", "rgb", "tab_bar", "tabs", "window")
+#: What the thread loads, in this order: the host, and what is loaded by the first key, script or text that waits.
+MODULES = ("watcher", "fork", "keys", "scripts", "queue")
+#: How long, in seconds, the thread is lent the lock in one go, how often, and for how long it may hold it after that.
+LEND_S, EVERY_S, SWITCH_S = 0.002, 0.004, 0.0005
+#: How long, in seconds that were lent, the settings are waited for once the modules are there: a disk may hang.
+PATIENCE_S = 0.2
+#: Marks of shells that are kept until the host runs.
+MAX_MARKS = 256
+#: What kitty calls of each window.
+WATCHED = ("on_close", "on_cmd_startstop", "on_focus_change", "on_set_user_var", "on_title_change")
+
+
+class Starter:
+    """The loading of one kitty process."""
+
+    def __init__(self) -> None:
+        #: The module `watcher`, once all is loaded.
+        self.watcher: Any = None
+        self.error: Exception | None = None
+        #: Whether there is nothing more to wait for: the host runs, or could not start.
+        self.is_over = False
+        #: The processor time that the thread has taken, in seconds.
+        self.took_s = 0.0
+        self._thread: threading.Thread | None = None
+        self._is_loaded, self._is_ready = threading.Event(), threading.Event()
+        self._patience = PATIENCE_S
+        self._marks: list[tuple[Any, dict[str, Any]]] = []
+
+    def begin(self, boss: Any) -> None:
+        """Begin to load; once a process."""
+        if self._thread is None and not self.is_over:
+            for name in OF_KITTY:
+                importlib.import_module(f"kitty.{name}")
+            self._thread = threading.Thread(target=self._load, name="tallylight-load", daemon=True)
+            self._thread.start()
+            add_timer(lambda timer: self._lend(boss, timer), EVERY_S, True)
+
+    def finish(self) -> None:
+        """Wait until the modules are there, if they are being loaded."""
+        if self._thread is not None:
+            self._is_loaded.wait(30)
+
+    def tell(self, name: str, boss: Any, window: Any, data: dict[str, Any]) -> None:
+        """kitty calls *name* of *window*."""
+        if self.watcher is not None:
+            getattr(self.watcher, name)(boss, window, data)
+        elif name == "on_cmd_startstop" and not self.is_over and len(self._marks) < MAX_MARKS:
+            self._marks.append((window, data))
+
+    def took_over(self, boss: Any, watcher: Any) -> None:
+        """The host runs, or cannot, and *watcher* hears from now on what kitty calls."""
+        self.watcher, self.is_over = watcher, True
+        marks, self._marks = self._marks, []
+        for window, data in marks:
+            if boss.window_id_map.get(window.id) is window:
+                watcher.on_cmd_startstop(boss, window, data)
+
+    def _load(self) -> None:
+        try:
+            for name in MODULES:
+                importlib.import_module(f"{_PACKAGE}.{name}")
+            self._is_loaded.set()
+            sys.modules[f"{_PACKAGE}.settings"].read_ahead()
+        except Exception as error:  # whatever is wrong in there, kitty goes on
+            self.error = error
+        self.took_s = time.thread_time()
+        self._is_loaded.set()
+        self._is_ready.set()
+
+    def _lend(self, boss: Any, timer: int | None) -> None:
+        switch = sys.getswitchinterval()
+        sys.setswitchinterval(min(SWITCH_S, switch))
+        try:
+            self._is_ready.wait(LEND_S)
+        finally:
+            sys.setswitchinterval(switch)
+        if self._is_loaded.is_set() and not self._is_ready.is_set():
+            self._patience -= LEND_S
+        if self._is_ready.is_set() or self._patience <= 0:
+            if timer is not None:
+                remove_timer(timer)
+            self._start(boss)
+
+    def _start(self, boss: Any) -> None:
+        if self.is_over:
+            return  # a key was quicker
+        if self.error is None:
+            sys.modules[f"{_PACKAGE}.watcher"].on_load(boss, {})
+        else:
+            self.is_over = True
+            log_error(f"tallylight: switched off: {type(self.error).__name__}: {self.error}; run `tally doctor`")
+
+
+_starter = Starter()
+
+
+def took_over(boss: Any, watcher: Any) -> None:
+    """The module *watcher* hears from now on what kitty calls."""
+    _starter.took_over(boss, watcher)
+
+
+def on_load(boss: Any, _data: dict[str, Any]) -> None:
+    """kitty has loaded our watcher."""
+    _starter.begin(boss)
+
+
+def finished(name: str) -> Any:
+    """The module *name* of this package, for a key that is pressed: what is being loaded is waited for."""
+    # Two threads that each load a part of the modules would wait for each other.
+    _starter.finish()
+    return importlib.import_module(f"{_PACKAGE}.{name}")
+
+
+def is_over() -> bool:
+    """Whether nothing is being loaded any more: the host runs, or cannot."""
+    return _starter.is_over
+
+
+def took_s() -> float:
+    """The processor time that the loading has taken of its thread, in seconds; 0 before it is over."""
+    return _starter.took_s
+
+
+def loaded() -> Any:
+    """The module `watcher`; None before it has taken over."""
+    return _starter.watcher
+
+
+def _teller(name: str) -> Callable[[Any, Any, dict[str, Any]], None]:
+    def tell(boss: Any, window: Any, data: dict[str, Any]) -> None:
+        _starter.tell(name, boss, window, data)
+
+    tell.__name__ = name
+    return tell
+
+
+#: What kitty calls of each window, by the names that it has for it.
+CALLS = {name: _teller(name) for name in WATCHED}

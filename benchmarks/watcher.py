@@ -5,8 +5,9 @@ What the watcher costs kitty: its thread's time while 100 and 1,000 panes rest, 
 
 Inside kitty every call into our code is timed, as processor time of its main thread (`tests.time_tracer`): together
 they are the share of a core that is taken while nothing happens, once with shells alone, once with an agent that says
-nothing in every second pane, so that its screen has to be compared (the worst case). Throughput is that of `kitten
-__benchmark__` in the same kitty version, with the watcher divided by without, the best of several runs each.
+nothing in every second pane, so that its screen has to be compared (the worst case). What throughput costs is the
+processor time that kitty takes for `kitten __benchmark__`, without the watcher divided by with it, the best of several
+runs each: how many MB a second it is on the clock depends on what else the machine does, and is only printed.
 What the agents' own records cost is measured in one kitty: 50 agents that draw nothing and write a line of a real
 record each second, by turns with the records read and not read.
 """
@@ -33,7 +34,7 @@ LOOKS = tuple(Aim(f"kitty: looks at {what}", "a core", most=most, unit="%") for 
 SHARES = tuple(Aim(f"kitty: all of us, {what}", "a core", most=most, unit="%") for what, most in _SIZES)
 SLOWEST = Aim("kitty: the longest call while 100 panes rest", "the clock", most=2.0, unit="ms")
 LOADING = Aim("kitty: loading the watcher, of its main thread", "the clock", most=60.0, unit="ms")
-THROUGHPUT = Aim("kitty: its own benchmark, the slowest part", "kitty without us", least=0.95)
+THROUGHPUT = Aim("kitty: its own benchmark, in processor time", "kitty without us", least=0.95)
 RECORDS = Aim("kitty: all of us, 50 agents whose records grow", "the same without their records", most=1.25)
 AIMS = (*LOOKS, *SHARES, SLOWEST, LOADING, THROUGHPUT, RECORDS)
 QUICK = ("0.48",)
@@ -52,6 +53,8 @@ for number in range({first}, {last}):
     words = ["--type=" + ("window" if number % {a_tab} else "tab")]
     boss.call_remote_control(None, ("launch", *words, {commands}[number % 2]))
 """
+#: The processor time that kitty has taken, in seconds.
+_TOOK = "import time\nreturn time.process_time()"
 _BEGIN = "import time_tracer, time\ntime_tracer.tracer.took.clear()\ntime_tracer.since = time.monotonic()"
 _END = """
 import statistics, time_tracer, time
@@ -179,21 +182,25 @@ def records(version: str, panes: int = 100, runs: int = RESTS) -> None:
 
 
 def throughput(version: str, runs: int = 3) -> None:
+    """What kitty takes for its own benchmark, with the watcher and without it, in turns."""
     rates: dict[bool, dict[str, list[float]]] = {False: {}, True: {}}
+    took: dict[bool, list[float]] = {False: [], True: []}
     for _ in range(runs):
         for with_watcher in (False, True):
             kitty = Kitty(version, size=(1200, 800))
             if with_watcher:
-                kitty.kitty_conf.write_text(watcher_line(install(kitty.home)))
+                kitty.kitty_conf.write_text(watcher_line(install(kitty.home, version)))
             with kitty:
+                before: float = kitty.eval(_TOOK)
                 window = kitty.launch("sh", "-c", "kitten __benchmark__ --repetitions 10; echo END; exec cat")
                 text = kitty.wait_text(window, "END", 300)
+                took[with_watcher].append(kitty.eval(_TOOK) - before)
             for name, rate in re.findall(r"^\s*(\S.*?)\s*:.*@\s*([0-9.]+)\s*MB/s", text, re.MULTILINE):
                 rates[with_watcher].setdefault(name, []).append(float(rate))
     print(f"kitty {version}: `kitten __benchmark__`, with the watcher / without it, best of {runs}")
+    THROUGHPUT.say(min(took[False]) / min(took[True]))
+    print(f"  seconds of the processor without us {took[False]}, with us {took[True]}")
     both = {name: (rates[True][name], without) for name, without in rates[False].items() if name in rates[True]}
-    if both:
-        THROUGHPUT.say(min(max(with_) / max(without) for with_, without in both.values()))
     for name, (with_, without) in both.items():
         spread = (max(without) - min(without)) / max(without)
         print(f"  {name:32} {max(with_) / max(without):5.2f}   (runs without it differ by {spread:.0%})")

@@ -175,7 +175,7 @@ def _agents() -> Agents:
 class Host:
     """One pane, told what a terminal tells its host."""
 
-    def __init__(self, *, is_timed: bool) -> None:
+    def __init__(self, *, is_timed: bool = False) -> None:
         self._is_timed = is_timed
         table = HandTable("/nowhere")
         self.pane = Pane(Timing(), ForegroundReader(_agents(), table), table)

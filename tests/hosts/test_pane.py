@@ -84,7 +84,7 @@ def read_files(pane: Pane, now: float) -> None:
     """What a host's worker does for a pane."""
     wanted = pane.file_request()
     if wanted is not None:
-        pane.files(wanted.status_file, *wanted.read(), now)
+        pane.answered(wanted, wanted.read(), now)
 
 
 def status_file(home: str, pid: int = 20, **entries: object) -> Path:
@@ -247,6 +247,24 @@ def test_a_status_file_left_behind_is_a_crash(pane: Pane, table: HandTable) -> N
     assert pane.decision.status is Status.DOWN
 
 
+def test_what_was_read_before_the_end_is_no_last_word(pane: Pane, table: HandTable) -> None:
+    """A file that was read while its agent lived may be gone by the time that this is told."""
+    path = status_file(table.home, status="waiting", waitingFor="permission prompt")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 0.25)
+    wanted = pane.file_request()
+    assert wanted is not None
+    found = wanted.read()
+    path.unlink()
+    del table.processes[CLAUDE.pid]
+    pane.foreground(SHELL.pid, 1)
+
+    pane.answered(wanted, found, 1.1)
+    assert pane.is_undecided, "it is still to be looked up"
+    read_files(pane, 1.2)
+    assert not pane.decision.is_lit and not pane.is_undecided
+
+
 def test_last_words_that_nobody_can_read(pane: Pane, table: HandTable) -> None:
     """Where the disk does not answer, an agent that ended in mid-turn is down after a moment, until it does."""
     path = status_file(table.home, status="busy")
@@ -324,7 +342,7 @@ def test_a_file_that_was_read_for_another_agent_is_dropped(pane: Pane, table: Ha
     assert wanted is not None
     pane.foreground(AIDER.pid, 1)
 
-    pane.files(wanted.status_file, *wanted.read(), 1)
+    pane.answered(wanted, wanted.read(), 1)
     assert pane.decision.report.agent == "aider"
     assert pane.decision.reason.source is not Source.REGISTRY
 

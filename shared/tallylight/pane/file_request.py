@@ -45,7 +45,7 @@ class FileRequest:
     A status file, and a transcript, None where there is no name for it.
 
     The transcript is read only where it can tell something: *known* is what the status file held last time. With
-    *growth*, its very end is read also whenever it has changed.
+    *growth*, its very end is read also whenever it has changed. *is_last*: its agent has ended.
     """
 
     status_file: Path
@@ -53,6 +53,7 @@ class FileRequest:
     known: bytes | None
     is_undecided: bool
     growth: Growth | None = None
+    is_last: bool = False
 
     @property
     def folder(self) -> Path:

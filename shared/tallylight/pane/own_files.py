@@ -59,7 +59,7 @@ class OwnFiles:
         if isinstance(found, Found) and isinstance(request, RecordRequest):
             self._recorded(request, found, now)
         elif isinstance(found, tuple) and isinstance(request, FileRequest):
-            self.files(request.status_file, found[0], found[1], now)
+            self.files(request.status_file, found[0], found[1], now, is_last=request.is_last)
 
     @kept("the agent's record")
     def _recorded(self, request: RecordRequest, found: Found, now: float) -> None:
@@ -84,10 +84,12 @@ class OwnFiles:
         return self._run is not None and self._run.is_undecided
 
     @kept("the agent's own file")
-    def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float) -> None:
-        """The content of what `file_request` asked for; *path* is the status file's."""
+    def files(self, path: Path, status_file: bytes | None, tail: bytes, now: float, *, is_last: bool = False) -> None:
+        """The content of what `file_request` asked for; *path* is the status file's. *is_last*: asked after the end."""
         if self._ended is not None and self._ended.status_file == path:
-            self._last_words(self._ended, is_removed=status_file is None, now=now)
+            # What was read before the end is no sign that the file has outlived its agent.
+            if is_last or status_file is None:
+                self._last_words(self._ended, is_removed=status_file is None, now=now)
             return
         run = self._run
         if run is None or run.status_file != path:

@@ -98,7 +98,9 @@ class Run:
     def last_request(self) -> FileRequest | None:
         """What to read of it at this tick, now that it has ended: whether its status file is still there."""
         self.missed += 1
-        return FileRequest(self.status_file, None, self.known, is_undecided=True) if self.status_file else None
+        if self.status_file is None:
+            return None
+        return FileRequest(self.status_file, None, self.known, is_undecided=True, is_last=True)
 
     def read(self, status_file: bytes | None, tail: bytes, now: float) -> Report | None:
         """What the content of its files says at monotonic *now*; None if nothing new."""

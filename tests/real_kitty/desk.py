@@ -162,9 +162,9 @@ class Desk:
     def let_pass(self, seconds: float) -> None:
         """Wait until the host in kitty has looked at everything for this long: for what must not happen meanwhile."""
         now = float(self.host("__import__('time').monotonic()"))
-        self.kitty.wait_until(
-            lambda: float(self.host("host._last_tick")) >= now + seconds, seconds + 20, f"{seconds} s of ticks"
-        )
+        # None before the first one.
+        last = lambda: float(self.host("host._last_tick or 0"))  # noqa: E731
+        self.kitty.wait_until(lambda: last() >= now + seconds, seconds + 20, f"{seconds} s of ticks")
 
     # -- what it shows -----------------------------------------------------------------------------------------------
 

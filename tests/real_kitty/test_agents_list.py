@@ -114,6 +114,12 @@ class Board(Desk):
         """The line with the selection."""
         return next((line for line in self.kitty.get_text(window).splitlines() if line.startswith("▸")), "")
 
+    def wait_selected(self, window: int, *words: str) -> None:
+        """Wait until the selected line has all these *words*."""
+        self.kitty.wait_until(
+            lambda: all(word in self.selected(window) for word in words), what=f"the selection on {words}"
+        )
+
     def in_front(self) -> int:
         """The window that has the keyboard."""
         return next(
@@ -248,7 +254,7 @@ def test_enter_goes_to_a_pane_of_another_os_window(board: Board) -> None:
     board.kitty.focus_os_window(board.kitty.ls()[0]["id"])
     board.wait_status(far, "waiting")
     list_ = board.open("shop")
-    assert "shop" in board.selected(list_)
+    board.wait_selected(list_, "shop")
     board.press("Return")
     board.wait_closed()
 
@@ -292,7 +298,7 @@ def test_enter_goes_to_a_pane_of_another_kitty(board: Board) -> None:
         kitty.wait_until(lambda: other.user_vars(far).get("tally_status") == "waiting", what="the light")
         assert not other.window(far)["is_focused"]
         list_ = board.open("afar")
-        assert "afar" in board.selected(list_)
+        board.wait_selected(list_, "afar")
         board.press("Return")
         board.wait_closed()
 
@@ -314,13 +320,13 @@ def test_filter_and_mouse(board: Board) -> None:
     board.press("slash", "f", "o")
     board.kitty.wait_until(lambda: board.kitty.get_text(list_).startswith("/fo▏"), what="the filter")
     board.kitty.wait_until(lambda: "mill" not in board.kitty.get_text(list_), what="the filtered list")
-    assert "forge" in board.selected(list_)
+    board.wait_selected(list_, "forge")
     board.press("Escape")
     board.kitty.wait_text(list_, "mill")
 
     row = next(n for n, line in enumerate(board.kitty.get_text(list_).splitlines()) if "shop" in line)
     board.click(list_, row)
-    board.kitty.wait_until(lambda: "shop" in board.selected(list_), what="the clicked row")
+    board.wait_selected(list_, "shop")
     board.click(list_, 1, button=4)
     board.click(list_, row)
     board.wait_closed()
@@ -337,7 +343,7 @@ def test_snooze_unread_and_why(board: Board) -> None:
     board.kitty.wait_until(
         lambda: "mill" in board.kitty.get_text(list_).splitlines()[1], what="the other one at the top"
     )
-    assert "snoozed" in board.selected(list_) and "shop" in board.selected(list_)
+    board.wait_selected(list_, "snoozed", "shop")
     board.press("u")
     snapshots = lambda: {pane.project: pane for pane in (board.snapshot() or board).panes}  # type: ignore[union-attr] # noqa: E731
     board.kitty.wait_until(lambda: (pane := snapshots().get("shop")) and pane.unread, what="the mark in the snapshot")
@@ -481,17 +487,17 @@ def test_a_text_is_queued_until_the_turn_ends(board: Board) -> None:
     board.press("space", "e")
     board.kitty.wait_text(list_, "queued until its turn ends")
     board.press("n", "o", "Return")
-    board.kitty.wait_until(lambda: "queued: no" in board.selected(list_), what="what is queued")
+    board.wait_selected(list_, "queued: no")
     told = send("not either")
     assert (told.returncode, told.stderr[:20]) == (REFUSED, b"tally send: queued: ")
     board.press("E")
     board.kitty.wait_until(lambda: "queued" not in board.selected(list_), what="nothing queued")
     assert send("never").returncode == 0
-    board.kitty.wait_until(lambda: "queued: never" in board.selected(list_), what="what is queued")
+    board.wait_selected(list_, "queued: never")
     board.press("E")
     board.kitty.wait_until(lambda: "queued" not in board.selected(list_), what="nothing queued")
     assert send("then\non").returncode == 0
-    board.kitty.wait_until(lambda: "queued: then on" in board.selected(list_), what="what is queued")
+    board.wait_selected(list_, "queued: then on")
     assert "then on" in board.kitty.run(["tally", "why", str(window)]).stdout.decode()
     board.kitty.screenshot(picture(board, "queued"))
     board.let_pass(1.5)
@@ -642,7 +648,7 @@ def test_names_and_groups_by_keys_and_a_pane_is_closed(board: Board) -> None:
     board.kitty.wait_text(list_, "★ manual")
     board.press("g")
     board.kitty.wait_text(list_, "docs ──")
-    board.kitty.wait_until(lambda: "★ manual" in board.selected(list_), what="the selection on top")
+    board.wait_selected(list_, "★ manual")
     if path := picture(board, "labels"):
         board.kitty.screenshot(path)
 

@@ -108,7 +108,7 @@ def test_a_question_of_another_machine(devbox: Devbox) -> None:
     board, kitty = devbox.board, devbox.board.kitty
     list_ = board.open("Do you want to proceed?")
     kitty.screenshot(picture(board, "machine-list"))
-    assert "devbox" in board.selected(list_)
+    board.wait_selected(list_, "devbox")
     board.press("a")
     shown = kitty.wait_text(list_, "types 1")
     kitty.screenshot(picture(board, "machine-asks"))

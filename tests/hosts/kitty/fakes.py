@@ -84,6 +84,9 @@ class Window:
     def refresh(self) -> None:
         """There is nothing to draw."""
 
+    def write_to_child(self, data: str | bytes) -> None:
+        """Its program reads nothing."""
+
     def set_user_var(self, name: str, value: str | None) -> None:
         if value is None:
             self.user_vars.pop(name, None)

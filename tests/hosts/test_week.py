@@ -1,0 +1,150 @@
+"""A week of many agents: nothing grows in a host, neither in memory nor on the disk."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import json
+import os
+import sys
+import threading
+import time
+import tracemalloc
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.evidence import process_table
+from tallylight.hosts import projects, worker
+from tallylight.hosts.polling import host as polling_host
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.test_pane import HandTable
+from tests.hosts.week import AGENTS, IS_WHOLE, STEPS, WEEK, Clock, Inline, KittyLife, Life, PollingLife
+
+#: Rounds before the first measurement, in which what is bounded fills; and those after it.
+WARM = 3
+ROUNDS = WEEK if IS_WHOLE else 3 if os.environ.get("FAST") else 8
+#: Bytes by which what is held may differ after a round: in a week 180 panes come and go, each of some 8,000.
+SLACK = 150_000 if IS_WHOLE else 60_000
+
+Begin = Callable[[], Life]
+
+
+@attrs.frozen
+class Held:
+    """What the process holds: bytes by the room of the product that asked for them, files, descriptors, threads."""
+
+    rooms: Counter[str]
+    files: Counter[str]
+    descriptors: int
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.rooms.values())
+
+
+def held(life: Life) -> Held:
+    """At this moment. `tracemalloc` runs."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("tallylight")]
+    for one in (value for module in modules for value in list(vars(module).values())):
+        # What a cache may hold at most is no growth; what one may hold without end is.
+        if isinstance(one, functools._lru_cache_wrapper) and one.cache_parameters()["maxsize"] is not None:
+            one.cache_clear()
+    life.forget_shown()
+    gc.collect()
+    ours = os.sep + "tallylight" + os.sep
+    rooms: Counter[str] = Counter()
+    for one in tracemalloc.take_snapshot().statistics("filename"):
+        name = one.traceback[0].filename
+        room = name.partition(ours)[2].partition(os.sep)[0] if ours in name else "elsewhere"
+        # pathlib has Python itself keep names, in one table that doubles its size now and then.
+        if "tests" not in Path(name).parts and not name.endswith(("tracemalloc.py", "pathlib.py")):
+            rooms[room] += one.size
+    return Held(rooms, life.files(), len(os.listdir("/proc/self/fd")))  # noqa: PTH208
+
+
+def turns_in(home: Path) -> int:
+    """How many turns the history holds, each once."""
+    lines = next(home.rglob("turns.jsonl")).read_text("utf-8").splitlines()
+    return len({json.loads(line)["id"] for line in lines})
+
+
+@pytest.fixture(params=[KittyLife, PollingLife], ids=["kitty", "sessions"])
+def begin(
+    request: pytest.FixtureRequest, fake_home: Path, kitty: Kitty, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Begin]:
+    """Makes the life, in which no thread runs and the clock is ours."""
+    clock, table = Clock(), HandTable(str(fake_home))
+    monkeypatch.setattr(worker, "Jobs", Inline)
+    monkeypatch.setattr(polling_host, "Jobs", Inline)
+    monkeypatch.setattr(process_table, "_table", table)
+    # It is full soon.
+    monkeypatch.setattr(projects, "MAX_KNOWN", AGENTS)
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    monkeypatch.setattr(time, "time", clock.time)
+    lives: list[Life] = []
+
+    def made() -> Life:
+        lives.append(
+            KittyLife(fake_home, clock, table, kitty)
+            if request.param is KittyLife
+            else PollingLife(fake_home, clock, table)
+        )
+        return lives[0]
+
+    yield made
+    tracemalloc.stop()
+    for life in lives:
+        life.end()
+
+
+@pytest.mark.timeout(600)
+def test_nothing_grows(begin: Begin, kitty: Kitty, fake_home: Path) -> None:
+    """
+    Agents and panes come and go, the clock jumps, texts wait.
+
+    It is a fifth of a week and a fourth of its agents; with TALLYLIGHT_WEEK in the environment all 2,000 turns of 50.
+    """
+    tracemalloc.start()
+    life = begin()
+    threads = threading.active_count()
+    for _ in range(WARM):
+        life.round()
+        # The measuring itself takes memory the first time.
+        before = held(life)
+    for _ in range(ROUNDS):
+        life.round()
+    after = held(life)
+
+    grown = {room: after.rooms[room] - before.rooms[room] for room in after.rooms}
+    assert after.bytes - before.bytes < SLACK, grown
+    assert after.files == before.files
+    assert after.descriptors == before.descriptors and threading.active_count() == threads
+    assert kitty.log == [] and life.problems() == {}
+    # All of that was no idle time.
+    assert turns_in(fake_home) > 0.6 * AGENTS * (WARM + ROUNDS)
+    assert life.rounds * STEPS >= WARM + ROUNDS
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("begin", [PollingLife], indirect=True)
+def test_hosts_come_and_go(begin: Begin, fake_home: Path) -> None:
+    """A host that is closed leaves nothing that the next one does not take away or take over."""
+    tracemalloc.start()
+    life = begin()
+    for _ in range(2):
+        life.round()
+        life.restart()
+        before = held(life)
+    for _ in range(10 if IS_WHOLE else 3):
+        life.round()
+        life.restart()
+    after = held(life)
+
+    grown = {room: after.rooms[room] - before.rooms[room] for room in after.rooms}
+    assert after.bytes - before.bytes < SLACK, grown
+    assert after.files == before.files and after.descriptors == before.descriptors

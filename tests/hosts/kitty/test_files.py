@@ -92,7 +92,7 @@ def test_a_pane_is_not_asked_while_its_files_are_read(
 
 def test_a_fault_costs_the_feature(reader: FileReader, pane: Pane, faults: Faults) -> None:
     """What goes wrong in a pane is told with the feature's name, and the next reading can begin."""
-    pane.files = lambda *_: 1 // 0  # type: ignore[assignment, method-assign]
+    pane.files = lambda *_, **__: 1 // 0  # type: ignore[assignment, method-assign]
     until_read(reader, {3: pane})
     until_read(reader, {3: pane})
 

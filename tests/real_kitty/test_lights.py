@@ -526,8 +526,8 @@ def amber_levels(desk: Desk, tab: int) -> set[Colour]:
 
 def times_drawn(desk: Desk, seconds: float) -> float:
     """How often a second tab bars are drawn."""
-    desk.kitty.eval(COUNT)
     begin = float(desk.host("__import__('time').monotonic()"))
+    desk.kitty.eval(COUNT)
     desk.let_pass(seconds)
     end, times = desk.kitty.eval("import time, kitty.tab_bar as m; return [time.monotonic(), m.times_drawn]")
     return float(times / (end - begin))

@@ -113,6 +113,7 @@ def _benchmarks() -> set[str]:
     return {f"benchmarks.{path.stem}" for path in (ROOT / "benchmarks").glob("[!_]*.py")}
 
 
+@pytest.mark.slow
 def test_what_is_documented_is_there(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Every command, option, module, file and link of README.md and its neighbours, and of docs/."""
     found = {page.name: faults(page.read_text("utf-8"), monkeypatch, capsys, page.parent) for page in PAGES}

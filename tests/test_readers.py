@@ -99,6 +99,7 @@ def documents(reader: Reader) -> Iterator[tuple[str, bytes]]:
         yield repr(broken[:20]), broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_hostile_values(name: str, tmp_path: Path) -> None:
@@ -135,6 +136,7 @@ def test_the_examples_are_read(name: str, tmp_path: Path) -> None:
     assert found not in (None, (), [], {}, "0 s", False)
 
 
+@pytest.mark.slow
 def test_every_reader_is_in_the_table() -> None:
     """A module that reads JSON or TOML is named in the table, and reads it through the one place for that."""
     found = {name: _readers(tree) for name, tree in _modules()}
@@ -192,6 +194,7 @@ GROWING: dict[str, tuple[str, Callable[[int], str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROWING)
 def test_reading_takes_linear_time(name: str, tmp_path: Path) -> None:
     """Eight times as much takes about eight times as long, and never minutes."""

@@ -78,6 +78,7 @@ def test_a_picture_of_rooms_is_a_table(site: Path) -> None:
     assert "flowchart" not in page and "trust rules" in page
 
 
+@pytest.mark.slow
 @each(
     ("page", "wanted"),
     [
@@ -120,6 +121,7 @@ def test_what_is_broken_is_found(build: ModuleType, tmp_path: Path, page: str, s
     assert build.broken(tmp_path) == ([said] if said else [])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_warning_is_a_failure(
     build: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -53,6 +53,7 @@ def test_size() -> None:
     assert sum(path.stat().st_size for path in PATHS.values()) <= 6_000_000
 
 
+@pytest.mark.slow
 def test_held_out() -> None:
     """No held-out recording plays a scene of the other part, and each tells the version of its agent."""
     assert {scene_of(name) for name in TUNED} & {scene_of(name) for name in OTHERS} == set()
@@ -78,6 +79,7 @@ def scene_of(name: str) -> str:
     return name.split("-")[1]
 
 
+@pytest.mark.slow
 @each("name", PATHS)
 def test_decodes(name: str) -> None:
     """A recording is read without a problem, and is as long as what it shows: eight seconds to two minutes."""
@@ -103,6 +105,7 @@ def test_truth(name: str) -> None:
             assert before in ("working", "background"), "nobody is asked who has not set an agent to work"
 
 
+@pytest.mark.slow
 @each("name", PATHS)
 def test_names_nobody(name: str) -> None:
     """A recording holds no host or user name, no path of the machine it was made on, and no key."""
@@ -124,6 +127,7 @@ OTHER_WORDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sampled(recordings_for(ROWS[0], TUNED | UNTIMED)))
 def test_shown(name: str) -> None:
     """With all its sources Tallylight shows every truth that lasts three seconds, and by its very word if it rests."""

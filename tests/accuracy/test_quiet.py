@@ -20,6 +20,7 @@ AGENTS = sorted({path.name.partition("-")[0] for path in PATHS})
 LEAST = 0.97
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", sampled(AGENTS))
 def test_exact_words(agent: str) -> None:
     """Each word of each agent, over all of its recordings."""
@@ -36,6 +37,7 @@ def test_exact_words(agent: str) -> None:
     assert shares.keys() >= {"working", "done", "waiting"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", sampled(["kilo", "opencode", "pi", "cline"]))
 def test_how_soon_an_end_is_shown(agent: str) -> None:
     """Of 95 in a hundred ends each is shown within 0.6 s, as the agent's own record tells it."""

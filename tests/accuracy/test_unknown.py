@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pytest
 from benchmarks import accuracy, unknown
 from benchmarks.accuracy import Recording
 
@@ -17,6 +18,7 @@ def recording(name: str) -> Recording:
     return accuracy.read(unknown.recordings(name.partition("-")[0])[name])
 
 
+@pytest.mark.slow
 @each("name", ["claude-permission", "codex-denial", "copilot-permission", "qwen-denial", "pi-permission"])
 def test_without_a_file(name: str) -> None:
     """Its dialogs are a light, and nothing else is taken for one."""
@@ -28,6 +30,7 @@ def test_without_a_file(name: str) -> None:
     assert score.false_waiting <= 0.02
 
 
+@pytest.mark.slow
 @each("name", sampled(["pi-denial", "kimi-denial", "cline-denial", "aider-denial"]))
 def test_with_a_made_file(name: str) -> None:
     """Three recordings make a file that is right on another one."""
@@ -40,6 +43,7 @@ def test_with_a_made_file(name: str) -> None:
     assert score.false_waiting <= 0.03
 
 
+@pytest.mark.slow
 @each("name", ["gemini-text", "kilo-text", "opencode-text"])
 def test_nobody_is_called_for_nothing(name: str) -> None:
     """A conversation without a question calls nobody."""

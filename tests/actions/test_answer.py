@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
+import pytest
 
 from tallylight.actions import answer
 from tallylight.actions.answer import (
@@ -158,6 +159,7 @@ def test_where_nothing_waits_nothing_is_offered() -> None:
     assert isinstance(found, Refusal) and found.rule == "no-question"
 
 
+@pytest.mark.slow
 def test_no_hostile_answer_is_typed() -> None:
     """Whatever has changed since a person saw the question, nothing is typed, and the rule says what it was."""
     wrong = []

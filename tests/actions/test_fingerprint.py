@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import attrs
+import pytest
 from benchmarks.accuracy import read
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,6 +61,7 @@ def frames(name: str) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_real_agent_that_waits_stays_the_same() -> None:
     """From one frame to the next, in whole recorded waits, a person's answer would have been typed."""
     wrong = {}
@@ -84,6 +86,7 @@ def dialogs() -> list[tuple[str, Dialog]]:
     return found
 
 
+@pytest.mark.slow
 def test_every_cell_of_a_dialog_counts() -> None:
     """In every row from a dialog's top on, the first, the last and a middle cell make another fingerprint."""
     wrong = []

@@ -49,6 +49,7 @@ def branches(repo: Path) -> list[str]:
     return git(repo, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", Way)
 def test_each_way(repo: Path, made: Path, way: Way) -> None:
     """The directory goes; the commits are on the branch they came from, on their own, or on none, with a way back."""
@@ -128,6 +129,7 @@ NO_MERGE: dict[Callable[[Path, Path], object], str] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(ALWAYS) + len(NO_MERGE)))
 def test_nothing_is_lost(repo: Path, made: Path, number: int) -> None:
     """Each of these is refused before anything is done, and when it comes between what was shown and the doing."""
@@ -152,6 +154,7 @@ def test_what_is_no_worktree_of_ours(repo: Path, tmp_path: Path) -> None:
         assert isinstance(refused, Refusal) and refused.rule == "worktree"
 
 
+@pytest.mark.slow
 def test_no_program_of_the_repository_runs(repo: Path, made: Path, tmp_path: Path) -> None:
     """Hooks, filters, file monitors, and what checks signatures: none of it, whatever its settings say."""
     program = tmp_path / "evil"
@@ -174,6 +177,7 @@ def test_no_program_of_the_repository_runs(repo: Path, made: Path, tmp_path: Pat
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.slow
 def test_the_command(runtime: Path, repo: Path, made: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It shows each command; it needs a word; an agent that runs in there keeps it; then it is done, as JSON says."""
     (made / ".gitignore").write_text("built\n")

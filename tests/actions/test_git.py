@@ -168,6 +168,7 @@ READ = [embedded, fsmonitor, clean, process, submodule, hook("post-index-change"
 MADE = [fsmonitor, smudge, process, hook("post-checkout"), hook("reference-transaction"), hooks_path, partial]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arm", READ, ids=lambda arm: arm.__qualname__.partition(".")[0])
 def test_asking_runs_nothing(trap: Trap, arm: Callable[[Trap], Path]) -> None:
     """Before anybody agreed to anything: git runs it by itself, and our questions do not."""
@@ -334,6 +335,7 @@ def test_git_of_an_absolute_directory(trap: Trap, monkeypatch: pytest.MonkeyPatc
     assert not trap.ran()
 
 
+@pytest.mark.slow
 def test_no_other_module_runs_git() -> None:
     """Every git of ours is run in one place: no other module has the word in a list of arguments of its own."""
     found = []

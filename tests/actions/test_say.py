@@ -153,6 +153,7 @@ def test_only_words_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
         assert said(now, fingerprint=fingerprint(lines, 80, dialog))[0] == rule, (status, kind, lines)
 
 
+@pytest.mark.slow
 def test_every_recorded_prompt_takes_text_and_nothing_else_does() -> None:
     """On each recorded screen, of every agent: at rest it is typed, and while it works or asks it is not."""
     wrong = []

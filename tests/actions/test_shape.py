@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -159,6 +160,7 @@ def test_is_option() -> None:
     assert [is_option(word) for word in ("-", "", "x", "x-", "-x", "--", "--x")] == [False] * 4 + [True] * 3
 
 
+@pytest.mark.slow
 def test_as_many_words_as_fit_into_a_frame() -> None:
     """A list of thousands of words is refused as fast as it is read."""
     words = ["--model", "x"] * 20_000
@@ -170,6 +172,7 @@ WORDS = ["--resume", "-r", "--quiet", "--last", "go", "on", "7", "--resume=7", "
 WORDS += ["--val", "v", "--bold", "--model=x", "--", "-", "prompt"]
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(500))
 @given(
     st.lists(
@@ -220,6 +223,7 @@ def as_read(words: list[str]) -> list[tuple[str, ...]]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(300))
 @given(st.data())
 def test_an_accepted_list_is_a_template_and_slices(data: st.DataObject) -> None:

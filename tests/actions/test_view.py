@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ def drawn(view: View, columns: int, rows: int) -> list[str]:
     return [text(line) for line in lines]
 
 
+@pytest.mark.slow
 @each("rows", [1, 2, 3, 5, 8])
 @each("columns", [2, 10, 80])
 @each("key", ["down", "pagedown", " "])

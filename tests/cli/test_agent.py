@@ -35,6 +35,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / ".config/tallylight/agents"
 
 
+@pytest.mark.slow
 def test_new_from_recordings(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The file is shown and written, with rules for what is not read of any program, and `check` is content with it."""
     assert main(["agent", "new", "mine", *KIMI, "--yes"]) == 0
@@ -87,6 +88,7 @@ def test_new_from_screens(home: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert "It was not seen asking" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_time_that_a_person_names(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What was taken for something else is what a person says it was."""
     assert main(["agent", "new", "mine", KIMI[0], "--asking", "1.5"]) == 1
@@ -196,6 +198,7 @@ def test_check_without_the_truth(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "Rules that decided nothing here: never" in told
 
 
+@pytest.mark.slow
 def test_it_is_quick(home: Path, tmp_path: Path) -> None:
     """A recording of rows that are all different takes no more patterns than it has."""
     shutil.copy(CORPUS / "untimed/cline-text.cast.gz", tmp_path / "a.cast.gz")

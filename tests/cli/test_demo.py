@@ -67,6 +67,7 @@ def test_speed(speed: float) -> None:
     assert waited == pytest.approx((SCRIPT[-1].at + demo.REST) / speed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 60, 100])
 def test_drawing_stays_in_its_place(columns: int) -> None:
     """On a screen of any width every decision is on a line of its own, and the last strip is gone."""

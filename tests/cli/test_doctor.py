@@ -75,6 +75,7 @@ def findings(system: FakeSystem, wire: FakeWire | None = None, **env: str) -> di
     return found
 
 
+@pytest.mark.slow
 def test_set_up_machine_is_well(system: FakeSystem, home: Path) -> None:
     """After setup there is nothing to mend, and looking wrote nothing."""
     before = tree(home)

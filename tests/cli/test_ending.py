@@ -15,6 +15,7 @@ from tests.terminal import bare_environment
 _CAUGHT = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ignored", [None, signal.SIGHUP])
 def test_a_host_started_with_nohup_outlives_its_terminal(tmp_path: Path, ignored: signal.Signals | None) -> None:
     """SIGHUP ends it like SIGTERM, but not after `nohup`."""

@@ -197,6 +197,7 @@ def surroundings(desk: Desk) -> dict[str, str]:
     )
 
 
+@pytest.mark.slow
 def test_asked_and_agreed(desk: Desk, kitten: Path) -> None:
     """In the kitty that has the pane it shows the page; Enter has kitty open a pane, by an argument list."""
     with Terminal(columns=120) as terminal:
@@ -230,6 +231,7 @@ def test_asked_and_left(desk: Desk, kitten: Path, keys: bytes) -> None:
     assert not kitten.exists()
 
 
+@pytest.mark.slow
 def test_another_process_under_the_page(desk: Desk, kitten: Path) -> None:
     """An agent that ends while the page is shown is not forked."""
     with Terminal(columns=120) as terminal:

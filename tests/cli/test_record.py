@@ -90,6 +90,7 @@ def terminal() -> Iterator[Terminal]:
         yield made
 
 
+@pytest.mark.slow
 def test_a_session_is_recorded(desk: Desk, terminal: Terminal) -> None:
     """The file has the header, the program's bytes as it wrote them, and how it ended; nobody else may read it."""
     command = desk.record(str(desk.file), "--", "printf", r"\033]1338;state=working;tool=x\007hi \342\234\223\377")
@@ -109,6 +110,7 @@ def test_a_session_is_recorded(desk: Desk, terminal: Terminal) -> None:
     assert stat.S_IMODE(desk.file.stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("script", "code", "end"), [("exit 3", 3, Exit(3)), ("kill -9 $$", -9, Exit(None, 9))])
 def test_how_it_ended_is_recorded_and_passed_on(
     desk: Desk, terminal: Terminal, script: str, code: int, end: Exit
@@ -118,6 +120,7 @@ def test_how_it_ended_is_recorded_and_passed_on(
     assert [event.what for event in desk.events()][-1] == end
 
 
+@pytest.mark.slow
 def test_what_a_host_would_see_is_recorded(desk: Desk, terminal: Terminal) -> None:
     """The agent in the foreground and its own status file are in the file, and a replay believes them."""
     desk.claude()
@@ -140,6 +143,7 @@ def test_what_a_host_would_see_is_recorded(desk: Desk, terminal: Terminal) -> No
     assert "claude working" in done.stdout
 
 
+@pytest.mark.slow
 def test_keys_are_recorded_only_when_asked_for(desk: Desk, terminal: Terminal) -> None:
     """With --input what is typed is in the file."""
     process = terminal.start(desk.record("--input", str(desk.file), "--", "head", "-n1"), desk.environment)
@@ -150,6 +154,7 @@ def test_keys_are_recorded_only_when_asked_for(desk: Desk, terminal: Terminal) -
     assert b"".join(e.what.data for e in desk.events() if isinstance(e.what, Input)) == b"secret\n"
 
 
+@pytest.mark.slow
 def test_a_new_size_is_recorded(desk: Desk, terminal: Terminal) -> None:
     """A terminal that is made larger is an event."""
     process = terminal.start(desk.record(str(desk.file), "--", "sh", "-c", "echo up; read x"), desk.environment)
@@ -162,6 +167,7 @@ def test_a_new_size_is_recorded(desk: Desk, terminal: Terminal) -> None:
     assert Resize(100, 40) in [event.what for event in desk.events()]
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten(desk: Desk, terminal: Terminal) -> None:
     """A file that is there stays as it is, unless --overwrite says so; then it is ours alone."""
     desk.file.write_text("precious", "utf-8")
@@ -216,6 +222,7 @@ def test_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> No
     assert left.value.code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["exit 4", "kill -9 $$"])
 def test_a_full_disk_ends_the_recording_and_not_the_session(desk: Desk, terminal: Terminal, end: str) -> None:
     """When no more can be written the session goes on to its own end, and then that is said; the file can be read."""
@@ -231,6 +238,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_session(desk: Desk, terminal
     assert not any(isinstance(item, Problem) for item in desk.read())
 
 
+@pytest.mark.slow
 def test_it_is_killed(desk: Desk, terminal: Terminal) -> None:
     """What was written until the recorder is killed can be read."""
     process = terminal.start(desk.record(str(desk.file), "--", "sh", "-c", "echo up; sleep 60"), desk.environment)
@@ -241,6 +249,7 @@ def test_it_is_killed(desk: Desk, terminal: Terminal) -> None:
     assert b"up" in desk.output()
 
 
+@pytest.mark.slow
 def test_inside_a_relay_it_only_listens(desk: Desk, terminal: Terminal) -> None:
     """Where TALLY_RELAY=0 or a relay around it says so, it records and passes on every byte."""
     frame = b"\x1b]1338;state=working;tool=x\x07"

@@ -167,6 +167,7 @@ def test_a_change_just_before_the_end_is_told() -> None:
     assert told((0.0, CODEX), (5.0, waits), (5.01, busy))[-1] == (5.1, "working")
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(

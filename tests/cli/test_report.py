@@ -40,6 +40,7 @@ _SHAPES = (
 _WORDS = [field.name for field in attrs.fields(Pane) if field.type in (str, "str") and field.name != "id"]
 
 
+@pytest.mark.slow
 @given(st.lists(_SECRETS, min_size=1, max_size=3, unique=True), st.sampled_from(_SHAPES), st.data())
 def test_no_secret_comes_out(secrets: list[str], shape: str, data: st.DataObject) -> None:
     """Planted in every text of the environment, settings, panes and findings, no secret is in the report."""

@@ -133,6 +133,7 @@ def test_what_runs_again_is_not_listed(desk: Desk, capsys: pytest.CaptureFixture
     assert [one["pane"]["id"] for one in desk.json(capsys)] == ["2", "3"]
 
 
+@pytest.mark.slow
 def test_one_in_this_pane(desk: Desk) -> None:
     """Without a kitty to open tabs in, one is resumed where the command runs, after Enter, and not a second time."""
     with Terminal(rows=40) as terminal:
@@ -148,6 +149,7 @@ def test_one_in_this_pane(desk: Desk) -> None:
         assert IDS[1].encode() not in terminal.received
 
 
+@pytest.mark.slow
 def test_escape_starts_nothing(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     """Leaving the page leaves everything as it was."""
     with Terminal(rows=40) as terminal:
@@ -158,6 +160,7 @@ def test_escape_starts_nothing(desk: Desk, capsys: pytest.CaptureFixture[str]) -
     assert desk.started() == [] and len(desk.json(capsys)) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("works", [True, False])
 def test_tabs_of_kitty(desk: Desk, capsys: pytest.CaptureFixture[str], *, works: bool) -> None:
     """In a kitty with remote control each opens in a tab; what kitty refuses stays on the list, with its reason."""
@@ -236,6 +239,7 @@ def test_an_update_is_told(desk: Desk, capsys: pytest.CaptureFixture[str]) -> No
     assert "Claude Code has been updated or replaced since then" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["directory", "program"])
 def test_what_changed_after_the_page(desk: Desk, what: str) -> None:
     """If the agent's program or directory is another one than was shown, nothing is started."""
@@ -268,6 +272,7 @@ def test_one_by_its_place(desk: Desk, capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out == "no conversation is left to resume\n"
 
 
+@pytest.mark.slow
 def test_otherwise(desk: Desk) -> None:
     """What a window would have run is run where nothing is resumed."""
     with Terminal() as terminal:

@@ -48,6 +48,7 @@ def setup(system: FakeSystem, *argv: str) -> int:
     return main(argv, system)
 
 
+@pytest.mark.slow
 def test_it_starts_before_there_is_any_package(conf: Path) -> None:
     """On a fresh machine the Python that is found has neither attrs nor psutil: setup is what brings them."""
     code = f"import sys; sys.path.insert(0, {str(SHARED)!r}); from tallylight.cli.main import main; sys.exit(main("

@@ -66,6 +66,7 @@ def test_what_is_refused(
     assert main(["start"]) == main(["start", "claude", "--in", "overlay"]) == 2
 
 
+@pytest.mark.slow
 def test_a_worktree_of_its_own(
     asked: list[tuple[str, ...]], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

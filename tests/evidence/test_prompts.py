@@ -248,6 +248,7 @@ def test_nothing_raises(lines: list[str], cursor: int) -> None:
                 assert text.isprintable()
 
 
+@pytest.mark.slow
 @each(
     "line",
     ["(" * 400, "a" * 400, "1. " * 200, "(Y)" * 150, "[y/n]" * 90, "esc to " * 60, "password " * 50, "❯ 1. " * 90],

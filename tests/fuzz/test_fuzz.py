@@ -14,6 +14,7 @@ from tests.fuzz.fuzzer import Fuzzer, seeds
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_fuzz_for_a_moment(capsys: pytest.CaptureFixture[str]) -> None:
     """A second of mutated sessions breaks no invariant, and does reach sequences and events."""
     fuzzer = Fuzzer(seed=1)
@@ -24,6 +25,7 @@ def test_fuzz_for_a_moment(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_every_seed_holds() -> None:
     """The unmutated sessions and vectors break no invariant, and some of them mean something to us."""
     fuzzer = Fuzzer(seed=2)
@@ -58,6 +60,7 @@ def test_unclean_text_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         Fuzzer(seed=5).run(20)
 
 
+@pytest.mark.slow
 def test_command_line() -> None:
     """`python -m tests.fuzz` runs from a checkout and says what it did."""
     result = subprocess.run(

@@ -116,6 +116,7 @@ def test_it_reaches_the_terminal_of_its_agent(stage: Stage) -> None:
     assert ran.report.message == "Bash: rm -r build"
 
 
+@pytest.mark.slow
 def test_as_it_is_installed(stage: Stage) -> None:
     """The line that is written into the agent's settings does the same, in each shell an agent may use."""
     for shell in SHELLS:
@@ -124,6 +125,7 @@ def test_as_it_is_installed(stage: Stage) -> None:
         assert ran.report.message == "Bash: rm -r build", shell
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["gone", "no python", "no package", "not executable"])
 def test_uninstalled_behind_its_back(stage: Stage, broken: str) -> None:
     """Whatever is missing of tallylight, the installed line succeeds in silence, in each shell."""
@@ -187,6 +189,7 @@ def test_standard_streams_that_are_closed(stage: Stage) -> None:
     assert str(ran.report.status) == "done"
 
 
+@pytest.mark.slow
 def test_a_home_that_cannot_be_used(stage: Stage) -> None:
     """A home that is not there, is a file, or is not named at all, is none of its business."""
     (stage.folder / "file").write_text("")
@@ -330,6 +333,7 @@ def test_it_imports_next_to_nothing() -> None:
     assert loaded <= {"_stat", "__future__", "_json", "binascii"}
 
 
+@pytest.mark.slow
 def test_what_it_costs() -> None:
     """As it is installed, and with its report written, it takes at most 3 times the processor of an empty program."""
     command = [sys.executable, "-m", "benchmarks.hook", "--runs", "15", "--limit", "3"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -201,6 +202,7 @@ NAMES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(300), deadline=None)
 @given(st.sampled_from(sorted(tables.TABLES)), st.data())
 def test_any_payload_gives_a_report_that_can_be_read(agent: str, data: st.DataObject) -> None:

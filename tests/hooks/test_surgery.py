@@ -266,6 +266,7 @@ def documents(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "\ufeff", "\n", "// head\n"])) + written(found) + gap()
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(150), deadline=None)
 @given(documents(), st.booleans())
 def test_any_document_is_as_it_was(text: str, grouped: bool) -> None:

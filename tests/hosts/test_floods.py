@@ -220,6 +220,7 @@ def test_a_flood_into_a_pane_is_linear(shape: str) -> None:
     assert is_linear(work, 60_000)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_every_shape_leaves_a_pane_bounded(tmp_path: Path) -> None:
     """Whatever is printed, a pane keeps its records and what waits within their limits."""
     for shape in SHAPES:

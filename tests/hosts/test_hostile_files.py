@@ -151,6 +151,7 @@ def _fault(place: Place, folder: Path) -> str:
     return ended[0] or (f"it holds {peak} bytes" if peak > LIMIT_BYTES else "")
 
 
+@pytest.mark.slow
 def test_no_place_is_held_up(tmp_path: Path) -> None:
     """Each kind of file in each place: a result or a message, within the time and the memory of a plain one."""
     faults: dict[str, str] = {}

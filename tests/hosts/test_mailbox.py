@@ -50,6 +50,7 @@ def test_it_is_waited_for() -> None:
     assert 0.04 < time.monotonic() - began < 15
 
 
+@pytest.mark.slow
 def test_a_signal_handler_puts() -> None:
     """Also in the midst of putting and getting, at any place."""
     box: Mailbox[int] = Mailbox()

@@ -42,6 +42,7 @@ def test_a_project_is_its_repository(home: Path, cwd: str, name: str) -> None:
     assert project_of(f"{home}/{cwd}", str(home)) == name
 
 
+@pytest.mark.slow
 @each(("cwd", "name"), [("/", ""), ("relative", ""), ("", ""), ("/a\0b", "a\0b"), ("/x" * 5000, "x")])
 def test_what_is_no_directory_has_no_name(cwd: str, name: str) -> None:
     assert project_of(cwd, "/home/me") == name

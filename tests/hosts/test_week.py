@@ -102,6 +102,7 @@ def begin(
         life.end()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_nothing_grows(begin: Begin, kitty: Kitty, fake_home: Path) -> None:
     """
@@ -130,6 +131,7 @@ def test_nothing_grows(begin: Begin, kitty: Kitty, fake_home: Path) -> None:
     assert life.rounds * STEPS >= WARM + ROUNDS
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("begin", [PollingLife], indirect=True)
 def test_hosts_come_and_go(begin: Begin, fake_home: Path) -> None:

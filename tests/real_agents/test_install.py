@@ -36,6 +36,7 @@ def test_agents_and_node() -> None:
         assert "{" not in f"{agent.spec}{agent.path}"
 
 
+@pytest.mark.slow
 def test_latest(tmp_path: Path) -> None:
     """With `TALLYLIGHT_AGENTS=latest` the newest that were found are taken, and node stays; without, the pinned."""
     newest = tmp_path / "agents/latest.json"

@@ -29,6 +29,7 @@ def ends(recording: Recording, light: Sequence[tuple[float, str]]) -> list[float
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", LATEST_S)
 def test_how_soon_an_end_is_shown(agent: str) -> None:
     """Within the time that is promised, and sooner than without the record."""

@@ -50,6 +50,7 @@ def other(data: bytes) -> bytes:
     return data[: -len(end)] + (ST if end == BEL else BEL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_vectors(protocol: str) -> None:
     """A vector gives the same reports, answers and bytes however it is cut, and the same reports however it ends."""

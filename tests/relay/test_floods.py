@@ -37,6 +37,7 @@ def test_distinct_ids_that_the_host_heard_itself_are_not_all_remembered() -> Non
     assert records.take(EVERYTHING, 11.0) == []
 
 
+@pytest.mark.slow
 def test_distinct_ids_that_were_told_are_not_all_remembered() -> None:
     """The same of what we told the host, a batch at a time."""
     records = Records()
@@ -85,6 +86,7 @@ def test_a_flood_through_the_core_is_linear(shape: str) -> None:
     assert is_linear(work, 60_000)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_every_shape_leaves_a_core_bounded() -> None:
     """Whatever is printed, records and what waits to be read or told stay within their limits."""
     for shape in SHAPES:

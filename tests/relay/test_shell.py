@@ -166,6 +166,7 @@ def test_the_relay_dies_of_the_signal_its_program_died_of(run: list[str], name: 
         assert window.modes == before
 
 
+@pytest.mark.slow
 def test_what_cannot_be_run_is_said_as_a_shell_says_it(run: list[str], tmp_path: Path) -> None:
     """An unknown command leaves 127, one that is no program 126, each with a line that says why."""
     folder = tmp_path / "folder"
@@ -300,6 +301,7 @@ def test_a_relay_inside_a_relay_steps_aside(run: list[str]) -> None:
         assert process.wait(30) == 0
 
 
+@pytest.mark.slow
 def test_another_terminal_inside_a_relay_has_a_relay_of_its_own(run: list[str]) -> None:
     """A mark inherited by a terminal started inside, or left from one that is gone, says nothing."""
     with Window() as window:
@@ -411,6 +413,7 @@ def _resident(pid: int) -> int:
     return int(field(pid, "VmRSS").split()[0])
 
 
+@pytest.mark.slow
 def test_a_terminal_that_does_not_read_stops_the_program(run: list[str], tmp_path: Path) -> None:
     """The flood waits with the program, not in our memory; when the terminal reads on, nothing is missing."""
     with Window() as window:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
+import pytest
 from starlette.testclient import TestClient
 
 from tallylight.actions.answer import Seen
@@ -39,6 +40,7 @@ def test_a_buffer_and_its_question(client: TestClient, served: Served) -> None:
     assert (back["question"], back["can_say"], back["can_interrupt"], back["pid"]) == (None, False, False, 0)
 
 
+@pytest.mark.slow
 def test_a_screen_in_colours(client: TestClient, served: Served) -> None:
     """Colours are of a look just after, and only where a row still says the same; the text is that of the look."""
     desk = served.panes.desk("%1")
@@ -71,6 +73,7 @@ def test_a_screen_in_colours(client: TestClient, served: Served) -> None:
     assert pieces == [400] * (MAX_RUNS // 400) + [1] * (60 - MAX_RUNS // 400)
 
 
+@pytest.mark.slow
 def test_long_screens_are_cut_with_a_mark(client: TestClient, served: Served) -> None:
     """A row or a screen that is too long to be handed out ends in `…`."""
     desk = served.panes.desk("%1")
@@ -138,6 +141,7 @@ WRONG_BODIES: list[object] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_other_bodies_are_refused(client: TestClient, served: Served) -> None:
     """A body of another shape types nothing, at whatever route it is sent."""
     served.guard.writes = Bucket(rate=1e9, burst=10**9)
@@ -217,6 +221,7 @@ HOSTILE_ANSWERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_hostile_answers_and_texts(client: TestClient, served: Served) -> None:
     """To a pane that asks a question, no text goes at all, and of the answers only those that there are."""
     served.guard.writes = Bucket(rate=1e9, burst=10**9)
@@ -233,6 +238,7 @@ def test_hostile_answers_and_texts(client: TestClient, served: Served) -> None:
     assert served.panes.typed == {}
 
 
+@pytest.mark.slow
 def test_every_hostile_answer_of_the_tables(client: TestClient, served: Served) -> None:
     """What `actions.answer` refuses, REST refuses by the same rule, with a sentence and nothing typed."""
     served.guard.writes = Bucket(rate=1e9, burst=10**9)
@@ -257,6 +263,7 @@ def test_every_hostile_answer_of_the_tables(client: TestClient, served: Served) 
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_every_harmless_answer_of_the_tables(client: TestClient, served: Served) -> None:
     """What `actions.answer` lets through, REST lets through, and types it once."""
     served.guard.writes = Bucket(rate=1e9, burst=10**9)

@@ -51,6 +51,7 @@ def test_waiting_counts_and_one(client: TestClient) -> None:
     assert client.get("/api/v1/session", params={"address": "sessions-1:%9"}).status_code == 404
 
 
+@pytest.mark.slow
 def test_history(client: TestClient) -> None:
     """The sums of the last days, without titles and questions; a number of days that is none is refused."""
     path = history_file.path(os.environ)
@@ -177,6 +178,7 @@ def test_a_large_body_is_refused(client: TestClient, served: Served) -> None:
     assert served.panes.typed == {"%1": ["x"]}
 
 
+@pytest.mark.slow
 def test_a_flood_of_text_is_refused(client: TestClient, served: Served) -> None:
     """More text than a person types is refused with 429."""
     served.panes.desk("%1", "claude/idle-start-80", status=Status.IDLE)
@@ -186,6 +188,7 @@ def test_a_flood_of_text_is_refused(client: TestClient, served: Served) -> None:
     assert len(served.panes.typed["%1"]) == statuses.count(200)
 
 
+@pytest.mark.slow
 def test_changes_over_the_socket(client: TestClient, served: Served) -> None:
     """A listener is told everything first, then each change, then that a session is gone."""
     with client.websocket_connect(CHANGES, subprotocols=PROTOCOLS) as socket:

@@ -66,6 +66,7 @@ def test_a_question_that_has_changed_gets_no_answer(client: TestClient, phone: T
     assert (stale.status_code, stale.json()["rule"]) == (409, "changed")
 
 
+@pytest.mark.slow
 def test_without_the_token_no_link_is_made_and_none_is_guessed(phone: TestClient, served: Served) -> None:
     """A link is made with the token alone; guesses are limited as those of the token are."""
     body = {**PROCESS, "fingerprint": "f" * 32}

@@ -148,6 +148,7 @@ def test_a_shell_in_kitty_is_not_shown(make: Callable[..., Room]) -> None:
     assert (found.status_code, found.json()["rule"]) == (409, "process")
 
 
+@pytest.mark.slow
 def test_a_kitty_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs those who ask for its panes a while, and nobody else anything."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))

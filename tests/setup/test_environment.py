@@ -195,6 +195,7 @@ def test_machine_without_psutil_wheels_is_served(home: Path, source: Source) -> 
 BOTH = {"attrs": "25.1.0", "psutil": "7.0"}
 
 
+@pytest.mark.slow
 @each(
     ("packages", "fetched"),
     [

@@ -80,6 +80,7 @@ def test_shellcheck_has_nothing_to_say() -> None:
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 def test_dry_run_writes_nothing(checkout: Path, programs: Path, home: Path, shell: str) -> None:
     """In every shell: the plan is shown from the checkout alone; home and checkout are as they were."""
@@ -92,6 +93,7 @@ def test_dry_run_writes_nothing(checkout: Path, programs: Path, home: Path, shel
     assert (tree(home), tree(checkout)) == before
 
 
+@pytest.mark.slow
 def test_help_and_wrong_usage(checkout: Path, programs: Path, home: Path) -> None:
     """--help explains itself; an unknown option is wrong usage; neither writes."""
     before = tree(home)
@@ -118,6 +120,7 @@ def test_machine_without_python_is_told_what_to_install(checkout: Path, programs
     assert tree(home) == before
 
 
+@pytest.mark.slow
 def test_newer_python_behind_an_old_one_is_found(checkout: Path, programs: Path, home: Path) -> None:
     """A system whose python3 is too old but which has python3.12 is served."""
     path = home.parent / "both"

@@ -68,6 +68,7 @@ def doctor(system: KeySystem) -> list[Finding]:
     return [finding for finding in checks.terminal(system) if finding.what == "keys"]
 
 
+@pytest.mark.slow
 def test_keys_are_shown_written_and_listed(home: Path) -> None:
     """What will be bound is told before anything is done, stands in our file alone, and is listed afterwards."""
     it = system(home)

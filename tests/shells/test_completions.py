@@ -106,6 +106,7 @@ def test_without_the_libraries_it_says_how_to_get_them(tmp_path: Path) -> None:
     assert done.stderr == f"tally: {extras.missing('completions')}\n"
 
 
+@pytest.mark.slow
 def test_manual_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """There is a page for each verb and one for all, which groff sets without a complaint, with examples and codes."""
     folder = tmp_path / "man1"

@@ -6,6 +6,7 @@ import json
 import time
 
 import attrs
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ PANES = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @FEW
 @given(PANES)
 def test_a_pane(document: dict[str, object]) -> None:

@@ -266,6 +266,7 @@ def test_disk_error_is_kept_and_tried_again_later(tmp_path: Path) -> None:
     assert panes_in(blocked) == [WAITING]
 
 
+@pytest.mark.slow
 def test_full_disk_leaves_the_old_file_and_no_other(folder: Path) -> None:
     """Where there is no room for the new file the old one stays, and no half of the new one."""
     writer = make_writer(folder)

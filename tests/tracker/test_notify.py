@@ -102,6 +102,7 @@ class Line:
         return ["taken back" if isinstance(what, Withdrawal) else what.body for _, what in self.told]
 
 
+@pytest.mark.slow
 def test_a_question_in_a_hidden_pane_is_told_once() -> None:
     """One notification with the question, soon, and no other however long it stays."""
     line = Line().be(Status.WORKING, 60).be(Status.WAITING, 3600, "Run the migration?", Kind.PERMISSION)

@@ -387,6 +387,7 @@ def test_since_is_kept_while_the_status_is() -> None:
     assert tracker.decision.reason.at == 60
 
 
+@pytest.mark.slow
 def test_records_are_bounded() -> None:
     """A flood of record ids is dropped oldest first, and the pane's own record is never among them."""
     tracker = run([(0, explicit("working"))])

@@ -21,6 +21,7 @@ def decode(body: str) -> Status7501:
     return osc7501.decode(only_sequence(f"\x1b]7501;{body}\x07".encode()))
 
 
+@pytest.mark.slow
 @each("vector", vector_params("osc7501"))
 def test_osc7501(vector: Vector) -> None:
     """OSC 7501 is read by the page and written in its canonical form."""

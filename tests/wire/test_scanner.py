@@ -193,6 +193,7 @@ def test_a_full_buffer_is_given_up() -> None:
     assert scanner.pending() == b""
 
 
+@pytest.mark.slow
 def test_overlong_csi() -> None:
     """A CSI of the limit is whole; one byte more and it is skipped to its final byte without being held."""
     fits = b"\x1b[".ljust(CSI_LIMIT - 1, b"1") + b"m"
@@ -286,6 +287,7 @@ FLOODS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", FLOODS.values(), ids=FLOODS)
 @pytest.mark.parametrize("step", [1, 65536])
 def test_floods_are_linear(unit: bytes, step: int) -> None:

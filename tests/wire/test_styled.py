@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -211,6 +212,7 @@ def test_whatever_stands_there_nothing_can_act(parts: list[str], columns: int) -
     assert all(one.style != other.style for one, other in itertools.pairwise(runs))
 
 
+@pytest.mark.slow
 @each(
     "piece",
     [

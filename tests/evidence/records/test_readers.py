@@ -100,6 +100,7 @@ def test_a_record_that_grows(agent: str) -> None:
     assert all(repr(found) == told for found, told in before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", FILES)
 def test_a_record_cut_anywhere(agent: str) -> None:
     """After every line, and in the middle of every line, it can be read; half a line adds nothing."""

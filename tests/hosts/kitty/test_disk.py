@@ -193,6 +193,7 @@ def test_the_tracer_sees(tracer: disk_tracer.Tracer, rig: Rig) -> None:
     assert tracer.found[-1].startswith("stat") and tracer.found[-1].endswith("in directory")
 
 
+@pytest.mark.slow
 def test_a_dead_home_at_the_start(rig: Rig) -> None:
     """Without settings the lights and the snapshot go by the defaults; what was said before is kept when they come."""
     rig.claude(1, status="busy")
@@ -214,6 +215,7 @@ def test_a_dead_home_at_the_start(rig: Rig) -> None:
     assert rig.disk.asked_by_main == []
 
 
+@pytest.mark.slow
 def test_turns_are_written(rig: Rig) -> None:
     """A turn with a question lies in the history once it is over, with what it asked."""
     window = rig.claude(1, status="idle")
@@ -251,6 +253,7 @@ def test_what_the_host_knows_and_what_the_disk_has(rig: Rig) -> None:
     rig.until(lambda: newest()[1] == 0, "the word that it is written")
 
 
+@pytest.mark.slow
 def test_a_dead_runtime_directory(rig: Rig) -> None:
     """Without it there is a light, and no snapshot until it answers."""
     rig.claude(1, status="busy")
@@ -266,6 +269,7 @@ def test_a_dead_runtime_directory(rig: Rig) -> None:
     assert rig.disk.asked_by_main == []
 
 
+@pytest.mark.slow
 def test_one_dead_home_of_two(rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """
     The agent whose files hang keeps its light; those of the others are read, and requests and snapshot go on.

@@ -332,6 +332,7 @@ def test_a_queued_text_is_for_that_process(make: Callable[[str], Room]) -> None:
     assert room.desk.host.panes[3].queued == Queued(pid=PID, start=START, text="go on")
 
 
+@pytest.mark.slow
 def test_nothing_hostile_is_typed(make: Callable[[str], Room]) -> None:
     """Each is refused by the rule that is meant, and not one key is written."""
     assert len(CASES) >= 150

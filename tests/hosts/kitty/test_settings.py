@@ -40,6 +40,7 @@ def notices(rig: Rig) -> list[str]:
     return [command.body for command in rig.boss.notification_manager.shown]
 
 
+@pytest.mark.slow
 def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     """Style, pulse, colours, times, notifications: all of it, in a kitty that goes on running."""
     window = running.claude(1, status="busy")
@@ -66,6 +67,7 @@ def test_a_change_of_the_file_is_taken_over(running: Rig, config: Path) -> None:
     assert (host._tabs.colours, host._notices.settings.command) == (COLOURS, ())
 
 
+@pytest.mark.slow
 def test_a_mistake_keeps_what_was_in_force(running: Rig, config: Path) -> None:
     """It is told once, in the log and in front of the person; what was right in the file waits until all of it is."""
     write(config, "[kitty]\nstyle = 'colour'\npuls = false\n")

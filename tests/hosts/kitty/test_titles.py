@@ -65,6 +65,7 @@ def test_a_tab_without_a_light_has_kittys_title(rig: Rig, tab: Tab) -> None:
     assert title(rig) is None
 
 
+@pytest.mark.slow
 def test_a_style_without_marks_keeps_the_agents(rig: Rig, tab: Tab) -> None:
     """Where no mark stands beside a title, the agent's own sign is all there is."""
     settings = rig.home / ".config/tallylight/config.toml"

@@ -158,6 +158,7 @@ def test_a_line_without_an_end_ends_it() -> None:
         assert os.read(end.out, 1) == b""
 
 
+@pytest.mark.slow
 def test_who_does_not_read_is_not_waited_for() -> None:
     """A flood of changes that nobody reads is not kept, and when it is read it ends with the last state."""
     with far([shown(WAITING)]) as end:
@@ -170,6 +171,7 @@ def test_who_does_not_read_is_not_waited_for() -> None:
             last = found.pane.title if isinstance(found, PaneSaid) else last
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_terminal", [False, True])
 def test_the_verb(tmp_path: Path, is_terminal: bool) -> None:
     """`tally bridge` speaks JSON lines until its input ends; at a terminal it says what it is for."""

@@ -97,6 +97,7 @@ def near() -> Iterator[Near]:
             host.stop()
 
 
+@pytest.mark.slow
 def test_an_agent_types_nothing(near: Near) -> None:
     """Nothing reaches the far end, unless the person allowed it; what an agent may read, it may read there as well."""
     typing = (("answer", "7", "8", "f", "1"), ("say", "7", "8", "rm -rf /"), ("interrupt", "7", "8"))
@@ -110,6 +111,7 @@ def test_an_agent_types_nothing(near: Near) -> None:
     assert near.asked() == ["question", "answer"]
 
 
+@pytest.mark.slow
 @needs_root
 def test_another_user_is_not_heard(near: Near) -> None:
     """By the modes of the directory and the socket; and where those were opened, by the host itself."""

@@ -190,6 +190,7 @@ def test_an_older_one_shows_what_it_can() -> None:
     assert isinstance(told[0], Refusal) and told[0].rule == "version" and not found.output(1.0)
 
 
+@pytest.mark.slow
 def test_what_a_shell_prints_first_is_passed_over() -> None:
     """A greeting in front of the first line is none of ours, if it ends."""
     found = machine()

@@ -34,6 +34,7 @@ def use(bench: Bench) -> list[str]:
     return bench.fake.errors()
 
 
+@pytest.mark.slow
 def test_a_pane_of_the_snapshot(bench: Bench) -> None:
     """A bad value in one pane is passed over; the other pane shows what is said of it."""
     bench.config("{toasts={'waiting','done','error','idle','working'}}")
@@ -95,6 +96,7 @@ def test_the_answer_of_the_sidecar(bench: Bench, key: str, tmp_path: Path, monke
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tallylight_sidecar", "tallylight_told"])
 def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
     """What stands in WezTerm's memory under our names may be anybody's."""
@@ -119,6 +121,7 @@ def test_what_was_kept_over_a_reload(bench: Bench, name: str) -> None:
         assert not use(bench), text[:80]
 
 
+@pytest.mark.slow
 def test_a_variable(bench: Bench) -> None:
     """A program may set the variable to any text."""
     bench.config()

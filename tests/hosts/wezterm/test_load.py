@@ -143,6 +143,7 @@ def test_plugin(profile: str, tmp_path: Path) -> None:
     assert "format-tab-title" in fake.handlers
 
 
+@pytest.mark.slow
 def test_the_plugin_alone(bench: Bench, tmp_path: Path) -> None:
     """Without Python and `tally`, from nothing but a clone: what says its status itself is lit; one line is logged."""
     clone = tmp_path / "plugins" / "httpssCssZssZforgesDsexamplesZsmesZstallylight"

@@ -42,6 +42,7 @@ def health(system: FakeSystem, *sidecars: str) -> list[Health]:
     return [finding.health for finding in wezterm.findings(system, sidecars)]
 
 
+@pytest.mark.slow
 def test_setup_and_undo(home: Path) -> None:
     """The link comes and goes, with the directory that had to be made for it; the two lines are told."""
     system = with_wezterm(home)

@@ -75,6 +75,7 @@ HALVES = (
 )
 
 
+@pytest.mark.slow
 @needs_proc
 @code(*HALVES)
 def test_never_within_a_sequence(program: Program) -> None:
@@ -93,6 +94,7 @@ def test_nor_that_of_a_child(program: Program) -> None:
     assert program.read(WORD) == START + END + WORD
 
 
+@pytest.mark.slow
 @needs_proc
 @code("print('up', flush=True)", "while True: pass")
 def test_one_that_runs(program: Program) -> None:
@@ -109,6 +111,7 @@ def test_one_that_runs(program: Program) -> None:
     assert WORD not in program.out
 
 
+@pytest.mark.slow
 @needs_proc
 @code("print('up', flush=True)", "while True: pass")
 def test_each_its_own_word(program: Program) -> None:

@@ -120,6 +120,7 @@ def test_the_feed_is_bounded(bench: Bench) -> None:
     assert said[-1]["value"] == "state=working;progress=99/100"
 
 
+@pytest.mark.slow
 def test_a_flood_of_records(bench: Bench) -> None:
     """A program that invents records fills one pane's memory up to its bound, and no further."""
     bench.config()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import pytest
 
 from tallylight.model.beside import Beside, Changes
 from tallylight.snapshot.schema import ConversationEntry, Pane
@@ -59,6 +60,7 @@ def test_only_what_can_be_seen_is_read() -> None:
     assert state.visible(attrs.evolve(now, mode=Mode.WEEK)) == ()
 
 
+@pytest.mark.slow
 def test_in_a_terminal(tmp_path: Path) -> None:
     """The real list, on a real repository: the branch and what has changed appear, and change."""
     root = tmp_path / "api"
@@ -84,6 +86,7 @@ def test_in_a_terminal(tmp_path: Path) -> None:
         assert list_.end() == 0
 
 
+@pytest.mark.slow
 def test_a_person_who_wants_none_of_it(tmp_path: Path) -> None:
     """`[list] branches = false`: no repository is read."""
     folder = tmp_path / "config/tallylight"

@@ -80,6 +80,7 @@ def test_while_nothing_changes_nothing_is_done(host: Host, shown: List) -> None:
     until(lambda: woken(shown) > before)
 
 
+@pytest.mark.slow
 def test_it_is_asleep_again_after_a_change_and_a_key(host: Host, shown: List) -> None:
     """What woke it leaves nothing behind that wakes it again."""
     host.publish(pane(1, "idle", project="forge", since=0.0))
@@ -90,6 +91,7 @@ def test_it_is_asleep_again_after_a_change_and_a_key(host: Host, shown: List) ->
     until(lambda: is_asleep(shown))
 
 
+@pytest.mark.slow
 def test_a_list_without_hosts_sees_the_first_one(tmp_path: Path) -> None:
     """Where there is no folder yet, it is looked for; what comes is shown."""
     shown = List(tmp_path)

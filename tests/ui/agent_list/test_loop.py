@@ -103,6 +103,7 @@ def shown(host: Host, tmp_path: Path) -> Iterator[List]:
         yield shown
 
 
+@pytest.mark.slow
 def test_a_change_is_drawn_at_once(host: Host, shown: List) -> None:
     """A new state of a host is on the screen within 300 ms of its writing."""
     took = []
@@ -117,6 +118,7 @@ def test_a_change_is_drawn_at_once(host: Host, shown: List) -> None:
     assert min(took) < 0.3
 
 
+@pytest.mark.slow
 def test_a_name_is_kept_for_every_list(host: Host, tmp_path: Path) -> None:
     """Typed in one list, it stands there at once, and in the next one; with its pin and the groups."""
     for number in range(2):
@@ -215,6 +217,7 @@ def test_what_a_terminal_says_of_its_picture(value: str, as_of: float, monkeypat
     assert (handed["selected"], handed["as_of"]) == ("kitty-7:1", as_of)
 
 
+@pytest.mark.slow
 def test_keys_work_as_they_do_in_the_state(shown: List) -> None:
     """Filter, explanation and help are reached by keys, byte by byte as a terminal sends them."""
     shown.terminal.type(b"/do")
@@ -229,6 +232,7 @@ def test_keys_work_as_they_do_in_the_state(shown: List) -> None:
     shown.wait("mark it unread")
 
 
+@pytest.mark.slow
 def test_requests_reach_the_host(host: Host, shown: List) -> None:
     """Snooze, unread and going there are asked of the pane's own host; after going there the list is gone."""
     shown.terminal.type(b"su\r")
@@ -239,6 +243,7 @@ def test_requests_reach_the_host(host: Host, shown: List) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_nothing_is_answered_or_forked_without_the_terminals_own_channel(host: Host, shown: List) -> None:
     """From a list that a terminal did not open, panes can be shown and put off, and that is all."""
     for key in (b"f", b"r"):
@@ -253,6 +258,7 @@ def test_nothing_is_answered_or_forked_without_the_terminals_own_channel(host: H
     assert host.spool.is_empty()
 
 
+@pytest.mark.slow
 def test_the_terminal_is_left_as_it_was_found(shown: List) -> None:
     """After the list, and after its killing by a signal that can be caught, settings and screen are as before."""
     before = termios.tcgetattr(shown.terminal.slave)
@@ -264,6 +270,7 @@ def test_the_terminal_is_left_as_it_was_found(shown: List) -> None:
     assert shown.terminal.received.endswith(b"\x1b[?2004l\x1b[?1006l\x1b[?1000l\x1b[?25h\x1b[?1049l")
 
 
+@pytest.mark.slow
 def test_a_resize_is_followed(shown: List) -> None:
     """When the terminal changes its size, the picture does."""
     termios.tcsetwinsize(shown.terminal.slave, (LINES, 30))
@@ -274,6 +281,7 @@ def test_a_resize_is_followed(shown: List) -> None:
     assert all(len(line) <= 30 for line in lines)
 
 
+@pytest.mark.slow
 def test_without_a_terminal_there_is_no_list(tmp_path: Path, host: Host) -> None:
     """Into a pipe it says what to use there."""
 

@@ -162,6 +162,7 @@ def host(tmp_path: Path) -> Host:
     return host
 
 
+@pytest.mark.slow
 def test_it_is_marked_and_stays(host: Host, tmp_path: Path) -> None:
     """The program marks its window, stays after it went somewhere, and takes the mark away when it is closed."""
     shown = List(tmp_path, "panel")
@@ -176,6 +177,7 @@ def test_it_is_marked_and_stays(host: Host, tmp_path: Path) -> None:
         assert shown.terminal.received.endswith(UNMARK.encode())
 
 
+@pytest.mark.slow
 def test_a_hidden_one_is_woken_by_nothing(host: Host, tmp_path: Path) -> None:
     """While it is told that nobody sees it, a changed agent does not wake it; when it is seen again, it shows it."""
     near, far = socket.socketpair()

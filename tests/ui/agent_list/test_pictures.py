@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tallylight.ui.agent_list import pictures
 from tallylight.ui.agent_list.channel import MAX_MESSAGE, Picture, answer_to, encode, read_answer
 from tallylight.ui.agent_list.pictures import Receiver, Sender
@@ -92,6 +94,7 @@ def test_another_width_is_read_anew() -> None:
     assert texts(channel.show("x" * 30, "2", columns=40)) == ["x" * 30, "2"]
 
 
+@pytest.mark.slow
 def test_a_picture_has_bounds() -> None:
     """However much a program draws, a message fits the channel."""
     channel = Channel()

@@ -107,6 +107,7 @@ _TURNS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(_TURNS, st.integers(1, 200), st.integers(1, 40), st.integers(0, 30))
 def test_any_size(turns: list[Turn], columns: int, lines: int, scroll: int) -> None:
     """As many lines as the screen has, none wider than it, whatever agents did."""
@@ -178,6 +179,7 @@ def test_the_reader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert reader.poll() is None
 
 
+@pytest.mark.slow
 def test_in_a_terminal(tmp_path: Path) -> None:
     """The real list, on a real file: `t` shows today's bar, and `t` again the list."""
     began = time.time() - 60

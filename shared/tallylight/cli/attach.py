@@ -17,7 +17,7 @@ import termios
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
-from tallylight.hosts.detached.pane import screen_target, tmux_target
+from tallylight.hosts.detached.pane import names_pane
 from tallylight.hosts.machines import commands
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
@@ -87,8 +87,7 @@ def _show(pane: str) -> int:
 def _command(found: Found) -> list[str]:
     """What shows *found* here; nothing where its host brings it to the front."""
     if not is_elsewhere(found.host):
-        is_one = tmux_target(found.pane.attach) is not None or screen_target(found.pane.attach) is not None
-        return list(found.pane.attach) if is_one else []
+        return list(found.pane.attach) if names_pane(found.pane.attach) else []
     name, host, id_ = parts(found.pane.id)
     machine = load_config()[0].machines.get(name)
     if machine is None:

@@ -260,6 +260,11 @@ def screen_target(attach: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
+def names_pane(attach: Sequence[str]) -> bool:
+    """Whether the argument list *attach* of a snapshot names a pane of tmux or of GNU Screen."""
+    return (tmux_target(attach) or screen_target(attach)) is not None
+
+
 def read_screen(screens: ScreenSource, id_: str) -> tuple[SourcePane | None, Look | None]:
     """The window of the id *id_* and its screen, read again; None for one that is gone."""
     source_panes = unstuck(screens.look)

@@ -24,6 +24,7 @@ from tallylight.hosts.detached.pane import (
     ScreenPane,
     TmuxPane,
     in_pane,
+    names_pane,
     screen_target,
     tmux_target,
 )
@@ -55,7 +56,7 @@ class Multiplexers:
         """Whether *pane* is one of ours, and its processes are of this machine."""
         if host.startswith(f"{HOST}-"):
             return pane.pid is not None
-        return host.startswith("sessions-") and (tmux_target(pane.attach) or screen_target(pane.attach)) is not None
+        return host.startswith("sessions-") and names_pane(pane.attach)
 
     def at(self, host: str, pane: Pane) -> Closer | Refusal:
         """What looks at *pane*, types into it and closes it, for `actions`; refused if it is not ours."""

@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from tests.real_kitty.desk import LIGHTS, Desk, send
 from tests.real_kitty.harness import Kitty
 from tests.real_kitty.remote import RemoteControl, RemoteError
 from tests.real_kitty.roots import CHECKOUT
+from tests.story import better_told
 
 #: Where to put pictures, for a person to look at.
 PICTURES = "TALLYLIGHT_PICTURES"
@@ -371,11 +372,12 @@ while typed := os.read(0, 100):
 """
 
 
-def play(board: Board, recording: str, until: str, later: str = "") -> int:
+def play(board: Board, recording: str, until: str, later: str = "", tell: Callable[[str], str] = str) -> int:
     """
     A program called `claude` whose screen is that of a recorded one at the mark *until*; its window.
 
     Where there is a mark *later*, it is that of a second after the marks, and of *later* when it is typed a ctrl+b.
+    *tell* is applied to what it writes.
     """
     (board.kitty.home / "typed").write_bytes(b"")
     folder = board.kitty.home / "plays"
@@ -386,7 +388,7 @@ def play(board: Board, recording: str, until: str, later: str = "") -> int:
     ends = (marks[until] + bool(later), marks[later] + 1 if later else 0.0)
     for name, begin, end in (("played", -1.0, ends[0]), ("later", *ends)):
         said = "".join(text for at, what, text in events if what == "o" and begin < at <= end)
-        (folder / name).write_text(said.replace("⎿", "└"))  # which the font of the pictures has
+        (folder / name).write_text(tell(said.replace("⎿", "└")))  # which the font of the pictures has
     program = folder / "claude"
     program.write_text(_PLAYS)
     program.chmod(0o755)
@@ -405,7 +407,7 @@ def test_the_preview_shows_the_screen_with_its_colours(board: Board) -> None:
     board.configure(_SMALL)
     board.agent("api", "working;message=Rounding%20in%20the%20checkout;progress=3/7")
     board.agent("docs", "done;message=Rewrote%20the%20tutorial")
-    window = play(board, "claude-permission", "truth waiting:permission")
+    window = play(board, "claude-permission", "truth waiting:permission", tell=better_told)
     board.wait_status(window, "waiting")
     list_ = board.open("Do you want to proceed?")
     board.press("space")
@@ -423,7 +425,7 @@ def test_the_preview_shows_the_screen_with_its_colours(board: Board) -> None:
 
     for page, words in (
         ("asked", "a shows all of it"),
-        ("reply", "touch"),
+        ("reply", "npm test"),
         ("plan", "told no plan"),
         ("why", "source"),
     ):

@@ -204,3 +204,22 @@ def test_nothing_is_late(stream: tuple[bytes, list[bytes]]) -> None:
     line.tick(1.0 + HELD_S)
 
     assert not line.core._splitter.held
+
+
+@given(chunkings(streams()), st.lists(st.sampled_from([b"", b"k", b"\x1b", b"\x1b[", b"\xc3"])), st.data())
+def test_asking_for_the_deadline_changes_none(
+    stream: tuple[bytes, list[bytes]], keys: list[bytes], data: st.DataObject
+) -> None:
+    """It is the same for a core that is asked after every step and for one that is asked at the end."""
+    asked, other = RelayCore(), RelayCore()
+    resize = data.draw(st.integers(-1, len(stream[1])))
+    for step, piece in enumerate(stream[1]):
+        for core in (asked, other):
+            core.from_child(piece, step / 100)
+            if step < len(keys):
+                core.from_user(keys[step], step / 100)
+            if step == resize:
+                core.resized(step / 100)
+        asked.deadline()
+    assert asked.deadline() == other.deadline()
+    assert (asked.to_terminal(), asked.to_child()) == (other.to_terminal(), other.to_child())

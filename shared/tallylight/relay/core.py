@@ -95,6 +95,8 @@ class RelayCore:
         self._owed: list[bytes] = []
         self._owed_at = 0.0
         self._is_fresh = True  # nothing was read since the last reset
+        #: Nothing is due, and only a sequence of interest changes that. A key and its echo cost no further look.
+        self._rests = False
         self._now = 0.0
         self._held_at = 0.0
         self._next_write = 0.0
@@ -109,11 +111,16 @@ class RelayCore:
     def from_child(self, data: bytes, now: float) -> None:
         """The program wrote *data*."""
         self._now = now
-        if len(self._inbox):
-            self._read_on()
         splitter = self._splitter
         holds = splitter.holds
-        splitter.feed(data, self._terminal)
+        if self._rests:
+            if splitter.feed(data, self._terminal):
+                return  # nearly always
+            self._rests = False
+        else:
+            if len(self._inbox):
+                self._read_on()
+            splitter.feed(data, self._terminal)
         if splitter.holds != holds:
             self._held_at = now
         if self._is_changed:
@@ -125,11 +132,11 @@ class RelayCore:
         if not data:
             return
         # An ESC ends what was unfinished: that was the Escape key.
-        if data.startswith(b"\x1b"):
+        if self._owed and data.startswith(b"\x1b"):
             self._pay()
         self._child.append(data)
-        self._keys.note(data, 0, len(data))
-        if self._keys.is_safe:
+        self._keys.note_later(data, data.rfind(b"\x1b"))
+        if self._owed and self._keys.is_safe:
             self._pay()
 
     def tick(self, now: float) -> None:
@@ -139,6 +146,7 @@ class RelayCore:
         if self._owed and now >= self._owed_at + KEY_S:
             self._pay()
         self._now = now
+        self._rests = False
         self._read_on()
         if self._is_changed:
             self._write(now)
@@ -147,6 +155,7 @@ class RelayCore:
 
     def resized(self, now: float) -> None:
         """The terminal has another size, and may be another terminal: tell it everything again."""
+        self._rests = False
         self._records.renew()
         self._mirror.renew()
         self._write(now)
@@ -166,6 +175,7 @@ class RelayCore:
         """
         self._splitter.release(self._terminal)
         self._now = now
+        self._rests = False
         self._read_on(everything=True)
         is_good = exit_code == 0 and not signal
         if is_good or not self._agent:
@@ -182,16 +192,19 @@ class RelayCore:
 
     def to_terminal(self) -> bytes:
         """Take what is ready for the terminal."""
-        return _taken(self._terminal)
+        return _taken(self._terminal) if self._terminal else b""
 
     def to_child(self) -> bytes:
         """Take what is ready for the program."""
-        return _taken(self._child)
+        return _taken(self._child) if self._child else b""
 
     def deadline(self) -> float | None:
         """When `tick` is to be called, perhaps a time that has passed; None if only bytes can change anything."""
-        if not (self._splitter.held or self._owed or self._next_beat or len(self._inbox) or self._is_changed):
+        if self._rests:
             return None  # nearly always
+        if not (self._splitter.held or self._owed or self._next_beat or len(self._inbox) or self._is_changed):
+            self._rests = True
+            return None
         held = self._held_at + HELD_S if self._splitter.held else None
         owed = self._owed_at + KEY_S if self._owed else None
         # Inside a sequence there is nothing to do before its end has come.
@@ -372,8 +385,6 @@ class RelayCore:
 
 def _taken(pieces: list[bytes]) -> bytes:
     """All of *pieces*, which are taken out; one alone is not copied."""
-    if not pieces:
-        return b""
     taken = pieces[0] if len(pieces) == 1 else b"".join(pieces)
     pieces.clear()
     return taken

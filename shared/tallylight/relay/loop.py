@@ -81,6 +81,8 @@ class Relay:
             self._core = make_core()
         self._out, self._in = Queue(outer.fd), Queue(self._inner)
         self._polls: dict[tuple[int, int], select.poll] = {}
+        #: Of these the one while nothing waits for either terminal: nearly always.
+        self._at_rest: select.poll | None = None
         self._program = 0
         self._lines = b""
         self._status: int | None = None
@@ -130,6 +132,8 @@ class Relay:
     def _poll(self) -> select.poll:
         """What waits for signals, the monitor, and what is wanted of both terminals; each is made once."""
         out, into = self._out.size, self._in.size
+        if self._at_rest is not None and not (out or into or self._stops):
+            return self._at_rest
         # Never for more to read than can be written: what the terminal has no room for stays with the program.
         terminal = (_IN if into < MAX_WAITING else 0) | (_OUT if out else 0)
         program = (0 if out or self._stops else _IN) | (_OUT if into else 0)
@@ -139,6 +143,8 @@ class Relay:
             wanted = {self._outer.fd: terminal, self._inner: program, self._signals.fd: _IN, self._pipe: _IN}
             for fd, events in wanted.items():
                 poll.register(fd, events)
+        if not (out or into or self._stops):
+            self._at_rest = poll
         return poll
 
     def _say_goodbye(self) -> None:

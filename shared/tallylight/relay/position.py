@@ -94,7 +94,8 @@ class Position:
 
     def note_later(self, data: bytes, escape: int) -> None:
         """Take all of *data* in, outside of an envelope; its last ESC is at *escape*, which is -1 if it has none."""
-        if escape < 0 and (self._escape >= 0 or self._state is not State.GROUND or len(data) < 3):
+        is_short = len(data) < 3 and not data.isascii()  # which may be the middle of a character
+        if escape < 0 and (self._escape >= 0 or self._state is not State.GROUND or is_short):
             self.note(data, 0, len(data))
         else:
             # What came before does not matter any more: behind an ESC nothing does, and ground stays ground.

@@ -135,19 +135,20 @@ class Splitter:
         self._position.note(data, 0, len(data))
         out.append(data)
 
-    def feed(self, data: bytes, out: list[bytes]) -> None:
-        """Take the next bytes; append to *out* what is to be passed on."""
+    def feed(self, data: bytes, out: list[bytes]) -> bool:
+        """Take the next bytes; append to *out* what is to be passed on. True: that was all, and nothing is held."""
         self.gap = None
         if not data:
-            return
+            return not self._held
         if not (self._held or self._tail or self._position.is_in_envelope):
             # Nearly every piece has nothing in it: one search in it, and no look at what it has instead.
             last = data.rfind(b"\x1b")
             if last < 0 or (self._search(data) is None and not self._is_partial(data, last)):
                 self._position.note_later(data, last)
                 out.append(data)
-                return
+                return True
         self._split(data, out)
+        return False
 
     def _is_partial(self, data: bytes, last: int) -> bool:
         """Whether the ESC at *last*, the last one, may yet become an introducer."""

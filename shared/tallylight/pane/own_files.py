@@ -47,12 +47,20 @@ class OwnFiles:
         """The record of the agent in the foreground, if it keeps one."""
         return self._run.record if self._run is not None else None
 
+    @property
+    def has_files(self) -> bool:
+        """Whether there may be something to be read for this pane."""
+        return self._run is not None or self._ended is not None
+
     def requests(self, tick: int = 0) -> tuple[Request, ...]:
         """All that is to be read for this pane at this *tick*, by a worker; `answered` takes each result."""
-        session = self._said.session if self._said is not None else ""
-        run = None if self.is_calm and tick % CALM_EVERY else self._run
-        record = run.record_request(session, self._title) if run is not None else None
-        return tuple(request for request in (self.file_request(), record) if request is not None)
+        run, record = self._run, None
+        if run is not None and run.record is not None and not (tick % CALM_EVERY and self.is_calm):
+            record = run.record_request(self._said.session if self._said is not None else "", self._title)
+        file = self.file_request()
+        if file is None:
+            return () if record is None else (record,)
+        return (file,) if record is None else (file, record)
 
     def answered(self, request: Request, found: object, now: float) -> None:
         """What a worker has read for one of `requests`; None if nothing was new."""

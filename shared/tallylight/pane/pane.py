@@ -72,6 +72,8 @@ class Pane(OwnFiles):
         self._has_begun = False
         self._pgid = 0
         self._identity = NOBODY
+        #: Whether it had a progress bar at the last look.
+        self._has_bar = False
         #: In how many looks the same program was in the foreground.
         self._unmoved = 0
         self._run: Run | None = None
@@ -230,6 +232,7 @@ class Pane(OwnFiles):
     @kept("a mark of the shell")
     def _marked(self, is_start: bool, exit_code: int | None, now: float) -> None:
         if is_start:
+            self._unmoved = 0
             self._suspect(self.unknown.marked, now)
             self.tracker.command_start(now)
         else:
@@ -255,6 +258,7 @@ class Pane(OwnFiles):
         Of an agent that shows one while it works, its end is the end of a turn. That it is shown decides nothing: it
         may well stay while the agent asks.
         """
+        self._has_bar = is_shown
         self._suspect(lambda: self.unknown.barred(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
@@ -316,6 +320,12 @@ class Pane(OwnFiles):
         if self._unmoved < EAGER_LOOKS or self.is_undecided or (deadline is not None and deadline < until):
             return False
         return self.is_calm or not (self.tracker.wants_output or self.tracker.wants_screen)
+
+    def is_as_it_was(self, pgid: int | None, *, has_bar: bool) -> bool:
+        """Whether a pane at rest, with this foreground and whether there is a progress bar, needs no look so soon."""
+        if pgid != self._pgid or has_bar is not self._has_bar or not self.is_by_leader or self.unknown.program:
+            return False
+        return not self._inbox and self.attention.deadline() is None
 
     def close(self) -> None:
         """The pane is gone."""

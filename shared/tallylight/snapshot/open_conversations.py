@@ -104,6 +104,8 @@ class OpenConversations:
     _tabs: Mapping[str, Tab] = attrs.field(init=False, factory=dict)
     _written: tuple[Pane, ...] = attrs.field(init=False, default=())
     _written_places: list[tuple[object, ...]] = attrs.field(init=False, factory=list)
+    #: Whether these are others by now. `due` is asked much more often than anything changes.
+    _has_moved: bool = attrs.field(init=False, default=False)
     _written_at: float | None = attrs.field(init=False, default=None)
     #: Since when a pane that was written is missing.
     _missing_since: float | None = attrs.field(init=False, default=None)
@@ -131,6 +133,7 @@ class OpenConversations:
             self._missing_since = None
         elif self._missing_since is None:
             self._missing_since = now
+        self._has_moved = self._places() != self._written_places
         self.flush(now)
 
     def due(self, now: float) -> float | None:
@@ -142,7 +145,7 @@ class OpenConversations:
             return None
         if last is None:
             return now
-        if self._places() != self._written_places:
+        if self._has_moved:
             return max(last + INTERVAL_S, now)
         return max(last + REFRESH_S, now)
 
@@ -164,7 +167,7 @@ class OpenConversations:
         if due is None or due > now:
             return
         self._written_at, self._missing_since = now, None
-        self._written, self._written_places = self._panes, self._places()
+        self._written, self._written_places, self._has_moved = self._panes, self._places(), False
         try:
             self._write()
             self.error = ""

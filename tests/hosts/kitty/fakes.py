@@ -17,7 +17,7 @@ from tallylight.hosts import kitty as package
 
 #: Our modules that import kitty's, by which they are made anew for each test.
 _OURS = (
-    "watcher", "agent_list", "answering", "fork", "keys", "host", "colours", "os_titles", "queue", "rollup",
+    "watcher", "agent_list", "answering", "fork", "keys", "host", "colours", "looks", "os_titles", "queue", "rollup",
     "published", "scripts", "settings", "splits", "starter", "surfaces", "tabs", "window_bars", "windows",
 )  # fmt: skip
 #: What is called of each window.
@@ -27,6 +27,7 @@ _OF_THE_TAB_BAR = ("ColorFormatter", "Formatter", "TabAccessor", "TabBar")
 
 class ProgressState(enum.Enum):
     unset = 0
+    shown = 1
 
 
 @attrs.define

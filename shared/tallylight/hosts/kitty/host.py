@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from kitty.fast_data_types import add_timer, remove_timer
-from kitty.progress import ProgressState
 from kitty.utils import log_error
 
 from tallylight.actions.once import Once
@@ -28,9 +27,10 @@ from tallylight.hosts.kitty import requests as kitty_requests
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.attached import Attached
 from tallylight.hosts.kitty.features import Features
+from tallylight.hosts.kitty.looks import Looks
 from tallylight.hosts.kitty.notifications import Notices
 from tallylight.hosts.kitty.own_files import FileReader
-from tallylight.hosts.kitty.published import Published
+from tallylight.hosts.kitty.published import Change, Published
 from tallylight.hosts.kitty.settings import Settings, SettingsReader
 from tallylight.hosts.kitty.store import Store
 from tallylight.hosts.kitty.surfaces import Surfaces
@@ -39,7 +39,6 @@ from tallylight.hosts.projects import Projects
 from tallylight.hosts.worker import LEND_EVERY_S, Worker
 from tallylight.model.decision import Decision
 from tallylight.pane.pane import Look, Pane
-from tallylight.pane.screen_looks import CALM_EVERY
 from tallylight.snapshot.requests import Request
 from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.mutes import Mutes
@@ -73,20 +72,21 @@ class KittyHost:
         self._panes: dict[int, Pane] = {}
         self._published = Published()
         self._turns = Turns()
-        self._files = FileReader(self._panes, self.worker, self.guarded, _log, heard=self._turns.wake)
+        self._looks = Looks(boss, self._panes, self._pane, self._turns)
+        self._files = FileReader(self._panes, self.worker, self.guarded, _log, heard=self._answered)
         self._projects = Projects(self.worker.submit)
         self._store = Store(self.worker, _log)
         self._kept = Kept(
             "kitty", self.worker.submit, told=_log, resumable=functools.partial(answering.resumable, self)
         )
+        #: Panes that were told of what was read for them, and have yet to be looked through for what is new.
+        self._told: set[int] = set()
         #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
         self._is_unsaved = self._is_redrawn = False
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
         self._timer: int | None = None
         self._ticks, self._timer_s = 0, 0.0
-        #: The windows that a person could see when that was last looked at.
-        self._visible: set[int] = set()
         self.surfaces = Surfaces(boss, self._panes, self.guarded, self.failed)
         self._rollup, self._tabs = self.surfaces.rollup, self.surfaces.tabs
         self._attached = Attached(self.worker, self.guarded("attached sessions", self.surfaces.redraw))
@@ -130,6 +130,7 @@ class KittyHost:
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
         self.config = config
+        self._looks.rest_s = 2 * REST_TICKS * config.poll_s
         self.surfaces.apply(config)
         for pane in self._panes.values():
             pane.tracker.timing = config.timing
@@ -210,7 +211,7 @@ class KittyHost:
 
     def on_focus_change(self) -> None:
         """Another window has the focus."""
-        self._look_at_visible(time.monotonic(), ())
+        self._looks.look_at_visible(time.monotonic(), ())
         self.surfaces.follow()
 
     def on_close(self, window: Any) -> None:
@@ -233,24 +234,25 @@ class KittyHost:
         now = time.monotonic()
         late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
         self._last_tick = now
-        windows = kitty_windows.watched(self.boss)
-        for id_ in [id_ for id_ in self._panes if id_ not in windows]:
-            self._drop(id_)
         self._ticks += 1
+        windows = self._looks.watched(anew=self._ticks % ALL_EVERY == 0)
+        for id_ in self._panes.keys() - windows:
+            self._drop(id_)
         if late > SUSPENDED_S:
             for pane in self._panes.values():
                 pane.tracker.pause(late)
-        self._turns.begin(windows, kitty_windows.visible(self.boss) & windows.keys())
+        self._looks.begin()
         looked, awake = self._look(now), self._turns.awake(self._panes)
-        self._files.ask({id_: self._panes[id_] for id_ in (awake if self._ticks % 2 else self._panes)}, self._ticks)
-        if self._ticks % 2:
-            self.surfaces.follow()
         self.guarded("settings", self._settings.look)(now)
         self.guarded("attached sessions", self._attached.look)(now, windows)
         # In a call of its own: going to a window is work for kitty, too.
         self.guarded("requests", self._store.take)(
             lambda asked: add_timer(self.guarded("requests", lambda _: self.carry_out(asked)), 0, False)
         )
+        # After all else that a worker is asked for: it is lent time once.
+        self._ask_for_files(awake)
+        if self._ticks % 2:
+            self.surfaces.follow()
         for call in self.each_tick:
             call()
         ids = {*looked, *awake}
@@ -262,22 +264,17 @@ class KittyHost:
 
     def _look(self, now: float) -> list[int]:
         """Look at the panes whose turn it is, as far as there is time; which these were."""
-
-        def at(id_: int) -> bool:
-            if (window := self.boss.window_id_map.get(id_)) is None:
-                return False
-            pane = self._pane(id_)
-            self._look_at_foreground(window, pane, now)
-            if not pane.is_calm or (id_ + self._ticks) % CALM_EVERY == 0 or not self._turns.looks_often:
-                pane.screen(functools.partial(screens.look, window), now)
-            pane.progress(window.progress.state is not ProgressState.unset, now)
-            pane.tick(now)
-            return pane.rests(now + 2 * REST_TICKS * self.config.poll_s)
-
-        looked = self._turns.look(at)
+        looked = self._looks.look(now, self._ticks)
         self._projects.tell(self._panes[id_] for id_ in looked if id_ in self._panes)
-        self._look_at_visible(now, looked)
         return looked
+
+    def _ask_for_files(self, awake: Iterable[int]) -> None:
+        """Have the agents' own files read: in every other tick only of those that do not rest or are seen."""
+        asked = self._panes.items()
+        if self._ticks % 2:
+            ids = {*awake, *self._looks.visible} & self._panes.keys()
+            asked = {id_: self._panes[id_] for id_ in ids}.items()
+        self._files.ask({id_: pane for id_, pane in asked if pane.has_files}, self._ticks)
 
     def _pane(self, id_: int) -> Pane:
         pane = self._panes.get(id_)
@@ -291,6 +288,12 @@ class KittyHost:
             self._is_unsaved = self._is_redrawn = True
         return pane
 
+    def _answered(self, id_: int) -> None:
+        """The pane of window *id_* was told of what was read for it. It is looked at if something is expected of it."""
+        self._told.add(id_)
+        if (pane := self._panes.get(id_)) is not None and not pane.rests(time.monotonic() + self._looks.rest_s):
+            self._turns.wake(id_)
+
     def _drop(self, id_: int) -> None:
         pane = self._panes.pop(id_, None)
         if pane is not None:
@@ -301,21 +304,12 @@ class KittyHost:
                 self.guarded("notifications", self._notices.close)(id_, now)
             self._is_unsaved = self._is_redrawn = True
         self._published.forget(id_)
-        self._turns.forget(id_)
+        self._looks.forget(id_)
 
     def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
         pgid = kitty_windows.foreground(self.boss, window)
         if pgid is not None:
             pane.foreground(pgid, now)
-
-    def _look_at_visible(self, now: float, ids: Iterable[int] | None = None) -> None:
-        """Tell the panes of *ids*, None for all, and those that came into sight or left it, whether they are seen."""
-        visible = kitty_windows.visible(self.boss)
-        changing = visible | self._visible
-        self._visible = visible
-        for id_ in self._panes if ids is None else changing.union(ids):
-            if (pane := self._panes.get(id_)) is not None:
-                pane.look(id_ in visible, now)
 
     # What a person wants -------------------------------------------------------------------------------------
 
@@ -332,22 +326,28 @@ class KittyHost:
         now = time.monotonic()
         for request in requests:
             kitty_requests.carry_out(request, self.boss, self._panes, self._mutes, self.config.notify.snooze_min, now)
-        self._look_at_visible(now)
+        self._looks.look_at_visible(now, self._panes)
         self._after(now)
 
     # What is shown -------------------------------------------------------------------------------------------
 
     def _after(self, now: float, ids: Collection[int] | None = None) -> None:
         """Show what has changed in *ids*, None for all; see to it that what will change soon is looked at in time."""
-        panes = self._panes
-        changed = [
-            id_ for id_ in (panes if ids is None else ids) if id_ in panes and self._published.is_stale(id_, panes[id_])
-        ]
-        for id_ in changed:
-            self._turns.wake(id_)
-            self._published.publish(id_, self._panes[id_], self.boss.window_id_map.get(id_), now)
-        self._is_unsaved = self._is_unsaved or bool(changed)
-        if changed or self._is_redrawn:
+        panes, published = self._panes, self._published
+        told, self._told = self._told, set()
+        looked = panes.keys() if ids is None else {*ids, *told}
+        published.may_be_new(looked)
+        for id_ in list(looked):
+            pane = panes.get(id_)
+            change = published.change(id_, pane) if pane is not None else Change.NONE
+            if pane is None or change is Change.NONE:
+                continue
+            if change is Change.SHOWN or not pane.rests(now + self._looks.rest_s):
+                self._turns.wake(id_)
+            published.publish(id_, pane, self.boss.window_id_map.get(id_), now)
+            self._is_unsaved = True
+            self._is_redrawn = self._is_redrawn or change is Change.SHOWN
+        if self._is_redrawn:
             self._is_redrawn = False
             self.surfaces.redraw()
         if self._is_unsaved:
@@ -358,7 +358,7 @@ class KittyHost:
 
     def _entries_to_keep(self, now: float) -> tuple[PaneEntry, ...]:
         """Every pane, for the snapshot that is written now; what is open in them is kept, too."""
-        entries = self.entries(now)
+        entries = self._published.entries(self._panes, lambda id_, pane: self._entry(id_, pane, now), now)
         self._kept.publish(entries, kitty_windows.tabs(self.boss))
         return entries
 

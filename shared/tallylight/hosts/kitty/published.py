@@ -5,7 +5,8 @@ snapshot. What has not changed of a pane is not made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import enum
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -17,7 +18,17 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 
 #: What is published on every pane that has something to say.
 PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
+#: At most so old, in seconds, is what a snapshot says of a pane of which nothing was heard.
+ALL_S = 1.0
 _NOTHING: tuple[str | None, ...] = (None,) * len(PUBLISHED)
+
+
+class Change(enum.Enum):
+    """How far what is new of a pane goes: nowhere, into the snapshot alone, or to what kitty shows as well."""
+
+    NONE = 0
+    TOLD = 1
+    SHOWN = 2
 
 
 @attrs.frozen
@@ -25,7 +36,8 @@ class _Shown:
     """What was last published of a pane."""
 
     decision: Decision
-    #: What else of the pane stands in the snapshot.
+    #: What else of the pane shows in kitty, and what stands in the snapshot alone.
+    seen: tuple[object, ...]
     more: tuple[object, ...]
     variables: tuple[str | None, ...]
 
@@ -38,14 +50,20 @@ class Published:
     #: The entry of each pane in the snapshot, the decision in it, and all else that it was made of.
     _entries: dict[int, tuple[Decision, tuple[object, ...], PaneEntry]] = attrs.field(init=False, factory=dict)
 
-    def is_stale(self, id_: int, pane: Pane) -> bool:
-        """Whether others have yet to be told of what *pane* shows now."""
+    #: Of these something may be new since the last snapshot; and when all entries were last looked at.
+    _dirty: set[int] = attrs.field(init=False, factory=set)
+    _all_at: float = attrs.field(init=False, default=float("-inf"))
+
+    def change(self, id_: int, pane: Pane) -> Change:
+        """What others have yet to be told of *pane*."""
         shown, decision = self._shown.get(id_), pane.decision
         if shown is None:
-            return decision.is_lit
-        if shown.more != _more(pane):
-            return True
-        return shown.decision is not decision and _words(shown.decision) != _words(decision)
+            return Change.SHOWN if decision.is_lit else Change.NONE
+        if shown.seen != _seen(pane):
+            return Change.SHOWN
+        if shown.decision is not decision and _words(shown.decision) != _words(decision):
+            return Change.SHOWN
+        return Change.TOLD if shown.more != _more(pane) else Change.NONE
 
     def publish(self, id_: int, pane: Pane, window: Any, now: float) -> None:
         """Put the decision into the user variables of *window*; take them away when there is nothing to say."""
@@ -60,18 +78,38 @@ class Published:
         for name, value, old in zip(PUBLISHED, variables, known, strict=True):
             if window is not None and value != old:
                 window.set_user_var(name, value)
-        self._shown[id_] = _Shown(decision, _more(pane), variables)
+        self._shown[id_] = _Shown(decision, _seen(pane), _more(pane), variables)
 
     def entry(self, id_: int, window: Any, pane: Pane, terminal: str, epoch: Callable[[float], float]) -> PaneEntry:
         """The *pane* of *window*, which may be gone, as the snapshot has it; *epoch* makes seconds since the epoch."""
         decision = pane.decision
         place = (window.title, window.tab_id, window.os_window_id) if window is not None else None
-        parts = _more(pane), _beside(pane), place, terminal, epoch(0.0)
+        parts = _seen(pane), _more(pane), _beside(pane), place, terminal, epoch(0.0)
         known = self._entries.get(id_)
         # The same decision, not an equal one: comparing them costs as much as to make the entry.
         if known is None or known[0] is not decision or known[1] != parts:
             known = self._entries[id_] = decision, parts, windows.entry(id_, window, pane, epoch, terminal)
         return known[2]
+
+    def may_be_new(self, ids: Iterable[int]) -> None:
+        """Something may be new of *ids* since the last snapshot."""
+        self._dirty.update(ids)
+
+    def entries(
+        self, panes: Mapping[int, Pane], make: Callable[[int, Pane], PaneEntry], now: float
+    ) -> tuple[PaneEntry, ...]:
+        """
+        All *panes* as the snapshot of monotonic *now* has them; *make*, which asks `entry`, makes what may be new.
+
+        What kitty alone knows of the others, such as their tabs, is asked for every `ALL_S`.
+        """
+        known, dirty = self._entries, self._dirty
+        self._dirty = set()
+        if not 0 <= now - self._all_at < ALL_S:
+            self._all_at, known = now, {}
+        return tuple(
+            known[id_][2] if id_ in known and id_ not in dirty else make(id_, pane) for id_, pane in panes.items()
+        )
 
     def forget(self, id_: int) -> None:
         """The window is gone."""
@@ -84,8 +122,12 @@ def _words(decision: Decision) -> tuple[object, ...]:
     return decision.status, decision.kind, decision.reason.source, decision.reason.rule, decision.report
 
 
+def _seen(pane: Pane) -> tuple[object, ...]:
+    return pane.attention.facts, pane.clean_title
+
+
 def _more(pane: Pane) -> tuple[object, ...]:
-    return pane.attention.facts, pane.tracker.revision, pane.clean_title, pane.pace
+    return pane.tracker.revision, pane.pace
 
 
 def _beside(pane: Pane) -> tuple[object, ...]:

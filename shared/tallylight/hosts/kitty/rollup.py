@@ -43,6 +43,8 @@ class TabRollup:
     _titles: dict[int, str] = attrs.field(init=False, factory=dict)
     #: The tabs whose waiting agents are all snoozed: their light is steady.
     _snoozed: set[int] = attrs.field(init=False, factory=set)
+    #: The OS windows that have a light that waits, and is not snoozed.
+    _waiting: list[int] = attrs.field(init=False, factory=list)
     #: The tabs in which a pane is done beside one that works.
     _finished: set[int] = attrs.field(init=False, factory=set)
     _timer: int | None = attrs.field(init=False, default=None)
@@ -91,6 +93,12 @@ class TabRollup:
                     snoozed.add(tab.id)
         self._lights, self._owners, self._titles, self._snoozed = lights, owners, titles, snoozed
         self._finished = finished
+        lit = {id_ for id_, decision in lights.items() if decision.status is Status.WAITING} - snoozed
+        self._waiting = [
+            manager.os_window_id
+            for manager in (self.boss.all_tab_managers if lit else ())
+            if any(tab.id in lit for tab in manager)
+        ]
 
     def decision(self, window: Any) -> Decision:
         """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""
@@ -120,16 +128,10 @@ class TabRollup:
             self._timer = add_timer(self.guarded("pulse", self._beat), 1 / paint.PULSE_HZ, True)
 
     def pulsing(self) -> list[Any]:
-        """The tab managers whose tab bar shows a light that waits."""
-        if not self.pulses:
-            return []
-        lit = {id_ for id_, decision in self._lights.items() if decision.status is Status.WAITING}
-        waiting = lit - self._snoozed
-        return [
-            manager
-            for manager in (self.boss.all_tab_managers if waiting else ())
-            if windows.shows_tab_bar(manager) and any(t.id in waiting for t in manager)
-        ]
+        """The tab managers whose tab bar shows a light that waits, as of the last `refresh`."""
+        managers = self.boss.os_window_map
+        found = [managers.get(id_) for id_ in self._waiting] if self.pulses else []
+        return [manager for manager in found if manager is not None and windows.shows_tab_bar(manager)]
 
     def _beat(self, timer: int | None) -> None:
         pulsing = self.pulsing()

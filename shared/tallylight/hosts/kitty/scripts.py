@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import socket
 import time
 from collections.abc import Sequence
@@ -95,6 +96,8 @@ class Scripts:
 
     host: KittyHost
     _listener: socket.socket | None = None
+    #: Asked before the listener is: that nobody is there is what it nearly always says, and an exception is dear.
+    _door: select.poll = attrs.Factory(select.poll)
     _callers: list[_Caller] = attrs.Factory(list)
     _timer: int | None = None
     #: Who started which pane; what a person said to whom; and whom they are being asked about.
@@ -110,6 +113,7 @@ class Scripts:
         """The socket is there, or what is wrong."""
         if isinstance(result, socket.socket):
             self._listener = result
+            self._door.register(result, select.POLLIN)
         elif not isinstance(result, SnapshotError):  # of the directory the snapshot tells, which lies in it, too
             log_error(f"tallylight: scripts: {result}; nothing can be asked of this kitty")
 
@@ -117,7 +121,7 @@ class Scripts:
         """Take those who have come; what they ask is heard from now on until all have gone."""
         if self._listener is None:
             return
-        while len(self._callers) < MAX_CALLERS:
+        while len(self._callers) < MAX_CALLERS and self._door.poll(0):
             try:
                 connection, _ = self._listener.accept()
             except OSError:

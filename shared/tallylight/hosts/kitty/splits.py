@@ -9,7 +9,7 @@ it, and no window changes its size for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any, Protocol
 
 import attrs
@@ -114,32 +114,37 @@ class SplitLights:
         found: dict[int, tuple[Badge, object]] = {}
         # In the other tabs nobody sees a corner; they are looked at when one of them comes to the front.
         fronts = [manager.active_tab for manager in self.boss.all_tab_managers] if self.is_on else []
-        for window in (window for tab in fronts if tab is not None for window in tab):
-            id_ = window.id
-            if id_ not in self.panes:
-                continue
-            decision = self.decision(window)
-            if not decision.is_lit or decision.status is Status.IDLE:
-                continue
-            if is_split(window) and not has_title_bar(window):
+        for tab in fronts:
+            for id_, decision, window in self._lit(tab) if tab is not None else ():
                 size = cell_size_for_window(window.os_window_id)
                 badge = Badge(lights.mark(decision.status, decision.kind), self.colours[decision.status])
                 found[id_] = badge, (window.os_window_id, window.tab_id, window.geometry, size)
         return found
 
+    def _lit(self, tab: Any) -> list[tuple[int, Decision, Any]]:
+        """The windows of *tab* that are to have a badge, if it shows several, and what each of them shows."""
+        lit = []
+        for window in tab:
+            if (id_ := window.id) in self.panes:
+                decision = self.decision(window)
+                if decision.is_lit and decision.status is not Status.IDLE and not has_title_bar(window):
+                    lit.append((id_, decision, window))
+        split = splits_of(tab) if lit else frozenset()
+        return [one for one in lit if one[0] in split and is_large(one[2])]
 
-def is_split(window: Any) -> bool:
-    """Whether *window* is seen beside another one in its tab, and large enough for a mark."""
-    tab = window.tabref()
-    if (
-        tab is None
-        or tab.windows.num_groups < 2
-        or window.screen.columns < MIN_COLUMNS
-        or window.screen.lines < MIN_LINES
-    ):
-        return False
+
+def splits_of(tab: Any) -> Set[int]:
+    """The windows of *tab* that are seen beside another one."""
+    if tab.windows.num_groups < 2:
+        return frozenset()
     groups = list(tab.windows.iter_all_layoutable_groups(only_visible=True))
-    return len(groups) > 1 and any(group.active_window_id == window.id for group in groups)
+    return {group.active_window_id for group in groups} if len(groups) > 1 else frozenset()
+
+
+def is_large(window: Any) -> bool:
+    """Whether *window* is large enough for a mark."""
+    screen = window.screen
+    return bool(screen.columns >= MIN_COLUMNS and screen.lines >= MIN_LINES)
 
 
 def has_title_bar(window: Any) -> bool:

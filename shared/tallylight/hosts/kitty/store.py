@@ -104,10 +104,9 @@ class Store:
     # Requests ------------------------------------------------------------------------------------------------
 
     def take(self, taken: Callable[[Sequence[Request]], None]) -> None:
-        """Look for requests; *taken* is called with what there is, soon."""
+        """Have requests looked for; *taken* is called with what there is, once the worker was lent time."""
         if self._opened is not None:
             self.worker.submit("requests", self._opened.spool.take, lambda result: self._taken(result, taken))
-            self.worker.lend()
 
     def _taken(self, result: object, taken: Callable[[Sequence[Request]], None]) -> None:
         if isinstance(result, list) and result:

@@ -7,7 +7,7 @@ What kitty itself knows of its windows: who is in the foreground, what they are 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 import attrs
@@ -24,13 +24,26 @@ from tallylight.wire.values import is_number
 
 def foreground(boss: Any, window: Any) -> int | None:
     """The process group in the foreground of *window*, 0 for none; None if the window is on its way out."""
+    return group(window) if window.id in boss.window_id_map else None
+
+
+def group(window: Any) -> int | None:
+    """The same of a *window* that its boss is known to have."""
     # One whose child has ended has a closed descriptor, or one that is another window's by now.
-    if window.id not in boss.window_id_map or window.child.child_fd is None:
+    fd = window.child.child_fd
+    if fd is None:
         return None
     try:
-        return os.tcgetpgrp(window.child.child_fd)
+        return os.tcgetpgrp(fd)
     except OSError:
         return 0
+
+
+def ids(boss: Any) -> Set[int]:
+    """The ids of all windows of *boss*."""
+    # kitty keeps weak references; to ask each whether it still stands for a window takes longer than to look at some.
+    found: Set[int] = getattr(boss.window_id_map, "data", boss.window_id_map).keys()
+    return found
 
 
 def is_watched(window: Any) -> bool:

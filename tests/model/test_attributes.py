@@ -140,18 +140,28 @@ def test_what_it_does_not_know_is_refused() -> None:
 
 #: What nobody needs who is to start at once: to load it takes longer than all else, and more memory.
 DEAR = {"attr", "attrs", "inspect", "dataclasses"}
+#: What names the agents is loaded by a child that tells the name.
+_TABLES = "tallylight.agents.names"
+_RELAY = (
+    "from tallylight.cli.run import make_core; core = make_core(['claude'])\n"
+    "core.from_child(b'\\x1b]1338;state=working\\x07', 1.0)\n"
+)
 
 
 @pytest.mark.parametrize(
     ("load", "dear"),
     [
         ("import tallylight.cli.status", DEAR),
-        ("from tallylight.cli.run import make_core; make_core(['claude'])", DEAR | {"typing", "pathlib", "shlex"}),
+        ("from tallylight.relay import shell", DEAR | {"collections", "contextlib", "enum", "re", "signal"}),
+        (f"{_RELAY}assert core.reports()[0].agent == 'claude'", DEAR | {"typing", "pathlib", "shlex", "json", _TABLES}),
     ],
-    ids=["status", "relay"],
+    ids=["status", "monitor", "relay"],
 )
 def test_who_loads_no_attrs(load: str, dear: set[str], tmp_path: Path) -> None:
-    """`tally status` and a relay start without attrs and what it needs; a relay keeps no other large module either."""
+    """
+    `tally status` and a relay start without attrs and what it needs; neither a relay nor its monitor, which has what
+    the relay had loaded at its start, keeps another large module.
+    """
     code = f"import sys; sys.path.insert(0, {str(SHARED)!r})\n{load}\nprint(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-IS", "-c", code],

@@ -75,20 +75,55 @@ def main(argv: list[str]) -> int:
 
 def make_core(command: list[str], *, passthrough: bool = False) -> RelayCore:
     """The core for *command* in this terminal, or in the multiplexer this terminal is one of."""
-    from tallylight.agents import agent_files
-    from tallylight.evidence.foreground import identify
-    from tallylight.evidence.process import Process
+    import functools
+
     from tallylight.relay.core import RelayCore
     from tallylight.wire import tty
 
-    agents = agent_files.named_agents(os.environ)  # what is wrong with a user's file is the host's to say
-    agent = identify([Process(os.getpid(), argv=tuple(command))], agents).agent
     environ = dict(os.environ)
     multiplexer = tty.multiplexer(environ)
     return RelayCore(
         passthrough=passthrough,
-        agent=agent.name if agent else "",
+        agent=functools.cache(lambda: _ask_for_agent(command)),
         wrap=(lambda data: tty.wrap(data, environ)) if multiplexer else None,
         screen=multiplexer == "screen",
         heartbeat=HEARTBEAT_S if "WEZTERM_PANE" in environ else None,
     )
+
+
+def _ask_for_agent(command: list[str]) -> str:
+    """
+    The name of the agent that *command* is, told by a child: the tables that name all of them go with it.
+
+    They take a megabyte, as long as the program runs, for one word.
+    """
+    import signal
+
+    read_end, write_end = os.pipe()
+    try:
+        child = os.fork()
+    except OSError:
+        os.close(read_end)
+        os.close(write_end)
+        return _agent_of(command)
+    if not child:
+        try:
+            signal.set_wakeup_fd(-1)  # the relay's
+            os.write(write_end, _agent_of(command).encode())
+        finally:
+            os._exit(0)
+    os.close(write_end)
+    name = os.read(read_end, 4096)
+    os.close(read_end)
+    os.waitpid(child, 0)
+    return name.decode()
+
+
+def _agent_of(command: list[str]) -> str:
+    from tallylight.agents import agent_files
+    from tallylight.evidence.foreground import identify
+    from tallylight.evidence.process import Process
+
+    agents = agent_files.named_agents(os.environ)  # what is wrong with a user's file is the host's to say
+    agent = identify([Process(os.getpid(), argv=tuple(command))], agents).agent
+    return agent.name if agent else ""

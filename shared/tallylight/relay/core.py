@@ -61,7 +61,8 @@ class RelayCore:
     """
     One program in one terminal.
 
-    *agent* is the name of the agent if the program is one the host knows: the host then sees for itself how it ends.
+    *agent* is the name of the agent if the program is one the host knows: the host then sees for itself how it ends. A
+    function is asked for it when the program first says something.
     *wrap* puts our own writes into the envelope of the multiplexer around us. *observe* is told every report.
     """
 
@@ -69,7 +70,7 @@ class RelayCore:
         self,
         *,
         passthrough: bool = False,
-        agent: str = "",
+        agent: str | Callable[[], str] = "",
         mirror: bool = True,
         wrap: Callable[[bytes], bytes] | None = None,
         screen: bool = False,
@@ -77,12 +78,12 @@ class RelayCore:
         heartbeat: float | None = None,
     ) -> None:
         self._passthrough = passthrough
-        self._agent = agent
+        self._agent = agent if callable(agent) else lambda: agent
         self._wrap = wrap
         self._observe = observe
         self._mirror = Mirror(is_wanted=mirror)
         self._splitter = Splitter(self._take, self._reset, self._open if wrap else None, screen=screen)
-        self._records = records.Records(agent)
+        self._records = records.Records(self._agent)
         self._inbox = Inbox(self._records.has, PACE)
         #: A notification that is yet to be told.
         self._attention = ""
@@ -178,7 +179,7 @@ class RelayCore:
         self._rests = False
         self._read_on(everything=True)
         is_good = exit_code == 0 and not signal
-        if is_good or not self._agent:
+        if len(self._records) and (is_good or not self._agent()):
             self._conclude(now, is_good=is_good)
         self._mirror.clear()
         self._pay()
@@ -292,8 +293,8 @@ class RelayCore:
 
     def _notify(self, report: Report) -> None:
         """Tell a notification of an agent that says nothing else; what speaks a protocol needs no such hint."""
-        if self._agent and not len(self._records):
-            self._attention = osc1338.encode_payload(attributes.evolve(report, agent=self._agent))
+        if not len(self._records) and (agent := self._agent()):
+            self._attention = osc1338.encode_payload(attributes.evolve(report, agent=agent))
         if self._observe:
             self._observe(report)
 

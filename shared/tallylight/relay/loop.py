@@ -8,11 +8,8 @@ not wake at all. The program is read while nothing waits for the terminal, and t
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import os
 import select
-import signal
 import termios
 from time import monotonic
 
@@ -21,6 +18,7 @@ from tallylight.relay.queue import Queue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable
     from typing import Protocol
 
@@ -36,6 +34,8 @@ if TYPE_CHECKING:
         def deadline(self) -> float | None: ...
         def to_terminal(self) -> bytes: ...
         def to_child(self) -> bytes: ...
+else:
+    import _signal as signal  # without names for the numbers, which load as much again as all of this
 
 
 #: One read. The kernel hands out a terminal's bytes in pieces of at most 4 KiB: behind a large one there may be more.
@@ -92,9 +92,12 @@ class Relay:
         self._cwd = ""
         self.refusal = 0
 
-    @functools.cached_property
-    def _core(self) -> Core:
-        return self._make_core()
+    def __getattr__(self, name: str) -> Core:
+        """The core, the first time that it is asked for."""
+        if name != "_core":
+            raise AttributeError(name)
+        self._core = core = self._make_core()
+        return core
 
     @property
     def _has_core(self) -> bool:
@@ -330,7 +333,7 @@ class Relay:
 
     def _resume(self) -> None:
         # A terminal that is gone has no modes; the next look at it will say that it is gone.
-        with contextlib.suppress(termios.error):
+        with pty.ignoring(termios.error):
             self._outer.enter_raw()
         pty.copy_size(self._outer.fd, self._inner)
         self._core.attached(monotonic())
@@ -352,10 +355,10 @@ def _cwd(pid: int) -> str:
 
 
 def _kill(pid: int, number: int) -> None:
-    with contextlib.suppress(OSError):
+    with pty.ignoring(OSError):
         os.kill(pid, number)
 
 
 def _reap(pid: int) -> None:
-    with contextlib.suppress(ChildProcessError):
+    with pty.ignoring(ChildProcessError):
         os.waitpid(pid, 0)

@@ -15,11 +15,9 @@ left. A shell with job control has mostly done that already; a script has not.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import os
-import signal
 import sys
 import termios
 
@@ -27,8 +25,11 @@ from tallylight.relay import pty, signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from types import FrameType
     from typing import NoReturn
+else:
+    import _signal as signal  # without names for the numbers, which load as much again as all of this
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 #: Names the terminal and the session the relay has made, for one that is started inside it.
@@ -107,17 +108,17 @@ class _Monitor:
         os._exit(NOT_EXECUTABLE)
 
     def _say(self, line: str) -> None:
-        with contextlib.suppress(OSError):  # nobody may listen any more
+        with pty.ignoring(OSError):  # nobody may listen any more
             os.write(self._pipe, f"{line}\n".encode())
 
     def _leave_terminal(self) -> None:
         """Take the foreground, so that our end does not hang up on what the program has left running in its group."""
-        with contextlib.suppress(OSError):
+        with pty.ignoring(OSError):
             os.tcsetpgrp(self._slave, os.getpgrp())
 
     def _continue(self, _number: int, _frame: FrameType | None) -> None:
         if self._program:
-            with contextlib.suppress(OSError):
+            with pty.ignoring(OSError):
                 os.killpg(self._program, signal.SIGCONT)
 
     def _hung_up(self, _number: int, _frame: FrameType | None) -> None:
@@ -136,7 +137,7 @@ class _Monitor:
 
 def _own_group(pid: int) -> None:
     """Both sides do it, for nobody knows which comes first."""
-    with contextlib.suppress(OSError):
+    with pty.ignoring(OSError):
         os.setpgid(pid, pid)
 
 

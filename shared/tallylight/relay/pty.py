@@ -7,7 +7,6 @@ descriptors 0 and 1 share theirs with the shell. Its modes are put back exactly 
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import os
@@ -16,6 +15,20 @@ import termios
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+class ignoring:  # noqa: N801 - as a word of the language
+    """`contextlib.suppress`, without all that it loads: the monitor holds that for as long as its program runs."""
+
+    def __init__(self, *errors: type[BaseException]) -> None:
+        self._errors = errors
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        return kind is not None and issubclass(kind, self._errors)
+
 
 #: rows, columns, width and height in pixels: four shorts.
 _NO_SIZE = bytes(8)
@@ -40,7 +53,7 @@ class Outer:
         """Put the modes back. A terminal that is gone has none."""
         if self._is_raw:
             self._is_raw = False
-            with contextlib.suppress(termios.error):
+            with ignoring(termios.error):
                 set_modes(self.fd, self.saved)
 
     def close(self) -> None:
@@ -116,7 +129,7 @@ def open_inner(outer: Outer) -> tuple[int, int]:
 
 def copy_size(source: int, target: int) -> None:
     """Give *target* the size of *source*, in cells and in pixels. The kernel tells its program if that is new."""
-    with contextlib.suppress(OSError):  # one of them may be gone, which the next read will say
+    with ignoring(OSError):  # one of them may be gone, which the next read will say
         fcntl.ioctl(target, termios.TIOCSWINSZ, fcntl.ioctl(source, termios.TIOCGWINSZ, _NO_SIZE))
 
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections import deque
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections import deque
+else:
+    from _collections import deque  # the one of `collections`, which loads much else
 
 
 class Queue:

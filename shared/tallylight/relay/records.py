@@ -15,7 +15,7 @@ them. What a report costs depends on those limits and not on how many came befor
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tallylight.model import attributes
 from tallylight.model.report import Report, Source
@@ -58,9 +58,9 @@ class _Record:
 
 
 class Records:
-    """All records of one relay. *agent* names those that do not say whose they are."""
+    """All records of one relay. *agent* is asked who those are of that do not say it."""
 
-    def __init__(self, agent: str = "", *, limit: int = MAX_RECORDS) -> None:
+    def __init__(self, agent: Callable[[], str] = str, *, limit: int = MAX_RECORDS) -> None:
         self._agent = agent
         self._limit = limit
         self._records: OrderedDict[str, _Record] = OrderedDict()
@@ -266,7 +266,7 @@ class Records:
             record = self._records.get(above)
             if record and (agent := record.merged().agent):
                 return attributes.evolve(report, agent=agent)
-        return attributes.evolve(report, agent=self._agent) if self._agent else report
+        return attributes.evolve(report, agent=agent) if (agent := self._agent()) else report
 
 
 def _payload(report: Report) -> str:

@@ -9,12 +9,17 @@ terminal has changed. A signal that was ignored when the relay started is ignore
 from __future__ import annotations
 
 import os
-import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
+    from collections.abc import Callable
     from types import FrameType
-    from typing import NoReturn
+    from typing import Any, NoReturn, TypeAlias
+
+    Handler: TypeAlias = Callable[[int, FrameType | None], Any] | int | None
+else:
+    import _signal as signal  # without names for the numbers, which load as much again as all of this
 
 #: Passed on to the program, as they would have reached it.
 PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
@@ -40,7 +45,7 @@ class Signals:
         os.set_blocking(self.fd, False)
         os.set_blocking(self._write, False)
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        self._before = {number: signal.getsignal(number) for number in COLLECTED}
+        self._before: dict[int, Handler] = {number: signal.getsignal(number) for number in COLLECTED}
         for number in COLLECTED:
             signal.signal(number, _collect)
 
@@ -53,7 +58,7 @@ class Signals:
 
     def is_deadly(self, number: int) -> bool:
         """Whether *number* would have ended this process, had it not been collected."""
-        return number in _DEADLY and self._before[signal.Signals(number)] != signal.SIG_IGN
+        return number in _DEADLY and self._before[number] != signal.SIG_IGN
 
     def close(self) -> None:
         """Put every handler back."""

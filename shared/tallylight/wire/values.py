@@ -10,7 +10,7 @@ Standard library only: the installer starts before there is anything else.
 
 from __future__ import annotations
 
-import json
+import functools
 import math
 import re
 
@@ -18,6 +18,7 @@ from tallylight.model.errors import DecodeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import json
     from typing import Any, NoReturn
 
 #: What is nested deeper is refused: to write, compare or show it could exhaust the stack.
@@ -41,13 +42,13 @@ def load(data: str | bytes, *, strict: bool = False) -> Any:
     """
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
-        found = (_STRICT if strict else _LENIENT).decode(text)
+        found = _decoder(strict=strict).decode(text)
     except DecodeError:
         raise
     except RecursionError:
         raise DecodeError("malformed", _NESTED) from None
     except ValueError as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
+        reason = getattr(error, "msg", "it cannot be read")  # a JSONDecodeError's
         raise DecodeError("malformed", f"is not JSON: {reason}") from None
     if _is_deep(found):
         raise DecodeError("malformed", _NESTED)
@@ -144,10 +145,15 @@ def _strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_LENIENT = json.JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=_no_constant)
-_STRICT = json.JSONDecoder(
-    parse_int=_strict_integer,
-    parse_float=_strict_float,
-    parse_constant=_strict_constant,
-    object_pairs_hook=_strict_object,
-)
+@functools.cache
+def _decoder(*, strict: bool) -> json.JSONDecoder:
+    import json  # a relay reads hardly ever any
+
+    if not strict:
+        return json.JSONDecoder(parse_int=_integer, parse_float=_float, parse_constant=_no_constant)
+    return json.JSONDecoder(
+        parse_int=_strict_integer,
+        parse_float=_strict_float,
+        parse_constant=_strict_constant,
+        object_pairs_hook=_strict_object,
+    )

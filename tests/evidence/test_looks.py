@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import pytest
 
 from tallylight.evidence import looks
@@ -299,6 +300,50 @@ def test_the_end_of_work_that_was_shown_is_certain_in_the_second_look() -> None:
     assert said[-1] is not None and str(said[-1].status) == "done"
     eyes.look(end)
     eyes.read(end)
+    assert not eyes.is_certain
+
+
+def test_work_where_the_agent_was_at_rest_is_certain_at_once() -> None:
+    """So is work in the place of a dialog; a second sign of it, and a dialog that has just come, are not."""
+    eyes = reader()
+    told(eyes, screen("claude/idle-start-80"))
+    for name, is_certain in (("working-80", True), ("working-80", False), ("permission-bash-80", False)):
+        eyes.look(screen(f"claude/{name}"))
+        eyes.read(screen(f"claude/{name}"))
+        assert eyes.is_certain is is_certain
+    told(eyes, screen("claude/permission-bash-80"))
+    eyes.look(screen("claude/working-80"))
+    eyes.read(screen("claude/working-80"))
+    assert eyes.is_certain
+
+
+def test_work_in_the_place_of_a_dialog_is_not_certain_where_the_terminal_has_another_size() -> None:
+    """What is drawn anew then may lack its dialog for a moment."""
+    eyes = reader()
+    told(eyes, screen("claude/permission-bash-80"))
+    smaller = attrs.evolve(screen("claude/working-80"), columns=79)
+    for _ in range(2):
+        eyes.look(smaller)
+        report = eyes.read(smaller)
+        assert report is not None and str(report.status) == "working"
+        assert not eyes.is_certain
+
+
+def test_a_dialog_that_came_while_the_screen_moved_was_there_in_the_look_before() -> None:
+    """It was not read then, for an agent that writes; once it is, it is certain. One that has just come is not."""
+    eyes = reader()
+    told(eyes, screen("claude/working-80"))
+    asks = screen("claude/permission-bash-80")
+    for look, is_read in ((screen("claude/idle-after-tool-80"), True), (asks, False), (asks, True)):
+        eyes.look(look)
+        report = eyes.read(look)
+        assert (report is not None and str(report.status) == "waiting") is (is_read and look is asks)
+    assert eyes.is_certain
+
+    told(eyes, screen("claude/working-80"))
+    eyes.look(asks)
+    report = eyes.read(asks)
+    assert report is not None and str(report.status) == "waiting"
     assert not eyes.is_certain
 
 

@@ -20,8 +20,11 @@ A host and a replay look at a screen every quarter of a second. `ScreenWatch` te
 * Idle after work is `done`. Work is what the screen called so, or output in `WORK_LOOKS` looks since it was idle. Not
   so where the screen shows that a person stopped the turn (`is_stopped`): who did that need not be told.
 * What is read is told twice, because the tracker believes only the second reading that differs (trust rule 6), and then
-  in every `AGAIN_LOOKS`th look, because what was seen just now weighs more than what was seen once. An agent whose sign
-  of work is gone, and which two looks have found idle, was read twice by then (`is_certain`).
+  in every `AGAIN_LOOKS`th look, because what was seen just now weighs more than what was seen once. Certain
+  when it is first told (`is_certain`) are: the rest of an agent whose sign of work is gone, and which two looks have
+  found idle; what the look before showed as well, which was not read because the screen moved; and at once a sign of
+  work where the agent was at rest, or in the place of a dialog that went as the screen changed as a whole: little is
+  lost by it if the next look finds none.
 """
 
 from __future__ import annotations
@@ -96,7 +99,11 @@ class ScreenReader:
         self._was_major = False
         self._is_burst = self._is_still = False
         self._sent = Sent()
+        #: The look before, and the one before that.
         self._before: Look | None = None
+        self._earlier: Look | None = None
+        #: Whether the look before showed what was found in this one, and was not read then.
+        self._stood = False
         #: Whether a command stands in the row of the cursor.
         self._is_commanded = False
         #: Looks in which a prompt that was sent is still taken for work; and whether there was output since.
@@ -127,6 +134,7 @@ class ScreenReader:
             self._to_show -= 1
             self._has_moved |= change.is_output
         before, self._before = self._before, look
+        self._earlier = before
         if change is not Change.NONE or before is None or look.cursor_column != before.cursor_column:
             self._is_commanded = _has_command(look)
             if before is not None:
@@ -168,16 +176,28 @@ class ScreenReader:
         screen = (look.lines, look.cursor_row)
         is_time = self._quiet > 0 or self._is_burst or self._unread >= MOVING_LOOKS or self._screen is None
         is_new = screen != self._screen and is_time
+        self._stood = False
         if is_new:
-            self._unread = 0
+            is_first, self._unread = self._unread > 1, 0
             self._screen = screen
             self._found = read_screen(agent, look.lines, look.cursor_row)
+            self._stood = is_first and self._stood_in(agent, self._earlier)
         found = self._found
         if found is not None and found.dialog is not None and self._is_text(found.dialog, look):
             found = None
         self._is_own_menu = self._is_opened(found)
         self.dialog = found.dialog if found is not None and not self._is_own_menu else None
         return self._tell(self._meant(agent, found, look), is_new=is_new)
+
+    def _stood_in(self, agent: Agent, earlier: Look | None) -> bool:
+        """Whether a new reading, but for one of rest, could have been made in the *earlier* look as well."""
+        found, told = self._found, self._told
+        if found is None or earlier is None or found.status is Status.IDLE:
+            return False
+        if told is not None and (told.status, told.kind) == (found.status, found.kind):
+            return False
+        other = read_screen(agent, earlier.lines, earlier.cursor_row)
+        return other is not None and (other.status, other.kind) == (found.status, found.kind)
 
     @property
     def _is_at_rest(self) -> bool:
@@ -212,6 +232,8 @@ class ScreenReader:
             return self._nothing(agent, "nothing on the screen")
         status = found.status
         if status is not Status.IDLE:
+            is_answered = believed is Status.WAITING and self._is_burst
+            self.is_certain = self._stood or (status is Status.WORKING and (self._is_at_rest or is_answered))
             self._to_show = 0
             self._shows_work = status is Status.WORKING
         if status in (Status.WORKING, Status.WAITING):

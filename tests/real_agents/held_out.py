@@ -20,7 +20,7 @@ def edit(s: Session) -> None:
     """A file that is to be written: the dialog holds its text. It is approved, and much is said about it."""
     target = "area.py" if s.agent in ("codex", "aider") else f"{_PROJECT}area.py"
     s.turn(f"AFTER 1.5 EDIT {target} THEN PROSE 4")
-    s.asked("permission", pattern=_EDITS[s.agent])
+    s.asked("permission", pattern=EDITS[s.agent])
     s.rest(6)
     s.approve()
     s.rest(4)
@@ -155,7 +155,7 @@ def plan(s: Session) -> None:
 
 
 #: What the two dialogs look like; every agent that has them.
-_EDITS = {
+EDITS = {
     "claude": "Do you want to create",
     "codex": "make the following edits",
     "gemini": "Apply this change",

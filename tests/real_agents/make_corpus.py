@@ -1,4 +1,4 @@
-"""Record real agents anew: `python -m tests.real_agents.make_corpus [--held-out|--situations] [--jobs N] [PATTERN …]`.
+"""Record real agents anew: `python -m tests.real_agents.make_corpus [--held-out|--situations|--unseen] [PATTERN …]`.
 
 Every recording is one agent in a room of its own (see `room`), played by a scene (see `scenes`) and recorded by `tally
 record`. Times are as they were. As root, on a machine that has little else to do; it takes as long as the recordings
@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "shared"))
 
-from tests.real_agents import held_out, situations  # noqa: E402
+from tests.real_agents import held_out, situations, unseen  # noqa: E402
 from tests.real_agents.install import AGENTS  # noqa: E402
 from tests.real_agents.room import HOME  # noqa: E402
 from tests.real_agents.scenes import FEW, RESUME, Scene, resume, scenes, tmux, trust  # noqa: E402
@@ -34,6 +34,8 @@ CORPUS = ROOT / "tests" / "corpus"
 UNTIMED = CORPUS / "untimed"
 #: What goes on around a turn; a quarter of these is held out.
 SITUATIONS = CORPUS / "situations"
+#: Scenes that a seed has dealt out.
+UNSEEN = CORPUS / "unseen"
 
 
 def make(scene: Scene, into: Path) -> Path:
@@ -63,7 +65,7 @@ def make(scene: Scene, into: Path) -> Path:
             session.start(*(RESUME if scene.play is resume else held_out.RESUMES)[scene.agent])
         elif scene.play is held_out.plan and scene.agent == "claude":
             session.start(argv=["claude", "--permission-mode", "plan"], ready="plan mode on")
-        else:
+        elif not scene.name.startswith(("walk", "around")):  # which start it themselves
             situations.begin(session, scene)
         scene.play(session)
         session.rest(1.0)
@@ -105,6 +107,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("patterns", nargs="*", metavar="PATTERN", default=["*"], help="such as 'claude-*'")
     parser.add_argument("--held-out", action="store_true", help="the scenes that no rule was made with")
     parser.add_argument("--situations", action="store_true", help="starts that ask, pastes, other sizes, ends")
+    parser.add_argument("--unseen", action="store_true", help="those that a seed deals out")
     parser.add_argument("--into", type=Path, help="another folder")
     parser.add_argument("--missing", action="store_true", help="only those that are not there")
     parser.add_argument("--jobs", type=int, default=1, help="so many at the same time, on a machine that has the cores")
@@ -114,11 +117,14 @@ def main(argv: list[str] | None = None) -> int:
     def place(scene: Scene) -> Path:
         if options.into is not None:
             return into
+        if options.unseen:
+            return UNSEEN
         if options.situations:
             return SITUATIONS / "held-out" if situations.is_held_out(scene) else SITUATIONS
         return UNTIMED if scene.agent in FEW else into
 
-    known = situations.scenes() if options.situations else held_out.scenes() if options.held_out else scenes()
+    kinds = ((options.unseen, unseen), (options.situations, situations), (options.held_out, held_out))
+    known = next((kind.scenes() for wanted, kind in kinds if wanted), scenes())
 
     wanted = [
         scene

@@ -166,6 +166,11 @@ def cancel(s: Session) -> None:
     s.turn("AFTER 1 TOOL touch made THEN AFTER 1 fine")
     s.asked("permission")
     s.rest(3)
+    press_ctrl_c(s)
+
+
+def press_ctrl_c(s: Session) -> None:
+    """Press it at the dialog that is on the screen, and leave."""
     s.keys((_CTRL_C,))
     pressed = time.time()
     s.rest(4)

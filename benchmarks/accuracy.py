@@ -1,8 +1,8 @@
 """How often the light is right, on recordings of real agents: `python -m benchmarks.accuracy [OPTION …] [FILE …]`.
 
-Tables of the recordings that the rules were made with, of those that were held out, and of what goes on around a turn
-(`--situations`: of these alone): in three classes, and by the very words of a status, a row an agent. And below each
-of them what was known of each wait for a permission.
+Tables of the recordings that the rules were made with, of those that were held out, of what goes on around a turn
+(`--situations`: of these alone), and of scenes that a seed dealt out (`--unseen`): in three classes, and by the very
+words of a status, a row an agent. And below each of them what was known of each wait for a permission.
 
 Every recording of the corpus is taken through the engine and through two rules that others have published, and each is
 compared with the truth that is marked in it. docs/accuracy.md says what is counted. `--worst` lists, for each row, the
@@ -50,6 +50,8 @@ CORPUS = ROOT / "tests" / "corpus"
 HELD_OUT = CORPUS / "held-out"
 #: What goes on around a turn; and a quarter of it, which no rule was made with.
 SITUATIONS = CORPUS / "situations"
+#: Scenes that a seed dealt out, which no rule was made with: `walk` in a turn, `around` around one.
+UNSEEN = CORPUS / "unseen"
 _PERMISSION = "waiting:permission"
 #: What nobody has who has set up nothing: neither relay nor hooks.
 _SET_UP = frozenset({Source.PROTOCOL})
@@ -290,6 +292,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--rows", type=int, default=len(ROWS), help="only the first so many")
     parser.add_argument("--held-out", action="store_true", help="only the recordings that were held out")
     parser.add_argument("--situations", action="store_true", help="only those of what goes on around a turn")
+    parser.add_argument("--unseen", action="store_true", help="only those that a seed dealt out")
     options = parser.parse_args(argv)
     wanted = {"The rules were made with these": sorted(CORPUS.glob("*.cast*"))}
     held_out = {"Held out": sorted(HELD_OUT.glob("*.cast*"))}
@@ -297,14 +300,20 @@ def main(argv: list[str] | None = None) -> int:
         "What goes on around a turn": sorted(SITUATIONS.glob("*.cast*")),
         "What goes on around a turn, held out": sorted((SITUATIONS / "held-out").glob("*.cast*")),
     }
+    unseen = {
+        "Dealt out by a seed, in a turn": sorted(UNSEEN.glob("*-walk*.cast*")),
+        "Dealt out by a seed, around a turn": sorted(UNSEEN.glob("*-around*.cast*")),
+    }
     if options.files:
         wanted = {"These": options.files}
     elif options.held_out:
         wanted = held_out
     elif options.situations:
         wanted = around
+    elif options.unseen:
+        wanted = unseen
     else:
-        wanted |= held_out | around
+        wanted |= held_out | around | unseen
     with concurrent.futures.ProcessPoolExecutor() as pool:
         for title, files in wanted.items():
             judged = [_measure(pool, files, index) for index in range(len(ROWS[: options.rows]))]

@@ -265,6 +265,24 @@ def test_what_was_read_before_the_end_is_no_last_word(pane: Pane, table: HandTab
     assert not pane.decision.is_lit and not pane.is_undecided
 
 
+def test_what_its_shell_runs_for_the_prompt_is_no_answer(pane: Pane, table: HandTable) -> None:
+    """A prompt that runs a program, or a command typed at once: whether the agent left in peace is still looked up."""
+    path = status_file(table.home, status="waiting", waitingFor="permission prompt")
+    pane.foreground(CLAUDE.pid, 0)
+    read_files(pane, 0.25)
+    assert pane.decision.status is Status.WAITING
+    path.unlink()
+    del table.processes[CLAUDE.pid]
+    pane.foreground(SHELL.pid, 1)
+    pane.foreground(VIM.pid, 1.25)
+    pane.foreground(SHELL.pid, 1.5)
+    assert not pane.decision.is_lit and pane.is_undecided
+    read_files(pane, 1.6)
+    pane.tick(1 + 2 * LAST_WORDS_S)
+
+    assert not pane.decision.is_lit and not pane.is_undecided
+
+
 def test_last_words_that_nobody_can_read(pane: Pane, table: HandTable) -> None:
     """Where the disk does not answer, an agent that ended in mid-turn is down after a moment, until it does."""
     path = status_file(table.home, status="busy")

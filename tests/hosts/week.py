@@ -290,6 +290,7 @@ class KittyLife(Life):
         self.watcher = importlib.import_module("tallylight.hosts.kitty.watcher")
         self.watcher.on_load(self.boss, {})
         self._host._kept._history.clock = self.clock.time
+        self._host._files.clock = self.clock.monotonic
 
     @property
     def _host(self) -> Any:

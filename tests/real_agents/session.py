@@ -72,7 +72,7 @@ class Session:
     def start(self, *words: str, argv: list[str] | None = None, ready: str | None = None) -> None:
         """Start the agent with more words behind its name, or another command; wait for its prompt."""
         self.begin(*words, argv=argv)
-        self.shows(self.manner.ready if ready is None else ready, 60)
+        self.shows(self.manner.ready if ready is None else ready, 110)
         self.rest(1.0)
         self.truth("idle")
 
@@ -91,7 +91,7 @@ class Session:
         assert prompt.startswith("SUB "), "what the other does is no truth about this one"
         pane = Pane(self.room, self.launch, *self._size, answers=True)
         self.others.append(pane)
-        wait_until(lambda: re.search(self.manner.ready, pane.text(), re.M), 60, f"a second {self.agent}")
+        wait_until(lambda: re.search(self.manner.ready, pane.text(), re.M), 110, f"a second {self.agent}")
         self.rest(1.0)
         pane.send(prompt)
         wait_until(lambda: prompt in pane.text(), 10, f"{prompt} on the other")

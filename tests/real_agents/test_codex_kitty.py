@@ -32,7 +32,7 @@ def test_ready(desk: Desk) -> None:
     """Codex that has just come to its prompt has done nothing yet: it is not green."""
     tab = Tab(desk, "codex", "codex --no-daemon")
     try:
-        tab.kitty.wait_until(lambda: tab.kitty.window(tab.window)["title"] == "project", 10, "Codex's own title")
+        tab.kitty.wait_until(lambda: tab.kitty.window(tab.window)["title"] == "project", 30, "Codex's own title")
         time.sleep(PROMPTLY)  # nothing is awaited: that no green comes is the claim
         assert "done" not in tab.names(tab.started)
     finally:

@@ -166,7 +166,7 @@ class Kitty(RemoteControl):
         if self._room is not None:
             self._room.close()
         if self._process is not None:
-            self._process.wait(10)
+            self._process.wait(30)
         shutil.rmtree(self.directory, ignore_errors=True)
 
     # -- programs in the room --------------------------------------------------------------------------------------

@@ -349,8 +349,10 @@ class Pane(OwnFiles):
             # It was said before.
             self.tracker.together(self._inbox.take_last(now), now)
         is_gone = before is None or not self._is_alive(before.identity)
-        # An agent that removed its status file left in peace; one that did not was killed.
-        self._ended, self.tracker.held_until = None, 0.0
+        # An agent that removed its status file left in peace; one that did not was killed. What its shell runs for the
+        # next prompt changes nothing about that.
+        if before is not None or found.agent is not None:
+            self._ended, self.tracker.held_until = None, 0.0
         if is_gone and before is not None and before.known is not None:
             before.missed = 0
             self._ended, self.tracker.held_until = before, now + LAST_WORDS_S

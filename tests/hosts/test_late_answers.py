@@ -1,0 +1,224 @@
+"""
+What a host has looked up elsewhere is told late, and in any order: no light stays that nothing stands behind.
+
+The hosts are those of a week (`week`); what their threads would do is done here at any later moment, and delivered at
+any moment after that. Once all is quiet and everything was delivered, every light is that of what is there.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import time
+from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.evidence import process_table
+from tallylight.evidence.process import Process
+from tallylight.hosts import worker
+from tallylight.hosts.polling import host as polling_host
+from tallylight.model.decision import Decision
+from tallylight.model.report import Source
+from tallylight.model.status import Status
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.test_pane import CLAUDE, SHELL, VIM, HandTable
+from tests.hosts.week import KINDS, Clock, KittyLife, Life, PollingLife, Spot
+
+SEEDS = range(12)
+#: Things that happen in one life, and ticks that are enough for all that is told to be shown.
+EVENTS, QUIET = 120, 80
+WORKING = ("Writing the tests", "esc to interrupt")
+ASKING = ("Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel")
+READY = ("It is done.", "", "> ")
+
+
+class Late:
+    """`Jobs` of which each is done at some step after it was submitted, and delivered at some step after that."""
+
+    chance: random.Random
+    #: How likely something goes on in one step.
+    speed = 0.3
+    made: list[Late]
+
+    def __init__(self, deliver: Callable[[Callable[[], None]], None], *_: object) -> None:
+        self._deliver = deliver
+        self._waiting: dict[Hashable, tuple[Callable[[], object], Callable[[object], None]]] = {}
+        self._done: dict[Hashable, tuple[object, Callable[[object], None]]] = {}
+        self.made.append(self)
+
+    @property
+    def is_waiting(self) -> bool:
+        return False  # nobody is to wait for it
+
+    def is_busy(self, key: Hashable) -> bool:
+        return key in self._waiting or key in self._done
+
+    def hung(self) -> list[Hashable]:
+        return []
+
+    def replace_hung(self) -> None:
+        """There is no thread."""
+
+    def submit(self, key: Hashable, job: Callable[[], object], done: Callable[[object], None]) -> bool:
+        if self.is_busy(key):
+            return False
+        self._waiting[key] = job, done
+        return True
+
+    def step(self) -> None:
+        for key in [key for key in self._done if self.chance.random() < self.speed]:
+            result, done = self._done.pop(key)
+            self._deliver(functools.partial(done, result))
+        for key in [key for key in self._waiting if self.chance.random() < self.speed]:
+            job, done = self._waiting.pop(key)
+            try:
+                result: object = job()
+            except Exception as error:
+                result = error
+            self._done[key] = result, done
+
+
+class Deed:
+    """What may happen to one agent, by chance."""
+
+    def __init__(self, life: Life, chance: random.Random) -> None:
+        self.life, self.chance = life, chance
+        self.states: dict[int, str] = {spot.number: "idle" for spot in life.spots}
+
+    def happens(self) -> None:
+        spot = self.chance.choice(self.life.spots)
+        if self.states[spot.number] in ("ended", "killed"):
+            match self.chance.choice(("start", "command", "command")):
+                case "start":
+                    self.life._start(spot)
+                    self.shows(spot, "idle", READY)
+                case "command":
+                    self.in_front(spot, VIM if spot.pid == self.shell(spot) else SHELL)
+            return
+        match self.chance.choice(("work", "work", "ask", "ask", "finish", "end", "end", "kill", "replace")):
+            case "work":
+                self.shows(spot, "busy", (*WORKING, str(self.chance.random())))
+            case "ask":
+                self.shows(spot, "waiting", ASKING)
+            case "finish":
+                self.shows(spot, "idle", READY)
+            case "end":
+                self.life._stop(spot)
+                self.in_front(spot, SHELL)
+                self.shows(spot, "ended", ("$",))
+            case "kill":
+                del self.life.table.processes[spot.pid]
+                spot.title = ""
+                self.in_front(spot, SHELL)
+                self.shows(spot, "killed", ("$",))
+            case "replace":
+                self.life._replace(spot)
+                self.shows(spot, "idle", READY)
+
+    @staticmethod
+    def shell(spot: Spot) -> int:
+        return 500 + spot.number
+
+    def in_front(self, spot: Spot, kind: Process) -> None:
+        """The shell of *spot* has the foreground, or gives it to a program that it runs."""
+        spot.pid = self.shell(spot) + (0 if kind is SHELL else 100)
+        process = attrs.evolve(kind, pid=spot.pid, pgrp=spot.pid, start=10 * spot.pid)
+        self.life.table.processes[spot.pid] = process
+        self.life.told(spot)
+
+    def shows(self, spot: Spot, state: str, lines: tuple[str, ...]) -> None:
+        self.states[spot.number] = state
+        spot.lines = lines
+        if state not in ("ended", "killed"):
+            self.life._status(spot, state)
+        self.life.told(spot)
+
+
+def light(life: Life, spot: Spot) -> Decision:
+    """What the host shows of it."""
+    if isinstance(life, KittyLife):
+        return life._host.panes[spot.pane].decision
+    assert isinstance(life, PollingLife)
+    pane = life.poller.pane(life.id_of(spot))
+    assert pane is not None
+    return pane.decision
+
+
+def is_true(spot: Spot, state: str, decision: Decision) -> bool:
+    """Whether *decision* may be shown of it, with everything known."""
+    if state == "waiting":
+        return decision.status is Status.WAITING
+    if KINDS[spot.number % len(KINDS)] is not CLAUDE:
+        # No file of theirs says whether they work, or went on purpose, and their screens are not those of real ones.
+        return state in ("idle", "busy") or decision.status is not Status.WORKING
+    if state == "busy":
+        return decision.status is Status.WORKING
+    if state == "killed" or decision.reason.source is Source.SCREEN:
+        # What it asked, or was doing, is news; so it is where no answer came in time to tell that it has a status file.
+        return decision.status is not Status.WORKING
+    return decision.status not in (Status.WAITING, Status.WORKING, Status.BACKGROUND, Status.DOWN)
+
+
+@pytest.fixture(params=[KittyLife, PollingLife], ids=["kitty", "sessions"])
+def begin(
+    request: pytest.FixtureRequest, fake_home: Path, kitty: Kitty, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[random.Random], Life]]:
+    """Makes a life whose jobs are late by the chance that it is given."""
+    clock, table = Clock(), HandTable(str(fake_home))
+    monkeypatch.setattr(worker, "Jobs", Late)
+    monkeypatch.setattr(polling_host, "Jobs", Late)
+    monkeypatch.setattr(process_table, "_table", table)
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
+    monkeypatch.setattr(time, "time", clock.time)
+    lives: list[Life] = []
+
+    def made(chance: random.Random) -> Life:
+        Late.chance, Late.made = chance, []
+        lives.append(
+            KittyLife(fake_home, clock, table, kitty)
+            if request.param is KittyLife
+            else PollingLife(fake_home, clock, table)
+        )
+        return lives[0]
+
+    yield made
+    for life in lives:
+        life.end()
+
+
+def let_pass(life: Life, ticks: int) -> None:
+    """Time passes, and some of what is done elsewhere comes to its end."""
+    for _ in range(ticks):
+        for late in Late.made:
+            late.step()
+        life._ticks(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_light_stays_that_nothing_stands_behind(
+    begin: Callable[[random.Random], Life], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Agents start, work, ask, finish and end in any order, with all that is read of them told late."""
+    chance = random.Random(seed)
+    monkeypatch.setattr(Late, "speed", chance.choice((0.1, 0.3, 0.7)))
+    life = begin(chance)
+    deed = Deed(life, chance)
+    for _ in range(EVENTS):
+        deed.happens()
+        let_pass(life, chance.choice((0, 0, 1, 2, 5)))
+    let_pass(life, QUIET)
+    monkeypatch.setattr(Late, "speed", 1.0)
+    let_pass(life, QUIET)
+
+    wrong = []
+    for spot in life.spots:
+        state, decision = deed.states[spot.number], light(life, spot)
+        if not is_true(spot, state, decision):
+            kind = KINDS[spot.number % len(KINDS)].comm
+            wrong.append(f"{spot.number}, {kind}: {state}, but {decision.status}: {decision.reason}")
+    assert not wrong, "\n".join(wrong)

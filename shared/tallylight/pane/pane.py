@@ -108,8 +108,8 @@ class Pane(OwnFiles):
 
     @property
     def is_by_leader(self) -> bool:
-        """Whether the leader of the foreground alone tells who holds it: none of its children count, and no title."""
-        return not self._identity.wants_children and self._identity.doubtful is None
+        """Whether the leader alone tells who holds the foreground: no child of its counts, or can be, and no title."""
+        return self._identity.doubtful is None and self._reader.is_by_leader(self._pgid)
 
     @property
     def agent_pid(self) -> int | None:
@@ -151,8 +151,12 @@ class Pane(OwnFiles):
     # What the host sees --------------------------------------------------------------------------------------
 
     @kept("the foreground")
-    def foreground(self, pgid: int, now: float) -> None:
-        """The process group *pgid* holds the foreground of the pane's terminal; 0 for none."""
+    def foreground(self, pgid: int, now: float, *, has_slept: bool = False) -> None:
+        """
+        The process group *pgid* holds the foreground of the pane's terminal; 0 for none.
+
+        *has_slept*: its leader has not run since this was last told, where that is known.
+        """
         if not self._has_begun:
             # From now on it is known how long what it shows has been so.
             self._has_begun = True
@@ -160,7 +164,7 @@ class Pane(OwnFiles):
         if pgid != self._pgid:
             self._reader.forget(self._pgid)
             self._pgid = pgid
-        found = self._reader.look(pgid)
+        found = self._reader.look(pgid, has_slept=has_slept)
         self._unmoved = self._unmoved + 1 if found is self._identity else 0
         if found is not self._identity or found.doubtful is not None:
             self._identity = found
@@ -317,9 +321,9 @@ class Pane(OwnFiles):
     def rests(self, until: float) -> bool:
         """Whether nothing is known to happen in it before *until*: then it may be looked at less often."""
         deadline = self.deadline()
-        if self._unmoved < EAGER_LOOKS or self.is_undecided or (deadline is not None and deadline < until):
+        if self._unmoved < EAGER_LOOKS or (deadline is not None and deadline < until):
             return False
-        return self.is_calm or not (self.tracker.wants_output or self.tracker.wants_screen)
+        return self.is_settled
 
     def is_as_it_was(self, pgid: int | None, *, has_bar: bool) -> bool:
         """Whether a pane at rest, with this foreground and whether there is a progress bar, needs no look so soon."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tallylight.hosts.polling import host as poller_module
-from tallylight.hosts.polling import own_files
+from tallylight.evidence.process import Process
+from tallylight.hosts.polling import own_files, sleepers
 from tallylight.hosts.polling.host import SourcePane
 from tallylight.hosts.polling.run_times import Runtimes
 from tallylight.model.status import Status
@@ -47,13 +47,14 @@ def test_runtimes_are_bounded(tmp_path: Path) -> None:
     for pid in range(1, 6):
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "schedstat").write_text(f"{pid}00 7 8\n")
+    texts = [f"{pid}00 7 8\n".encode() for pid in range(1, 5)]
     (tmp_path / "5/schedstat").write_text("what is this\n")
 
     def polled() -> int:
         return sum(_target(fd).startswith(str(tmp_path)) for fd in Path("/proc/self/fd").iterdir())
 
     runtimes = Runtimes(str(tmp_path), limit=3)
-    assert [runtimes.read(pid) for pid in (1, 2, 3, 4, 5, 6, 0)] == [100, 200, 300, 400, None, None, None]
+    assert [runtimes.read(pid) for pid in (1, 2, 3, 4, 5, 6, 0)] == [*texts, None, None, None]
     assert polled() == 3
     runtimes.keep({2})
     assert polled() == 1
@@ -75,8 +76,9 @@ class HandRuntimes:
     def __init__(self) -> None:
         self.of: dict[int, int | None] = {}
 
-    def read(self, pid: int) -> int | None:
-        return self.of.get(pid)
+    def read(self, pid: int) -> bytes | None:
+        ran = self.of.get(pid)
+        return None if ran is None else str(ran).encode()
 
     def keep(self, pids: object) -> None:
         """Nothing is held."""
@@ -104,14 +106,14 @@ def test_processes_that_sleep_are_left_alone(system: System, source: HandSource)
     At the next look after one of them ran it is asked for; and always, where a runtime cannot be told.
     """
     runtimes, groups = HandRuntimes(), HandGroups()
-    system.poller._runtimes, system.poller._groups = runtimes, groups  # type: ignore[assignment]
+    system.poller._sleepers.runtimes, system.poller._groups = runtimes, groups  # type: ignore[assignment]
     status_file(str(system.home), status="busy")
     runtimes.of, groups.of = {SHELL.pid: 1, CLAUDE.pid: 1}, {SHELL.pid: SHELL.pid}
     source.source_panes = [SourcePane(id="a", leader=SHELL.pid)]
     system.steps(4)
     groups.looks = 0
     system.steps(40)
-    assert 1 <= groups.looks <= 40 / poller_module.DOUBTFUL + 1
+    assert 1 <= groups.looks <= 40 / sleepers.DOUBTFUL + 1
 
     groups.of[SHELL.pid], runtimes.of[SHELL.pid] = CLAUDE.pid, 2
     system.steps(2)
@@ -124,6 +126,63 @@ def test_processes_that_sleep_are_left_alone(system: System, source: HandSource)
     groups.looks = 0
     system.steps(10)
     assert groups.looks >= 8
+
+
+def test_an_agent_that_sleeps_is_at_rest(system: System, source: HandSource) -> None:
+    """One that has slept for a while is looked at every few seconds, and at once after it ran or is seen."""
+    runtimes, groups = HandRuntimes(), HandGroups()
+    system.poller._sleepers.runtimes, system.poller._groups = runtimes, groups  # type: ignore[assignment]
+    status_file(str(system.home), status="busy")
+    runtimes.of, groups.of = {SHELL.pid: 1, CLAUDE.pid: 1}, {SHELL.pid: CLAUDE.pid}
+    source.source_panes = [SourcePane(id="a", leader=SHELL.pid)]
+    system.steps(6)
+    assert system.entry().status is Status.WORKING
+    looks: list[float] = []
+    pane = system.poller._held["a"].pane
+    look = pane.look
+
+    def counted(visible: bool, now: float) -> None:
+        looks.append(now)
+        look(visible, now)
+
+    pane.look = counted  # type: ignore[method-assign]
+    system.steps(12)
+    assert 2 <= len(looks) <= 4
+
+    looks.clear()
+    status_file(str(system.home), status="waiting", waitingFor="permission prompt")
+    runtimes.of[CLAUDE.pid] = 2
+    system.steps(0.5)
+    assert looks
+    assert system.entry().status is Status.WAITING
+
+    system.steps(6)
+    looks.clear()
+    source.source_panes = [SourcePane(id="a", leader=SHELL.pid, visible=True)]
+    system.steps(4)
+    assert len(looks) >= 6
+    assert system.entry().seen
+
+
+@pytest.mark.parametrize("has_child", [False, True])
+def test_a_script_that_sleeps_without_children_has_none_later(
+    system: System, source: HandSource, monkeypatch: pytest.MonkeyPatch, has_child: bool
+) -> None:
+    """The foreground of a script named like an agent is asked for only now and then, unless a child could tell more."""
+    script = Process(91, 10, 91, "aider", ("/bin/bash", "/v/bin/aider"), "/bin/bash", 910)
+    child = Process(92, 91, 91, "sleep", ("sleep", "9"), "/bin/sleep", 920)
+    system.table.processes |= {script.pid: script, child.pid: child}
+    below = {script.pid: (child,)} if has_child else {}
+    monkeypatch.setattr(type(system.table), "descendants", lambda _, pid: below.get(pid, ()))
+    runtimes, groups = HandRuntimes(), HandGroups()
+    system.poller._sleepers.runtimes, system.poller._groups = runtimes, groups  # type: ignore[assignment]
+    runtimes.of, groups.of = {SHELL.pid: 1, script.pid: 1}, {SHELL.pid: script.pid}
+    source.source_panes = [SourcePane(id="a", leader=SHELL.pid)]
+    system.steps(4)
+    assert system.entry().agent == "aider"
+    groups.looks = 0
+    system.steps(10)
+    assert groups.looks >= 20 if has_child else groups.looks <= 3
 
 
 def test_a_file_that_is_as_it_was_is_not_read(
@@ -193,6 +252,22 @@ def test_screens_are_read_together(system: System, source: HandSource) -> None:
     assert set(other.calls) == {("c",)}
     assert 3 <= len(other.calls) <= 5
     assert {system.entry(id_).status for id_ in "abc"} == {Status.WORKING}
+
+
+def test_screens_that_began_apart_are_read_together(system: System, source: HandSource) -> None:
+    """Where so many screens are wanted that each waits for its turn, all of one reader have it at the same time."""
+    reader = Reader()
+    panes = [SourcePane(id=f"{n:02}", group=AIDER.pid, together=reader, read_every=0.2) for n in range(18)]
+    source.source_panes = panes
+    system.steps(4)
+    for number, id_ in enumerate(system.ids()):
+        system.poller._held[id_].read_at += number % 3 * 0.5
+    system.steps(3)
+    reader.calls.clear()
+    system.steps(12)
+
+    assert {len(ids) for ids in reader.calls} == {18}
+    assert 6 <= len(reader.calls) <= 9
 
 
 def test_a_reader_that_fails_is_left_alone(system: System, source: HandSource) -> None:

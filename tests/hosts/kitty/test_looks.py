@@ -37,9 +37,9 @@ class Desk:
         self.asked = 0
         real = process_table.ForegroundReader.look
 
-        def look(reader: Any, pgid: int) -> Identity:
+        def look(reader: Any, pgid: int, **how: bool) -> Identity:
             self.asked += 1
-            return real(reader, pgid)
+            return real(reader, pgid, **how)
 
         monkeypatch.setattr(process_table.ForegroundReader, "look", look)
         self.host = kitty.host_module.KittyHost(self.boss)

@@ -57,14 +57,14 @@ class _Window:
 
 @attrs.frozen
 class _Seen:
-    """A session as of a look: how long it had run, its windows by leader, and their panes."""
+    """A session as of a look: what told how long it had run, its windows by leader, and their panes."""
 
     session: Session
-    runtime: int | None
+    runtime: bytes | None
     windows: dict[int, _Window]
     source_panes: list[SourcePane]
 
-    def is_as(self, session: Session, runtime: int | None) -> bool:
+    def is_as(self, session: Session, runtime: bytes | None) -> bool:
         """Whether nothing can be new: it has not run since, so no window has come or gone, and all had their number."""
         is_whole = all(window.number is not None for window in self.windows.values())
         return runtime is not None and self.runtime == runtime and self.session == session and is_whole

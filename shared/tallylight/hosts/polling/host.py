@@ -35,6 +35,7 @@ from tallylight.hosts.polling.own_files import AgentFiles
 from tallylight.hosts.polling.polled_pane import PolledPane
 from tallylight.hosts.polling.run_times import Runtimes
 from tallylight.hosts.polling.screens import Screens
+from tallylight.hosts.polling.sleepers import SETTLED, Sleepers
 from tallylight.hosts.polling.source import Asked
 from tallylight.hosts.polling.source import Source as Source
 from tallylight.hosts.polling.source import SourcePane as SourcePane
@@ -50,14 +51,14 @@ from tallylight.tracker.mutes import Mutes
 #: How soon, in seconds, to look again where a transcript is about to tell how a turn ended.
 SOON_S = 0.05
 #: How many ticks come to one look at a pane with an agent whose screen is no evidence, and at one without an agent.
+#: Whether an agent that sleeps still does is asked in each.
 OFTEN, SELDOM = 2, 4
 #: Of a foreground that holds no agent so many looks ask who it is; then, while it is the same group, every so many do:
 #: it could have become another program.
 EAGER, RARELY = 8, 4
-#: Of a foreground that has not run since the last look, every so many looks ask all the same.
-DOUBTFUL = 16
-#: How many ticks come to one search for processes that are of no interest any more.
-SWEEP = 64
+#: How many ticks come to one search for processes that are of no interest any more; and to one in which the time is
+#: kept that agents wait, and the names of projects are asked for.
+SWEEP, KEPT_EVERY = 64, 4
 #: A step this late, in seconds, means that the process was stopped or the machine suspended.
 SUSPENDED_S = 3.0
 #: The longest sleep between two steps.
@@ -88,7 +89,7 @@ class PollingHost:
         self._held: dict[str, PolledPane] = {}
         self._posted: Mailbox[Callable[[], None]] = Mailbox()
         self._jobs = Jobs(self._posted.put)
-        self._runtimes = Runtimes("/proc" if isinstance(self._table, process_table.ProcTable) else None)
+        self._sleepers = Sleepers(Runtimes("/proc" if isinstance(self._table, process_table.ProcTable) else None))
         self._screens = Screens(self._jobs, clock, self._touch)
         self._agent_files = AgentFiles(self._jobs, clock, self._touch)
         self._projects = Projects(self._jobs.submit, environ.get("HOME", ""))
@@ -183,7 +184,7 @@ class PollingHost:
             asked.source.close()
         for call in self.at_end:
             call()
-        self._runtimes.close()
+        self._sleepers.close()
         self._snapshot.close()
         self._kept.close(self._clock())
         self._spool.close()
@@ -198,7 +199,7 @@ class PollingHost:
         if is_tick := now >= self._tick_due:
             self._tick(now)
         if is_tick or self._touched:
-            self._lively.survey()
+            self._lively.survey(self._touched.values())
         self._lively.let_pass(now, self._touch)
         if self._lively.is_undecided:
             self._agent_files.ask(self._lively)
@@ -217,19 +218,21 @@ class PollingHost:
             polled.weigh()
         self._lively.tick(self._held.values())
         for number, polled in enumerate(self._held.values()):
-            every = 1 if polled.is_armed or polled.entry is None else OFTEN if polled.is_of_interest else SELDOM
-            if (number + self._ticks) % every == 0:
+            is_close = polled.is_armed or polled.entry is None or (polled.is_of_interest and polled.slept >= SETTLED)
+            every = 1 if is_close else OFTEN if polled.is_of_interest else SELDOM
+            if (number + self._ticks) % every == 0 and not self._sleepers.passes(polled, now):
                 look = functools.partial(self._look_at, polled, now, is_plain=not polled.is_of_interest)
                 self._guard(f"pane {polled.source_pane.id}", look)
         self._screens.flush(now)
         self._agent_files.ask(self._lively, self._ticks)
-        self._projects.tell(polled.pane for polled in self._lively)
         if self._ticks % SWEEP == 0:
-            self._runtimes.keep(
+            self._sleepers.keep(
                 {pid for polled in self._held.values() for pid in (polled.source_pane.leader, polled.group)}
             )
         self._guard("requests", lambda: self._take_requests(now))
-        self._guard("ledger", lambda: self._keep_ledger(now))
+        if self._ticks % KEPT_EVERY == 1:
+            self._projects.tell(polled.pane for polled in self._lively)
+            self._guard("ledger", lambda: self._keep_ledger(now))
 
     def _guard(self, what: str, call: Callable[[], None]) -> None:
         """Make *call*; a fault in it costs this pane, or this part, this tick."""
@@ -316,30 +319,16 @@ class PollingHost:
 
     def _look_at(self, polled: PolledPane, now: float, *, is_plain: bool = False) -> None:
         """Look at one pane; *is_plain*: it held no agent, so nothing is new while its group is the same."""
-        polled.looks += 1
-        if not self._has_slept(polled):
+        if polled.is_doubted:
             group = self._group(polled, now)
             if is_plain and group == polled.group and polled.looks > EAGER and polled.looks % RARELY:
                 return
             polled.group = group
-            polled.pane.foreground(group, now)
-        elif is_plain:
-            return
+            polled.pane.foreground(group, now, has_slept=bool(polled.slept))
         self._screens.look(polled, now)
         polled.pane.look(polled.source_pane.visible, now)
         polled.pane.attention.muted_until = self._mutes.until(polled.source_pane.tab, polled.pane.project, now)
         self._touch(polled)
-
-    def _has_slept(self, polled: PolledPane) -> bool:
-        """Whether neither the pane's leader nor that of its foreground has run since the last look at them."""
-        if not polled.source_pane.leader or not polled.pane.is_by_leader:
-            return False
-        leader = self._runtimes.read(polled.source_pane.leader)
-        before, polled.runtimes = (
-            polled.runtimes,
-            (leader, leader if polled.group == polled.source_pane.leader else self._runtimes.read(polled.group)),
-        )
-        return polled.runtimes == before and None not in polled.runtimes and polled.looks % DOUBTFUL != 0
 
     # Requests -------------------------------------------------------------------------------------------------
 
@@ -350,6 +339,7 @@ class PollingHost:
             polled = self._held.get(request.pane)
             if request.verb == "mute":
                 self._mutes.ask(request.args, polled.source_pane.tab if polled is not None else "", now)
+                self._sleepers.wake(self._held.values())
             elif polled is None:
                 continue
             elif request.verb == "focus":

@@ -31,19 +31,26 @@ class Lively:
         """A tick begins, in which there are *panes*, all weighed."""
         self._panes = [polled for polled in panes if polled.is_lively]
 
-    def survey(self) -> None:
-        """Something was told to one of them, or to several."""
-        panes = [polled.pane for polled in self._panes]
-        self.deadline = min((due for pane in panes if (due := pane.deadline()) is not None), default=None)
-        self.is_undecided = any(pane.is_undecided for pane in panes)
+    def survey(self, touched: Iterable[PolledPane]) -> None:
+        """A tick has begun, or something was told to *touched*."""
+        for polled in touched:
+            polled.appoint()
+        self.deadline, self.is_undecided = None, False
+        for polled in self._panes:
+            due = polled.due
+            if due is not None and (self.deadline is None or due < self.deadline):
+                self.deadline = due
+            if polled.is_undecided:
+                # A file that is not found is waited for so many ticks, and then no more.
+                polled.appoint()
+                self.is_undecided = self.is_undecided or polled.is_undecided
 
     def let_pass(self, now: float, touch: Callable[[PolledPane], None]) -> None:
         """Tell those to which *now* matters that it is now; *touch* is told which."""
         if self.deadline is None or now < self.deadline:
             return
-        for polled in self._panes:
-            deadline = polled.pane.deadline()
-            if deadline is not None and now >= deadline:
-                polled.pane.tick(now)
-                touch(polled)
-        self.survey()
+        late = [polled for polled in self._panes if polled.due is not None and now >= polled.due]
+        for polled in late:
+            polled.pane.tick(now)
+            touch(polled)
+        self.survey(late)

@@ -11,11 +11,14 @@ from pathlib import Path
 
 from tallylight.hosts.jobs import Jobs
 from tallylight.hosts.polling.polled_pane import PolledPane
+from tallylight.hosts.polling.sleepers import SETTLED
 from tallylight.pane.file_request import FileRequest, Request
 
 #: A file that was written so short a time ago, in nanoseconds, may be written once more without another time: clocks of
 #: file systems tick 100 to 1000 times a second.
 FRESH_NS = 100_000_000
+#: The files of an agent that has slept for a while are looked at in every so many ticks.
+ASLEEP_EVERY = 4
 
 _Stamp = tuple[int, int, int, int]
 
@@ -34,7 +37,13 @@ class AgentFiles:
         """Have the files read that *panes* want at this *tick*, unless the last ones still are."""
         if self._jobs.is_busy("files"):
             return
-        wanted = [(polled, want) for polled in panes for want in polled.pane.requests(tick)]
+        wanted = [
+            (polled, want)
+            for polled in panes
+            # What sleeps writes nothing.
+            if not tick % ASLEEP_EVERY or polled.slept < SETTLED or not polled.is_settled
+            for want in polled.pane.requests(tick)
+        ]
         if wanted:
             asked = [(polled.source_pane.id, want) for polled, want in wanted]
             self._jobs.submit("files", lambda: self._changed(asked), lambda result: self._were_read(wanted, result))

@@ -25,8 +25,11 @@ class PolledPane:
     #: The foreground group at the last look, and how many looks there were.
     group: int = 0
     looks: int = 0
-    #: How long its leader and the leader of its foreground had run at the last look; None if that could not be told.
-    runtimes: tuple[int | None, int | None] | None = None
+    #: In how many looks, up to the last, it slept; and whether it is asked all the same who holds the foreground.
+    slept: int = 0
+    is_doubted: bool = True
+    #: What told at the last look how long its leader and the leader of its foreground had run; None if nothing did.
+    runtimes: tuple[bytes | None, bytes | None] | None = None
     #: When its screen may be read again, and how often that has failed.
     read_at: float = 0.0
     failures: int = 0
@@ -41,6 +44,14 @@ class PolledPane:
     #: Whether it is looked at often, and whether time alone may change what it shows; both as of the last `weigh`.
     is_of_interest: bool = True
     is_lively: bool = True
+    #: Whether the leader of its foreground tells who holds it, whether its screen would be evidence, and whether no
+    #: look would change what it shows while its processes sleep; as of the last `weigh`.
+    is_by_leader: bool = True
+    wants_look: bool = True
+    is_settled: bool = False
+    #: When time alone changes what it shows, and whether a file has yet to tell how its turn ended; as of `appoint`.
+    due: float | None = None
+    is_undecided: bool = False
 
     def weigh(self) -> None:
         """Something was told to the pane, or of it."""
@@ -48,6 +59,22 @@ class PolledPane:
         self.is_of_interest = pane.agent is not None or pane.is_undecided or pane.decision.is_lit or self.entry is None
         # What is held back for a moment, or queued, has a time as well, whatever the pane shows until then.
         self.is_lively = self.is_of_interest or pane.deadline() is not None
+        self.is_by_leader = pane.is_by_leader
+        self.wants_look = pane.wants_look
+        attention = pane.attention
+        # What stands on the screen weighs more the later it was seen; and a look is what a person's rests end with.
+        self.is_settled = (
+            pane.is_settled
+            and pane.dialog is None
+            and self.entry is not None
+            and not (self.source_pane.visible or attention.visible)
+            and attention.snoozed_until is None
+            and attention.muted_until is None
+        )
+
+    def appoint(self) -> None:
+        """Something was told to the pane, or time has passed in it."""
+        self.due, self.is_undecided = self.pane.deadline(), self.pane.is_undecided
 
     @property
     def words(self) -> tuple[object, ...]:

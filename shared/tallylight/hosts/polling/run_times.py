@@ -15,7 +15,7 @@ import resource
 from collections.abc import Container
 
 #: Files held open, at most, and at most this part of what this process may have open; beyond, each is opened each time.
-MAX_OPEN, PART = 512, 4
+MAX_OPEN, PART = 1024, 2
 
 
 class Runtimes:
@@ -27,34 +27,37 @@ class Runtimes:
         may_open = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._limit = limit if limit is not None else min(MAX_OPEN, may_open // PART if may_open > 0 else MAX_OPEN)
 
-    def read(self, pid: int) -> int | None:
-        """How long the process *pid* has run, in nanoseconds; None if it is gone, or nobody can tell."""
+    def read(self, pid: int) -> bytes | None:
+        """What tells how long the process *pid* has run; None if it is gone, or nobody can tell."""
         fd = self._files.get(pid)
         if fd is None:
             return self._open(pid)
         try:
-            return _number(os.pread(fd, 64, 0))
+            return os.pread(fd, 64, 0)
         except OSError:
             # It is gone; the number may be another process's by now, which is told at the next time.
             self._close(pid)
             return None
 
-    def _open(self, pid: int) -> int | None:
+    def _open(self, pid: int) -> bytes | None:
         if pid <= 0 or self._root is None:
             return None
         try:
             fd = os.open(f"{self._root}/{pid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return None
+        try:
+            found = os.pread(fd, 64, 0)
+        except OSError:
+            found = b""
+        if not found.split(b" ", 1)[0].isdigit():
+            os.close(fd)
+            return None
         if len(self._files) < self._limit:
             self._files[pid] = fd
-            return self.read(pid)
-        try:
-            return _number(os.pread(fd, 64, 0))
-        except OSError:
-            return None
-        finally:
+        else:
             os.close(fd)
+        return found
 
     def _close(self, pid: int) -> None:
         fd = self._files.pop(pid, None)
@@ -69,8 +72,3 @@ class Runtimes:
     def close(self) -> None:
         """Close all of them."""
         self.keep(())
-
-
-def _number(data: bytes) -> int | None:
-    word = data.split(b" ", 1)[0]
-    return int(word) if word.isdigit() else None

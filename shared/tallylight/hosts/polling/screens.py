@@ -18,7 +18,8 @@ from tallylight.pane.screen_looks import CALM_EVERY
 
 #: Screens read in a second, of all panes: so many each by itself, and so many together with others.
 READS_A_SECOND, TOGETHER_A_SECOND = 5, 12
-#: A screen that its source calls still is read all the same after so many seconds.
+#: A screen that its source calls still is read all the same after so many seconds; at the latest after twice as many,
+#: because all are read together.
 STILL_S = 10.0
 
 
@@ -45,7 +46,9 @@ class Screens:
         """
         source_pane = polled.source_pane
         is_due = now >= polled.read_at
-        if (source_pane.read is None and source_pane.together is None) or not (is_due or polled.is_armed):
+        if source_pane.read is None and source_pane.together is None:
+            return
+        if not is_due and not (polled.is_armed and self._has_look(polled, now)):
             return
         try:
             polled.pane.screen(lambda: self._last_look(polled, now), now)
@@ -81,29 +84,33 @@ class Screens:
 
     def _last_look(self, polled: PolledPane, now: float) -> Look:
         """What was last read, if nothing was drawn since; else it has to be read."""
-        source_pane = polled.source_pane
-        if (
-            polled.look is None
-            or now >= polled.good_until
-            or source_pane.is_still is None
-            or not source_pane.is_still()
-        ):
+        if polled.look is None or not self._has_look(polled, now):
             raise _UnreadError
-        polled.read_at = max(polled.read_at, now + source_pane.read_every)
+        polled.read_at = max(polled.read_at, now + polled.source_pane.read_every)
         return polled.look
+
+    @staticmethod
+    def _has_look(polled: PolledPane, now: float) -> bool:
+        """Whether nothing was drawn since the screen was last read."""
+        is_still = polled.source_pane.is_still
+        return polled.look is not None and now < polled.good_until and is_still is not None and is_still()
 
     def _next(self, polled: PolledPane, now: float) -> float:
         """When the screen may be read again that is read at *now*."""
         is_alone = polled.source_pane.together is None
         rivals = sum((other.source_pane.together is None) is is_alone for other in self._armed)
         least = rivals / (READS_A_SECOND if is_alone else TOGETHER_A_SECOND)
-        return now + max(least, polled.source_pane.read_every * (CALM_EVERY if polled.pane.is_calm else 1))
+        every = polled.source_pane.read_every * (CALM_EVERY if polled.pane.is_calm else 1)
+        if is_alone or least <= every:
+            return now + max(least, every)
+        # What is read together is due together, too: what costs most is that a command is run at all.
+        return _next_of(least, now + 0.5 * least)
 
     def _was_read(self, polled: PolledPane, result: object) -> None:
         now = self._clock()
         if isinstance(result, Look):
             polled.failures = 0
-            polled.look, polled.good_until = result, now + STILL_S
+            polled.look, polled.good_until = result, _next_of(STILL_S, now + STILL_S)
             polled.pane.screen(lambda: result, now)
             self._read(polled)
         elif isinstance(result, Exception):
@@ -120,3 +127,8 @@ class Screens:
             else:
                 # It was not its turn.
                 polled.read_at = 0.0
+
+
+def _next_of(every: float, after: float) -> float:
+    """The first of the times that come in *every* so many seconds, the same for all that ask, *after* a time."""
+    return (after // every + 1.0) * every

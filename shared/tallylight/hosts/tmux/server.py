@@ -58,6 +58,8 @@ class Server:
     lights: dict[str, str] = attrs.Factory(dict)
     _known: dict[str, TmuxPane] = attrs.Factory(dict)
     _drawn: dict[str, int] = attrs.Factory(dict)
+    #: What a person was last seen to see, and of which panes and clients that was worked out.
+    _seen: object = None
 
     def is_due(self, now: float, part: float = 1.0) -> bool:
         """Whether it is to be asked for its panes; or will be, once the rest of this *part* of the time is over."""
@@ -89,6 +91,11 @@ class Server:
             if not client.is_control and client.tty:
                 attached[client.session_id] = (*attached.get(client.session_id, ()), client.tty)[:MAX_TERMINALS]
         machine = platform.node()
+        # The lists are made anew with each answer.
+        seen = shown, attached, self.panes
+        if self._seen is not None and self._seen == seen:
+            return False
+        self._seen = seen
         before, self.source_panes = self.source_panes, {}
         for pane in self.panes:
             visible = pane.window_id in shown and (pane.is_active or not pane.is_zoomed)

@@ -113,8 +113,8 @@ def test_error(window: Window) -> None:
 def test_a_single_reading_does_not_count(window: Window) -> None:
     """After the first, a state that is read only once is not believed: a hardcopy may have been made in mid-drawing."""
     assert window.shows(WAITING) is Status.WAITING
-    assert window.shows(WORKING, looks=1) is Status.WAITING
-    assert window.shows(WORKING, looks=3) is Status.WORKING
+    assert window.shows(ERROR, looks=1) is Status.WAITING
+    assert window.shows(ERROR, looks=3) is Status.ERROR
 
 
 def test_noise_around_the_question(window: Window) -> None:

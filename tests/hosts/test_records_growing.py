@@ -65,3 +65,33 @@ def test_a_database_that_grows_while_it_is_read(agent: str, tmp_path: Path) -> N
         told.append(look())
 
     assert told == [reading.turn for reading in kept(agent).steps()][1:]
+
+
+def test_only_news_is_handed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines that tell nothing new stay with the worker, which goes on behind them; what is told is the same."""
+    data, path = kept("codex").data, tmp_path / "record"
+    agents, _ = agent_files.load_agents({"HOME": str(tmp_path)})
+    known = next(found for found in agents if found.record == "codex")
+    monkeypatch.setattr(record_module, "AGAIN_EVERY", 1 << 30)
+    record = record_module.Record(known, CODEX, Table(str(tmp_path)), since=0.0)
+    record.request("", "", "")
+    record.take(record_module.Found(place=Place(str(path))), 1.0)
+    handed, late, written = 0, record.request("", "", ""), b""
+    control, table = record_module.Found(place=Place(str(path))), Table(str(tmp_path))
+    for line in data.splitlines(keepends=True):
+        written += line
+        path.write_bytes(written)
+        request = record.request("", "", "")
+        assert request is not None
+        if (found := request.read()) is not None:
+            record.take(found, 1.0)
+            handed += 1
+        plain = RecordRequest(agent=known, process=CODEX, table=table, before=control, is_locating=False)
+        control = plain.read() or control
+        assert record.details == control.details
+
+    assert 0 < handed < len(data.splitlines()) // 2
+    before = record.request("", "", "")
+    assert late is not None and before is not None and late.read() is not None
+    after = record.request("", "", "")
+    assert after is not None and after.before is before.before, "one that was given up changes nothing"

@@ -17,7 +17,7 @@ from tallylight.snapshot.values import MAX_LIST, MAX_NUMBER
 
 
 def pane_entry(
-    pane: Pane, epoch: Callable[[float], float], *, id_: str, tab: str, os_window: str, title: str
+    pane: Pane, epoch: Callable[[float], float], *, id_: str, tab: str, os_window: str, title: str, terminal: str = ""
 ) -> PaneEntry:
     """The entry of *pane*; *epoch* turns monotonic seconds into seconds since the epoch."""
     decision = pane.decision
@@ -35,6 +35,7 @@ def pane_entry(
         tab=tab,
         os_window=os_window,
         title=title,
+        terminal=terminal,
         status=decision.status,
         kind=decision.kind,
         agent=report.agent,

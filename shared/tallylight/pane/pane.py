@@ -73,7 +73,7 @@ class Pane(OwnFiles):
         self._pgid = 0
         self._identity = NOBODY
         #: Whether it had a progress bar at the last look.
-        self._has_bar = False
+        self.has_bar = False
         #: In how many looks the same program was in the foreground.
         self._unmoved = 0
         self._run: Run | None = None
@@ -126,7 +126,7 @@ class Pane(OwnFiles):
     @property
     def unnamed(self) -> str:
         """The directory of its agent, if it is to be looked up what the project in it is called."""
-        return self.conversation.unnamed if self.decision.is_lit else ""
+        return self.conversation.unnamed and (self.conversation.unnamed if self.decision.is_lit else "")
 
     def name_project(self, name: str) -> None:
         """What was looked up."""
@@ -191,7 +191,7 @@ class Pane(OwnFiles):
 
     def screen(self, read: Callable[[], Look], now: float) -> None:
         """Look at the screen, if output or what it says would be evidence: only then is *read* called."""
-        if self.unknown.wants_look():
+        if self.unknown.program is not None and self.unknown.wants_look():
             look = read()
             self._suspect(lambda: self.unknown.look(look.lines, look.cursor_row), now)
         if self._screen.is_wanted(now):
@@ -262,7 +262,7 @@ class Pane(OwnFiles):
         Of an agent that shows one while it works, its end is the end of a turn. That it is shown decides nothing: it
         may well stay while the agent asks.
         """
-        self._has_bar = is_shown
+        self.has_bar = is_shown
         self._suspect(lambda: self.unknown.barred(is_shown=is_shown), now)
         report = self._run.progress.read(is_shown=is_shown) if self._run is not None else None
         if report is not None:
@@ -327,7 +327,7 @@ class Pane(OwnFiles):
 
     def is_as_it_was(self, pgid: int | None, *, has_bar: bool) -> bool:
         """Whether a pane at rest, with this foreground and whether there is a progress bar, needs no look so soon."""
-        if pgid != self._pgid or has_bar is not self._has_bar or not self.is_by_leader or self.unknown.program:
+        if pgid != self._pgid or has_bar is not self.has_bar or not self.is_by_leader or self.unknown.program:
             return False
         return not self._inbox and self.attention.deadline() is None
 

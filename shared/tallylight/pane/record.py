@@ -66,6 +66,25 @@ class Found:
     #: The same of the subagents that go on after its turn, by id.
     below: Mapping[str, Found] = attrs.Factory(dict)
 
+    @property
+    def details(self) -> Details:
+        """What it tells beside the status."""
+        return self.reading.details if self.reading is not None and self.reading.is_known else NO_DETAILS
+
+    @property
+    def told(self) -> tuple[object, ...]:
+        """All that is of interest to anybody but the next reading."""
+        reading = self.reading
+        said = (reading.turn, reading.session, reading.asked, len(reading.background)) if reading is not None else ()
+        return self.place, self.started, self.is_strange, self.details, *said
+
+
+@attrs.define(eq=False)
+class _Shelf:
+    """Where what was found lies for the next reading. A worker that found no news in it puts it there itself."""
+
+    found: Found = Found()
+
 
 @attrs.frozen(kw_only=True)
 class RecordRequest:
@@ -76,6 +95,7 @@ class RecordRequest:
     table: Table
     before: Found
     is_locating: bool
+    shelf: _Shelf = attrs.field(factory=_Shelf, eq=False)
     session: str = ""
     cwd: str = ""
     title: str = ""
@@ -89,14 +109,21 @@ class RecordRequest:
         )
 
     def read(self) -> Found | None:
-        """What is new; None if nothing is."""
+        """What is new; None if nothing is that is told to anybody: then the next reading goes on from here."""
+        found = self._found()
+        if found == self.before:
+            return None
+        # Nobody waits for one that was given up, and others may have read on since.
+        if found.told == self.before.told and self.shelf.found is self.before:
+            self.shelf.found = found
+            return None
+        return found
+
+    def _found(self) -> Found:
         reader, found = READERS[self.agent.record], self.before
         if self.is_locating:
             found = self._located(reader)
-        if found.place is None:
-            return found if found != self.before else None
-        found = _with_children(reader, _read_new(reader, found))
-        return found if found != self.before else None
+        return found if found.place is None else _with_children(reader, _read_new(reader, found))
 
     def _located(self, reader: Reader) -> Found:
         process, table = self.process, self.table
@@ -202,15 +229,23 @@ class Record:
     table: Table
     #: When this run was first seen, monotonic: what ended before is old news.
     since: float
-    _found: Found = Found()
+    _shelf: _Shelf = attrs.field(factory=_Shelf)
+    #: What was found when its details were last worked out, which is asked much more often, and these.
+    _known: Found = Found()
+    _details: Details = NO_DETAILS
     _ticks: int = 0
     _said: Report | None = None
 
     @property
+    def _found(self) -> Found:
+        return self._shelf.found
+
+    @property
     def details(self) -> Details:
         """What it tells beside the status."""
-        reading = self._found.reading
-        return reading.details if reading is not None and reading.is_known else NO_DETAILS
+        if self._found is not self._known:
+            self._known, self._details = self._found, self._found.details
+        return self._details
 
     @property
     def told(self) -> tuple[object, ...]:
@@ -242,6 +277,7 @@ class Record:
             process=self.process,
             table=self.table,
             before=self._found,
+            shelf=self._shelf,
             is_locating=is_due,
             session=session,
             cwd=cwd,
@@ -260,7 +296,7 @@ class Record:
 
     def take(self, found: Found, now: float) -> Report | None:
         """A worker has found something new, told at monotonic *now*; the report to make of it, if any."""
-        self._found = found
+        self._shelf.found = found
         turn = self._told_turn(now)
         report = Report(source=Source.RECORD, status=None, agent=self.agent.name, session=self.session)
         if turn is not None and found.reading is not None:

@@ -67,8 +67,16 @@ class Attention:
     @property
     def facts(self) -> tuple[object, ...]:
         """All that others are told: equal as long as nothing of it changes."""
-        rests = self.snoozed_until, self.muted_until
-        return self.seen, self.visible, self.unread, self.answered, *rests, self.notified, self.waited_s
+        return (
+            self.seen_at is not None,
+            self.visible_since is not None,
+            self.unread,
+            self.answered,
+            self.snoozed_until,
+            self.muted_until,
+            self.notified,
+            self.waited_s,
+        )
 
     def shown(self, decision: Decision, now: float) -> None:
         """Take note that *decision* is what the pane shows from *now* on. A new status ends a snooze and a mark."""

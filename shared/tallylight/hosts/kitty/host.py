@@ -44,8 +44,9 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 from tallylight.tracker.mutes import Mutes
 from tallylight.wire.envelope import CARRIER
 
-#: In every so many ticks everything is told of every pane, and the time is kept that agents wait.
-ALL_EVERY = 4
+#: In every so many ticks everything is told of every pane, and the time is kept that agents wait: where a pane shows
+#: something else, sooner.
+ALL_EVERY, NEWS_EVERY = 16, 4
 #: How soon, in seconds, to look again where an answer, a transcript's end, is expected any moment.
 SOON_S = 0.05
 #: A tick this late, in seconds, means that the process was stopped or the machine suspended.
@@ -73,6 +74,7 @@ class KittyHost:
         self._published = Published()
         self._turns = Turns()
         self._looks = Looks(boss, self._panes, self._pane, self._turns)
+        self.panel_came = self._looks.panel_came
         self._files = FileReader(self._panes, self.worker, self.guarded, _log, heard=self._answered)
         self._projects = Projects(self.worker.submit)
         self._store = Store(self.worker, _log)
@@ -83,6 +85,8 @@ class KittyHost:
         self._told: set[int] = set()
         #: Whether the snapshot, and the tabs, lack something that is no change of a decision: a pane came or went.
         self._is_unsaved = self._is_redrawn = False
+        #: Whether a pane shows something else since the time was kept that agents wait.
+        self._is_news = False
         self._last_tick: float | None = None
         self._soon_timer: int | None = None
         self._timer: int | None = None
@@ -166,7 +170,7 @@ class KittyHost:
 
     def look_at(self, window: Any, pane: Pane) -> Look:
         """The screen of *window* at this moment. Its *pane* then knows who is in the foreground."""
-        self._look_at_foreground(window, pane, time.monotonic())
+        self._looks.foreground(window, pane, time.monotonic())
         return screens.look(window)
 
     def light(self, tab_id: int) -> Decision | None:
@@ -203,7 +207,7 @@ class KittyHost:
         if pane.is_behind:
             tell(pane, now)
             return
-        self._look_at_foreground(window, pane, now)
+        self._looks.foreground(window, pane, now)
         if tell(pane, now):
             self._after(now, (window.id,))
         else:
@@ -235,7 +239,7 @@ class KittyHost:
         late = now - self._last_tick - self.config.poll_s if self._last_tick is not None else 0.0
         self._last_tick = now
         self._ticks += 1
-        windows = self._looks.watched(anew=self._ticks % ALL_EVERY == 0)
+        windows = self._looks.watched()
         for id_ in self._panes.keys() - windows:
             self._drop(id_)
         if late > SUSPENDED_S:
@@ -247,10 +251,10 @@ class KittyHost:
         self.guarded("attached sessions", self._attached.look)(now, windows)
         # In a call of its own: going to a window is work for kitty, too.
         self.guarded("requests", self._store.take)(
-            lambda asked: add_timer(self.guarded("requests", lambda _: self.carry_out(asked)), 0, False)
+            lambda asked: add_timer(self.guarded("requests", lambda _: self.carry_out(asked)), 0, False), now
         )
         # After all else that a worker is asked for: it is lent time once.
-        self._ask_for_files(awake)
+        self._files.ask_in_turn({*awake, *self._looks.visible}, self._ticks)
         if self._ticks % 2:
             self.surfaces.follow()
         for call in self.each_tick:
@@ -258,7 +262,8 @@ class KittyHost:
         ids = {*looked, *awake}
         if self._notices is not None:
             self.guarded("notifications", self._notices.look)(now, ids)
-        if self._ticks % ALL_EVERY == 0:
+        if self._ticks % (NEWS_EVERY if self._is_news else ALL_EVERY) == 0:
+            self._is_news = False
             self.guarded("ledger", self._store.keep)([pane.attention for pane in self._panes.values()], now)
         self._after(now, ids if self._ticks % ALL_EVERY else None)
 
@@ -267,14 +272,6 @@ class KittyHost:
         looked = self._looks.look(now, self._ticks)
         self._projects.tell(self._panes[id_] for id_ in looked if id_ in self._panes)
         return looked
-
-    def _ask_for_files(self, awake: Iterable[int]) -> None:
-        """Have the agents' own files read: in every other tick only of those that do not rest or are seen."""
-        asked = self._panes.items()
-        if self._ticks % 2:
-            ids = {*awake, *self._looks.visible} & self._panes.keys()
-            asked = {id_: self._panes[id_] for id_ in ids}.items()
-        self._files.ask({id_: pane for id_, pane in asked if pane.has_files}, self._ticks)
 
     def _pane(self, id_: int) -> Pane:
         pane = self._panes.get(id_)
@@ -306,11 +303,6 @@ class KittyHost:
         self._published.forget(id_)
         self._looks.forget(id_)
 
-    def _look_at_foreground(self, window: Any, pane: Pane, now: float) -> None:
-        pgid = kitty_windows.foreground(self.boss, window)
-        if pgid is not None:
-            pane.foreground(pgid, now)
-
     # What a person wants -------------------------------------------------------------------------------------
 
     def _start_notices(self) -> None:
@@ -336,17 +328,17 @@ class KittyHost:
         panes, published = self._panes, self._published
         told, self._told = self._told, set()
         looked = panes.keys() if ids is None else {*ids, *told}
-        published.may_be_new(looked)
+        published.may_be_new(looked - self._turns.resting | told)
         for id_ in list(looked):
-            pane = panes.get(id_)
-            change = published.change(id_, pane) if pane is not None else Change.NONE
-            if pane is None or change is Change.NONE:
+            if (pane := panes.get(id_)) is None or (change := published.change(id_, pane)) is Change.NONE:
                 continue
+            published.may_be_new((id_,))
             if change is Change.SHOWN or not pane.rests(now + self._looks.rest_s):
                 self._turns.wake(id_)
             published.publish(id_, pane, self.boss.window_id_map.get(id_), now)
             self._is_unsaved = True
-            self._is_redrawn = self._is_redrawn or change is Change.SHOWN
+            if change is Change.SHOWN:
+                self._is_redrawn = self._is_news = True
         if self._is_redrawn:
             self._is_redrawn = False
             self.surfaces.redraw()
@@ -358,7 +350,10 @@ class KittyHost:
 
     def _entries_to_keep(self, now: float) -> tuple[PaneEntry, ...]:
         """Every pane, for the snapshot that is written now; what is open in them is kept, too."""
-        entries = self._published.entries(self._panes, lambda id_, pane: self._entry(id_, pane, now), now)
+        windows, origin = self.boss.window_id_map, self._store.epoch(0.0, now)
+        entries = self._published.entries(
+            self._panes, windows, lambda id_, pane: self._entry(id_, pane, now), now, origin
+        )
         self._kept.publish(entries, kitty_windows.tabs(self.boss))
         return entries
 
@@ -388,12 +383,16 @@ class KittyHost:
     def _came_back(self, _timer: int | None) -> None:
         self._soon_timer = None
         now = time.monotonic()
-        ids = {*(self._look(now) if self._turns.is_short else ()), *self._turns.awake(self._panes)}
-        panes = {id_: self._panes[id_] for id_ in ids if id_ in self._panes}
-        self._files.ask({id_: pane for id_, pane in panes.items() if pane.is_undecided})
-        for pane in panes.values():
-            pane.tick(now)
-        self._after(now, ids)
+        looked = self._look(now) if self._turns.is_short else ()
+        awake = {id_: self._panes[id_] for id_ in self._turns.awake(self._panes)}
+        undecided = {id_: pane for id_, pane in awake.items() if pane.is_undecided}
+        self._files.ask(undecided)
+        due = [id_ for id_, pane in awake.items() if (at := pane.deadline()) is not None and at <= now]
+        for id_ in due:
+            awake[id_].tick(now)
+        if looked or undecided or due or self._told or self._is_unsaved:
+            self._after(now, {*looked, *undecided, *due})
+        self.come_back(now)
 
 
 def _log(line: str) -> None:

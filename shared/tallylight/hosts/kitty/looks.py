@@ -40,6 +40,10 @@ class Looks:
     _all: set[int] = attrs.field(init=False, factory=set)
     #: The windows that a person could see when that was last looked at.
     _visible: set[int] = attrs.field(init=False, factory=set)
+    #: The same as of the beginning of this tick.
+    _in_sight: set[int] = attrs.field(init=False, factory=set)
+    #: Those that rest and of which the last look was a short one.
+    _short: set[int] = attrs.field(init=False, factory=set)
     _screens: screens.Screens = attrs.field(init=False, factory=screens.Screens)
 
     @property
@@ -47,22 +51,27 @@ class Looks:
         """The windows that a person could see when that was last looked at."""
         return self._visible
 
-    def watched(self, *, anew: bool = False) -> Mapping[int, None]:
-        """The ids of the windows that may show an agent; *anew*: ask each, though none came or went."""
+    def panel_came(self) -> None:
+        """A window says that it is a panel of ours, or none any more."""
+        self._all = set()
+
+    def watched(self) -> Mapping[int, None]:
+        """The ids of the windows that may show an agent."""
         ids = kitty_windows.ids(self.boss)
-        if anew or ids != self._all:
+        if ids != self._all:
             self._all = set(ids)
             self._watched = dict.fromkeys(kitty_windows.watched(self.boss))
         return self._watched
 
     def begin(self) -> None:
         """A tick begins; `watched` was called in it."""
-        self.turns.begin(self._watched, kitty_windows.visible(self.boss) & self._watched.keys())
+        self._in_sight = kitty_windows.visible(self.boss)
+        self.turns.begin(self._watched.keys(), self._in_sight & self._watched.keys())
 
     def look(self, now: float, tick: int) -> list[int]:
-        """Look at the panes whose turn it is at this *tick*, as far as there is time; those that were looked at."""
+        """Look at the panes whose turn it is at this *tick*, as far as there is time; those looked at in full."""
         looked: list[int] = []
-        turns, rest_s = self.turns, self.rest_s
+        turns, rest_s, short = self.turns, self.rest_s, self._short
 
         def at(id_: int) -> bool:
             window = self.boss.window_id_map.get(id_)
@@ -71,25 +80,44 @@ class Looks:
             pane = self.pane(id_)
             pgid = kitty_windows.group(window)
             has_bar = window.progress.state is not ProgressState.unset
-            is_whole = bool((id_ + tick) % CALM_EVERY == 0 or not turns.is_often(id_))
-            if not is_whole and turns.rests(id_) and pane.is_as_it_was(pgid, has_bar=has_bar):
+            rested = turns.rests(id_)
+            if id_ in short:
+                short.discard(id_)
+            elif rested and self._may_be_short(id_, pane) and pane.is_as_it_was(pgid, has_bar=has_bar):
+                short.add(id_)
                 return True
             looked.append(id_)
             if pgid is not None:
                 pane.foreground(pgid, now)
-            if is_whole or not pane.is_calm:
+            if rested or not pane.is_calm or (id_ + tick) % CALM_EVERY == 0:
                 pane.screen(functools.partial(self._screens.look, window), now)
-            pane.progress(has_bar, now)
+            if has_bar or pane.has_bar:
+                pane.progress(has_bar, now)
             pane.tick(now)
-            return pane.rests(now + rest_s)
+            rests = pane.rests(now + rest_s)
+            if rests and not rested and id_ % 2:
+                short.add(id_)  # half of those that come to rest in one tick
+            return rests
 
         turns.look(at)
-        self.look_at_visible(now, looked)
+        self._tell_visible(self._in_sight, now, looked)
         return looked
+
+    def _may_be_short(self, id_: int, pane: Pane) -> bool:
+        """Whether its next look is a whole one soon, or nothing but another program would be seen in it."""
+        return self.turns.is_often(id_) or pane.agent is None
+
+    def foreground(self, window: Any, pane: Pane, now: float) -> None:
+        """Look at who is in the foreground of *window*, for its *pane*."""
+        pgid = kitty_windows.foreground(self.boss, window)
+        if pgid is not None:
+            pane.foreground(pgid, now)
 
     def look_at_visible(self, now: float, ids: Iterable[int]) -> None:
         """Tell the panes of *ids*, and those that came into sight or left it, whether they are seen."""
-        visible = kitty_windows.visible(self.boss)
+        self._tell_visible(kitty_windows.visible(self.boss), now, ids)
+
+    def _tell_visible(self, visible: set[int], now: float, ids: Iterable[int]) -> None:
         changing = visible ^ self._visible
         self._visible = visible
         for id_ in changing.union(ids):
@@ -99,4 +127,5 @@ class Looks:
     def forget(self, id_: int) -> None:
         """The window is gone."""
         self._screens.forget(id_)
+        self._short.discard(id_)
         self.turns.forget(id_)

@@ -8,7 +8,7 @@ left alone for longer and longer times, and the other panes' files are read by a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 
 import attrs
@@ -91,6 +91,12 @@ class FileReader:
     def is_reading(self) -> bool:
         """Whether something is being read: an answer may come any moment."""
         return self._reading is not None
+
+    def ask_in_turn(self, often: Set[int], tick: int) -> None:
+        """As `ask`: in every other tick for all panes, in the others for those of *often*, which do not rest."""
+        panes = self.panes
+        asked = {id_: panes[id_] for id_ in often & panes.keys()} if tick % 2 else panes
+        self.ask({id_: pane for id_, pane in asked.items() if pane.has_files}, tick)
 
     def ask(self, panes: Mapping[int, Pane], tick: int = 0) -> None:
         """Have read what *panes* want at this *tick*, unless the last reading goes on; tell what was read by now."""

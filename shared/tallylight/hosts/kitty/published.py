@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -18,8 +18,8 @@ from tallylight.snapshot.schema import Pane as PaneEntry
 
 #: What is published on every pane that has something to say.
 PUBLISHED = ("tally_status", "tally_kind", "tally_agent", "tally_reason")
-#: At most so old, in seconds, is what a snapshot says of a pane of which nothing was heard.
-ALL_S = 1.0
+#: How often, in seconds, all that a snapshot says of a pane is asked anew, though nothing was heard of it.
+ALL_S = 10.0
 _NOTHING: tuple[str | None, ...] = (None,) * len(PUBLISHED)
 
 
@@ -42,17 +42,27 @@ class _Shown:
     variables: tuple[str | None, ...]
 
 
+class _Entry(NamedTuple):
+    """An entry of the snapshot, and what it was made of."""
+
+    decision: Decision
+    place: tuple[object, ...] | None
+    parts: tuple[object, ...]
+    entry: PaneEntry
+
+
 @attrs.define
 class Published:
     """What was last published of every pane, by the id of its window."""
 
     _shown: dict[int, _Shown] = attrs.field(init=False, factory=dict)
-    #: The entry of each pane in the snapshot, the decision in it, and all else that it was made of.
-    _entries: dict[int, tuple[Decision, tuple[object, ...], PaneEntry]] = attrs.field(init=False, factory=dict)
+    #: The entry of each pane in the snapshot, and all that it was made of.
+    _entries: dict[int, _Entry] = attrs.field(init=False, factory=dict)
 
     #: Of these something may be new since the last snapshot; and when all entries were last looked at.
     _dirty: set[int] = attrs.field(init=False, factory=set)
     _all_at: float = attrs.field(init=False, default=float("-inf"))
+    _origin: float = attrs.field(init=False, default=0.0)
 
     def change(self, id_: int, pane: Pane) -> Change:
         """What others have yet to be told of *pane*."""
@@ -83,32 +93,41 @@ class Published:
     def entry(self, id_: int, window: Any, pane: Pane, terminal: str, epoch: Callable[[float], float]) -> PaneEntry:
         """The *pane* of *window*, which may be gone, as the snapshot has it; *epoch* makes seconds since the epoch."""
         decision = pane.decision
-        place = (window.title, window.tab_id, window.os_window_id) if window is not None else None
-        parts = _seen(pane), _more(pane), _beside(pane), place, terminal, epoch(0.0)
+        place = _place(window)
+        parts = _seen(pane), _more(pane), _beside(pane), terminal, epoch(0.0)
         known = self._entries.get(id_)
         # The same decision, not an equal one: comparing them costs as much as to make the entry.
-        if known is None or known[0] is not decision or known[1] != parts:
-            known = self._entries[id_] = decision, parts, windows.entry(id_, window, pane, epoch, terminal)
-        return known[2]
+        if known is None or known.decision is not decision or known.place != place or known.parts != parts:
+            made = windows.entry(id_, window, pane, epoch, terminal)
+            known = self._entries[id_] = _Entry(decision, place, parts, made)
+        return known.entry
 
     def may_be_new(self, ids: Iterable[int]) -> None:
         """Something may be new of *ids* since the last snapshot."""
         self._dirty.update(ids)
 
     def entries(
-        self, panes: Mapping[int, Pane], make: Callable[[int, Pane], PaneEntry], now: float
+        self,
+        panes: Mapping[int, Pane],
+        windows: Mapping[int, Any],
+        make: Callable[[int, Pane], PaneEntry],
+        now: float,
+        origin: float,
     ) -> tuple[PaneEntry, ...]:
         """
         All *panes* as the snapshot of monotonic *now* has them; *make*, which asks `entry`, makes what may be new.
 
-        What kitty alone knows of the others, such as their tabs, is asked for every `ALL_S`.
+        All are made every `ALL_S`, and when *origin*, 0 in seconds since the epoch, is another: the clock was set.
         """
         known, dirty = self._entries, self._dirty
         self._dirty = set()
-        if not 0 <= now - self._all_at < ALL_S:
-            self._all_at, known = now, {}
+        if not 0 <= now - self._all_at < ALL_S or origin != self._origin:
+            self._all_at, self._origin, known = now, origin, {}
         return tuple(
-            known[id_][2] if id_ in known and id_ not in dirty else make(id_, pane) for id_, pane in panes.items()
+            known[id_].entry
+            if id_ in known and id_ not in dirty and known[id_].place == _place(windows.get(id_))
+            else make(id_, pane)
+            for id_, pane in panes.items()
         )
 
     def forget(self, id_: int) -> None:
@@ -120,6 +139,11 @@ class Published:
 def _words(decision: Decision) -> tuple[object, ...]:
     """What of a decision is told to others. When a source last repeated itself is not."""
     return decision.status, decision.kind, decision.reason.source, decision.reason.rule, decision.report
+
+
+def _place(window: Any) -> tuple[object, ...] | None:
+    """What kitty alone knows of *window*: its title, and where it is."""
+    return (window.title, window.tab_id, window.os_window_id) if window is not None else None
 
 
 def _seen(pane: Pane) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
+import kitty.fast_data_types as kitty_data
 from kitty.fast_data_types import add_timer, remove_timer
 
 from tallylight.hosts.kitty import windows
@@ -45,6 +46,9 @@ class TabRollup:
     _snoozed: set[int] = attrs.field(init=False, factory=set)
     #: The OS windows that have a light that waits, and is not snoozed.
     _waiting: list[int] = attrs.field(init=False, factory=list)
+    #: The tab managers of these that have a bar, as of the last time that was asked, and the beats since then.
+    _drawn: list[Any] = attrs.field(init=False, factory=list)
+    _beats: int = attrs.field(init=False, default=0)
     #: The tabs in which a pane is done beside one that works.
     _finished: set[int] = attrs.field(init=False, factory=set)
     _timer: int | None = attrs.field(init=False, default=None)
@@ -94,15 +98,18 @@ class TabRollup:
         self._lights, self._owners, self._titles, self._snoozed = lights, owners, titles, snoozed
         self._finished = finished
         lit = {id_ for id_, decision in lights.items() if decision.status is Status.WAITING} - snoozed
-        self._waiting = [
+        asking = [
             manager.os_window_id
             for manager in (self.boss.all_tab_managers if lit else ())
             if any(tab.id in lit for tab in manager)
         ]
+        if asking != self._waiting:
+            self._waiting, self._drawn = asking, []
 
     def decision(self, window: Any) -> Decision:
         """What *window*, which has a pane, shows: what is attached in it, or its own if that goes before."""
-        return max(self._decisions(window), key=lambda decision: rollup.precedence(decision.status))
+        found = self._decisions(window)
+        return found[0] if len(found) == 1 else max(found, key=lambda decision: rollup.precedence(decision.status))
 
     def _decisions(self, window: Any) -> tuple[Decision, ...]:
         """All that *window* could show; of equals the first does."""
@@ -134,9 +141,26 @@ class TabRollup:
         return [manager for manager in found if manager is not None and windows.shows_tab_bar(manager)]
 
     def _beat(self, timer: int | None) -> None:
-        pulsing = self.pulsing()
-        for manager in pulsing:
-            manager.mark_tab_bar_dirty()
-        if not pulsing and timer is not None:
+        # Whether a bar is shown kitty works out anew each time: it is asked once a second.
+        self._beats = (self._beats + 1) % paint.PULSE_HZ
+        if not self._beats or not self._drawn:
+            self._drawn = self.pulsing()
+        waiting = self._waiting
+        for manager in self._drawn:
+            if manager.os_window_id in waiting:
+                _draw(manager)
+        if not (self._drawn and waiting and self.pulses) and timer is not None:
             self._timer = None
             remove_timer(timer)
+
+
+def _draw(manager: Any) -> None:
+    """Have the tab bar of *manager*, which is shown, drawn again, by kitty's own function as its version has it."""
+    # Not by the manager where that can be: it asks again whether there is a bar, and tells others of a change.
+    for more in ((True,), ()):
+        try:
+            kitty_data.mark_tab_bar_dirty(manager.os_window_id, *more)
+        except (TypeError, AttributeError):
+            continue
+        return
+    manager.mark_tab_bar_dirty()

@@ -8,6 +8,7 @@ published and nothing asked for; a disk that does not answer costs this and no l
 from __future__ import annotations
 
 import os
+import select
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -15,6 +16,7 @@ import attrs
 
 from tallylight.hosts.worker import Worker
 from tallylight.snapshot import waiting_time_file
+from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.waiting_time import Ledger, Waited
@@ -22,21 +24,30 @@ from tallylight.snapshot.writer import Epoch, SnapshotWriter
 from tallylight.tracker.attention import Attention
 
 HOST = "kitty"
+#: How often, in seconds, requests are looked for where a descriptor tells when there are any.
+LOOK_S = 2.0
 
 
 @attrs.frozen
 class _Opened:
     snapshot: SnapshotWriter
     spool: Spool
+    #: Tells of what is put there.
+    changes: Changes
     waited_file: waiting_time_file.WaitingTimeFile
     ledger: Ledger
+
+    def take(self) -> tuple[list[Request], list[int] | None]:
+        """All that waits, and what tells of the next one, if anything does."""
+        self.changes.look()
+        return self.spool.take(), self.changes.descriptors(())
 
 
 def _open(day: str) -> _Opened:
     snapshot = SnapshotWriter.for_host(HOST, os.environ, time.time)
     spool = Spool(HOST)
     waited_file = waiting_time_file.WaitingTimeFile(HOST)
-    return _Opened(snapshot, spool, waited_file, waited_file.open(day))
+    return _Opened(snapshot, spool, Changes(spool.path), waited_file, waited_file.open(day))
 
 
 @attrs.define
@@ -49,6 +60,10 @@ class Store:
     _opened: _Opened | None = None
     _ledger: Ledger = attrs.field(factory=Ledger)
     _saved_at: float | None = None
+    #: What tells that a request waits, if anything does, and when they were last looked for.
+    _told_by: int | None = None
+    _door: select.poll | None = None
+    _looked_at: float = 0.0
     #: As of when the snapshot is that is on its way to the disk, in seconds since the epoch; 0 if none is.
     pending: float = 0.0
     _error: str = ""
@@ -103,14 +118,28 @@ class Store:
 
     # Requests ------------------------------------------------------------------------------------------------
 
-    def take(self, taken: Callable[[Sequence[Request]], None]) -> None:
+    def take(self, taken: Callable[[Sequence[Request]], None], now: float) -> None:
         """Have requests looked for; *taken* is called with what there is, once the worker was lent time."""
-        if self._opened is not None:
-            self.worker.submit("requests", self._opened.spool.take, lambda result: self._taken(result, taken))
+        if self._opened is None:
+            return
+        is_due = not 0 <= now - self._looked_at < LOOK_S
+        if (is_due or self._door is None or self._door.poll(0)) and self.worker.submit(
+            "requests", self._opened.take, lambda result: self._taken(result, taken)
+        ):
+            self._looked_at = now
 
     def _taken(self, result: object, taken: Callable[[Sequence[Request]], None]) -> None:
-        if isinstance(result, list) and result:
-            taken(result)
+        if not isinstance(result, tuple):
+            return
+        found, descriptors = result
+        told_by = descriptors[0] if descriptors else None
+        if told_by != self._told_by:
+            self._told_by, self._door = told_by, None
+            if told_by is not None:
+                self._door = select.poll()
+                self._door.register(told_by, select.POLLIN)
+        if found:
+            taken(found)
 
     # The ledger ----------------------------------------------------------------------------------------------
 

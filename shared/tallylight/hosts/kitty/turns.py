@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Set
 
 import attrs
 
@@ -46,6 +46,11 @@ class Turns:
         return bool(self._left)
 
     @property
+    def resting(self) -> Set[int]:
+        """Those of which nothing is expected soon: what was seen of them has not changed for a while."""
+        return self._resting.keys()
+
+    @property
     def looks_often(self) -> bool:
         """Whether the panes that rest out of sight are so few that all of them are looked at in every tick."""
         return self._hidden <= REST_A_TICK
@@ -62,10 +67,11 @@ class Turns:
         """A tick begins: those of *ids* that do not rest or are *visible* are to be looked at, and some that rest."""
         resting = self._resting
         self._visible = visible
-        self._hidden = len(resting) - sum(id_ in resting for id_ in visible)
+        self._hidden = len(resting) - len(resting.keys() & visible)
         share = max(REST_A_TICK, -(-self._hidden // REST_TICKS))
         left = self._left
-        left |= dict.fromkeys(id_ for id_ in ids if id_ not in resting or id_ in visible)
+        left |= dict.fromkeys(sorted(set(ids).difference(resting)))
+        left |= dict.fromkeys(visible)
         left |= dict.fromkeys(itertools.islice((id_ for id_ in resting if id_ not in visible), share))
 
     def look(self, at: Callable[[int], bool]) -> list[int]:

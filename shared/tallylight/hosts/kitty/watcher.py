@@ -17,7 +17,7 @@ from kitty.utils import log_error
 from tallylight.hosts.kitty import agent_list, restored, starter
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.windows import is_watched
-from tallylight.ui.agent_list.channel import BELL
+from tallylight.ui.agent_list.channel import BELL, PANEL
 from tallylight.wire.envelope import CARRIER
 
 _host: KittyHost | None = None
@@ -104,7 +104,10 @@ def _told(feature: str, window: Any, call: Callable[[KittyHost], None]) -> None:
 def on_set_user_var(_boss: Any, window: Any, data: dict[str, Any]) -> None:
     if data["key"] == BELL:
         _entered("list of agents", lambda _: agent_list.heard(window))
-    elif not restored.drop(window, data["key"], data["value"]):
+        return
+    if data["key"] == PANEL:
+        _entered("panels", lambda host: host.panel_came())
+    if not restored.drop(window, data["key"], data["value"]):
         _told("user variables", window, lambda host: host.on_set_user_var(window, data["key"], data["value"]))
 
 

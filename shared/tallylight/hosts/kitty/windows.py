@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Set
 from typing import Any
 
-import attrs
 from kitty.fast_data_types import current_focused_os_window_id
 
 from tallylight.evidence.titles import clean_title
@@ -89,12 +88,12 @@ def name(window: Any) -> str:
 
 def entry(id_: int, window: Any, pane: Pane, epoch: Callable[[float], float], terminal: str) -> PaneEntry:
     """The *pane* of *window*, which may be gone, as the snapshot has it; *epoch* makes seconds since the epoch."""
-    made = pane_entry(
+    return pane_entry(
         pane,
         epoch,
         id_=str(id_),
         tab=str(window.tab_id) if window is not None else "",
         os_window=str(window.os_window_id) if window is not None else "",
         title=name(window),
+        terminal=terminal,
     )
-    return attrs.evolve(made, terminal=terminal)

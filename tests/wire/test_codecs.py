@@ -68,7 +68,7 @@ def test_osc1338_pairs_round_trip(state: str, tool: str) -> None:
     """Every state with every awkward tool comes back from the pairs exactly, before anything is sanitised."""
     payload = pairs.join([("state", state), ("tool", tool)])
 
-    assert osc1338.read_fields(payload) == {"state": state, "tool": tool}
+    assert osc1338.read_fields(payload.decode()) == {"state": state, "tool": tool}
 
 
 @given(wire_reports())

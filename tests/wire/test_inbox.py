@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.wire import envelope, osc1338
+from tallylight.wire import envelope, inbox, osc1338
 from tallylight.wire.inbox import COUNT_S, TOLD_S, Inbox, Key, Limits, Pace, key_of, key_of_sequence
 from tallylight.wire.scanner import Sequence
 from tests.helpers import is_linear, only_sequence
@@ -209,6 +209,34 @@ def test_keys_of_sequences() -> None:
     found = {data: key_of_sequence(_sequence(data)) for data in SEQUENCES}
 
     assert found == SEQUENCES
+    assert {data: key_of_sequence(_sequence(data)) for data in SEQUENCES} == SEQUENCES, "the second time too"
+
+
+def test_few_keys_are_remembered() -> None:
+    """Of what is said again the key is known; of a flood of others, and of long ones, no memory grows."""
+    for n in range(2000):
+        key_of_sequence(_sequence(b"\x1b]1338;state=working;id=r%d\x07" % n))
+        key_of_sequence(_sequence(b"\x1b]1338;state=working;message=" + b"%d" % n * 300 + b"\x07"))
+
+    assert 0 < len(inbox._KNOWN) <= inbox._MOST_KNOWN
+    assert max(map(len, inbox._KNOWN)) <= inbox._LONGEST_KNOWN
+
+
+def test_all_that_waits_is_void() -> None:
+    """What is left of it is what was to be kept, and the room of the rest."""
+    for kept in ("state=working;id=a/b", "state=working;id=x"):
+        reader = Reader()
+        reader.flood()
+        for payload in ("state=working;id=a/b", "state=done", "state=working;id=a"):
+            reader.hear(payload)
+        key = key_of(kept)
+        assert key is not None
+        reader.inbox.forget_but(key.name)
+
+        assert reader.inbox._left_out == (2 if kept.endswith("a/b") else 3)
+        assert reader.go(9.0) == ([kept] if kept.endswith("a/b") else [])
+        held = reader.inbox
+        assert (len(held), held._size, held._spare, held._nested, held._ids) == (0, 0, 0, 0, {})
 
 
 def _sequence(data: bytes) -> Sequence:

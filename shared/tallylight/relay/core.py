@@ -243,7 +243,7 @@ class RelayCore:
             is_read = False
             self._read_later(sequence)
         is_ours = is_read or number in _OURS or payload.startswith(cli_agent.PREFIX, payload.index(b";") + 1)
-        return is_ours and not self._passthrough and self._splitter.is_safe
+        return is_ours and not self._passthrough and self._splitter.position.is_safe
 
     def _read(self, sequence: Sequence) -> bool:
         self._is_fresh = False
@@ -315,6 +315,8 @@ class RelayCore:
             self._observe(report)
 
     def _answer(self, sequence: Sequence) -> None:
+        if self._answers < 1 and self._now == self._answered_at:
+            return
         since = max(0.0, self._now - self._answered_at)
         self._answers = min(ANSWERS_A_SECOND, self._answers + since * ANSWERS_A_SECOND)
         self._answered_at = self._now

@@ -68,9 +68,10 @@ class Position:
     @property
     def is_safe(self) -> bool:
         """Whether something else may be written here: no sequence and no character is cut by it."""
-        is_ground = self.state is State.GROUND
+        if self._later:
+            self._look()
         last = self._last
-        return is_ground and (not last or last[-1] < 0x80 or not is_cut(last))
+        return self._state is State.GROUND and (not last or last[-1] < 0x80 or not is_cut(last))
 
     def note(self, data: bytes, start: int, end: int) -> None:
         """Take data[start:end] in."""

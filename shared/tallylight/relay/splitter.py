@@ -75,6 +75,15 @@ _PARTIAL = {
     for envelope, starts in _STARTS.items()
 }
 _LONGEST = max(map(len, INTRODUCERS))
+_NUMBERS = {start: int(start[2 : start.index(b";")]) for start in INTRODUCERS}
+
+
+def _sequence(start: bytes, raw: bytes, terminator: bytes) -> Sequence:
+    """The sequence of interest that is all of *raw*, which begins with *start*, one of `INTRODUCERS` or more."""
+    number = _NUMBERS.get(start)
+    if number is None:
+        number = int(raw[2 : raw.index(b";")])
+    return Sequence(SequenceKind.OSC, raw[2 : -len(terminator)], terminator, raw, number)
 
 
 class Splitter:
@@ -103,7 +112,7 @@ class Splitter:
         self._envelope_start = envelope
         self._partial = _PARTIAL[envelope]
         #: Where the terminal stands after all that was passed on.
-        self._position = Position()
+        self.position = Position()
         #: The start of an envelope's introducer that was released before it was whole.
         self._tail = b""
         self._held = bytearray()
@@ -122,7 +131,7 @@ class Splitter:
     @property
     def is_safe(self) -> bool:
         """Whether something else may be written after what was passed on: no sequence or character is cut by it."""
-        return self._position.is_safe
+        return self.position.is_safe
 
     def release(self, out: list[bytes]) -> None:
         """Pass on what is held; it is no sequence of interest any more."""
@@ -132,7 +141,7 @@ class Splitter:
         self._held.clear()
         self._in_body = False
         self._tail = data if self._envelope_start.startswith(data) or _RESET.startswith(data) else b""
-        self._position.note(data, 0, len(data))
+        self.position.note(data, 0, len(data))
         out.append(data)
 
     def feed(self, data: bytes, out: list[bytes]) -> bool:
@@ -140,11 +149,11 @@ class Splitter:
         self.gap = None
         if not data:
             return not self._held
-        if not (self._held or self._tail or self._position.is_in_envelope):
+        if not (self._held or self._tail or self.position.is_in_envelope):
             # Nearly every piece has nothing in it: one search in it, and no look at what it has instead.
             last = data.rfind(b"\x1b")
             if last < 0 or (self._search(data) is None and not self._is_partial(data, last)):
-                self._position.note_later(data, last)
+                self.position.note_later(data, last)
                 out.append(data)
                 return True
         self._split(data, out)
@@ -155,8 +164,7 @@ class Splitter:
         return len(data) - last < _LONGEST and data[last:] in self._partial
 
     def _split(self, data: bytes, out: list[bytes]) -> None:
-        position = self._position
-        note = position.note
+        position, note, take = self.position, self.position.note, self._take
         at = begin = 0
         resumed = bool(self._held)
         if self._in_body:
@@ -178,8 +186,9 @@ class Splitter:
             start, end = found.span()
             kind = data[start + 1]
             if kind == 0x5D:
-                note(data, noted, start)
-                noted = start
+                if noted < start:
+                    note(data, noted, start)
+                    noted = start
                 stop = _STOP.search(data, end)
                 if stop is None or (data[stop.start()] == 0x1B and stop.end() == size):
                     if start > begin:
@@ -195,7 +204,7 @@ class Splitter:
                 at += len(terminator)
                 if at - start > LIMIT:
                     continue
-                if self._give(data[start:at], terminator):
+                if take(_sequence(found[0], data[start:at], terminator)):
                     if start > begin:
                         out.append(data[begin:start])
                     self.gap = len(out)
@@ -224,11 +233,7 @@ class Splitter:
             out.append(data if not begin and stop_at == size else data[begin:stop_at])
 
     def _give(self, raw: bytes, terminator: bytes) -> bool:
-        if raw.startswith(BAR):
-            return False
-        payload = raw[2 : len(raw) - len(terminator)]
-        number = int(payload[: payload.index(b";")])
-        return self._take(Sequence(SequenceKind.OSC, payload, terminator, raw, number))
+        return not raw.startswith(BAR) and self._take(_sequence(raw, raw, terminator))
 
     def _hold(self, piece: bytes, is_same: bool) -> None:
         self._held += piece
@@ -258,7 +263,7 @@ class Splitter:
         if terminator and len(raw) <= LIMIT and self._give(raw, terminator):
             self.gap = len(out)
             return data, end, end
-        self._position.note(held, 0, len(held))
+        self.position.note(held, 0, len(held))
         out.append(held)
         return data, 0, end
 
@@ -269,7 +274,7 @@ class Splitter:
         if joined.startswith(_RESET):
             self._reset()
         elif joined.startswith(self._envelope_start):
-            self._position.state = State.ENVELOPE
+            self.position.state = State.ENVELOPE
             self._copy(joined[:passed])
             return len(self._envelope_start) - passed
         elif self._envelope_start.startswith(joined):
@@ -281,7 +286,7 @@ class Splitter:
         if self._open is None:
             return
         self._envelope += piece[: LIMIT + 1 - len(self._envelope)]
-        if self._position.state is State.GROUND:
+        if self.position.state is State.GROUND:
             raw = bytes(self._envelope)
             self._envelope.clear()
             if len(raw) <= LIMIT and raw.endswith(ST):
@@ -289,7 +294,7 @@ class Splitter:
 
     def _skip_envelope(self, data: bytes, at: int) -> int:
         """Go on inside an envelope; return where it ends."""
-        position = self._position
+        position = self.position
         start = at
         if position.state is State.ENVELOPE_ESCAPE and at < len(data):
             position.state = State.ENVELOPE

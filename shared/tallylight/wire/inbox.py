@@ -34,7 +34,7 @@ _CARRIER = f"SetUserVar={envelope.CARRIER}=".encode()
 Call = Callable[[float], object]
 
 
-@attributes.define
+@attributes.frozen
 class Key:
     """
     What a thing is about: only the newest of one *name* is read.
@@ -171,8 +171,14 @@ class Inbox:
 
     def forget_but(self, kept: Hashable) -> None:
         """All that waits is void, except for what has this name."""
-        for name in [name for name in self._items if name != kept]:
-            self._drop(name)
+        if kept in self._items:
+            for name in [name for name in self._items if name != kept]:
+                self._drop(name)
+            return
+        self._left_out += len(self._items)
+        self._items.clear()
+        self._ids.clear()
+        self._size = self._spare = self._nested = 0
 
     def count(self, now: float) -> None:
         """Let time pass for the `pace`."""
@@ -225,6 +231,12 @@ class Inbox:
         return item
 
 
+#: Those whose key has to be read, which of the same sequence is done once. Longer ones are not remembered.
+_REPEATED = (osc7501.NUMBER, osc1338.NUMBER, user_var.NUMBER)
+_MOST_KNOWN, _LONGEST_KNOWN = 512, 256
+_KNOWN: dict[bytes, Key | None] = {}
+
+
 def _report(voice: Hashable, id_: str, *, is_clear: bool) -> Key:
     return Key((voice, id_, "clear"), id_, is_clear=True) if is_clear else Key((voice, id_), id_)
 
@@ -267,6 +279,17 @@ def is_readable(payload: str | None) -> bool:
 
 def key_of_sequence(sequence: Sequence) -> Key | None:
     """The key of a sequence that a relay reads; None for one that says nothing."""
+    raw = sequence.raw
+    if sequence.number not in _REPEATED or len(raw) > _LONGEST_KNOWN:
+        return _key_of_sequence(sequence)
+    if raw not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[raw] = _key_of_sequence(sequence)
+    return _KNOWN[raw]
+
+
+def _key_of_sequence(sequence: Sequence) -> Key | None:
     number, body = sequence.number, sequence.body
     if number == osc7501.NUMBER:
         found = dict(_FIELD_7501.findall(body))

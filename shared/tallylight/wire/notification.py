@@ -67,13 +67,14 @@ def decode(sequence: Sequence) -> Notification | Chunk:
     if sequence.number not in NUMBERS or b";" not in sequence.payload:
         raise DecodeError("not-ours")
     check_length(sequence.raw, FRAME_LIMIT)
+    body = sequence.body
     if sequence.number == 99:
-        return _chunk(sequence.body)
+        return _chunk(body)
     if sequence.number == 9:
-        if _CONEMU.match(sequence.body):
+        if _CONEMU.match(body):
             raise DecodeError("not-ours", "ConEmu's")
-        return from_texts(utf8(sequence.body), "")
-    command, _, texts = sequence.body.partition(b";")
+        return from_texts(utf8(body), "")
+    command, _, texts = body.partition(b";")
     title, _, body = texts.partition(b";")
     if command != b"notify" or title.startswith(b"warp://"):
         raise DecodeError("not-ours")
@@ -112,11 +113,11 @@ class Notifications:
 
 def from_texts(title: str, body: str) -> Notification:
     """Make a notification of two texts as they were sent; `malformed` if there is nothing to show."""
-    labels = [sanitise(text, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip() for text in (title, body) if text]
-    shown = [label for label in labels if label]
-    if not shown:
+    first = title and sanitise(title, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
+    second = body and sanitise(body, cells=TEXT_CELLS, graphemes=TEXT_CELLS).strip()
+    if not (first or second):
         raise DecodeError("malformed", "a notification without text")
-    return Notification(*shown)
+    return Notification(first, second) if first else Notification(second)
 
 
 def _chunk(body: bytes) -> Chunk:

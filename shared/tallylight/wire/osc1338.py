@@ -91,7 +91,11 @@ _PLAIN = re.compile(
 
 def decode(sequence: Sequence) -> Report:
     """Read one sequence."""
-    return decode_frame(sequence.raw)
+    check_length(sequence.raw, FRAME_LIMIT)
+    text = utf8(sequence.payload)
+    if sequence.number != NUMBER:
+        raise DecodeError("not-ours", "not OSC 1338")
+    return _report(text.partition(";")[2], "osc-1338")
 
 
 def decode_frame(data: bytes) -> Report:
@@ -107,8 +111,8 @@ def decode_frame(data: bytes) -> Report:
     ends = [at for at in (data.find(BEL), data.find(ST)) if at >= 0]
     if not ends:
         raise DecodeError("malformed", "no terminator")
-    number, _, payload = _checked(data[2 : min(ends)]).partition(b";")
-    if number != b"1338":
+    number, _, payload = utf8(data[2 : min(ends)]).partition(";")
+    if number != "1338":
         raise DecodeError("not-ours", "not OSC 1338")
     return _report(payload, "osc-1338")
 
@@ -121,7 +125,7 @@ def decode_payload(payload: str | bytes, *, rule: str = "osc-1338") -> Report:
     """
     data = payload.encode("utf-8", "surrogatepass") if isinstance(payload, str) else payload
     check_length(data, PAYLOAD_LIMIT)
-    return _report(_checked(data), rule)
+    return _report(utf8(data), rule)
 
 
 def is_readable(payload: str) -> bool:
@@ -131,7 +135,7 @@ def is_readable(payload: str) -> bool:
     data = payload.encode("utf-8", "surrogatepass")
     try:
         check_length(data, PAYLOAD_LIMIT)
-        read_fields(_checked(data))
+        read_fields(utf8(data))
     except DecodeError:
         return False
     return True
@@ -161,7 +165,8 @@ def decode_recipe(value: str | None) -> Recipe | None:
     if not data.startswith(b"resume=") or len(data) > PAYLOAD_LIMIT:
         return None
     try:
-        fields = {key: pairs.percent_decode(found).decode("utf-8") for key, found in pairs.split(_checked(data))}
+        utf8(data)
+        fields = {key: pairs.percent_decode(found).decode("utf-8") for key, found in pairs.split(data)}
     except (DecodeError, UnicodeDecodeError):
         return None
     if b"state" in fields:
@@ -178,10 +183,10 @@ def encode_recipe(recipe: Recipe) -> str:
     return (payload if len(payload) < PAYLOAD_LIMIT else b"resume=").decode("ascii")
 
 
-def read_fields(payload: bytes) -> dict[str, str]:
+def read_fields(payload: str) -> dict[str, str]:
     """Decode the pairs we know, unsanitised. Raise for a bad value of a known key, wherever it stands."""
     fields: dict[str, str] = {}
-    for token in payload.decode("utf-8").split(";"):
+    for token in payload.split(";"):
         key, equals, text = token.partition("=")
         if not equals or key not in _KNOWN:
             continue
@@ -243,12 +248,7 @@ def encode_payload(report: Report, *, via: str = "") -> str:
     return payload.decode("ascii")
 
 
-def _checked(data: bytes) -> bytes:
-    utf8(data)
-    return data
-
-
-def _report(payload: bytes, rule: str) -> Report:
+def _report(payload: str, rule: str) -> Report:
     fields = read_fields(payload)
     status = _STATUSES[fields["state"]]
     is_waiting = status is Status.WAITING

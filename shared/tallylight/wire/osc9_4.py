@@ -16,7 +16,6 @@ from tallylight.wire.scanner import Sequence
 
 NUMBER = 9
 _PROGRESS = re.compile(rb"4;([0-4])(?:;([^;]*))?(?:;.*)?", re.DOTALL)
-_DIGITS = re.compile(rb"[0-9]+")
 
 
 class ProgressState(enum.Enum):
@@ -28,6 +27,9 @@ class ProgressState(enum.Enum):
     #: Busy with no known end.
     BUSY = 3
     PAUSED = 4
+
+
+_STATES = {b"%d" % state.value: state for state in ProgressState}
 
 
 @attributes.frozen
@@ -47,10 +49,11 @@ def decode(sequence: Sequence) -> ProgressReport:
     """Read one progress report; `not-ours` otherwise. More than 100 percent counts as 100, as it is drawn."""
     if sequence.number != NUMBER or not (match := _PROGRESS.fullmatch(sequence.body)):
         raise DecodeError("not-ours")
-    state = ProgressState(int(match[1]))
+    digit, number = match.groups()
+    state = _STATES[digit]
     percent = None
-    if state not in (ProgressState.CLEAR, ProgressState.BUSY) and match[2] and _DIGITS.fullmatch(match[2]):
+    if number and number.isdigit() and state is not ProgressState.CLEAR and state is not ProgressState.BUSY:
         # Cut before int(), which refuses thousands of digits.
-        digits = match[2].lstrip(b"0")
+        digits = number.lstrip(b"0")
         percent = 100 if len(digits) > 3 else min(100, int(digits or b"0"))
     return ProgressReport(state, percent)

@@ -121,6 +121,9 @@ _SCREEN_BODY = re.compile(rb"(?:[^\x18\x1a\x1b]+|\x1b(?=[^\\]))*+", re.DOTALL)
 _OSC_STOP = re.compile(rb"[\x07\x18\x1a\x1b]")
 _STRING_STOP = re.compile(rb"[\x18\x1a\x1b]")
 _NUMBER = re.compile(rb"(0|[1-9][0-9]{0,4})(?:;|\Z)")
+#: Those in use, told without a look at their digits.
+_IN_USE = (0, 2, 4, 8, 9, 10, 11, 26, 52, 88, 99, 133, 777, 1337, 1338, 3008, 7501, 21337)
+_NUMBERS = {b"%d" % number: number for number in _IN_USE}
 _STRINGS = {ord(kind.value): kind for kind in SequenceKind if kind.value and kind.value in "]P_^X"}
 
 
@@ -142,8 +145,10 @@ _known = functools.lru_cache(maxsize=1024)(_whole)
 
 def _string(kind: SequenceKind, raw: bytes, terminator: bytes) -> Sequence:
     payload = raw[2 : len(raw) - len(terminator)]
-    number = None
-    if kind is SequenceKind.OSC and (match := _NUMBER.match(payload)):
+    if kind is not SequenceKind.OSC:
+        return Sequence(kind, payload, terminator, raw)
+    number = _NUMBERS.get(payload.partition(b";")[0])
+    if number is None and (match := _NUMBER.match(payload)):
         number = int(match[1])
     return Sequence(kind, payload, terminator, raw, number)
 

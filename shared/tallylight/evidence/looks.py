@@ -160,6 +160,11 @@ class ScreenReader:
             if self._sent.look(_before_cursor(look), _before_cursor(before), above, is_typing=is_typing):
                 self._to_show, self._has_moved = SENT_LOOKS, change.is_output
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing is known of the screen that `forget` would forget."""
+        return self._screen is None and self._found is None and self._told is None and not self._to_show
+
     def forget(self) -> Report | None:
         """What is on the screen is of no interest now; the report that takes back what was told, if anything was."""
         self._screen = self._found = self.dialog = None

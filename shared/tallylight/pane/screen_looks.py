@@ -40,13 +40,14 @@ class ScreenLooks:
     def is_wanted(self, now: float) -> bool:
         """Whether output, or what the screen says, would be evidence. If what it says is not, it is taken back."""
         tracker = self._tracker
-        if not tracker.wants_screen:
+        wants_screen = tracker.wants_screen
+        if not wants_screen and not self._reader.is_blank:
             if self.dialog is not None:
                 tracker.touch()
             taken_back = self._reader.forget()
             if taken_back is not None:
                 tracker.report(taken_back, now)
-        return tracker.wants_output or tracker.wants_screen
+        return wants_screen or tracker.wants_output
 
     def take(self, look: Look, run: Run | None, now: float) -> None:
         """Take in one look, that is wanted, at the screen of *run*."""

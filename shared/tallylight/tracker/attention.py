@@ -149,6 +149,6 @@ class Attention:
 
     def deadline(self) -> float | None:
         """When `look` would next return True if the pane stays visible."""
-        if self.visible_since is None or self._decision is None or self.seen or self._is_leaving:
+        if self.visible_since is None or self.seen_at is not None or self._decision is None or self._is_leaving:
             return None
         return max(self.visible_since, self._since) + DWELL_S

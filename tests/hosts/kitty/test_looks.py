@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -126,3 +128,33 @@ def test_the_same_screen_is_the_same_look(desk: Desk) -> None:
     desk.window.screen.text = "one\nthree"
     assert screens.look(desk.window).lines == ["one", "three"]
     assert first.lines == ["one", "two"]
+
+
+@pytest.fixture
+def agent(kitty: Kitty, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """An agent that has said nothing for minutes, out of sight."""
+    now = time.monotonic()
+    with subprocess.Popen(["crush", "1000"], executable="/bin/sleep") as process:
+        monkeypatch.setattr(time, "monotonic", lambda: now)
+        desk = Desk(kitty, (process.pid, 0), monkeypatch)
+        desk.window.screen.text = "Ready?\n> "
+        deadline = time.time() + 10
+        while desk.host.panes[1].agent is None or not desk.host._turns.rests(1):
+            assert time.time() < deadline, "an agent at rest"
+            now += desk.host.config.poll_s
+            desk.ticks(1)
+        desk.ticks(8)
+        yield desk
+        process.kill()
+
+
+def test_the_process_of_an_agent_that_stands_still(agent: Desk) -> None:
+    """It is looked at in every fourth whole look, and at once when the screen changes."""
+    every = importlib.import_module("tallylight.hosts.kitty.looks").ASK_EVERY
+    assert agent.ticks(32) == 32 // 2 // every
+    for number in range(every):
+        agent.window.screen.text += f"\nsomething new {number}"
+        assert agent.ticks(2) >= 1
+        while not agent.host._turns.rests(1):
+            agent.ticks(1)
+        agent.ticks(2 * number)

@@ -20,6 +20,9 @@ from tallylight.hosts.kitty.turns import Turns
 from tallylight.pane.pane import Pane
 from tallylight.pane.screen_looks import CALM_EVERY
 
+#: The process of an agent at rest, whose screen stands still, is looked at in every so many looks.
+ASK_EVERY = 4
+
 
 @attrs.define
 class Looks:
@@ -44,6 +47,8 @@ class Looks:
     _in_sight: set[int] = attrs.field(init=False, factory=set)
     #: Those that rest and of which the last look was a short one.
     _short: set[int] = attrs.field(init=False, factory=set)
+    #: In how many looks at an agent at rest its process was not looked at.
+    _unasked: dict[int, int] = attrs.field(init=False, factory=dict)
     _screens: screens.Screens = attrs.field(init=False, factory=screens.Screens)
 
     @property
@@ -71,29 +76,37 @@ class Looks:
     def look(self, now: float, tick: int) -> list[int]:
         """Look at the panes whose turn it is at this *tick*, as far as there is time; those looked at in full."""
         looked: list[int] = []
-        turns, rest_s, short = self.turns, self.rest_s, self._short
+        panes, turns, rest_s, short = self.panes, self.turns, self.rest_s, self._short
 
         def at(id_: int) -> bool:
             window = self.boss.window_id_map.get(id_)
             if window is None:
                 return False
-            pane = self.pane(id_)
+            pane = panes.get(id_) or self.pane(id_)
             pgid = kitty_windows.group(window)
             has_bar = window.progress.state is not ProgressState.unset
             rested = turns.rests(id_)
             if id_ in short:
                 short.discard(id_)
-            elif rested and self._may_be_short(id_, pane) and pane.is_as_it_was(pgid, has_bar=has_bar):
+            elif rested and (turns.is_often(id_) or pane.agent is None) and pane.is_as_it_was(pgid, has_bar=has_bar):
                 short.add(id_)
                 return True
             looked.append(id_)
-            if pgid is not None:
+            is_same = rested and pane.agent is not None and pane.is_as_it_was(pgid, has_bar=has_bar)
+            if pgid is not None and not is_same:
                 pane.foreground(pgid, now)
             if rested or not pane.is_calm or (id_ + tick) % CALM_EVERY == 0:
                 pane.screen(functools.partial(self._screens.look, window), now)
+            if pgid is not None and is_same:
+                # What takes the place of an agent in its own group draws something.
+                unasked = self._unasked.get(id_, 0) + 1 if pane.is_calm else ASK_EVERY
+                self._unasked[id_] = unasked % ASK_EVERY
+                if unasked >= ASK_EVERY:
+                    pane.foreground(pgid, now)
             if has_bar or pane.has_bar:
                 pane.progress(has_bar, now)
-            pane.tick(now)
+            if not rested or pane.pace is not None:
+                pane.tick(now)  # else nothing is due yet
             rests = pane.rests(now + rest_s)
             if rests and not rested and id_ % 2:
                 short.add(id_)  # half of those that come to rest in one tick
@@ -102,10 +115,6 @@ class Looks:
         turns.look(at)
         self._tell_visible(self._in_sight, now, looked)
         return looked
-
-    def _may_be_short(self, id_: int, pane: Pane) -> bool:
-        """Whether its next look is a whole one soon, or nothing but another program would be seen in it."""
-        return self.turns.is_often(id_) or pane.agent is None
 
     def foreground(self, window: Any, pane: Pane, now: float) -> None:
         """Look at who is in the foreground of *window*, for its *pane*."""
@@ -128,4 +137,5 @@ class Looks:
         """The window is gone."""
         self._screens.forget(id_)
         self._short.discard(id_)
+        self._unasked.pop(id_, None)
         self.turns.forget(id_)

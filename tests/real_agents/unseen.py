@@ -44,6 +44,8 @@ def _command(s: Session, r: random.Random, seconds: float = 0) -> str:
     command = r.choice(_COMMANDS).format(n=r.randint(10, 99))
     if s.agent == "copilot" and not seconds:
         command = command.replace("git tag", "touch")  # for that alone it does not ask
+    if s.agent == "aider":
+        command = command.replace("README.md", ".git/HEAD")  # it asks about files that a prompt names
     return f"{command}; sleep {seconds:.1f}" if seconds else command
 
 
@@ -126,7 +128,10 @@ def stopped_command(s: Session, r: random.Random) -> None:
 
 def question(s: Session, r: random.Random) -> None:
     """A question that is answered."""
-    s.turn(f"{s.manner.plan}{_thinks(r)}{r.choice(('ASK', 'PICK'))} THEN {_says(r)}")
+    thinks, word = _thinks(r), r.choice(("ASK", "PICK"))
+    if s.agent in _ALSO and s.agent != "claude":  # no scene has shown yet that they have the longer one
+        word = "ASK"
+    s.turn(f"{s.manner.plan}{thinks}{word} THEN {_says(r)}")
     s.asked("question")
     _pause(s, r, 3, 6)
     s.keys(s.manner.answer, "working")
@@ -136,7 +141,8 @@ def question(s: Session, r: random.Random) -> None:
 
 def error(s: Session, r: random.Random) -> None:
     """A request that fails for good."""
-    s.turn(f"{_thinks(r)}ERROR {r.choice((400, 404, 422))}")
+    thinks, code = _thinks(r), r.choice((400, 404, 422))
+    s.turn(f"{thinks}ERROR {400 if s.agent in _ALSO else code}")
     s.mark("error")
     _pause(s, r)
 
@@ -314,6 +320,18 @@ _MORE: dict[str, tuple[tuple[Step, ...], tuple[Step, ...]]] = {
 }
 
 
+#: Those that play in a turn alone, and what they have not: aider asks once in a turn and has a question about a command
+#: that was stopped; Codex asks in another mode, in which it stays.
+_ALSO: dict[str, tuple[Step, ...]] = {
+    "aider": (stopped_command, series),
+    "cline": (),
+    "codex": (question,),
+    "claude": (),
+    "gemini": (),
+    "kimi": (),
+}
+
+
 def _parts(steps: list[Step], size: int) -> Iterator[list[Step]]:
     for start in range(0, len(steps), size):
         if len(part := steps[start : start + size]) > 1:
@@ -345,6 +363,15 @@ def scenes() -> list[Scene]:
             for number, steps in enumerate(parts, 1):
                 play: Play = functools.partial(_play, steps=steps, seed=f"{SEED} {agent} {name}{number}")
                 found.append(Scene(agent, f"{name}{number}", play, size=_size(r)))
+    for agent, has_not in _ALSO.items():
+        r = random.Random(f"{SEED} {agent}")
+        steps = [step for step in _IN if step not in has_not]
+        r.shuffle(steps)
+        for number, part in enumerate(_parts(steps, 5), 1):
+            if agent == "kimi":  # which sends what has failed once more, before the next prompt
+                part.sort(key=lambda step: step is error)
+            play = functools.partial(_play, steps=(*part, leave), seed=f"{SEED} {agent} walk{number}")
+            found.append(Scene(agent, f"walk{number}", play, size=_size(r)))
     return found
 
 

@@ -8,6 +8,7 @@ any moment after that. Once all is quiet and everything was delivered, every lig
 from __future__ import annotations
 
 import functools
+import os
 import random
 import time
 from collections.abc import Callable, Hashable, Iterator
@@ -23,6 +24,7 @@ from tallylight.hosts.polling import host as polling_host
 from tallylight.model.decision import Decision
 from tallylight.model.report import Source
 from tallylight.model.status import Status
+from tallylight.snapshot import writer
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.test_pane import CLAUDE, SHELL, VIM, HandTable
@@ -31,6 +33,8 @@ from tests.hosts.week import KINDS, Clock, KittyLife, Life, PollingLife, Spot
 SEEDS = range(12)
 #: Things that happen in one life, and ticks that are enough for all that is told to be shown.
 EVENTS, QUIET = 120, 80
+#: How likely a host beside the multiplexers ends with any event, and another one takes its place.
+RESTARTS = 0.02
 WORKING = ("Writing the tests", "esc to interrupt")
 ASKING = ("Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel")
 READY = ("It is done.", "", "> ")
@@ -210,6 +214,9 @@ def test_no_light_stays_that_nothing_stands_behind(
     deed = Deed(life, chance)
     for _ in range(EVENTS):
         deed.happens()
+        if isinstance(life, PollingLife) and chance.random() < RESTARTS:
+            Late.made.clear()
+            life.restart()
         let_pass(life, chance.choice((0, 0, 1, 2, 5)))
     let_pass(life, QUIET)
     monkeypatch.setattr(Late, "speed", 1.0)
@@ -222,3 +229,7 @@ def test_no_light_stays_that_nothing_stands_behind(
             kind = KINDS[spot.number % len(KINDS)].comm
             wrong.append(f"{spot.number}, {kind}: {state}, but {decision.status}: {decision.reason}")
     assert not wrong, "\n".join(wrong)
+    told = {
+        pane.id: pane.status for one in writer.read_snapshots(writer.directory(os.environ))[0] for pane in one.panes
+    }
+    assert told == {life.id_of(spot): light(life, spot).status for spot in life.spots}

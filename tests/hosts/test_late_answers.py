@@ -1,5 +1,6 @@
 """
-What a host has looked up elsewhere is told late, and in any order: no light stays that nothing stands behind.
+What a host has looked up elsewhere is told late, and in any order: no light stays that nothing stands behind, and no
+text that waits is typed into another agent, or into one that works or asks.
 
 The hosts are those of a week (`week`); what their threads would do is done here at any later moment, and delivered at
 any moment after that. Once all is quiet and everything was delivered, every light is that of what is there.
@@ -10,6 +11,7 @@ from __future__ import annotations
 import functools
 import os
 import random
+import re
 import time
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
@@ -22,9 +24,13 @@ from tallylight.evidence.process import Process
 from tallylight.hosts import worker
 from tallylight.hosts.polling import host as polling_host
 from tallylight.model.decision import Decision
+from tallylight.model.queued import Queued
 from tallylight.model.report import Source
 from tallylight.model.status import Status
+from tallylight.pane.pane import Pane
 from tallylight.snapshot import writer
+from tests.evidence.test_prompts import load
+from tests.hosts.kitty import fakes
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.test_pane import CLAUDE, SHELL, VIM, HandTable
@@ -35,9 +41,17 @@ SEEDS = range(12)
 EVENTS, QUIET = 120, 80
 #: How likely a host beside the multiplexers ends with any event, and another one takes its place.
 RESTARTS = 0.02
+#: How likely a text is queued for an agent before something happens to it.
+QUEUED = 0.5
 WORKING = ("Writing the tests", "esc to interrupt")
 ASKING = ("Do you want to proceed?", "❯ 1. Yes", "  2. No", "", "Esc to cancel")
 READY = ("It is done.", "", "> ")
+SCREENS = Path(__file__).parents[1] / "evidence/screens/claude"
+#: Claude Code's own screens, by the word of its status file.
+REAL = {
+    word: load(SCREENS / f"{name}.txt")
+    for word, name in (("idle", "idle-after-turn-80"), ("busy", "working-80"), ("waiting", "permission-bash-80"))
+}
 
 
 class Late:
@@ -92,17 +106,25 @@ class Deed:
     def __init__(self, life: Life, chance: random.Random) -> None:
         self.life, self.chance = life, chance
         self.states: dict[int, str] = {spot.number: "idle" for spot in life.spots}
+        #: What became of the agent before the one that is there.
+        self.before: dict[int, str] = {}
+        #: What was queued, for which agent and process; what was typed.
+        self.queued: dict[str, tuple[int, int]] = {}
+        self.typed: list[str] = []
 
     def happens(self) -> None:
         spot = self.chance.choice(self.life.spots)
         if self.states[spot.number] in ("ended", "killed"):
             match self.chance.choice(("start", "command", "command")):
                 case "start":
+                    self.before[spot.number] = self.states[spot.number]
                     self.life._start(spot)
                     self.shows(spot, "idle", READY)
                 case "command":
                     self.in_front(spot, VIM if spot.pid == self.shell(spot) else SHELL)
             return
+        if self.chance.random() < QUEUED:
+            self.queue(spot)
         match self.chance.choice(("work", "work", "ask", "ask", "finish", "end", "end", "kill", "replace")):
             case "work":
                 self.shows(spot, "busy", (*WORKING, str(self.chance.random())))
@@ -113,15 +135,37 @@ class Deed:
             case "end":
                 self.life._stop(spot)
                 self.in_front(spot, SHELL)
-                self.shows(spot, "ended", ("$",))
+                pane = pane_of(self.life, spot)
+                # Of one that came and went between two looks nobody has heard.
+                is_known = pane is None or pane.agent is not None
+                self.shows(spot, "ended" if is_known else self.before.get(spot.number, "ended"), ("$",))
             case "kill":
                 del self.life.table.processes[spot.pid]
                 spot.title = ""
                 self.in_front(spot, SHELL)
                 self.shows(spot, "killed", ("$",))
             case "replace":
+                self.before.pop(spot.number, None)
                 self.life._replace(spot)
                 self.shows(spot, "idle", READY)
+
+    def queue(self, spot: Spot) -> None:
+        """A text is to wait for the end of the turn."""
+        if not isinstance(self.life, KittyLife) or spot.pane not in self.life._host.panes:
+            return  # in the others a thread types
+        if self.life._host.panes[spot.pane].queued is not None:
+            return
+        text = f"Go on with {len(self.queued)}"
+        self.queued[text] = spot.number, spot.pid
+        self.life.queue(spot, Queued(pid=spot.pid, start=10 * spot.pid, text=text))
+
+    def was_typed(self, window: int, typed: str) -> None:
+        """Something is typed into a window of kitty."""
+        text = re.sub(r"\x1b\[20[01]~|\r", "", typed)
+        spot = next(spot for spot in self.life.spots if spot.pane == window)
+        self.typed.append(text)
+        assert self.queued[text] == (spot.number, spot.pid), f"{text!r} was for another one"
+        assert self.states[spot.number] == "idle", f"{text!r} came when it was {self.states[spot.number]}"
 
     @staticmethod
     def shell(spot: Spot) -> int:
@@ -136,18 +180,30 @@ class Deed:
 
     def shows(self, spot: Spot, state: str, lines: tuple[str, ...]) -> None:
         self.states[spot.number] = state
-        spot.lines = lines
+        spot.lines, row = lines, 0
+        if KINDS[spot.number % len(KINDS)] is CLAUDE and state in REAL:
+            screen = REAL[state]
+            # No two are the same: a clock runs on them.
+            spot.lines, row = (*screen.lines, f" {self.life.clock.now:.2f}"), screen.cursor
+        if isinstance(self.life, KittyLife):
+            self.life.boss.window_id_map[spot.pane].screen.cursor = fakes.Cursor(2, row)
         if state not in ("ended", "killed"):
             self.life._status(spot, state)
         self.life.told(spot)
 
 
+def pane_of(life: Life, spot: Spot) -> Pane | None:
+    """The host's pane of it, if the host knows of it by now."""
+    if isinstance(life, KittyLife):
+        pane: Pane | None = life._host.panes.get(spot.pane)
+        return pane
+    assert isinstance(life, PollingLife)
+    return life.poller.pane(life.id_of(spot))
+
+
 def light(life: Life, spot: Spot) -> Decision:
     """What the host shows of it."""
-    if isinstance(life, KittyLife):
-        return life._host.panes[spot.pane].decision
-    assert isinstance(life, PollingLife)
-    pane = life.poller.pane(life.id_of(spot))
+    pane = pane_of(life, spot)
     assert pane is not None
     return pane.decision
 
@@ -212,6 +268,7 @@ def test_no_light_stays_that_nothing_stands_behind(
     monkeypatch.setattr(Late, "speed", chance.choice((0.1, 0.3, 0.7)))
     life = begin(chance)
     deed = Deed(life, chance)
+    monkeypatch.setattr(fakes.Window, "write_to_child", lambda window, typed: deed.was_typed(window.id, typed))
     for _ in range(EVENTS):
         deed.happens()
         if isinstance(life, PollingLife) and chance.random() < RESTARTS:
@@ -233,3 +290,12 @@ def test_no_light_stays_that_nothing_stands_behind(
         pane.id: pane.status for one in writer.read_snapshots(writer.directory(os.environ))[0] for pane in one.panes
     }
     assert told == {life.id_of(spot): light(life, spot).status for spot in life.spots}
+
+    if isinstance(life, KittyLife):
+        ready = [spot for spot in life.spots[:: len(KINDS)] if deed.states[spot.number] == "idle"]
+        for spot in ready:
+            life._host.panes[spot.pane].queue(None)
+            deed.queue(spot)
+        let_pass(life, QUIET)
+        typed = [deed.queued[text][0] for text in deed.typed[len(deed.typed) - len(ready) :]]
+        assert sorted(typed) == [spot.number for spot in ready]

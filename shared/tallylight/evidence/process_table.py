@@ -21,7 +21,7 @@ from typing import Protocol, TypeVar
 
 import attrs
 
-from tallylight.agents.agent import Agent, Agents
+from tallylight.agents.agent import Agents
 from tallylight.evidence.commands import SHELLS
 from tallylight.evidence.foreground import NOBODY, Identity, identify
 from tallylight.evidence.process import Process, base_name
@@ -44,8 +44,8 @@ __all__ = [
 ]
 
 _T = TypeVar("_T")
-#: Open files of one agent, and other processes of it in one directory, that are looked at.
-MAX_OPEN, MAX_RIVALS = 1024, 32
+#: Open files of one agent that are looked at.
+MAX_OPEN = 1024
 #: Groups whose foreground is remembered.
 _MAX_PANES = 4096
 
@@ -194,28 +194,6 @@ def open_files(pids: Iterable[int], of: Table) -> tuple[str, ...]:
         return ()
     found = (path for pid in pids for path in of.open_files(pid))
     return tuple(itertools.islice(dict.fromkeys(found), MAX_OPEN))
-
-
-def rivals(process: Process, agent: Agent, of: Table) -> tuple[float, ...]:
-    """
-    When the other processes of *agent* started that work in the directory of *process*, seconds since the epoch.
-
-    Those of one terminal's foreground count as one, and what *process* started, or was started by, as none.
-    """
-    if not isinstance(of, ProcTable | PsutilTable):
-        return ()
-    cwd, agents = of.cwd(process.pid), Agents((agent,))
-    found: dict[int, float] = {}
-    for pid in of.at_work_in(cwd) if cwd else ():
-        if pid == process.pid or not agent.may_be(of.words(pid)):
-            continue
-        other = of.get(pid)
-        if other is None or other.pgrp in (process.pgrp, found):
-            continue
-        started = of.start_time(pid) if identify((other,), agents).agent is not None else None
-        if started is not None:
-            found[other.pgrp] = min(started, found.get(other.pgrp, started))
-    return tuple(sorted(found.values())[:MAX_RIVALS])
 
 
 def runtime(pid: int) -> int | None:

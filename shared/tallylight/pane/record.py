@@ -16,10 +16,11 @@ import attrs
 
 from tallylight.agents.agent import Agent
 from tallylight.evidence.process import Process
-from tallylight.evidence.process_table import Table, open_files, rivals
+from tallylight.evidence.process_table import Table, open_files
 from tallylight.evidence.records.locate import SLACK_S, Facts, Place
 from tallylight.evidence.records.readers import READERS, Reader
 from tallylight.evidence.records.reading import Reading, Turn
+from tallylight.evidence.rivals import rivals
 from tallylight.model.details import NO_DETAILS, Details
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
@@ -40,6 +41,9 @@ from tallylight.tracker.tracker import Tracker
 #: In how many ticks a record is looked for: in every so many at first, then in every so many while there is none, and
 #: in every so many to see whether the agent has another one by now.
 EAGER_TICKS, EAGER_EVERY, SELDOM_EVERY, AGAIN_EVERY = 40, 4, 16, 24
+#: Where a record is known, the other processes in its directory may be those of so many seconds ago: to find them takes
+#: a look at every process that runs.
+RIVALS_S = 2.0
 #: So many lines without anything that is known are of another format; a record may begin with some.
 STRANGE_LINES = 8
 #: A file that was written so short a time ago, in nanoseconds, may be written once more without another time.
@@ -131,7 +135,11 @@ class RecordRequest:
         # A daemon that it has started serves others as well.
         below = tuple(child.pid for child in table.descendants(process.pid) if child.pgrp == process.pgrp)
         cwd = self.cwd or table.cwd(process.pid)
-        others = rivals(process, self.agent, table) if reader.wants_rivals and not reader.rivals_last else ()
+        # Of a record that is known only another one of the same process is news.
+        age_s, now = RIVALS_S if self.before.place is not None else 0.0, time.monotonic()
+        others = (
+            rivals(process, self.agent, table, now, age_s) if reader.wants_rivals and not reader.rivals_last else ()
+        )
         is_alone = not others
         places = DiskPlaces(
             before=self.before.seen,
@@ -152,7 +160,7 @@ class RecordRequest:
         )
         place = reader.locate(facts, places)
         if place is not None and reader.rivals_last:
-            place = reader.locate(attrs.evolve(facts, rivals=rivals(process, self.agent, table)), places)
+            place = reader.locate(attrs.evolve(facts, rivals=rivals(process, self.agent, table, now, age_s)), places)
         before = self.before
         if place is None or place == before.place:
             # What was certain once stays so until another one is.

@@ -1,0 +1,54 @@
+"""
+Rivals: the other processes of an agent that work in the same directory, which may have written what lies there.
+"""
+
+from __future__ import annotations
+
+from tallylight.agents.agent import Agent, Agents
+from tallylight.evidence.foreground import identify
+from tallylight.evidence.process import Process
+from tallylight.evidence.process_table import ProcTable, PsutilTable, Table
+
+#: Other processes of one agent in one directory that are told, and directories that are remembered.
+MAX_RIVALS = 32
+
+
+def rivals(process: Process, agent: Agent, of: Table, now: float = 0.0, age_s: float = 0.0) -> tuple[float, ...]:
+    """
+    When the other processes of *agent* started that work in the directory of *process*, seconds since the epoch.
+
+    Those of one terminal's foreground count as one, and what *process* started, or was started by, as none. What was
+    found for another process of it there may be up to *age_s* seconds old at monotonic *now*.
+    """
+    if not isinstance(of, ProcTable | PsutilTable):
+        return ()
+    cwd = of.cwd(process.pid)
+    found: dict[int, float] = {}
+    for pid, pgrp, started in _at_work(agent, cwd, of, now, age_s) if cwd else ():
+        if pid != process.pid and pgrp != process.pgrp:
+            found[pgrp] = min(started, found.get(pgrp, started))
+    return tuple(sorted(found.values())[:MAX_RIVALS])
+
+
+#: What `_at_work` found last, by table, agent and directory, and when. Replaced as a whole: threads ask for it.
+_found_at_work: dict[tuple[Table, str, str], tuple[float, tuple[tuple[int, int, float], ...]]] = {}
+
+
+def _at_work(
+    agent: Agent, cwd: str, of: ProcTable | PsutilTable, now: float, age_s: float
+) -> tuple[tuple[int, int, float], ...]:
+    """The processes of *agent* that work in *cwd*: each with its group and when it started. Looks at all processes."""
+    key = of, agent.name, cwd
+    known = _found_at_work.get(key)
+    if known is not None and 0 <= now - known[0] < age_s:
+        return known[1]
+    agents, found = Agents((agent,)), list[tuple[int, int, float]]()
+    for pid in of.at_work_in(cwd):
+        other = of.get(pid) if agent.may_be(of.words(pid)) else None
+        started = of.start_time(pid) if other is not None and identify((other,), agents).agent is not None else None
+        if other is not None and started is not None:
+            found.append((pid, other.pgrp, started))
+    if len(_found_at_work) >= MAX_RIVALS:
+        _found_at_work.clear()
+    _found_at_work[key] = now, tuple(found)
+    return tuple(found)

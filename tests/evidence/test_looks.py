@@ -76,7 +76,7 @@ def test_a_dialog_that_was_dismissed_ended_nothing() -> None:
     ("name", "busy", "after"),
     [("gemini", "working-1-80", "esc-1-80"), ("kilo", "working-1-80", "esc-2-80"),
      ("codex", "working-tool-80", "idle-interrupted-80"), ("opencode", "working-1-80", "denied-80"),
-     ("copilot", "working-1-80", "denied-80")],
+     ("copilot", "working-1-80", "denied-80"), ("aider", "working-1-80", "stopped-long-135")],
 )  # fmt: skip
 def test_a_turn_that_was_stopped_is_not_done(name: str, busy: str, after: str) -> None:
     """Work, then a row that says that the person stopped it: idle, and it stays so while they type."""

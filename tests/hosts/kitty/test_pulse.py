@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -69,3 +70,17 @@ def test_nobody_waits_any_more(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> N
     desk.host._rollup.refresh()
     assert beats(desk, 1) == 0
     assert desk.host._rollup._timer is None
+
+
+def test_tabs_that_have_not_changed_are_not_looked_through_again(desk: Desk) -> None:
+    """At the beats of a pulse; a tab that has changed is, in either OS window, and all are once a second."""
+    tabs, times, now = desk.host._tabs, list[float](), 100.0
+    tabs.refresh, tabs.now = lambda: times.append(now), lambda: now
+    one, other = SimpleNamespace(os_window_id=1), SimpleNamespace(os_window_id=2)
+    title = "a tab"
+    for beat in range(20):
+        now = 100.0 + beat / 10
+        title = "renamed" if beat == 15 else title
+        tabs._refresh(one, [(1, title)])
+        tabs._refresh(other, [(2, "another")])
+    assert times == [100.0, 100.0, 101.0, 101.5]

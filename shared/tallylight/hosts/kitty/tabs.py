@@ -31,6 +31,9 @@ MAX_TITLE_CELLS = 256
 #: A tab that has fewer cells than this has a mark for its whole light; one with still fewer has a coloured title, so
 #: that the number in it, or its first letters, can be read.
 NARROW, TINY = 12, 7
+#: What the tabs show is found again after so many seconds though kitty tells of no change in them; and bars of which
+#: that is remembered.
+FRESH_S, MAX_BARS = 1.0, 64
 FIELD = "tab.tally"
 _PREFIX = f"{{{FIELD}}}"
 #: What a tab waits for, in cells: a tab has more to say.
@@ -41,7 +44,8 @@ _HAS_FIELD = re.compile(r"\btab\.tally\b")
 @attrs.define
 class TabLights:
     """
-    Draws what *light* says of a tab id. *refresh* is called before each drawing: panes move between tabs.
+    Draws what *light* says of a tab id. *refresh* is called before tabs are drawn that have changed: panes move
+    between tabs.
 
     *now* is the monotonic clock of the pulse; *colours*, *style* (`stripe`, `icon`, `colour`, `off`), *with_mark*
     and *pulses* are the user's choice; a tab that *is_steady* does not pulse, and one that *is_finished*
@@ -67,6 +71,9 @@ class TabLights:
     _is_drawing: bool = False
     #: The cells that each tab of the bar that is drawn has.
     _cells: int = MAX_TITLE_CELLS
+    #: The tabs as kitty last had them drawn, by OS window, and when what they show was last found.
+    _known: dict[int, list[Any]] = attrs.field(factory=dict)
+    _refreshed_at: float = float("-inf")
     _was_read: bool = False
     _is_broken: bool = False
 
@@ -154,7 +161,7 @@ class TabLights:
         """*data* with clean titles, and *bar* with the light in its template; both as kitty made them otherwise."""
         if self.style == "off":
             return [tab._replace(title=_clean(tab.title)) for tab in data]
-        self.refresh()
+        self._refresh(bar, data)
         data = [tab._replace(title=_clean(self.title(tab.tab_id) or tab.title)) for tab in data]
         draw_data = bar.draw_data
         columns = bar.screen.columns
@@ -173,6 +180,16 @@ class TabLights:
         if self.style == "colour" or self._cells < TINY:
             data = [self._coloured(tab, bar.draw_data) for tab in data]
         return data
+
+    def _refresh(self, bar: Any, data: Sequence[Any]) -> None:
+        """See to it that what is shown is that of the panes that are in the tabs now: not at each beat of a pulse."""
+        place, known, now = getattr(bar, "os_window_id", 0), list(data), self.now()
+        if self._known.get(place) == known and 0 <= now - self._refreshed_at < FRESH_S:
+            return
+        if place not in self._known and len(self._known) >= MAX_BARS:
+            self._known.clear()
+        self._known[place], self._refreshed_at = known, now
+        self.refresh()
 
     def _template(self, template: str) -> str:
         """*template* with the light in front, unless it is in it, or a `draw_title` of the person's own draws it."""

@@ -280,9 +280,12 @@ def main() -> int:
         with filled(sizes) as (yard, servers):
             for number in range(1, arguments.runs + 1):
                 print(f"run {number} of {arguments.runs}: {sizes[0]} panes of tmux, {sizes[1]} of Screen")
-                rest = measure(servers, arguments.seconds)
+                # Before and after: what the machine does beside it changes what the same panes cost.
+                before = measure(servers, arguments.seconds)
+                share = of_host(yard, servers, arguments.seconds)
+                rest = Share(0.0, (before.theirs + measure(servers, arguments.seconds).theirs) / 2)
                 print(f"  servers alone        {100 * rest.theirs:6.2f} % of one processor")
-                cost = told("tally host sessions", of_host(yard, servers, arguments.seconds), rest)
+                cost = told("tally host sessions", share, rest)
                 if not against_loop:
                     MANY.say(100 * cost)
                     continue

@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "shared" / "tallylight"
 PAGE = (ROOT / "docs" / "platforms.md").read_text("utf-8")
@@ -51,6 +53,7 @@ def users() -> dict[str, set[str]]:
     return {name: names for name, names in found.items() if names}
 
 
+@pytest.mark.slow
 def test_every_use_of_linux_is_on_the_page() -> None:
     """Each module that uses a path or a call of Linux has its row, and no row is left of what is gone."""
     rows = "\n".join(line for line in PAGE.splitlines() if line.startswith("| `"))

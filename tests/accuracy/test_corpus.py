@@ -87,6 +87,7 @@ def test_decodes(name: str) -> None:
     assert 8 <= recording(name).end <= 120
 
 
+@pytest.mark.slow
 @each("name", PATHS)
 def test_truth(name: str) -> None:
     """The truth begins with the start and ends with the end, in known words, each of which says something new."""

@@ -123,6 +123,7 @@ def test_new_from_a_pane(
     assert desk.window.written == []
 
 
+@pytest.mark.slow
 def test_new_from_a_pane_that_is_watched(
     home: Path, runtime: Path, kitty: Kitty, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -215,6 +215,7 @@ def test_asked_and_agreed(desk: Desk, kitten: Path) -> None:
     assert "secret" not in kitten.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [b"\x1b", b"q", b"\x03", b"\x1b[200~\r\x1b[201~"])
 def test_asked_and_left(desk: Desk, kitten: Path, keys: bytes) -> None:
     """Esc, q and Ctrl-C leave; an Enter that is pasted is none; the terminal is given back as it was."""

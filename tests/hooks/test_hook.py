@@ -223,6 +223,7 @@ def test_no_variable_names_the_terminal(stage: Stage) -> None:
     assert ran.terminal == b""
 
 
+@pytest.mark.slow
 def test_a_payload_that_never_ends(stage: Stage) -> None:
     """A pipe that is held open costs a few seconds, and not the report."""
     os.mkfifo(stage.folder / "held")

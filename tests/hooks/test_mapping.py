@@ -234,6 +234,7 @@ def test_any_payload_gives_a_report_that_can_be_read(agent: str, data: st.DataOb
 # What is read of a payload --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @settings(max_examples=at_most(200), deadline=None)
 @given(st.dictionaries(st.text(max_size=8), JSON, max_size=6), st.booleans(), st.integers(0, 2**32))
 def test_as_far_as_it_goes(found: dict[str, Any], ascii_only: bool, cut: int) -> None:

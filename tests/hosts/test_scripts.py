@@ -40,6 +40,7 @@ def reach() -> Reach:
     return Reach(None)  # type: ignore[arg-type] # it is not asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [0, 200])
 def test_both_sides_know_each_other_by_the_kernel(tmp_path: Path, depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host learns which process connects, and that process which one listens; only this user gets there."""
@@ -249,6 +250,7 @@ def test_a_strange_answer_is_none(line: bytes) -> None:
     assert isinstance(decode(line), Refusal)
 
 
+@pytest.mark.slow
 def test_what_is_too_large_is_refused_in_words() -> None:
     """A screen that no message holds."""
     told = decode(encode(Rows(tuple("\U0001f600" * 4000 for _ in range(1000)))).rstrip(b"\n"))

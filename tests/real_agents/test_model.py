@@ -292,6 +292,7 @@ def test_marks_file(model: ScriptedModel, tmp_path: Path) -> None:
     assert abs((written[0]["epoch"] - written[1]["epoch"]) - (written[0]["monotonic"] - written[1]["monotonic"])) < 0.05
 
 
+@pytest.mark.slow
 def test_as_a_program(workspace: Path) -> None:
     """Run by a bare interpreter it says its port, takes orders on its socket and ends when told to."""
     files = [word for name in ("port-file", "marks", "control") for word in (f"--{name}", str(workspace / name))]

@@ -105,6 +105,7 @@ def test_the_size_follows_in_cells_and_in_pixels(run: list[str]) -> None:
             window.wait_for(b"size %d %d %d %d" % size)
 
 
+@pytest.mark.slow
 def test_the_program_finds_the_surroundings_it_would_find_without(run: list[str], tmp_path: Path) -> None:
     """Environment, ignored signals, open files and limits are those of a program started directly, but for the mark."""
     probe = "env | grep -v '^_=' | sort; grep -E '^Sig(Ign|Blk)' /proc/self/status; ls /proc/self/fd; ulimit -a"
@@ -465,6 +466,7 @@ def test_a_program_that_does_not_read_stops_the_typist(run: list[str]) -> None:
         window.wait_for(b"read %d" % (typed + 1))
 
 
+@pytest.mark.slow
 def test_it_does_not_wake_while_nothing_happens(run: list[str]) -> None:
     """Neither of our processes runs while the program is silent."""
     with Window() as window:

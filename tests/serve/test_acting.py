@@ -22,6 +22,7 @@ from tests.serve.serving import JSON, ONE, PROCESS, Served
 from tests.tables import sampled
 
 
+@pytest.mark.slow
 def test_a_buffer_and_its_question(client: TestClient, served: Served) -> None:
     """One look gives the screen, the question with all that an answer names, and what may be done."""
     found = client.get("/api/v1/buffer", params={"address": ONE}).json()
@@ -177,6 +178,7 @@ SINCE: dict[str, tuple[Callable[[], Seen | Refusal], list[str]]] = {
 }
 
 
+@pytest.mark.slow
 def test_what_has_changed_since_is_refused(client: TestClient, served: Served) -> None:
     """Whatever happened to the pane since a person saw it: 409 with a named rule, a sentence, and nothing typed."""
     served.guard.writes = Bucket(rate=1e9, burst=10**9)

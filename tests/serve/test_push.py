@@ -353,6 +353,7 @@ def asks(url: str = FAR, phone: Phone | None = None, **more: str) -> dict[str, s
     return {"endpoint": url, **(phone or Phone()).keys, **more}
 
 
+@pytest.mark.slow
 def test_a_message_reaches_a_browser(
     client: TestClient, served: Served, store: Store, service: PushService, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def test_keys_are_shown_written_and_listed(home: Path) -> None:
         assert (kittens / name).is_file()
 
 
+@pytest.mark.slow
 def test_a_second_setup_changes_nothing(home: Path) -> None:
     """With its keys bound, there is nothing to do."""
     it = system(home)

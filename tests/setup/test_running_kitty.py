@@ -95,6 +95,7 @@ def test_nothing_is_sent_to_what_is_no_kitty(home: Path, argv: tuple[str, ...]) 
     assert ("in each kitty that runs, reload its configuration" in told) == (argv == ("--yes",))
 
 
+@pytest.mark.slow
 def test_an_update_does_not_claim_to_be_there(home: Path) -> None:
     """A kitty that runs has the modules of the release before; it is said who tells which kitty that is."""
     system = make(home, remote="yes")

@@ -147,6 +147,7 @@ def test_hostile_text_stays_in_its_line(watching: subprocess.Popen[bytes], write
     assert not any(byte < 32 for byte in line[:-1])
 
 
+@pytest.mark.slow
 def test_it_costs_little(watching: subprocess.Popen[bytes]) -> None:
     """While nothing changes it uses less than a fiftieth of one processor."""
     line_of(watching)

@@ -85,6 +85,7 @@ def test_a_mistake_keeps_what_was_in_force(running: Rig, config: Path) -> None:
     assert len(notices(running)) == 1
 
 
+@pytest.mark.slow
 def test_an_agent_file_is_taken_over(running: Rig) -> None:
     """A new agent is known without a restart; one with a mistake leaves all agents as they were."""
     agents = running.home / ".config/tallylight/agents"

@@ -127,6 +127,7 @@ def test_another_user_is_not_heard(near: Near) -> None:
     assert near.asked() == []
 
 
+@pytest.mark.slow
 def test_a_machine_that_was_renamed(near: Near) -> None:
     """What was shown of it under its old name is gone: nothing is typed there by that name, and nothing is asked."""
     typing = (("answer", "7", "8", "f", "1"), ("say", "7", "8", "go on"), ("interrupt", "7", "8"), ("question",))

@@ -26,6 +26,7 @@ def test_one_sidecar(bench: Bench) -> None:
     assert bench.fake.commands == []
 
 
+@pytest.mark.slow
 def test_no_tally(bench: Bench) -> None:
     """Without the program there is one line in the log, and the lights of the variables."""
     bench.has_tally = False
@@ -158,6 +159,7 @@ def test_reattach(bench: Bench) -> None:
     assert bench.light(pane) == "▌?"
 
 
+@pytest.mark.slow
 def test_a_flood_is_looked_at_some_times_a_second(bench: Bench) -> None:
     """Hundreds of words in a second cost a few looks at all panes, and the last one is shown a second later."""
     bench.config()

@@ -65,6 +65,7 @@ def is_asleep(shown: List) -> bool:
     return woken(shown) == before
 
 
+@pytest.mark.slow
 def test_while_nothing_changes_nothing_is_done(host: Host, shown: List) -> None:
     """Not a byte is written, and the program is not woken once; a snapshot that is written wakes it at once."""
     until(lambda: is_asleep(shown))

@@ -9,7 +9,7 @@ it, and no window changes its size for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Container, Mapping, Set
 from typing import Any, Protocol
 
 import attrs
@@ -37,16 +37,29 @@ class Corner(Protocol):
 
     def hide(self, window: Any) -> None: ...
 
+    def keep(self, windows: Container[int]) -> None:
+        """All but *windows* are gone, by their ids."""
+
 
 class ScreenCorner:
-    """Screens of our own of one line, drawn over the windows as kitty draws their title bars."""
+    """
+    Screens of our own of one line, drawn over the windows as kitty draws their title bars.
+
+    One a window, for a screen of kitty's takes 150 kB, whatever its size.
+    """
 
     def __init__(self) -> None:
-        self._screens: dict[int, Any] = {}
+        #: The screens, and the size of their cells, by window id.
+        self._screens: dict[int, tuple[Any, tuple[int, int]]] = {}
 
     def show(self, window: Any, badge: Badge) -> None:
-        width, height = cell_size_for_window(window.os_window_id)
-        screen = self._screens[window.id] = kitty_data.Screen(None, 1, badges.CELLS, 0, width, height)
+        width, height = size = cell_size_for_window(window.os_window_id)
+        screen, of_size = self._screens.get(window.id, (None, None))
+        if screen is None or of_size != size:
+            screen = kitty_data.Screen(None, 1, badges.CELLS, 0, width, height)
+            screen.reset_mode(kitty_data.DECAWM)
+            self._screens[window.id] = screen, size
+        screen.cursor.x = 0
         screen.cursor.bg, screen.cursor.fg = as_sgr_int(badge.colour), as_sgr_int(lights.readable_on(badge.colour))
         screen.cursor.bold = True
         screen.draw(badge.mark.center(badges.CELLS))
@@ -55,9 +68,13 @@ class ScreenCorner:
         getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, *place)
 
     def hide(self, window: Any) -> None:
-        screen = self._screens.pop(window.id, None)
+        screen, _ = self._screens.get(window.id, (None, None))
         if screen is not None and window._title_bar_screen is None:
             getattr(kitty_data, _DRAW)(window.os_window_id, window.tab_id, window.id, screen, 0, 0, 0, 0)
+
+    def keep(self, windows: Container[int]) -> None:
+        for id_ in [id_ for id_ in self._screens if id_ not in windows]:
+            del self._screens[id_]
 
 
 class LogoCorner:
@@ -72,6 +89,9 @@ class LogoCorner:
     def hide(self, window: Any) -> None:
         if not get_options().window_logo_path:
             self._set(window, "", b"")
+
+    def keep(self, windows: Container[int]) -> None:
+        """kitty forgets a logo with its window."""
 
     def _set(self, window: Any, name: str, data: bytes) -> None:
         kitty_data.set_window_logo(window.os_window_id, window.tab_id, window.id, name, "top-right", 1.0, data)
@@ -109,6 +129,7 @@ class SplitLights:
                 window = self.boss.window_id_map[id_]
                 self.corner.show(window, shown[0])
                 window.refresh()
+        self.corner.keep(self.boss.window_id_map)
 
     def _wanted(self) -> dict[int, tuple[Badge, object]]:
         found: dict[int, tuple[Badge, object]] = {}

@@ -45,7 +45,7 @@ class ScreenCorner:
     """
     Screens of our own of one line, drawn over the windows as kitty draws their title bars.
 
-    One a window, for a screen of kitty's takes 150 kB, whatever its size.
+    One a window, for a screen of kitty's takes up to 1 MB, whatever its size.
     """
 
     def __init__(self) -> None:

@@ -367,13 +367,14 @@ class KittyHost:
         if self._soon_timer is not None:
             return
         # Of those at rest nothing is due before the next tick.
-        panes = [
-            self._panes[id_] for id_ in self._turns.awake(self._panes if ids is None else ids) if id_ in self._panes
-        ]
+        awake = self._turns.awake(self._panes if ids is None else ids)
+        panes = [self._panes[id_] for id_ in awake if id_ in self._panes]
         deadlines = [d for pane in panes if (d := pane.deadline()) is not None]
         deadlines += [now + SOON_S] if any(pane.is_undecided for pane in panes) else []
         if self._turns.is_short:
             deadlines.append(now + AGAIN_S)
+        if self._is_unsaved and (at := self._store.next_at) is not None:
+            deadlines.append(at)
         if self.worker.is_waiting:
             deadlines.append(now + LEND_EVERY_S)
         wait = min(deadlines, default=now + 3600) - now

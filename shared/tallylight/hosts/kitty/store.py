@@ -101,6 +101,13 @@ class Store:
         self.worker.lend()
         return True
 
+    @property
+    def next_at(self) -> float | None:
+        """When, in monotonic seconds, it is no longer too soon to `publish`; None if that is not known."""
+        if self._opened is None or self._saved_at is None:
+            return None
+        return self._saved_at + self._opened.snapshot.min_interval
+
     def flush(self, now: float) -> None:
         """Write what could not be written before, if it is time for that, and tell what is wrong."""
         if self._opened is None:

@@ -12,17 +12,13 @@ import functools
 import os
 import random
 import re
-import time
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 
 import attrs
 import pytest
 
-from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
-from tallylight.hosts import worker
-from tallylight.hosts.polling import host as polling_host
 from tallylight.model.decision import Decision
 from tallylight.model.queued import Queued
 from tallylight.model.report import Source
@@ -33,8 +29,8 @@ from tests.evidence.test_prompts import load
 from tests.hosts.kitty import fakes
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
-from tests.hosts.test_pane import CLAUDE, SHELL, VIM, HandTable
-from tests.hosts.week import KINDS, Clock, KittyLife, Life, PollingLife, Spot
+from tests.hosts.test_pane import CLAUDE, SHELL, VIM
+from tests.hosts.week import KINDS, KittyLife, Life, PollingLife, Spot, lives
 
 SEEDS = range(12)
 #: Things that happen in one life, and ticks that are enough for all that is told to be shown.
@@ -224,30 +220,15 @@ def is_true(spot: Spot, state: str, decision: Decision) -> bool:
 
 
 @pytest.fixture(params=[KittyLife, PollingLife], ids=["kitty", "sessions"])
-def begin(
-    request: pytest.FixtureRequest, fake_home: Path, kitty: Kitty, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[random.Random], Life]]:
+def begin(request: pytest.FixtureRequest, fake_home: Path, kitty: Kitty) -> Iterator[Callable[[random.Random], Life]]:
     """Makes a life whose jobs are late by the chance that it is given."""
-    clock, table = Clock(), HandTable(str(fake_home))
-    monkeypatch.setattr(worker, "Jobs", Late)
-    monkeypatch.setattr(polling_host, "Jobs", Late)
-    monkeypatch.setattr(process_table, "_table", table)
-    monkeypatch.setattr(time, "monotonic", clock.monotonic)
-    monkeypatch.setattr(time, "time", clock.time)
-    lives: list[Life] = []
+    with lives(request.param, fake_home, kitty, Late) as begin:
 
-    def made(chance: random.Random) -> Life:
-        Late.chance, Late.made = chance, []
-        lives.append(
-            KittyLife(fake_home, clock, table, kitty)
-            if request.param is KittyLife
-            else PollingLife(fake_home, clock, table)
-        )
-        return lives[0]
+        def late(chance: random.Random) -> Life:
+            Late.chance, Late.made = chance, []
+            return begin()
 
-    yield made
-    for life in lives:
-        life.end()
+        yield late
 
 
 def let_pass(life: Life, ticks: int) -> None:

@@ -8,7 +8,6 @@ import json
 import os
 import sys
 import threading
-import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,13 +16,10 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.evidence import process_table
-from tallylight.hosts import projects, worker
-from tallylight.hosts.polling import host as polling_host
+from tallylight.hosts import projects
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
-from tests.hosts.test_pane import HandTable
-from tests.hosts.week import AGENTS, IS_WHOLE, STEPS, WEEK, Clock, Inline, KittyLife, Life, PollingLife
+from tests.hosts.week import AGENTS, IS_WHOLE, STEPS, WEEK, Inline, KittyLife, Life, PollingLife, lives
 
 #: Rounds before the first measurement, in which what is bounded fills; and those after it.
 WARM = 3
@@ -78,28 +74,11 @@ def begin(
     request: pytest.FixtureRequest, fake_home: Path, kitty: Kitty, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Begin]:
     """Makes the life, in which no thread runs and the clock is ours."""
-    clock, table = Clock(), HandTable(str(fake_home))
-    monkeypatch.setattr(worker, "Jobs", Inline)
-    monkeypatch.setattr(polling_host, "Jobs", Inline)
-    monkeypatch.setattr(process_table, "_table", table)
     # It is full soon.
     monkeypatch.setattr(projects, "MAX_KNOWN", AGENTS)
-    monkeypatch.setattr(time, "monotonic", clock.monotonic)
-    monkeypatch.setattr(time, "time", clock.time)
-    lives: list[Life] = []
-
-    def made() -> Life:
-        lives.append(
-            KittyLife(fake_home, clock, table, kitty)
-            if request.param is KittyLife
-            else PollingLife(fake_home, clock, table)
-        )
-        return lives[0]
-
-    yield made
-    tracemalloc.stop()
-    for life in lives:
-        life.end()
+    with lives(request.param, fake_home, kitty, Inline) as begin:
+        yield begin
+        tracemalloc.stop()
 
 
 @pytest.mark.slow

@@ -10,15 +10,21 @@ from __future__ import annotations
 
 import importlib
 import os
+import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import attrs
+import pytest
 
+from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
+from tallylight.hosts import worker
+from tallylight.hosts.polling import host as polling_host
 from tallylight.hosts.polling.host import PollingHost, SourcePane
 from tallylight.model.queued import Queued
 from tallylight.snapshot import requests
@@ -393,6 +399,27 @@ class PollingLife(Life):
     def tick(self) -> None:
         for _ in range(2):
             self.poller.step(self.clock.now)
+
+
+@contextmanager
+def lives(kind: type[Life], home: Path, kitty: Kitty, jobs: type) -> Iterator[Callable[[], Life]]:
+    """Makes the one life of a test, with *jobs* in place of the threads of its host; clock and processes are ours."""
+    clock, table = Clock(), HandTable(str(home))
+    begun: list[Life] = []
+
+    def begin() -> Life:
+        begun.append(KittyLife(home, clock, table, kitty) if kind is KittyLife else PollingLife(home, clock, table))
+        return begun[0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "Jobs", jobs)
+        patch.setattr(polling_host, "Jobs", jobs)
+        patch.setattr(process_table, "_table", table)
+        patch.setattr(time, "monotonic", clock.monotonic)
+        patch.setattr(time, "time", clock.time)
+        yield begin
+        for life in begun:
+            life.end()
 
 
 class Last(list[Any]):

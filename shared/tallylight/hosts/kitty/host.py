@@ -332,7 +332,6 @@ class KittyHost:
         for id_ in list(looked):
             if (pane := panes.get(id_)) is None or (change := published.change(id_, pane)) is Change.NONE:
                 continue
-            published.may_be_new((id_,))
             if change is Change.SHOWN or not pane.rests(now + self._looks.rest_s):
                 self._turns.wake(id_)
             published.publish(id_, pane, self.boss.window_id_map.get(id_), now)

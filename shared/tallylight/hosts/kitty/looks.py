@@ -41,20 +41,15 @@ class Looks:
     #: The windows that may show an agent, of those that there were, and all of these.
     _watched: dict[int, None] = attrs.field(init=False, factory=dict)
     _all: set[int] = attrs.field(init=False, factory=set)
-    #: The windows that a person could see when that was last looked at.
-    _visible: set[int] = attrs.field(init=False, factory=set)
-    #: The same as of the beginning of this tick.
+    #: The windows that a person can see, as far as their panes were told.
+    visible: set[int] = attrs.field(init=False, factory=set)
+    #: The same as of the last time that kitty was asked.
     _in_sight: set[int] = attrs.field(init=False, factory=set)
     #: Those that rest and of which the last look was a short one.
     _short: set[int] = attrs.field(init=False, factory=set)
     #: In how many looks at an agent at rest its process was not looked at.
     _unasked: dict[int, int] = attrs.field(init=False, factory=dict)
     _screens: screens.Screens = attrs.field(init=False, factory=screens.Screens)
-
-    @property
-    def visible(self) -> set[int]:
-        """The windows that a person could see when that was last looked at."""
-        return self._visible
 
     def panel_came(self) -> None:
         """A window says that it is a panel of ours, or none any more."""
@@ -113,7 +108,7 @@ class Looks:
             return rests
 
         turns.look(at)
-        self._tell_visible(self._in_sight, now, looked)
+        self._tell_visible(now, looked)
         return looked
 
     def foreground(self, window: Any, pane: Pane, now: float) -> None:
@@ -124,14 +119,15 @@ class Looks:
 
     def look_at_visible(self, now: float, ids: Iterable[int]) -> None:
         """Tell the panes of *ids*, and those that came into sight or left it, whether they are seen."""
-        self._tell_visible(kitty_windows.visible(self.boss), now, ids)
+        self._in_sight = kitty_windows.visible(self.boss)
+        self._tell_visible(now, ids)
 
-    def _tell_visible(self, visible: set[int], now: float, ids: Iterable[int]) -> None:
-        changing = visible ^ self._visible
-        self._visible = visible
+    def _tell_visible(self, now: float, ids: Iterable[int]) -> None:
+        changing = self._in_sight ^ self.visible
+        self.visible = self._in_sight
         for id_ in changing.union(ids):
             if (pane := self.panes.get(id_)) is not None:
-                pane.look(id_ in visible, now)
+                pane.look(id_ in self.visible, now)
 
     def forget(self, id_: int) -> None:
         """The window is gone."""

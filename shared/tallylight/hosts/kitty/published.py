@@ -89,6 +89,7 @@ class Published:
             if window is not None and value != old:
                 window.set_user_var(name, value)
         self._shown[id_] = _Shown(decision, _seen(pane), _more(pane), variables)
+        self._dirty.add(id_)
 
     def entry(self, id_: int, window: Any, pane: Pane, terminal: str, epoch: Callable[[float], float]) -> PaneEntry:
         """The *pane* of *window*, which may be gone, as the snapshot has it; *epoch* makes seconds since the epoch."""

@@ -31,11 +31,10 @@ def put(typist: WindowTypist, given: Later) -> Refusal | None:
 
 def look(host: KittyHost) -> None:
     """See to all that waits."""
-    waiting = [(id_, pane, pane.queued) for id_, pane in host.panes.items() if pane.queued is not None]
     now = time.monotonic()
-    for id_, pane, waits in waiting:
-        window = host.boss.window_id_map.get(id_)
-        if waits is None or waits.problem or window is None:
+    for id_, pane in host.panes.items():
+        waits = pane.queued
+        if waits is None or waits.problem or (window := host.boss.window_id_map.get(id_)) is None:
             continue
         is_alive = process_table.table().start(waits.pid) == waits.start
         found = queue.step(WindowTypist(host, window, pane), host.once, waits, now, is_alive=is_alive)

@@ -230,6 +230,18 @@ def test_timeline(name: str) -> None:
     assert (f"{said.status}/{said.kind}" if said.kind else str(said.status)) == expected
 
 
+def test_the_same_end_of_another_turn_is_told() -> None:
+    """A turn that went by between two looks at the status file ended as the one before."""
+    turns = Turns()
+    turns.read(reading("busy", 1), b"", 1)
+    first = turns.read(reading("idle", 3), duration(2.9), 3)
+    again = turns.read(reading("idle", 5), duration(2.9) + duration(4.9), 5)
+    assert first is not None
+    assert first.status is Status.DONE
+    assert again == first
+    assert turns.read(reading("idle", 5), duration(2.9) + duration(4.9), 6) is None
+
+
 def test_the_error_is_told() -> None:
     """The first line of an API error is the message, and nothing of the second."""
     found = ending(api_error(3), EPOCH)

@@ -394,6 +394,42 @@ CONTRADICTION = [
         "working by title",
     ),
     row("of a turn that was over before", "0 agent, 1 registry done, 5 title working", "working by title"),
+    *(
+        row(
+            f"and once it is over, the {status} that a {source} told before it is not believed",
+            f"0 agent, 1 {source} {status}, 5 title working, 5.4 title idle, 6.3 tick",
+            "working by title",
+            deadline=6.4,
+            losing=[
+                f"title idle: outranked by {source}",
+                f"heuristic waiting: outranked by {source}",
+                f"{source} {status}: of the turn before: how the last one ended is not told yet",
+            ],
+        )
+        for source in ("registry", "record")
+        for status in ("done", "idle")
+    ),
+    row(
+        "until it has told more",
+        "0 agent, 1 registry done, 5 title working, 5.4 title idle, 5.6 registry idle",
+        "idle by registry",
+    ),
+    row(
+        "or the same once more, which nobody has seen",
+        "0 agent, 1 registry done, 2 look, 5 title working, 5.4 title idle, 5.6 registry done",
+        "done by registry",
+    ),
+    row(
+        "or nothing for a second",
+        "0 agent, 1 registry done, 5 title working, 5.4 title idle, 5.5 tick, 6.4 deadline",
+        "done by registry",
+    ),
+    row(
+        "which does not pass while nobody can say anything",
+        "0 agent, 1 registry done, 5 title working, 5.4 title idle, 5.5 pause 1000, 1006.3 tick",
+        "working by title",
+        deadline=1006.4,
+    ),
     row(
         "one that worked before says nothing of what came since",
         "0 agent, 0 title working, 1 registry idle, 9 tick",

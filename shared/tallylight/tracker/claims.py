@@ -22,6 +22,10 @@ CONTRADICTION_S = 0.4
 #: is told again, of a calm screen too (`evidence.looks.AGAIN_LOOKS`). That it is gone is told much sooner.
 SEEN_S = 2.5
 
+#: How long, in seconds, the end of a turn that a file has told is not believed once work was seen to begin after it,
+#: and to end: by then the file tells of that turn, too. It is read every quarter of a second, and may be 0.6 s late.
+OVERTAKEN_S = 1.0
+
 _LIVE = frozenset({Status.WORKING, Status.WAITING})
 
 
@@ -34,6 +38,8 @@ class Claim:
     changed: float
     #: A person has looked at this `done` since it began.
     seen: bool = False
+    #: The work that was believed in its place and has ended, and when it did.
+    overtaken: tuple[Claim, float] | None = None
 
     @property
     def status(self) -> Status:
@@ -129,6 +135,14 @@ def contradicts(lower: Claim, higher: Claim) -> float | None:
     return lower.changed + CONTRADICTION_S if higher.status in _LIVE or lower.status in _LIVE else None
 
 
+def overtake(claims: dict[Source, Claim], work: Claim, now: float) -> None:
+    """Mark the ends of turns in *claims* in place of which *work*, which is over *now*, was believed."""
+    for source in (Source.RECORD, Source.REGISTRY):
+        end = claims.get(source)
+        if end is not None and end is not work and contradicts(work, end) is not None:
+            end.overtaken = work, now
+
+
 def _asks_on(record: Claim, higher: Claim, screen: Claim | None) -> bool:
     """Whether the end of a turn by a *record* leaves a question open: its dialog still stands there, a subagent's."""
     is_asked = screen is not None and screen.status is Status.WAITING
@@ -198,6 +212,10 @@ def choose(
         losing.extend(
             _lost(claim, f"outranked by {winner.report.source.word}") for claim in voters[1:] if claim is not winner
         )
+        if winner.overtaken is not None and now < (end := winner.overtaken[1] + OVERTAKEN_S):
+            losing.append(_lost(winner, "of the turn before: how the last one ended is not told yet"))
+            deadlines.append(end)
+            winner = winner.overtaken[0]
     return Choice(winner, tuple(losing), min(deadlines, default=None))
 
 

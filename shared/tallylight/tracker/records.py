@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from tallylight.model.report import Report, Source
 from tallylight.model.status import Status
-from tallylight.tracker.claims import Claim
+from tallylight.tracker.claims import Claim, overtake
 
 #: What said something of the pane before its agent said goodbye by a richer source.
 _POORER = (Source.RECORD, Source.TITLE, Source.PROGRESS, Source.NOTIFICATION, Source.SCREEN, Source.HEURISTIC)
@@ -73,8 +73,10 @@ class Records:
         if before is None or before.report != report:
             self.revision += 1
         if before is not None and (before.report.status, before.report.kind) == (report.status, report.kind):
-            before.report, before.at = report, now
+            before.report, before.at, before.overtaken = report, now, None
         else:
+            if before is not None and before.status is Status.WORKING:
+                overtake(claims, before, now)
             claims[report.source] = Claim(report, at=now, changed=now if since is None else since)
 
     def withdraw(self, id_: str, source: Source) -> None:
@@ -109,6 +111,8 @@ class Records:
         for claim in self.every_claim:
             claim.at += seconds
             claim.changed += seconds
+            if claim.overtaken is not None:
+                claim.overtaken = claim.overtaken[0], claim.overtaken[1] + seconds
 
     def forget(self) -> None:
         """Nothing is known of the pane and its children."""

@@ -248,9 +248,9 @@ class Tracker:
     def _claim(self, report: Report, now: float, since: float | None = None) -> None:
         if self._start is not None:
             self._start.has_spoken = True
-        if report.source is Source.RECORD:
+        if report.source is Source.RECORD or (report.source is Source.REGISTRY and report.status is Status.DONE):
             # The same end again is that of another turn.
-            self._records.withdraw(report.id, Source.RECORD)
+            self._records.withdraw(report.id, report.source)
         self._records.claim(report, now, since)
 
     def _guess(self, status: Status, kind: Kind | None, rule: str, now: float) -> None:

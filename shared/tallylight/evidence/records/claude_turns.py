@@ -71,7 +71,11 @@ class Turns:
         return (self._last.cwd, self._last.session) if self._last is not None else None
 
     def read(self, reading: Reading | None, tail: bytes, now: float) -> Report | None:
-        """The report to make of *reading* and the *tail* of the transcript; None if it is the one made before."""
+        """
+        The report to make of *reading* and the *tail* of the transcript.
+
+        None if it is the one made before, and of the same turn.
+        """
         if reading is None:
             return None
         if reading != self._last:
@@ -80,8 +84,10 @@ class Turns:
             self._left = 0
         elif tail and reading.raw == "busy":
             self._left = left_running(tail, self._turn_began)
+        is_undecided = self._undecided is not None
         report = self._meaning(reading, tail, now)
-        if report is None or report == self._report:
+        is_end = is_undecided and self._undecided is None
+        if report is None or (report == self._report and not is_end):
             return None
         self._report = report
         return report

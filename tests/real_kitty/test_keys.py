@@ -170,6 +170,7 @@ def test_commands_from_a_tab(desk: Desk) -> None:
         lambda: b"waiting (permission), snoozed" in desk.kitty.run(["tally", "status"]).stdout, what="the snooze"
     )
     desk.kitty.run(["tally", "snooze", str(window), "0"])
+    desk.let_pass(1.1)  # less than a second is not told
     desk.send(window, "state=working;tool=claude")
     desk.wait_status(window, "working")
 

@@ -212,9 +212,9 @@ def choose(
         losing.extend(
             _lost(claim, f"outranked by {winner.report.source.word}") for claim in voters[1:] if claim is not winner
         )
-        if winner.overtaken is not None and now < (end := winner.overtaken[1] + OVERTAKEN_S):
+        if winner.overtaken is not None and now < (told_by := winner.overtaken[1] + OVERTAKEN_S):
             losing.append(_lost(winner, "of the turn before: how the last one ended is not told yet"))
-            deadlines.append(end)
+            deadlines.append(told_by)
             winner = winner.overtaken[0]
     return Choice(winner, tuple(losing), min(deadlines, default=None))
 

@@ -24,7 +24,7 @@ from tallylight.evidence.titles import START_S
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import RecordEntry
 from tests.real_agents.driver import Launch, RemoteModel, StatusWatch, prepare_claude, prepare_codex, wait_until
-from tests.real_kitty.harness import Kitty
+from tests.real_kitty.harness import SMALL, Kitty
 from tests.real_kitty.install import install, watcher_line
 
 #: How late a light may be that is made from looking on.
@@ -51,7 +51,9 @@ Published.publish = noting
 """
 _LIGHTS = """
 import tallylight.hosts.kitty.watcher as module
-return [row for row in module.agent_lights if row[1] == {window}]
+rows = [row for row in module.agent_lights if row[1] == {window}]
+first = max((number for number, row in enumerate(rows) if row[0] <= {since}), default=0)
+return rows[first:]
 """
 
 
@@ -127,7 +129,7 @@ class Desk:
     """A kitty with the suite installed, the scripted model beside it, and the tabs in which agents are at rest."""
 
     def __init__(self, version: str, folder: Path, *, claude: Path | None = None, codex: Path | None = None) -> None:
-        self.kitty = Kitty(version)
+        self.kitty = Kitty(version, scale=SMALL)
         self.kitty.kitty_conf.write_text(watcher_line(install(self.kitty.home, version)))
         local = self.kitty.home / ".local/bin"
         self.kitty.start()
@@ -268,7 +270,7 @@ class Tab:
         """Every light this window had since then, beginning with the one that was on."""
         self._note()
         asked = time.monotonic()
-        rows = self.kitty.eval(_LIGHTS.format(window=self.window))
+        rows = self.kitty.eval(_LIGHTS.format(window=self.window, since=since))
         self._trips.append((asked, time.monotonic() - asked))
         lights = [Light(at, variables, below) for at, _, variables, below in rows]
         ends = [*(light.at for light in lights[1:]), float("inf")]

@@ -43,7 +43,7 @@ def desktop() -> Iterator[Desktop]:
 @pytest.fixture
 def desk(desktop: Desktop, claude_program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     """The newest kitty, with Claude and a desktop."""
-    monkeypatch.setattr(desks, "Kitty", lambda version: Kitty(version, env=desktop.env))
+    monkeypatch.setattr(desks, "Kitty", lambda version, **how: Kitty(version, env=desktop.env, **how))
     desk = Desk(VERSIONS[-1], tmp_path, claude=claude_program)
     yield desk
     desk.close()

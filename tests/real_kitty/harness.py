@@ -46,10 +46,13 @@ initial_window_width {width}
 initial_window_height {height}
 linux_display_server x11
 font_family DejaVu Sans Mono
-font_size 11
+font_size {font_size:g}
 tab_bar_min_tabs 1
 """
 
+#: The scale of a kitty of which no test looks at the pixels. Without a graphics card a picture that kitty draws takes
+#: processor time by the pixel, and more than all else that most tests do; so it has a third of them.
+SMALL = 0.55
 
 #: Whether the watcher, if there is one, has been loaded, or could not be.
 _IS_LOADED = """
@@ -77,6 +80,7 @@ class Kitty(RemoteControl):
         *,
         env: Mapping[str, str] | None = None,
         size: tuple[int, int] = (1000, 600),
+        scale: float = 1.0,
         network: Network = "loopback",
         args: Sequence[str] = (),
     ) -> None:
@@ -91,7 +95,9 @@ class Kitty(RemoteControl):
         self.runtime_dir.mkdir(mode=0o700)
         self.kitty_conf = self.config_dir / "kitty.conf"
         self.kitty_conf.write_text(config)
-        self.size = size
+        #: In pixels. As many cells go into it at any scale.
+        self.size = (int(size[0] * scale), int(size[1] * scale))
+        self._font_size = 11 * scale
         self.env = {
             "HOME": str(self.home),
             "PATH": f"{self.home}/.local/bin:/usr/local/bin:/usr/bin:/bin",
@@ -138,7 +144,7 @@ class Kitty(RemoteControl):
     def start_kitty(self) -> None:
         """Start kitty in the room, once more after it ended if need be."""
         base = self.directory / "base.conf"
-        base.write_text(_BASE.format(width=self.size[0], height=self.size[1]))
+        base.write_text(_BASE.format(width=self.size[0], height=self.size[1], font_size=self._font_size))
         self.socket.unlink(missing_ok=True)
         command = ["kitty", "--config", str(base), "--config", str(self.kitty_conf), *self._args]
         command += ["--listen-on", f"unix:{self.socket}"]
@@ -249,13 +255,15 @@ class Kitty(RemoteControl):
 
     def wait_until(self, predicate: Callable[[], T | None], timeout: float = 30, what: str = "the condition") -> T:
         """Wait until `predicate` returns something true, and return that. The failure says all there is to know."""
-        deadline = time.monotonic() + timeout
+        began = time.monotonic()
         while True:
             if found := predicate():
                 return found
-            if time.monotonic() > deadline:
+            waited = time.monotonic() - began
+            if waited > timeout:
                 raise AssertionError(f"{what} did not come within {timeout} s\n{self.describe()}")
-            time.sleep(0.02)
+            # To ask kitty costs it as much as some tests do: what takes long may be known a little later.
+            time.sleep(min(0.02 + waited / 20, 0.2))
 
     def describe(self) -> str:
         """The texts of all windows, the tree and the log: for the reader of a failed test."""

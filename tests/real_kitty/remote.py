@@ -104,7 +104,8 @@ class RemoteControl:
 
     def user_vars(self, window: int) -> dict[str, str]:
         """A window's user variables."""
-        found: dict[str, str] = self.window(window)["user_vars"]
+        # A fourth of what `ls` costs, which looks at every process in every window.
+        found: dict[str, str] = self.eval(f"return boss.window_id_map[{window}].user_vars")
         return found
 
     def focused_os_window(self) -> int | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.real_kitty.desk import Desk
+from tests.real_kitty.harness import SMALL
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -97,7 +98,9 @@ class Bench(Desk):
     """A desk with a fake agent on its PATH."""
 
     def __init__(self, version: str) -> None:
-        super().__init__(version, "tab_bar_style fade\nshell bash\n", "[kitty]\npulse = false\n", size=(1000, 400))
+        super().__init__(
+            version, "tab_bar_style fade\nshell bash\n", "[kitty]\npulse = false\n", size=(1000, 400), scale=SMALL
+        )
         home = self.kitty.home
         (home / "claude").mkdir()
         (home / "notes").mkdir()

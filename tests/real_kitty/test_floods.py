@@ -9,6 +9,7 @@ import pytest
 from benchmarks.floods import flood
 
 from tests.real_kitty.desk import Desk
+from tests.real_kitty.harness import SMALL
 
 pytestmark = [pytest.mark.timeout(300)]
 
@@ -43,7 +44,7 @@ _CLEAR = "from tallylight.hosts import kitty as module\nmodule.flood_calls.clear
 
 @pytest.fixture(scope="module")
 def desk(kitty_version: str) -> Iterator[Desk]:
-    desk = Desk(kitty_version)
+    desk = Desk(kitty_version, scale=SMALL)
     desk.kitty.eval(_WATCH)
     yield desk
     desk.close()

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.real_kitty.desk import Desk, user_var
+from tests.real_kitty.harness import SMALL
 from tests.real_kitty.remote import RemoteError
 
 pytestmark = pytest.mark.timeout(180)
@@ -60,7 +61,7 @@ class Bench(Desk):
     """A desk with keys for the kitten, and a program called claude."""
 
     def __init__(self, version: str, settings: str = "", config: str = "") -> None:
-        super().__init__(version, settings, f"{config}[kitty]\npulse = false\n", size=(1000, 560))
+        super().__init__(version, settings, f"{config}[kitty]\npulse = false\n", size=(1000, 560), scale=SMALL)
         kitty = self.kitty
         self.reload(_CONFIG.format(kittens=kitty.home / ".local/share/tallylight/kittens"))
         program = kitty.home / ".local/bin/claude"

@@ -15,6 +15,7 @@ import pytest
 from tallylight.snapshot.schema import Pane
 from tallylight.wire.text import sanitise
 from tests.real_kitty.desk import Desk
+from tests.real_kitty.harness import SMALL
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -69,7 +70,9 @@ HOSTILE: dict[str, bytes] = {
 
 @pytest.fixture(scope="module")
 def desk(kitty_version: str) -> Iterator[Desk]:
-    desk = Desk(kitty_version, "tab_bar_style fade\nshell bash\n", "[kitty]\npulse = false\n", size=(1000, 400))
+    desk = Desk(
+        kitty_version, "tab_bar_style fade\nshell bash\n", "[kitty]\npulse = false\n", size=(1000, 400), scale=SMALL
+    )
     yield desk
     desk.close()
 

@@ -8,6 +8,7 @@ import attrs
 import pytest
 
 from tests.real_kitty.desk import Desk
+from tests.real_kitty.harness import SMALL
 
 _KEYS = """
 map ctrl+n kitten {kittens}/jump.py
@@ -32,7 +33,7 @@ class Office:
     @classmethod
     def open(cls, version: str) -> Office:
         """Ten tabs, five in each of two OS windows, with two agents in each tab, all at work."""
-        desk = Desk(version, config="[kitty]\npulse = false\n", size=(1000, 300))
+        desk = Desk(version, config="[kitty]\npulse = false\n", size=(1000, 300), scale=SMALL)
         kitty = desk.kitty
         kittens = kitty.home / ".local/share/tallylight/kittens"
         desk.reload(_KEYS.format(kittens=kittens))

@@ -1,4 +1,4 @@
-"""Ordinary programs in a real kitty, for an hour of use in all: none is taken for an agent, and none has a light.
+"""Ordinary programs in real kittys, for an hour of use in all: none is taken for an agent, and none has a light.
 
 What plays is what the programs of `tests/ordinary` drew, at their own pace, each in a window of its own and by a name
 that no table knows, so that all of them are looked at.
@@ -13,14 +13,15 @@ from pathlib import Path
 import pytest
 
 from tests.real_kitty.desk import Desk
+from tests.real_kitty.harness import SMALL
 
 pytestmark = pytest.mark.timeout(400)
 
 RECORDINGS = sorted((Path(__file__).parents[1] / "ordinary/recordings").glob("*.cast.gz"))
 #: An agent, by a name that no file has: it shows that this test would see a light.
 AGENT = Path(__file__).parents[1] / "corpus/codex-permission.cast.gz"
-#: How long all of them together are used, in seconds.
-HOUR_S = 3600.0
+#: How long all of them together are used in one kitty, in seconds; each is played many times.
+HALF_AN_HOUR_S = 1800.0
 #: Writes what a recording's program wrote, over and over; a pause is cut to two seconds.
 _PLAYER = """
 import json, os, sys, time
@@ -46,7 +47,7 @@ _CANDIDATES = "[p.unknown.program.name for p in host.panes.values() if p.unknown
 
 @pytest.fixture(scope="module")
 def desk(kitty_version: str) -> Iterator[Desk]:
-    made = Desk(kitty_version, "shell bash\n", "[kitty]\npulse = false\n", size=(1000, 600))
+    made = Desk(kitty_version, "shell bash\n", "[kitty]\npulse = false\n", scale=SMALL)
     try:
         yield made
     finally:
@@ -58,12 +59,12 @@ def lit(desk: Desk, window: int) -> list[str]:
     return [status for _, status in desk.history(window) if status]
 
 
-def test_an_hour_of_ordinary_programs(desk: Desk) -> None:
+def test_half_an_hour_of_ordinary_programs(desk: Desk) -> None:
     """None has a light at any time, and none is taken for an agent; an agent between them is, and has one."""
     kitty = desk.kitty
     (kitty.home / "player.py").write_text(_PLAYER)
     desk.record()
-    seconds = HOUR_S / len(RECORDINGS)
+    seconds = HALF_AN_HOUR_S / len(RECORDINGS)
 
     def play(path: Path) -> int:
         name = path.name.partition(".")[0]

@@ -13,6 +13,7 @@ import pytest
 
 from tests import time_tracer
 from tests.real_kitty.desk import Desk
+from tests.real_kitty.harness import SMALL
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -39,7 +40,7 @@ def desk(kitty_version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     line = time_tracer.watcher_line(folder)
     for readable in (folder.parent, folder, *folder.iterdir()):
         readable.chmod(0o755)
-    desk = Desk(kitty_version, settings=line)
+    desk = Desk(kitty_version, settings=line, scale=SMALL)
     yield desk
     desk.close()
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.real_kitty.desk import Desk
-from tests.real_kitty.harness import Kitty
+from tests.real_kitty.harness import SMALL, Kitty
 from tests.real_kitty.install import install, watcher_line
 
 pytestmark = pytest.mark.timeout(120)
@@ -59,7 +59,7 @@ class Savanna(Desk):
     """A desk whose user has written a file for the zebra."""
 
     def __init__(self, version: str) -> None:
-        self.kitty = Kitty(version, size=(1000, 400))
+        self.kitty = Kitty(version, size=(1000, 400), scale=SMALL)
         self._watcher = watcher_line(install(self.kitty.home, version))
         self.kitty.kitty_conf.write_text("shell bash\n" + self._watcher)
         home = self.kitty.home

@@ -9,12 +9,11 @@ so that `done` is not seen away.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from tallylight.evidence.titles import START_S
 from tallylight.snapshot import writer
 from tallylight.snapshot.schema import RecordEntry
 from tests.real_agents.driver import Launch, RemoteModel, StatusWatch, prepare_claude, prepare_codex, wait_until
+from tests.real_agents.waits import Waits
 from tests.real_kitty.harness import SMALL, Kitty
 from tests.real_kitty.install import install, watcher_line
 
@@ -176,8 +176,7 @@ class Tab:
         self._names = 0
         self._prompt = "\0"  # none yet, and none is like it
         self._trips: list[tuple[float, float]] = []
-        self._kept: list[tuple[float, float]] = []
-        self._stations: list[Path] = []
+        self._waits = Waits(())
         self._status = StatusWatch(self.kitty.home) if agent == "claude" else None
         # Only what is the agent's own: the rest of its surroundings are the kitty's.
         given = {n: v for n, v in desk.launches[agent].env.items() if n.startswith(("ANTHROPIC", "CLAUDE", "DISABLE"))}
@@ -188,16 +187,16 @@ class Tab:
         self.begin()
         self.shows(self.manner.ready, 30)
         self.ready = time.monotonic()
-        # The agent, the relay, the shell, kitty, and the room that they run in.
+        # The agent, the relay, the shell, kitty, and the room that they run in; and its daemon, if it has one.
         pid = self.pid()
-        stations = [pid, *(parent.pid for parent in psutil.Process(pid).parents())]
-        self._stations = [Path(f"/proc/{station}/schedstat") for station in stations]
+        parents = [parent.pid for parent in psutil.Process(pid).parents()]
+        self._waits = Waits([pid, *parents, *self._pids(has_terminal=False)])
 
     def begin(self) -> None:
         """Forget what was before: a test begins."""
         self.since = time.monotonic()
         self._marks_before = len(self.model.marks)
-        self._note()
+        self._waits.note()
 
     # What is done to it ------------------------------------------------------------------------------------------
 
@@ -209,13 +208,13 @@ class Tab:
     def type(self, text: str) -> float:
         """Type text; the time."""
         self.kitty.send_text(self.window, text)
-        self._note()
+        self._waits.note()
         return time.monotonic()
 
     def key(self, key: str) -> float:
         """Press a key; the time."""
         self.kitty.send_key(self.window, key)
-        self._note()
+        self._waits.note()
         return time.monotonic()
 
     def submit(self, prompt: str) -> float:
@@ -268,7 +267,7 @@ class Tab:
 
     def lights(self, since: float = 0.0) -> list[Light]:
         """Every light this window had since then, beginning with the one that was on."""
-        self._note()
+        self._waits.note()
         asked = time.monotonic()
         rows = self.kitty.eval(_LIGHTS.format(window=self.window, since=since))
         self._trips.append((asked, time.monotonic() - asked))
@@ -300,31 +299,13 @@ class Tab:
     def at_once(self, light: Light, truth: float, what: str = "", *, within: float = AT_ONCE) -> None:
         """Assert that a light came so soon after the truth, as far as this machine is quick."""
         late = light.at - truth
-        self._note()
-        kept = self._kept_waiting(truth, light.at)
+        self._waits.note()
+        kept = self._waits.between(truth, light.at)
         trip = max((seconds for at, seconds in self._trips if at >= truth - 0.5), default=0.0)
         what = what or light.name
         slow = f"trip {trip * 1000:4.0f} ms  kept {kept * 1000:4.0f} ms"
         sys.stdout.write(f"late {late * 1000:5.0f} ms  {slow}  {self.command}: {what}\n")
         assert late < within + STATIONS * trip + kept, f"{what}: {late:.3f} s late; {slow}"
-
-    def _note(self) -> None:
-        """Keep how long the agent and all it runs below have waited for a processor so far."""
-        if not self._stations:
-            return
-        waited = 0
-        for station in self._stations:
-            with contextlib.suppress(OSError):  # one that has ended
-                waited += int(station.read_text().split()[1])
-        self._kept.append((time.monotonic(), waited / 1e9))
-
-    def _kept_waiting(self, start: float, end: float) -> float:
-        """How long they did between two times, all together: on a machine with others to serve it is not theirs."""
-        if not self._kept:
-            return 0.0
-        first = max((one for one in self._kept if one[0] <= start), default=self._kept[0])
-        last = min((one for one in self._kept if one[0] >= end), default=self._kept[-1])
-        return max(0.0, last[1] - first[1])
 
     def promptly(self, light: Light, truth: float) -> None:
         """The same of a light that is made from looking on."""
@@ -356,17 +337,22 @@ class Tab:
 
     def pid(self) -> int:
         """The agent's pid, as this side of the room counts. Behind a relay it is not in kitty's foreground."""
-        wanted = {f"HOME={self.kitty.home}".encode(), f"KITTY_WINDOW_ID={self.window}".encode()}
+        for pid in self._pids(f"KITTY_WINDOW_ID={self.window}", has_terminal=True):
+            return pid
+        raise AssertionError(f"no process of window {self.window} is called {self.agent}")
+
+    def _pids(self, *variables: str, has_terminal: bool) -> Iterator[int]:
+        """The processes of this kitty's home that are called as the agent is, with *variables* in their environment."""
+        wanted = {variable.encode() for variable in (f"HOME={self.kitty.home}", *variables)}
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 program = (process / "cmdline").read_bytes().split(b"\0")[0].decode()
-                has_terminal = (process / "stat").read_text().rpartition(")")[2].split()[4] != "0"
+                terminal = (process / "stat").read_text().rpartition(")")[2].split()[4]
                 is_ours = wanted <= set((process / "environ").read_bytes().split(b"\0"))
             except OSError:
                 continue
-            if is_ours and has_terminal and Path(program).name == self.agent:
-                return int(process.name)
-        raise AssertionError(f"no process of window {self.window} is called {self.agent}")
+            if is_ours and (terminal != "0") is has_terminal and Path(program).name == self.agent:
+                yield int(process.name)
 
     def records(self) -> Sequence[RecordEntry]:
         """The records of this window that the host wrote for other programs."""

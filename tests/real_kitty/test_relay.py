@@ -31,7 +31,7 @@ def note(name, data):
 
 def hear(end):
     data = b""
-    while not (end and end in data) and select.select([0], [], [], 10 if end else 1)[0]:
+    while end not in data and select.select([0], [], [], 10)[0]:
         data += os.read(0, 65536)
     return data
 
@@ -94,8 +94,8 @@ class Agent:
         return float(self._tell("say", "said", data))
 
     def ask(self, data: bytes) -> bytes:
-        """Have it write this; what came back until a second was silent."""
-        return self._tell("ask", "heard", data)
+        """Have it write this, and then ask what the terminal is; what came back, up to the answer to that."""
+        return self._tell("ask", "heard", data + b"\x1b[c|;c")
 
     def listen(self, end: bytes) -> Path:
         """Have it note what comes, up to *end*; where the note will be."""
@@ -187,7 +187,7 @@ def test_the_question_is_answered(bench: Bench) -> None:
     """`OSC 7501;?` comes back as it was, before the terminal's own answer to what was asked after it."""
     agent = Agent(bench)
     for end in (b"\x1b\\", b"\x07"):
-        heard = agent.ask(b"\x1b]7501;?" + end + b"\x1b[c")
+        heard = agent.ask(b"\x1b]7501;?" + end)
         assert heard.startswith(b"\x1b]7501;?" + end + b"\x1b[?"), heard
     agent.leave()
 
@@ -217,7 +217,7 @@ def test_kittys_protocols_answer_as_without_it(bench: Bench) -> None:
                 for question in (
                     b"\x1b[>1u\x1b[?u",
                     b"\x1b[<u\x1b[?u",
-                    b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[c",
+                    b"\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\",
                     b"\x1b[>q",
                     b"\x1b[?2026$p\x1b[?2004$p",
                     b"\x1b]11;?\x1b\\\x1b]10;?\x07",
@@ -230,7 +230,7 @@ def test_kittys_protocols_answer_as_without_it(bench: Bench) -> None:
         agent.leave()
     plain, relayed = heard
     assert relayed == plain
-    assert all(plain), plain
+    assert all(answer.count(b"\x1b") > 1 for answer in plain), plain
 
 
 def test_keys_pastes_and_the_mouse_arrive_as_without_it(bench: Bench) -> None:

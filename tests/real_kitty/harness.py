@@ -17,6 +17,7 @@ from __future__ import annotations
 import atexit
 import functools
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -51,8 +52,9 @@ tab_bar_min_tabs 1
 """
 
 #: The scale of a kitty of which no test looks at the pixels. Without a graphics card a picture that kitty draws takes
-#: processor time by the pixel, and more than all else that most tests do; so it has a third of them.
-SMALL = 0.55
+#: processor time by the pixel, and more than all else that most tests do; so it has a third of them. Not so where
+#: pictures are wanted for a person.
+SMALL = 1.0 if os.environ.get("TALLYLIGHT_PICTURES") else 0.55
 
 #: Whether the watcher, if there is one, has been loaded, or could not be.
 _IS_LOADED = """

@@ -44,8 +44,8 @@ RESTING = Aim("kitty: all of us, 50 agents whose records rest", "the same withou
 AIMS = (*LOOKS, *SHARES, SLOWEST, LOADING, THROUGHPUT, RECORDS, RESTING)
 QUICK = ("0.48", "--quick")
 RECORD = Path(__file__).resolve().parents[1] / "tests/evidence/records/codex/record.jsonl.gz"
-#: Seconds of rest that are measured, and how often; the best counts.
-REST_S, RESTS = 8.0, 3
+#: Seconds of rest that are measured, and how often all is measured; less where it is to be quick; the best counts.
+REST_S, RUNS, QUICK_RUNS = 8.0, 3, 2
 #: Windows of one tab, and those that are opened in one go.
 A_TAB, A_STEP = 10, 10
 #: Kittys that 1,000 panes are spread over.
@@ -148,7 +148,7 @@ def _kitty(version: str) -> Kitty:
     return kitty
 
 
-def at_rest(version: str, panes: int, *, agents: bool, kittys: int = 1) -> list[Rest]:
+def at_rest(version: str, panes: int, runs: int, *, agents: bool, kittys: int = 1) -> list[Rest]:
     """What is measured of each of *kittys*, which have as many of *panes* each and in which nothing happens."""
     each = panes // kittys
     with contextlib.ExitStack() as stack:
@@ -158,13 +158,13 @@ def at_rest(version: str, panes: int, *, agents: bool, kittys: int = 1) -> list[
         for kitty in started:
             calm = _CALM.format(panes=each, a_tab=A_TAB)
             kitty.wait_until(lambda kitty=kitty, calm=calm: kitty.eval(calm), 240, "panes at rest")
-        runs = []
-        for _ in range(RESTS):
+        found = []
+        for _ in range(runs):
             for kitty in started:
                 kitty.eval(_BEGIN)
             time.sleep(REST_S)
-            runs.append([Rest(*kitty.eval(_END)) for kitty in started])
-    best = min(runs, key=lambda run: sum(rest.share for rest in run))
+            found.append([Rest(*kitty.eval(_END)) for kitty in started])
+    best = min(found, key=lambda run: sum(rest.share for rest in run))
     what = f"{panes} panes at rest{', half of them agents' if agents else ''}"
     for rest in best:
         where = f" in {kittys} kittys, one of them" if kittys > 1 else ""
@@ -174,13 +174,13 @@ def at_rest(version: str, panes: int, *, agents: bool, kittys: int = 1) -> list[
     return best
 
 
-def rests(version: str, *, is_quick: bool = False) -> None:
+def rests(version: str, runs: int, *, is_quick: bool = False) -> None:
     """All sizes; the largest takes longer than all others together, and is left out where it is to be quick."""
     sizes = (100, False, 1), (100, True, 1), (1000, True, KITTYS)
     for (panes, agents, kittys), look, share in zip(sizes, LOOKS, SHARES, strict=True):
         if kittys > 1 and is_quick:
             continue
-        rest = at_rest(version, panes, agents=agents, kittys=kittys)
+        rest = at_rest(version, panes, runs, agents=agents, kittys=kittys)
         look.say(100 * sum(one.look for one in rest))
         share.say(100 * sum(one.share for one in rest))
         if kittys > 1:
@@ -194,7 +194,7 @@ def rests(version: str, *, is_quick: bool = False) -> None:
         LOADING.say(1000 * thread)
 
 
-def records(version: str, panes: int = 100, runs: int = RESTS) -> None:
+def records(version: str, runs: int, panes: int = 100) -> None:
     """What it costs that 50 agents write down what they do: by turns read and not read, of each the best."""
     kitty = Kitty(version, size=(1200, 800))
     lines = time_tracer.watcher_line(kitty.home) + watcher_line(install(kitty.home, version))
@@ -224,7 +224,7 @@ def records(version: str, panes: int = 100, runs: int = RESTS) -> None:
             aim.say(best[True][0] / best[False][0])
 
 
-def throughput(version: str, runs: int = 3) -> None:
+def throughput(version: str, runs: int) -> None:
     """What kitty takes for its own benchmark, with the watcher and without it, in turns; what of it is ours."""
     rates: dict[bool, dict[str, list[float]]] = {False: {}, True: {}}
     took: dict[bool, list[float]] = {False: [], True: []}
@@ -265,14 +265,15 @@ def throughput(version: str, runs: int = 3) -> None:
 def main() -> None:
     """Measure each version."""
     is_quick = "--quick" in sys.argv
+    runs = QUICK_RUNS if is_quick else RUNS
     versions = [word for word in sys.argv[1:] if not word.startswith("-")] or ["0.41", "0.48"]
     # kitty has several files open for each window.
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     for version in versions:
-        throughput(version)
-        records(version)
-        rests(version, is_quick=is_quick)  # kitty itself may end in the largest of them
+        throughput(version, runs)
+        records(version, runs)
+        rests(version, runs, is_quick=is_quick)  # kitty itself may end in the largest of them
 
 
 if __name__ == "__main__":

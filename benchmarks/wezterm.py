@@ -20,7 +20,7 @@ from benchmarks.aims import Aim
 from tests.hosts.wezterm.desk import Desk
 from tests.hosts.wezterm.test_sidecar import _HOOKED
 
-CHANGES, PANES, SECONDS = 20, 10, 20
+CHANGES, PANES, SECONDS = 10, 10, 15
 WAKE = Aim("WezTerm: from a decision to the terminal", "the clock", most=150.0, unit="ms")
 IDLE = Aim("WezTerm: an idle sidecar with what it starts", "a core", most=2.0, unit="%")
 AIMS = (WAKE, IDLE)

@@ -38,8 +38,8 @@ class Live:
     environ: dict[str, str] = attrs.field(factory=dict)
     _writer: SnapshotWriter | None = None
 
-    def start(self, environ: Mapping[str, str] | None = None) -> Live:
-        """With these variables beside its own."""
+    def start(self, environ: Mapping[str, str] | None = None, *words: str) -> Live:
+        """With these variables beside its own, and *words* behind the command."""
         run = self.folder / "run"
         (run / "tallylight").mkdir(parents=True, mode=0o700)
         self._writer = SnapshotWriter(
@@ -54,7 +54,7 @@ class Live:
             "XDG_STATE_HOME": str(self.state or self.folder / "state"),
             "PYTHONPATH": str(Path("shared").resolve()),
         }
-        command = [*TALLY, "serve", "--port", "0"]
+        command = [*TALLY, "serve", "--port", "0", *words]
         self.process = subprocess.Popen(command, env=self.environ, stdout=subprocess.PIPE, text=True, cwd=self.folder)
         assert self.process.stdout is not None
         # It takes connections before it says where.

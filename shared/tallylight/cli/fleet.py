@@ -129,6 +129,14 @@ class FleetFeed:
         return self._snapshots
 
     @property
+    def others(self) -> tuple[Snapshot, ...]:
+        """The same without the hosts of this machine, which says itself what they show."""
+        from tallylight.hosts.fleet.broker import machine_name
+
+        own = f"{machine_name(self._subscriber.link.fleet)}/"
+        return tuple(found for found in self._snapshots if not found.host.startswith(own))
+
+    @property
     def problem(self) -> str:
         """Why the broker cannot be reached; nothing while it can."""
         link = self._subscriber.link

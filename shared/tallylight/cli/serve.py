@@ -14,9 +14,12 @@ import shutil
 import signal
 import socket
 import sys
+import threading
 import time
 from pathlib import Path
 
+from tallylight.cli.fleet import FleetFeed
+from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
 from tallylight.config.settings import Listed
@@ -35,6 +38,8 @@ TERMINAL_S = 5.0
 TOKEN_BYTES = 32
 #: Files this process may have open, if the system lets it: every connection is one.
 _MAX_FILES = 4096
+#: Seconds between two looks at what a broker has sent.
+_FLEET_S = 0.2
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 _ALONE = (
     "tally serve: a phone cannot reach 127.0.0.1 of this machine; give the name that leads here from the phone with "
@@ -52,6 +57,7 @@ def make_parser() -> Parser:
             "tally serve": "on this machine, port 8787",
             "tally serve --port 0": "on any free port",
             "tally serve --qr --allow-host desk.lan:8787": "with a QR code for a phone",
+            "tally serve --broker": "with the agents of the whole fleet, to look at",
         },
         codes={0: "it was told to end"},
     )
@@ -69,6 +75,9 @@ def make_parser() -> Parser:
         type=_name,
         metavar="NAME[:PORT]",
         help="another host name to accept, as behind a proxy; may be repeated",
+    )
+    parser.add_argument(
+        "--broker", action="store_true", help="show the other machines of the fleet, too, as its broker reports them"
     )
     parser.add_argument("--qr", action="store_true", help="print the address as a QR code, too, for a phone's camera")
     return parser
@@ -91,13 +100,8 @@ def main(argv: list[str]) -> int:
     from tallylight.hosts.scripting import Reach
     from tallylight.serve.push.subscriptions import Store, folder
 
-    feed = Feed(writer.directory(os.environ))
     labels = labels_file.Reader(labels_file.path(os.environ))
-
-    def read_all() -> tuple[Snapshot, ...] | None:
-        is_new = feed.poll(time.monotonic())
-        return feed.snapshots if labels.poll() or is_new else None
-
+    everyone = Everyone(Feed(writer.directory(os.environ)), labels, FleetFeed() if options.broker else None)
     listener = listen(options.bind, options.port)
     port = listener.getsockname()[1]
     names = [*options.allow_host, *_own_name(options.bind)]
@@ -112,7 +116,7 @@ def main(argv: list[str]) -> int:
     watch = Watch(os.environ.get("HOME", ""), Listed(ports=False)) if config.listed.branches else None
     guard = Guard(token, hosts)
     push = Push(guard, Store(folder(os.environ)), config.notify, config.push)
-    app = make_app(guard, read_all, panes, config.colours, terminals, watch, lambda: labels.labels, push)
+    app = make_app(guard, everyone.read, panes, config.colours, terminals, watch, lambda: labels.labels, push)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     where = address(names[0] if names else "127.0.0.1", port, token)
@@ -133,6 +137,46 @@ def main(argv: list[str]) -> int:
         listener.close()
         _remove(file, token)
     return 0
+
+
+class Everyone:
+    """
+    The hosts of this machine, and with a *fleet* those of all its other machines, which can only be looked at.
+
+    A thread follows the fleet: to reach a broker may take seconds, for which no light of this machine is to wait.
+    """
+
+    def __init__(self, feed: Feed, labels: labels_file.Reader, fleet: FleetFeed | None = None) -> None:
+        self._feed, self._labels = feed, labels
+        self._others: tuple[Snapshot, ...] = ()
+        self._told: tuple[Snapshot, ...] = ()
+        if fleet is not None:
+            threading.Thread(target=self._follow, args=(fleet,), name="fleet", daemon=True).start()
+
+    def read(self) -> tuple[Snapshot, ...] | None:
+        """What all of them show; None if that is what they showed before."""
+        others = self._others
+        is_new = self._feed.poll(time.monotonic())
+        if not self._labels.poll() and not is_new and others is self._told:
+            return None
+        self._told = others
+        return (*self._feed.snapshots, *others)
+
+    def _follow(self, fleet: FleetFeed) -> None:
+        problem = ""
+        try:
+            while True:
+                if fleet.poll(time.monotonic()):
+                    self._others = fleet.others
+                if fleet.has_failed and fleet.problem != problem:
+                    problem = fleet.problem
+                    sys.stderr.write(f"tally serve: {clean(problem)}\n")
+                elif not fleet.problem:
+                    problem = ""
+                time.sleep(_FLEET_S)
+        finally:
+            # What nobody follows any more is not shown.
+            self._others = ()
 
 
 def address(name: str, port: int, token: str) -> str:

@@ -24,6 +24,7 @@ from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.elsewhere import fleet_machine
 from tallylight.wire.styled import Run, StyledLine, plain
 from tallylight.wire.text import sanitise
 
@@ -109,16 +110,22 @@ class Answering:
 
     def can_see(self, found: Found) -> bool:
         """Whether its screen can be asked for, as far as its host says."""
-        return self._asked(found) is not None or self._panes.can_type(found.host, found.pane)
+        return self._asked(found) is not None or self._is_ours(found)
 
     def can_type(self, found: Found) -> bool:
         """Whether anything can be done to it from here, as far as its host says."""
         terminals = self._asked(found)
-        return _may_type(terminals) if terminals is not None else self._panes.can_type(found.host, found.pane)
+        return _may_type(terminals) if terminals is not None else self._is_ours(found)
 
     def _asked(self, found: Found) -> Terminals | None:
         """Who is to be asked for it, if it is in a terminal of that kind."""
-        return self._terminals if self._terminals is not None and self._terminals.is_asked(found) else None
+        if self._terminals is None or fleet_machine(found.host) or not self._terminals.is_asked(found):
+            return None
+        return self._terminals
+
+    def _is_ours(self, found: Found) -> bool:
+        """Whether it can be looked at and typed into without asking anybody."""
+        return not fleet_machine(found.host) and self._panes.can_type(found.host, found.pane)
 
     def view(self, found: Found) -> View | Refusal:
         """The screen and all that may be done to it, from one look; where a terminal is asked, from one for each."""

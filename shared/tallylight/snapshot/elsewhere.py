@@ -37,6 +37,12 @@ def is_elsewhere(host: str) -> bool:
     return host.partition("-")[0] == HOST
 
 
+def fleet_machine(host: str) -> str:
+    """The machine of which a broker has told *host*, `atlas/kitty-4711`; nothing only for a host of this machine."""
+    machine, slash, _ = host.partition("/")
+    return (machine or "?") if slash else ""
+
+
 def local_id(machine: str, host: str, id_: str) -> str:
     """What the pane *id_* of *host* of *machine* is called here: `devbox/kitty-4711:3`."""
     return f"{machine}/{host}:{id_}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from tallylight.model import attributes
 from tallylight.model.report import Source
 from tallylight.model.status import Kind, Status
-from tallylight.snapshot.elsewhere import is_elsewhere, parts
+from tallylight.snapshot.elsewhere import fleet_machine, is_elsewhere, parts
 from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.names import short_names
 from tallylight.snapshot.schema import Pane, Snapshot
@@ -99,19 +99,20 @@ def repeated(panes: Iterable[tuple[str, Pane]]) -> set[tuple[str, str]]:
     a process of the same session, those are two agents. What another machine says never hides a row of this one: it is
     left out itself where a pane of this machine, one that shows `ssh` perhaps, tells of the same session.
     """
-    best: dict[tuple[str, str], tuple[str, Pane]] = {}
+    best: dict[tuple[str, str, str], tuple[str, Pane]] = {}
     found: set[tuple[str, str]] = set()
     # A stable sort: the panes of this machine first.
-    for host, pane in sorted(panes, key=lambda place: is_elsewhere(place[0])):
-        key = (pane.agent, pane.session)
+    for host, pane in sorted(panes, key=lambda place: is_elsewhere(place[0]) or bool(fleet_machine(place[0]))):
         if not pane.session or not is_lit(pane):
             continue
-        other = best.get(key)
-        if is_elsewhere(host):
-            # Two machines are never taken for one: neither can hide a row of the other.
-            if other is not None:
-                found.add((host, pane.id))
+        # Two machines are never taken for one: neither can hide a row of the other.
+        machine = fleet_machine(host)
+        if (machine or is_elsewhere(host)) and ("", pane.agent, pane.session) in best:
+            found.add((host, pane.id))
+        if is_elsewhere(host) or (host, pane.id) in found:
             continue
+        key = (machine, pane.agent, pane.session)
+        other = best.get(key)
         if other is None:
             best[key] = host, pane
         elif pane.agent_pid is None:

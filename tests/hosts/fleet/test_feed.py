@@ -45,6 +45,16 @@ def test_nothing_that_could_run_comes_over_the_wire() -> None:
     assert harmless(HARMFUL) == WAITING
 
 
+def test_no_machine_hides_a_row_of_another() -> None:
+    """A session that two machines tell of are two agents; one that this machine tells of itself is shown once."""
+    told = attrs.evolve(WAITING, session="s1")
+    inside = attrs.evolve(told, id="4", agent_pid=7)
+    assert rows.repeated([("atlas/kitty-1", told), ("borea/kitty-1", told)]) == set()
+    assert rows.repeated([("atlas/kitty-1", told), ("kitty-1", told)]) == {("atlas/kitty-1", "3")}
+    assert rows.repeated([("atlas/kitty-1", inside), ("kitty-1", told)]) == {("atlas/kitty-1", "4")}
+    assert rows.repeated([("atlas/kitty-1", told), ("atlas/sessions-1", inside)]) == {("atlas/kitty-1", "3")}
+
+
 def test_the_list_shows_other_machines_and_touches_nothing() -> None:
     """Every action on a row of another machine is refused with the machine's name."""
     found = Snapshot(host="atlas/kitty", pid=7, started=0.0, written=0.0, panes=(WAITING,))

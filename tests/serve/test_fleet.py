@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +15,13 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
+from tallylight.cli import serve
 from tallylight.serve.answering import Answering
+from tallylight.snapshot import labels_file
 from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.feed import Feed
+from tallylight.snapshot.schema import Snapshot
+from tallylight.snapshot.writer import SnapshotWriter
 from tests.hosts.fleet.broker import Broker, Machine, until
 from tests.hosts.fleet.test_feed import HARMFUL, WAITING
 from tests.serve.browser import Browser
@@ -66,6 +74,44 @@ def test_it_is_refused(served: Served) -> None:
     assert [(answer.status_code, answer.json()["rule"]) for answer in refused] == [(409, "unreachable")] * 5
     assert not row["can_see"] and not row["can_type"]
     assert served.panes.typed == {}
+
+
+class Slow:
+    """A fleet whose broker takes its time, and a client of it that fails at last."""
+
+    has_failed, problem = False, ""
+    others = (Snapshot(host="atlas/kitty", pid=1, started=0.0, written=0.0, panes=(WAITING,)),)
+
+    def __init__(self) -> None:
+        self.answers, self.fails = threading.Event(), threading.Event()
+        self.is_told = False
+
+    def poll(self, now: float) -> bool:
+        self.answers.wait(60)
+        if self.is_told:
+            self.fails.wait(60)
+            raise RuntimeError("a fault in the client")
+        self.is_told = True
+        return True
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_this_machine_does_not_wait_for_a_broker(tmp_path: Path) -> None:
+    """Its own state is read while the broker is waited for; what nobody follows any more is not shown."""
+    fleet = Slow()
+    folder = tmp_path / "hosts"
+    folder.mkdir(mode=0o700)
+    writer = SnapshotWriter(folder / f"kitty-{os.getpid()}.json", "kitty", time.time, min_interval=0.0)
+    writer.publish([WAITING], time.monotonic())
+    everyone = serve.Everyone(Feed(folder), labels_file.Reader(tmp_path / "labels"), fleet)  # type: ignore[arg-type]
+    (own,) = everyone.read() or ()
+    assert own.host == "kitty"
+    assert everyone.read() is None
+    fleet.answers.set()
+    until(lambda: len(everyone.read() or ()) == 2, "the fleet does not come")
+    fleet.fails.set()
+    until(lambda: len(everyone.read() or ()) == 1, "the fleet does not go")
+    writer.close()
 
 
 def rows_of(said: dict[str, Any], machine: str) -> list[dict[str, Any]]:

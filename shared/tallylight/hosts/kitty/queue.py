@@ -32,7 +32,7 @@ def put(typist: WindowTypist, given: Later) -> Refusal | None:
 def look(host: KittyHost) -> None:
     """See to all that waits."""
     now = time.monotonic()
-    for id_, pane in host.panes.items():
+    for id_, pane in tuple(host.panes.items()):
         waits = pane.queued
         if waits is None or waits.problem or (window := host.boss.window_id_map.get(id_)) is None:
             continue

@@ -297,7 +297,7 @@ def harmless() -> Iterator[Case]:
             row_edited(codex, "• Running", lambda row, t=t: f"• Working ({t} • esc to interrupt)") for t in (was, now)
         ]  # type: ignore[misc]
         yield Case(f"a status row {was} to {now}", working[0], working[1])
-    qwen = seen("qwen/permission-80")
+    qwen = seen("qwen/permission-120")
     for frame in "⠋⠙⠹⠸⠼⠴⠦⠧⠇":
         yield Case(f"a spinner {frame}", qwen, edited(qwen, "⠏ Waiting", f"{frame} Waiting"))
     blanks = [f"{line}  " if len(line) < 100 else line for line in shown.look.lines]
@@ -311,7 +311,7 @@ def harmless() -> Iterator[Case]:
     for number in (2, 3, 4):
         yield Case(f"choice {number}", shown, shown, (), number)
     for name in ("claude/permission-bash-40", "codex/permission-exec-40", "copilot/permission-120", "claude/trust-80",
-                 "gemini/permission-120", "qwen/question-80", "aider/permission-120"):  # fmt: skip
+                 "gemini/permission-120", "qwen/question-80", "kimi/permission-100"):  # fmt: skip
         yield Case(f"{name} as it was", seen(name), seen(name), ())
 
 

@@ -37,7 +37,7 @@ def test_a_question_is_shown_whole() -> None:
     shown = Desk(seen("claude/permission-bash-80")).shown()
 
     assert (shown.pane, shown.agent, shown.pid, shown.start) == (PANE, "claude", PID, START)
-    assert shown.context[-2:] == (" touch made1", " Do you want to proceed?")
+    assert shown.context[-4:] == ("╌" * 32, " touch made1", "╌" * 32, " Do you want to proceed?")
     assert shown.context[shown.first] == " Bash command"
     assert [(choice.number, choice.keys) for choice in shown.choices] == [(1, "1"), (2, "2"), (3, "3"), (4, "4")]
     assert shown.choices[1].label == "Yes, and always allow access to /home/user/project from this project"
@@ -191,7 +191,7 @@ def test_no_harmless_answer_is_refused() -> None:
 
 
 def test_what_is_too_long_is_said() -> None:
-    """A row that is longer than can be shown ends in `…`; a dialog that is, is refused."""
+    """A row that is longer than can be shown ends in `…`; a dialog with such a row, or label, or so many, is refused."""
     rows = [
         "─" * 9000,
         " $ " + "日" * 2500,
@@ -201,18 +201,18 @@ def test_what_is_too_long_is_said() -> None:
         " Esc to cancel",
     ]
     shown = seen("claude/permission-bash-120", look=Look(rows, 3, 0, 9000))
-    found = Desk(shown).shown()
     tall = attrs.evolve(
         shown, look=Look([rows[0], *[f" $ {n} {'x' * 2000}" for n in range(60)], *rows[2:]], 63, 0, 9000)
     )
+    short = attrs.evolve(shown, look=Look([rows[0], " $ x", *rows[2:4], "   2. no", rows[5]], 3, 0, 9000))
 
-    assert found.context[0].endswith("日…") and width(found.context[0]) <= MAX_CELLS
-    assert found.choices[1].label.endswith("…") and len(found.choices[1].label) <= MAX_CELLS
+    assert isinstance(answer.ask(Desk(short)), Question)
     for last in ("x", "日", "é́"):
         assert _whole("x" * (MAX_CELLS - width(last)) + last).endswith(last)
         assert _whole("x" * MAX_CELLS + last).endswith("x…"), "what is left out is told"
-    refused = answer.ask(Desk(tall))
-    assert isinstance(refused, Refusal) and refused.rule == "too-long"
+    for one in (shown, tall, attrs.evolve(short, look=attrs.evolve(short.look, lines=[*rows[:1], " $ x", *rows[2:]]))):
+        refused = answer.ask(Desk(one))
+        assert isinstance(refused, Refusal) and refused.rule == "too-long"
 
 
 def test_of_the_past_only_the_end_is_shown() -> None:
@@ -221,33 +221,44 @@ def test_of_the_past_only_the_end_is_shown() -> None:
     above = with_lines(shown, [*(f"row {n}" for n in range(300)), *shown.look.lines])
     found = Desk(attrs.evolve(above, look=attrs.evolve(above.look, cursor_row=324))).shown()
 
-    assert found.context[found.first :] == Desk(shown).shown().context[-6:][-len(found.context[found.first :]) :]
+    alone = Desk(shown).shown()
+    assert found.context[found.first :] == alone.context[alone.first :]
     assert 0 < found.first <= MAX_ABOVE == 100
     assert _context(Look([*["x"] * 300, "─" * 40, "Go?", "❯ 1. a", "  2. b"], 0, 0, 40), _PLACED)[1] == 100
 
 
 #: A dialog that begins at row 300.
-_PLACED = Dialog(None, "x", choices=(), place=Place(301, 301, (302, 303), 304))
+_PLACED = Dialog(None, "x", choices=(), place=Place(301, 301, (302, 303), 304), top=300)
 
 
 def test_what_is_shown_above_the_choices() -> None:
-    """Without blank rows in front of the choices, and of the dialog; there may be nothing."""
+    """Without blank rows in front of the choices, and without the line that the dialog begins with; others stay."""
+    line, cut = "─" * 40, "─" * 32
     for rows, top, expected in (
-        (["past", "─" * 40, "Go?", ""], 2, (("past", "Go?"), 1)),
-        (["past", "─" * 40, "Go?", "", ""], 2, (("past", "Go?"), 1)),
-        (["past", "─" * 40, "", "", "Go?"], 2, (("past", "", "", "Go?"), 3)),
+        (["past", line, " Go?", ""], 1, (("past", " Go?"), 1)),
+        (["past", line, " Go?", "", ""], 1, (("past", " Go?"), 1)),
+        (["past", line, "", "", " Go?"], 1, (("past", " Go?"), 1)),
+        (["past", "", line, " ╌╌", " a", " Go?"], 2, (("past", "", " ╌╌", " a", " Go?"), 2)),
+        ([line, " a", f" {line}", " Go?"], 0, ((" a", f" {cut}", " Go?"), 0)),
         (["", ""], 0, ((), 0)),
         ([], 0, ((), 0)),
     ):
         place = Place(top, top, (len(rows), len(rows) + 1), len(rows) + 2)
-        look = Look([*rows, "❯ 1. a", "  2. b"], 0, 0, 40)
-        assert _context(look, attrs.evolve(_PLACED, place=place)) == expected, rows
+        look = Look([*rows, " ❯ 1. a", "   2. b"], 0, 0, 40)
+        assert _context(look, attrs.evolve(_PLACED, place=place, top=top)) == expected, rows
 
 
 def test_how_much_a_dialog_may_say() -> None:
     """100 000 characters of it, rows of the past not counted."""
     for length, is_shown in ((100_000, True), (100_001, False)):
-        rows = ["─" * 4000, *["x" * 3999] * 25, "x" * (length - 25 * 3999 - 3), "Go?", "❯ 1. a", "  2. b"]
+        rows = [
+            "─" * 4000,
+            *[" " + "x" * 3998] * 25,
+            " " + "x" * (length - 25 * 3999 - 5),
+            " Go?",
+            " ❯ 1. a",
+            "   2. b",
+        ]
         found = answer.ask(Desk(seen("claude/permission-bash-120", look=Look(["past", *rows], len(rows), 0, 4000))))
         assert isinstance(found, Question) is is_shown, found
 

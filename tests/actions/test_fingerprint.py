@@ -10,7 +10,7 @@ from benchmarks.accuracy import read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.evidence.fingerprint import dialog_top, fingerprint, steady_rows
+from tallylight.evidence.fingerprint import fingerprint, steady_rows
 from tallylight.evidence.prompts import read_screen
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.recordings.asciicast import Output
@@ -43,7 +43,7 @@ def frames(name: str) -> list[str]:
     found: list[str] = []
 
     def note() -> None:
-        read = read_screen(agent(name.partition("-")[0]), grid.lines, grid.cursor_row)
+        read = read_screen(agent(name.partition("-")[0]), grid.lines, grid.cursor_row, columns=grid.columns)
         assert read is not None and read.dialog is not None, (name, grid.lines)
         found.append(fingerprint(grid.lines, grid.columns, read.dialog))
 
@@ -79,7 +79,7 @@ def dialogs() -> list[tuple[str, Dialog]]:
     for path in sorted(SCREENS.glob("*/*.txt")):
         name = f"{path.parent.name}/{path.stem}"
         shown = look(name)
-        read = read_screen(agent(path.parent.name), shown.lines, shown.cursor_row)
+        read = read_screen(agent(path.parent.name), shown.lines, shown.cursor_row, columns=shown.columns)
         dialog = read.dialog if read is not None else None
         if dialog is not None and dialog.place is not None and dialog.place.starts:
             found.append((name, dialog))
@@ -93,10 +93,7 @@ def test_every_cell_of_a_dialog_counts() -> None:
     for name, dialog in dialogs():
         shown = look(name)
         assert dialog.place is not None
-        top, whole = (
-            dialog_top(shown.lines, shown.columns, dialog.place),
-            fingerprint(shown.lines, shown.columns, dialog),
-        )
+        top, whole = dialog.top, fingerprint(shown.lines, shown.columns, dialog)
         for row in range(top, dialog.place.end):
             line = shown.lines[row].ljust(shown.columns)
             for at in {0, len(line.rstrip()) // 2, max(0, len(line.rstrip()) - 1), len(line) - 1}:
@@ -126,7 +123,7 @@ def test_what_is_left_out_above(row: str, kept: str) -> None:
     """Above a dialog: a bullet in front, an elapsed time at the right edge, that of a status row; nothing else."""
     lines = [row, "─" * 40, "Go?", "❯ 1. Yes", "  2. No"]
 
-    assert steady_rows(lines, 40, Place(2, 2, (3, 4), 5))[0] == kept
+    assert steady_rows(lines, 40, _at(Place(2, 2, (3, 4), 5), 1))[0] == kept
 
 
 @each(
@@ -140,7 +137,7 @@ def test_what_is_left_out_below(row: str, kept: str) -> None:
     """Below a dialog: the glyph of a spinner, though not that there is one, and the time of a status row."""
     lines = ["─" * 40, "Go?", "❯ 1. Yes", "  2. No", row]
 
-    assert steady_rows(lines, 40, Place(1, 1, (2, 3), 4))[4] == kept
+    assert steady_rows(lines, 40, _at(Place(1, 1, (2, 3), 4), 0))[4] == kept
 
 
 @settings(max_examples=at_most(100), deadline=None)
@@ -150,14 +147,13 @@ def test_what_is_left_out_below(row: str, kept: str) -> None:
     st.data(),
 )
 def test_any_screen_has_one(lines: list[str], columns: int, data: st.DataObject) -> None:
-    """Whatever stands on it: the top is never below the question, and rows of the dialog are as they are drawn."""
+    """Whatever stands on it: rows of the dialog count as they are drawn."""
     first = data.draw(st.integers(1, len(lines) - 1))
     asks = data.draw(st.integers(0, first - 1))
     place = Place(data.draw(st.integers(0, asks)), asks, (first,), first + 1)
-    top = dialog_top(lines, columns, place)
+    top = data.draw(st.integers(0, place.top))
 
-    assert 0 <= top <= place.top
-    kept = steady_rows(lines, columns, place)
+    kept = steady_rows(lines, columns, _at(place, top))
     assert kept[top : place.end] == [line.rstrip(" ") for line in lines[top : place.end]]
     assert len(kept) == len(lines)
     fingerprint(lines, columns, Dialog(None, "x", place=place))
@@ -171,78 +167,23 @@ def test_lone_surrogates_have_one() -> None:
 
 
 _ASKS = ["Do you want to proceed?", "❯ 1. Yes", "  2. No"]
-_LINE, _DASHES = "─" * 40, "╌" * 40
-#: A screen of 40 columns above the three rows of `_ASKS`, and the row with which its dialog begins.
-TOPS: dict[str, tuple[list[str], int]] = {
-    "the line above": (["past", _LINE, "Bash"], 1),
-    "the nearest line": ([_LINE, "past", _LINE, "Bash"], 2),
-    "a short line is none": (["past", _LINE, "Bash", "─" * 19, "more"], 1),
-    "a line of half the screen": (["past", _LINE, "Bash", "─" * 20, "more"], 3),
-    "dashed lines in a pair": ([_LINE, "Bash", _DASHES, "rm", _LINE, "more", _DASHES], 0),
-    "a box within": ([_LINE, "Bash", "╭" + "─" * 38 + "╮", "rm", "╰" + "─" * 38 + "╯"], 0),
-    "a line within a box": ([_LINE, "Bash", "╭" + "─" * 38 + "╮", _LINE, "rm", "╰" + "─" * 38 + "╯"], 0),
-    "a table within": ([_LINE, "├" + "─" * 38 + "┤", "rm"], 0),
-    "a line above a gap": (["past", _LINE, "rm", "", "", "echo"], 1),
-    "gaps, and no line": (["past", "", "", "old", "", "", "echo"], 6),
-    "one empty row is no gap": (["past", "", "echo"], 0),
-    "a gap within a pair": (["past", "", "", "Bash", _DASHES, "rm", "", "", "ls", _DASHES], 3),
-    "nothing but text": (["past", "echo"], 0),
-    "a line above a box": (["past", _LINE, "Bash", "╭" + "─" * 38 + "╮", "rm", "╰" + "─" * 38 + "╯"], 1),
-    "a line above a box with a line": (["past", _LINE, "╭" + "─" * 38 + "╮", _LINE, "rm", "╰" + "─" * 38 + "╯"], 1),
-    "a line above a box with dashes": (["past", _LINE, "╭" + "─" * 38 + "╮", _DASHES, "rm", "╰" + "─" * 38 + "╯"], 1),
-    "a line above two boxes": (["past", _LINE, *["╭" + "─" * 38 + "╮", "rm", "╰" + "─" * 38 + "╯"] * 2], 1),
-    "the top of a box": (["past", "╭" + "─" * 38 + "╮", "rm"], 1),
-    "a gap within a box": (["past", "╭" + "─" * 38 + "╮", "rm", "", "", "ls", "╰" + "─" * 38 + "╯"], 0),
-    "a line that ends in a dash": (["past", _LINE[1:] + "╌", "rm"], 1),
-    "a line that goes on in dashes": (["past", "─" + _DASHES[1:], "rm"], 1),
-    "the first row is a line": ([_LINE, "past", "", "", "echo"], 0),
-    "the first row is empty": (["", "echo"], 0),
-}
+_LINE = "─" * 40
 
 
-def test_where_a_dialog_begins() -> None:
-    """At the line above it, else below a gap, else at the first row; what is asked may have lines, boxes and gaps."""
-    found = {}
-    for name, (above, _) in TOPS.items():
-        lines = [*above, *_ASKS]
-        first = len(above)
-        found[name] = dialog_top([*lines, ""], 40, Place(first, first, (first + 1, first + 2), first + 3))
-
-    assert found == {name: top for name, (_, top) in TOPS.items()}
-    assert dialog_top(["past", _LINE, *_ASKS], 40, Place(1, 2, (3, 4), 5)) == 0, "its own row is not above it"
-
-
-def test_where_what_is_asked_about_stands_below_the_question() -> None:
-    """Then a gap above the question ends the dialog, whatever lines there were before."""
-    lines = ["past", _LINE, "said", "", "", "Run this?", "", "$ rm", "", "❯ 1. Yes", "  2. No"]
-
-    assert dialog_top(lines, 40, Place(5, 5, (9, 10), 11)) == 5
-    assert dialog_top([*lines[:6], *lines[8:]], 40, Place(5, 5, (7, 8), 9)) == 1
-    assert dialog_top([*lines[:6], *lines[7:]], 40, Place(5, 5, (8, 9), 10)) == 5, "right below it"
-
-
-def test_a_box_is_found_by_its_choices() -> None:
-    """It goes up as long as its left side does, whatever its question looks like."""
-    box = ["past", "╭────╮", "│ go?│", "Go?", "│ ❯ 1. Yes", "│   2. No"]
-    assert dialog_top(box, 40, Place(2, 2, (4, 5), 6)) == 1
-    two = ["╭────╮", "│ old", "╭────╮", "│ Go?", "│ ❯ 1. Yes", "│   2. No"]
-    assert dialog_top(two, 40, Place(3, 3, (4, 5), 6)) == 2
-    bar = ["┃ old", "┃ Go?", "┃ ❯ 1. Yes", "┃   2. No", "┃ Esc"]
-    assert dialog_top(bar, 40, Place(1, 1, (2, 3), 4)) == 0, "up to the first row"
-    open_ = ["past", "╭────╮", "│ go?│", "Go?", "│ ❯ 1. Yes", "    2. No"]
-    assert dialog_top(open_, 40, Place(2, 2, (4, 5), 6)) == 1, "the side of the first choice"
+def _at(place: Place, top: int) -> Dialog:
+    return Dialog(None, "x", place=place, top=top)
 
 
 def test_without_a_place_nothing_is_left_out() -> None:
     """Where nobody can tell what belongs to a dialog, every cell counts but blanks at the end of a row."""
-    assert steady_rows(["  ● a  5s ", " b |\u00a0"], 10, None) == ["  ● a  5s", " b |\u00a0"]
+    assert steady_rows(["  ● a  5s ", " b |\u00a0"], 10, Dialog(None, "x")) == ["  ● a  5s", " b |\u00a0"]
 
 
 def test_where_an_elapsed_time_ends() -> None:
     """At most three columns from the right edge, and within it."""
     for columns, is_time in ((9, False), (10, True), (13, True), (14, False)):
         lines = ["do" + " " * 6 + "5s", _LINE, *_ASKS]
-        kept = steady_rows(lines, columns, Place(2, 2, (3, 4), 5))[0]
+        kept = steady_rows(lines, columns, _at(Place(2, 2, (3, 4), 5), 1))[0]
         assert (kept == "do") is is_time, columns
 
 

@@ -24,6 +24,8 @@ def rule(name: str, *lines: str, status: Status = Status.WAITING, **fields: Any)
     patterns = {key: re.compile(fields.pop(key)) for key in ("question",) if key in fields}
     without, not_below = (tuple(re.compile(p) for p in fields.pop(key, ())) for key in ("without", "not_below"))
     kind = Kind.QUESTION if status is Status.WAITING else None
+    if status is Status.WAITING:
+        fields.setdefault("top", re.compile(""))  # its dialog begins with the first row
     made = tuple(re.compile(line) for line in lines)
     return ScreenRule(
         name=name, status=status, kind=kind, lines=made, without=without, not_below=not_below, **patterns, **fields
@@ -286,7 +288,7 @@ def test_keys_of_more_than_nine_choices() -> None:
     for way, ninth, tenth in (("number", "9", ""), ("hint", "9", ""), ("number enter", "9\r", "10\r")):
         found = asked(lines, rule("x", choices="numbered", choose=way))
         assert [choice.keys for choice in found.choices[8:10]] == [ninth, tenth], way
-    generic = read(lines, generic=True)
+    generic = read([EDGE, *(f"  {line}" for line in lines)], generic=True)
     assert generic is not None and generic.dialog is not None
     assert [choice.keys for choice in generic.dialog.choices[8:10]] == ["9", ""]
 

@@ -39,7 +39,8 @@ CLASSES: dict[str, list[str]] = {
 }
 #: Dialogs that only their agent's file makes readable.
 BY_FILE_ALONE = {
-    "cline/permission-100", "cline/permission-edit-100", "cline/question-100", "cline/question-long-100",
+    "cline/permission-100", "cline/permission-edit-100", "cline/permission-tall-80", "cline/question-100",
+    "cline/question-long-100",
     "kilo/denied-80", "kilo/question-120", "kilo/question-80", "kilo/review-90", "kimi/trust-100",
     "opencode/question-120", "opencode/question-80", "opencode/question-beside-132", "opencode/review-80",
     "qwen/login-80", "qwen/start-login-80",

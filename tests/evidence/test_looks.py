@@ -136,7 +136,7 @@ def test_typing_does_not_end_idle() -> None:
 def test_a_moving_screen_is_read_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading is dearer than looking: a screen that moves is read in every fourth look, one at rest when it changed."""
     reads: list[int] = []
-    monkeypatch.setattr(looks, "read_screen", lambda *_: reads.append(1))
+    monkeypatch.setattr(looks, "read_screen", lambda *_, **__: reads.append(1))
     eyes = reader()
     for number in range(40):
         look = Look([f"{number} {row}" for row in range(40)], 39, 0, 80)

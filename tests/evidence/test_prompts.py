@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallylight.agents.agent import Agent
+from tallylight.evidence.frame import NO_TOP
 from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.tail import REACH, WIDTH, read_tail
 from tallylight.model.dialog import Dialog
@@ -50,7 +51,7 @@ def test_screens_of_real_agents(path: Path) -> None:
     """Each is read as what it was: status and kind, the question, what it is about, the choices with their keys."""
     screen = load(path)
 
-    found = read_screen(screen.agent, screen.lines, screen.cursor)
+    found = read_screen(screen.agent, screen.lines, screen.cursor, columns=int(screen.facts["columns"]))
 
     shows = "nothing" if found is None else f"{found.status}/{found.kind}" if found.kind else str(found.status)
     assert shows == screen.facts["shows"]
@@ -60,6 +61,7 @@ def test_screens_of_real_agents(path: Path) -> None:
         assert dialog.question == screen.facts.get("question", "")
         assert dialog.what == screen.facts.get("what", "")
         assert [[c.keys, c.label] for c in dialog.choices] == json.loads(screen.facts.get("choices", "[]"))
+        assert dialog.missing == screen.facts.get("missing", "")
 
 
 def test_every_agent_that_was_run_has_its_screens() -> None:
@@ -159,7 +161,7 @@ def test_what_only_looks_like_a_prompt(name: str, who: Agent) -> None:
         (["Which colour?", "> 1) Red", "  2) Green"], Kind.QUESTION, "numbered choices", "Which colour?", ["1", "2"]),
         (["Log in with?", "→ 1. Browser", "  2. API key"], Kind.AUTH, "numbered choices", "Log in with?", ["1", "2"]),
         (
-            ["│ Apply this change? │", "│ › 1. Yes           │", "│   2. No            │", "╰" + "─" * 20 + "╯"],
+            ["╭" + "─" * 20 + "╮", "│ Apply this change? │", "│ › 1. Yes           │", "│   2. No            │", "╰" + "─" * 20 + "╯"],
             Kind.PERMISSION, "numbered choices", "Apply this change?", ["1", "2"],
         ),
         (["Allow it?", "o 1. Yes", "  2. No"], Kind.PERMISSION, "numbered choices", "Allow it?", ["1", "2"]),
@@ -181,11 +183,19 @@ def test_what_only_looks_like_a_prompt(name: str, who: Agent) -> None:
 )  # fmt: skip
 def test_generic_prompts(lines: list[str], kind: Kind, rule: str, question: str, keys: list[str]) -> None:
     """An agent nobody knows asks as programs ask: the kind, the question and what to type are read off its screen."""
-    found = read_screen(UNKNOWN, ["some output", "", *lines], len(lines) + 1)
+    found = read_screen(UNKNOWN, ["some output", "─" * 60, *(f"  {line}" for line in lines)], len(lines) + 1)
 
     assert found is not None and found.dialog is not None
     assert (found.status, found.kind, found.rule, found.dialog.question) == (Status.WAITING, kind, rule, question)
     assert [choice.keys for choice in found.dialog.choices] == keys
+    bare = read_screen(UNKNOWN, ["some output", "", *lines], len(lines) + 1)
+    assert bare is not None and bare.dialog is not None
+    if lines[0].startswith("╭"):
+        return
+    assert bare.dialog.missing == NO_TOP
+    assert [(choice.keys, choice.label) for choice in bare.dialog.choices] == [
+        ("", choice.label) for choice in found.dialog.choices
+    ], "nobody can tell where it begins"
 
 
 @each("line", ["Overwrite it? [y/N]", "Password:", "What is this: Allow? (Y)es/(N)o [Yes]:"])

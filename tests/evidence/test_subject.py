@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.subject import subject
-from tallylight.model.dialog import WHAT_CELLS, Place
+from tallylight.model.dialog import WHAT_CELLS, Dialog, Place
 from tallylight.wire.text import width
 from tests.evidence.agents import agent
 from tests.evidence.test_prompts import UNKNOWN
@@ -17,8 +18,9 @@ YES_NO = ["❯ 1. Yes", "  2. No"]
 
 
 def what(*lines: str) -> str:
-    """What an agent that nobody knows asks on a screen of *lines*, the cursor in the last one."""
-    found = read_screen(UNKNOWN, lines, len(lines) - 1)
+    """What an agent that nobody knows asks on a screen of *lines* within a margin, the cursor in the last one."""
+    rows = [line if line in (EDGE, DASHED) else f"  {line}" for line in lines]
+    found = read_screen(UNKNOWN, rows, len(rows) - 1, columns=40)
     assert found is not None and found.dialog is not None, lines
     return found.dialog.what
 
@@ -101,8 +103,19 @@ def test_how_long() -> None:
     assert long.startswith("Shell: xxx") and long.endswith("yyy")
     for line in ("$ " * 200, "? Shell " * 50, "https://x " * 40, "1 + " * 100, "a.py +1 -1 " * 30, "│ " * 200):
         lines = [line] * 500
-        place = Place(400, 400, (490, 495), 500)
-        assert least_seconds(functools.partial(subject, lines, place, line), 0.05) < 0.05, line
+        dialog = Dialog(None, "x", line, place=Place(400, 400, (490, 495), 500), top=400)
+        assert least_seconds(functools.partial(subject, lines, dialog), 0.05) < 0.05, line
+
+
+def test_a_part_is_called_a_part() -> None:
+    """Where lines are left out it ends in `…`; where the beginning is gone, the rest would be another command."""
+    cut = [EDGE, "Bash command", DASHED, "touch a", "… 27 more lines", DASHED, "Do you want to proceed?", *YES_NO]
+    assert what(*cut) == "Bash: touch a … 27 more lines …"
+
+    lines = (Path(__file__).parent / "screens/claude/permission-tall-80.txt").read_text().partition("---\n")[2]
+    found = read_screen(agent("claude"), lines.splitlines(), 0, columns=80)
+    assert found is not None and found.dialog is not None
+    assert (found.dialog.what, found.dialog.question) == ("", "Do you want to proceed?")
 
 
 def test_real_agents_in_small_windows() -> None:

@@ -7,7 +7,7 @@ the request that follows a tool's result. A step is one of
     SLOW seconds      text, spread over that time
     PROSE seconds     the same with headings, lists, tables, code and what looks like a question
     HOLD name         some text, then nothing until `release(name)`; the rest of the text afterwards
-    TOOL command      a call of the shell tool, for which the person is asked
+    TOOL command      a call of the shell tool, for which the person is asked; `⏎` in it is the end of a line
     BACKGROUND cmd    the same, as a task in the background
     EDIT file         a call of the tool that writes a file
     FETCH url         a call of the tool that reads a page
@@ -230,7 +230,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.send_json(usage_limit(time.time() + float(rest)), 429)
                 return
             if word in _CALLS:
-                dialect.call(body, self, Call(word, rest, f"{index}_{time.monotonic_ns():x}"))
+                dialect.call(body, self, Call(word, rest.replace("⏎", "\n"), f"{index}_{time.monotonic_ns():x}"))
             else:
                 dialect.text(body, self, self._pieces(word, rest), int(rest) if word == "TOKENS" else 10)
         except (HungUpError, OSError):

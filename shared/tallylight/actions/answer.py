@@ -10,6 +10,7 @@ agent's data file has them. Everything else is a `Refusal` that names its rule:
 * `mode`, `synchronized`: what is typed would not go to the program, or to others too (tmux);
 * `remote`, `process`: the foreground leads to another machine, or is not the agent's process any more;
 * `no-question`: it asks nothing that can be answered by a choice;
+* `not-whole`: not all of the question is on the screen;
 * `too-long`: there is more to read than can be shown;
 * `changed`: the screen shows something else than the person saw;
 * `choice`, `keys`: there is no such choice, or what chooses it is not known.
@@ -27,11 +28,12 @@ from typing import Protocol, TypeVar
 import attrs
 
 from tallylight.actions.gate import Refusal
-from tallylight.evidence.fingerprint import dialog_top, fingerprint
+from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.foreground import Identity
+from tallylight.evidence.frame import inside
 from tallylight.evidence.looks import Look
 from tallylight.evidence.prompts import ScreenReading, read_screen
-from tallylight.evidence.tail import without_frame
+from tallylight.evidence.tail import is_edge
 from tallylight.model.dialog import Dialog
 from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status
@@ -42,7 +44,7 @@ from tallylight.wire.text import sanitise, width
 MAX_ABOVE = 100
 #: Characters of a dialog, above its choices, that are shown. One that is longer is to be looked at where it is.
 MAX_CONTEXT = 100_000
-#: Of a row or a label that is shown, in cells. What is longer ends in `…`.
+#: Of a row or a label that is shown, in cells. What is as long ends in `…`, and is not answered.
 MAX_CELLS = 4000
 #: The pointer and the number in front of a choice.
 _NUMBER = re.compile(r"(?:[^\w\s] ?)?\d{1,2}[.):] {1,3}")
@@ -50,6 +52,8 @@ _POINTER = re.compile(r"[❯›→▶▸►➤➜⏵] {1,3}")
 #: What `sanitise` leaves as it is: letters of Latin and what dialogs are drawn with.
 _PLAIN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2211\u2500-\u259f\u25cb-\u25cf\u276f]*")
 _GAPS = re.compile(r" {3,}")
+#: Lines across are shown, but no longer than this: a list may be narrower than the screen.
+_ACROSS = re.compile(r"([─━═╌┄┈╍┅┉▔▁▀▄])\1{31,}")
 
 
 @attrs.frozen
@@ -70,7 +74,7 @@ class Question:
     *context* are the rows above the choices, `MAX_ABOVE` of those above the dialog included; the dialog begins at
     *first* of them, and a person who has not seen them from there on has not seen what they agree to. *pid* and
     *start* are of the agent's process, *fingerprint* of the whole visible screen. *choices* is empty where any text
-    may be the answer.
+    may be the answer. *missing* is a sentence that says what is not shown: then nothing answers it from here.
     """
 
     pane: str
@@ -83,6 +87,7 @@ class Question:
     context: tuple[str, ...] = ()
     first: int = 0
     choices: tuple[Choice, ...] = ()
+    missing: str = ""
 
     def answer(self, number: int) -> Answer:
         """The answer that chooses *number* of it."""
@@ -224,7 +229,10 @@ def _ask(typist: Typist) -> Question | Refusal:
     if seen.status is not Status.WAITING or dialog is None:
         return Refusal("no-question", "there is no question whose answers are known")
     context, first = _context(seen.look, dialog)
-    if sum(map(len, context[first:])) > MAX_CONTEXT:
+    labels = _labels(seen.look, dialog)
+    if sum(map(len, context[first:])) > MAX_CONTEXT or any(
+        width(row) >= MAX_CELLS for row in (*context[first:], *labels)
+    ):
         return Refusal("too-long", "what it asks is too long to be shown here; nothing was typed")
     return Question(
         pane=held.pane,
@@ -236,9 +244,10 @@ def _ask(typist: Typist) -> Question | Refusal:
         question=dialog.question,
         context=context,
         first=first,
+        missing=unseen(dialog),
         choices=tuple(
             Choice(number, label, choice.keys)
-            for number, (label, choice) in enumerate(zip(_labels(seen.look, dialog), dialog.choices, strict=True), 1)
+            for number, (label, choice) in enumerate(zip(labels, dialog.choices, strict=True), 1)
         ),
     )
 
@@ -254,6 +263,8 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
         return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
     if isinstance(given.number, bool) or not 1 <= given.number <= len(dialog.choices):
         return Refusal("choice", f"there is no choice {given.number}; nothing was typed")
+    if dialog.missing:
+        return Refusal("not-whole", f"{unseen(dialog)}; nothing was typed")
     choice = dialog.choices[given.number - 1]
     if not choice.keys:
         return Refusal("keys", "the keys for this choice are not known; nothing was typed")
@@ -275,7 +286,8 @@ def dialog_of(seen: Seen) -> Dialog | None:
 
 def reading_of(seen: Seen) -> ScreenReading | None:
     """What the screen says of the agent in the foreground; None if nothing."""
-    return read_screen(seen.foreground.agent, seen.look.lines, seen.look.cursor_row, seen.styled)
+    look = seen.look
+    return read_screen(seen.foreground.agent, look.lines, look.cursor_row, seen.styled, look.columns)
 
 
 def see_again(typist: Typist, pane: str, pid: int, start: int) -> Seen | Refusal:
@@ -296,20 +308,26 @@ def check_process(seen: Seen, pane: str, pid: int, start: int) -> Refusal | None
     return None
 
 
+def unseen(dialog: Dialog) -> str:
+    """What a person is told of a *dialog* that is not whole, on every surface; nothing of one that is."""
+    return f"part of this cannot be seen here: {dialog.missing}; answer it in its own pane" if dialog.missing else ""
+
+
 def _context(look: Look, dialog: Dialog) -> tuple[tuple[str, ...], int]:
-    """The rows to show above the choices, and with which of them the dialog begins. Lines across are left out."""
+    """The rows to show above the choices, and with which of them the dialog begins."""
     lines, place = look.lines, dialog.place
-    end = len(lines) if place is None else place.starts[0] if place.starts else place.end
-    top = dialog_top(lines, look.columns, place) if place is not None else 0
-    begin = max(0, top - MAX_ABOVE)
-    rows = [(number, without_frame(line)) for number, line in enumerate(lines[begin:end], begin)]
-    shown = [(number, _whole(text)) for number, text in rows if text is not None]
-    while shown and not shown[-1][1]:
+    if place is None:
+        return tuple(map(_row, lines)), 0
+    top = dialog.top
+    end = (place.starts[0] if place.starts else place.end) - top
+    above, rows = lines[max(0, top - MAX_ABOVE) : top], inside(dialog, lines)[:end]
+    # The line or the edge that it begins with tells nothing more once it is known.
+    while len(rows) > 1 and (not rows[0].strip() or is_edge(rows[0])):
+        del rows[0]
+    shown = [_row(line) for line in (*above, *rows)]
+    while shown and not shown[-1]:
         shown.pop()
-    first = next((index for index, (number, _) in enumerate(shown) if number >= top), len(shown))
-    while first < len(shown) - 1 and not shown[first][1]:
-        first += 1
-    return tuple(text for _, text in shown), first
+    return tuple(shown), min(len(above), len(shown))
 
 
 def _labels(look: Look, dialog: Dialog) -> list[str]:
@@ -317,13 +335,19 @@ def _labels(look: Look, dialog: Dialog) -> list[str]:
     place = dialog.place
     if place is None or not place.starts or len(place.starts) != len(dialog.choices):
         return [choice.label for choice in dialog.choices]
+    rows = inside(dialog, look.lines)
     labels = []
     for start, end in zip(place.starts, (*place.starts[1:], place.end), strict=True):
-        texts = [text.strip() for line in look.lines[start:end] if (text := without_frame(line))]
+        between = rows[start - dialog.top : end - dialog.top]
+        texts = [line.strip() for line in between if line.strip() and not is_edge(line)]
         first = _NUMBER.sub("", texts[0], count=1) if texts and _NUMBER.match(texts[0]) else (texts or [""])[0]
         first = _POINTER.sub("", first, count=1) if _POINTER.match(first) else first
         labels.append(_whole(_GAPS.sub("  ", " ".join([first, *texts[1:]]))))
     return labels
+
+
+def _row(line: str) -> str:
+    return _whole(_ACROSS.sub(lambda found: found[1] * 32, line.rstrip()))
 
 
 def _whole(text: str) -> str:

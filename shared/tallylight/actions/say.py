@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.actions.answer import Done, Holder, Seen, Typist, holder_of, reached, reading_of, see_again
+from tallylight.actions.answer import Done, Holder, Seen, Typist, holder_of, reached, reading_of, see_again, unseen
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.choices import ends_in_choices
 from tallylight.evidence.dialogs import is_left_by_key, read_dialog
@@ -155,6 +155,8 @@ def _check_dialog(seen: Seen, dialog: Dialog, shown: str) -> Refusal | None:
         return Refusal("asking", "it asks something that is not answered with text; nothing was typed")
     if not shown:
         return Refusal("asking", "it asks for text: look at the question first; nothing was typed")
+    if dialog.missing:
+        return Refusal("not-whole", f"{unseen(dialog)}; nothing was typed")
     if fingerprint(seen.look.lines, seen.look.columns, dialog) != shown:
         return Refusal("changed", "the screen has changed since you saw it; nothing was typed")
     return None

@@ -20,6 +20,8 @@ MAX_PATTERNS = 16
 #: Rows that are looked at unless a rule says how many, and the most it may say.
 LAST = 12
 MAX_LAST = 48
+#: Rows that a rule may say that a dialog has.
+MAX_ROOM = 200
 
 #: Which rows: the last ones; those up to the cursor's; those without a gap that the cursor stands in; those in the last
 #: box (two lines across, little below it); those above that box; those below the last line across.
@@ -63,6 +65,10 @@ class ScreenRule:
     choose: str = "unknown"
     #: The row that asks; its first group, if it has one, is the question.
     question: re.Pattern[str] | None = None
+    #: The first row of its dialog, with the blanks in front of it, where no box, bar or line begins it.
+    top: re.Pattern[str] | None = None
+    #: Rows that its dialog has at the most before its agent cuts it without a sign; 0 where it never does.
+    room: int = 0
     #: A menu that the person there has opened: no text is typed into it for them.
     menu: bool = False
     #: Of an idle screen: a person stopped the turn, or refused what it asked for. It is no turn that is done.
@@ -102,7 +108,12 @@ def _parse(table: Table) -> ScreenRule:
         table.complain("not_below", "needs lines")
     if not choices and "choose" in table:
         table.complain("choose", "is only for rules with choices")
-    question = table.text("question")
+    question, top = table.text("question"), table.text("top")
+    if top and status and status != Status.WAITING:
+        table.complain("top", "is only for waiting")
+    room = int(table.number("room", 0, 0, MAX_ROOM))
+    if room and status and status != Status.WAITING:
+        table.complain("room", "is only for waiting")
     rule = ScreenRule(
         name=name,
         status=Status(status or Status.IDLE),
@@ -116,6 +127,8 @@ def _parse(table: Table) -> ScreenRule:
         choices=choices,
         choose=choose if choices != "pointed" or choose != "unknown" else "arrows",
         question=_pattern(table, "question", question) if question else None,
+        top=_pattern(table, "top", top) if top else None,
+        room=room,
         menu=table.boolean("menu", False),
         stopped=table.boolean("stopped", False),
         priority=table.number("priority", 0, -100, 100),

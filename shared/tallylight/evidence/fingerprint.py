@@ -10,8 +10,8 @@ nobody can see, and what an agent moves while it waits. That is, outside of the 
 * above and below it, the elapsed time of a status row that says how to stop: `(12s • esc to interrupt)`;
 * below it, a spinner at the beginning of a row: one of its glyphs as any other.
 
-Nothing of the dialog itself is left out. It goes from its `dialog_top` to the row behind its last choice; where that
-top cannot be told, from the first row of the screen.
+Nothing of the dialog itself is left out. It goes from its top (`evidence.frame`) to the row behind its last choice; where
+that top cannot be told, from the first row of the screen.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
-from tallylight.evidence.tail import is_edge
-from tallylight.model.dialog import Dialog, Place
+from tallylight.model.dialog import Dialog
 from tallylight.wire.text import width
 
 #: What agents put in front of what they say and do, and let blink.
@@ -37,13 +36,6 @@ _STATUS = re.compile(rf"(?<=\(){_TIME}(?= [•·] [^()]*\besc to (?:interrupt|ca
 #: Columns from the right edge, at most, where such a time ends.
 _RIGHT = 3
 
-_SIDES = "│┃║▌▎▏╎╏┆┊"
-_TOPS, _BOTTOMS = "╭┌┏╔", "╰└┗╚"
-#: Lines across that part a dialog, and do not begin it.
-_DASHED = "╌┄┈╍┅┉"
-#: Ends of lines across within a table.
-_TEES = "├┣╠"
-
 
 def fingerprint(lines: Sequence[str], columns: int, dialog: Dialog) -> str:
     """
@@ -55,16 +47,16 @@ def fingerprint(lines: Sequence[str], columns: int, dialog: Dialog) -> str:
     parts = [
         f"{columns} {len(lines)} {dialog.rule} {len(choices)}",
         *choices,
-        *steady_rows(lines, columns, dialog.place),
+        *steady_rows(lines, columns, dialog),
     ]
     return hashlib.blake2s("\n".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def steady_rows(lines: Sequence[str], columns: int, place: Place | None) -> list[str]:
-    """*lines* without what may move around a dialog at *place*; None: nothing may."""
-    if place is None:
+def steady_rows(lines: Sequence[str], columns: int, dialog: Dialog) -> list[str]:
+    """*lines* without what may move around *dialog*; nothing may around one that has no place."""
+    if dialog.place is None:
         return [line.rstrip(" ") for line in lines]
-    top, end = dialog_top(lines, columns, place), place.end
+    top, end = dialog.top, dialog.place.end
     above = [_steady_above(line.rstrip(" "), columns) for line in lines[:top]]
     below = [_STATUS.sub("0s", _SPINNER.sub(r"\1⠿", line.rstrip(" "), count=1)) for line in lines[end:]]
     return [*above, *(line.rstrip(" ") for line in lines[top:end]), *below]
@@ -76,48 +68,3 @@ def _steady_above(row: str, columns: int) -> str:
     if found is not None and columns - _RIGHT <= width(row) <= columns:
         row = f"{row[: found.start()]}{' ' * len(found[0])}{row[found.end() :]}".rstrip(" ")
     return _STATUS.sub("0s", _BULLET.sub(r"\1 ", row, count=1))
-
-
-def dialog_top(lines: Sequence[str], columns: int, place: Place) -> int:
-    """
-    The first row of the dialog whose text stands at *place*: where the box around it, or the line above it, begins.
-
-    In a box that is the first row with its left side. Else it is the first line across above the question that is at
-    least half as wide as the screen: whole boxes, tables and dashed lines in pairs are passed over, for they are part
-    of what is asked. Without such a line it is the row below two empty ones, or the first of the screen; the same
-    where what is asked about stands between the question and its choices, and not above the question.
-    """
-    top = min(place.top, len(lines))
-    anchor = lines[place.starts[0] if place.starts else place.top]
-    column = len(anchor) - len(anchor.lstrip(" "))
-    if anchor[column : column + 1] in tuple(_SIDES):
-        return _top_of_box(lines, column, top)
-    is_told_below = bool(place.starts) and any(line.strip() for line in lines[place.asks + 1 : place.starts[0]])
-    depth, is_parted, gap = 0, False, 0
-    for row in range(top - 1, -1, -1):
-        text = lines[row].strip(" ")
-        if not text:
-            if row > 0 and not lines[row - 1].strip(" ") and not depth and not is_parted:
-                gap = gap or row + 1
-                if is_told_below:
-                    return gap
-        elif is_edge(lines[row]):
-            if text[0] in _BOTTOMS:
-                depth += 1
-            elif text[0] in _TOPS and depth:
-                depth -= 1
-            elif not depth and text[0] in _DASHED:
-                is_parted = not is_parted
-            elif not depth and not is_parted and text[0] not in _TEES and width(text) * 2 >= columns:
-                return row
-    return gap
-
-
-def _top_of_box(lines: Sequence[str], column: int, top: int) -> int:
-    """The first row of the box, or of the bar, whose left side stands in *column*, from row *top* up."""
-    side = tuple(f"{_SIDES}{_TOPS}{_BOTTOMS}{_TEES}")
-    while top > 0 and lines[top - 1][column : column + 1] in side:
-        top -= 1
-        if lines[top][column] in _TOPS:
-            break
-    return top

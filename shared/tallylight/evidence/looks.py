@@ -185,7 +185,7 @@ class ScreenReader:
         if is_new:
             is_first, self._unread = self._unread > 1, 0
             self._screen = screen
-            self._found = read_screen(agent, look.lines, look.cursor_row)
+            self._found = read_screen(agent, look.lines, look.cursor_row, columns=look.columns)
             self._stood = is_first and self._stood_in(agent, self._earlier)
         found = self._found
         if found is not None and found.dialog is not None and self._is_text(found.dialog, look):
@@ -201,7 +201,7 @@ class ScreenReader:
             return False
         if told is not None and (told.status, told.kind) == (found.status, found.kind):
             return False
-        other = read_screen(agent, earlier.lines, earlier.cursor_row)
+        other = read_screen(agent, earlier.lines, earlier.cursor_row, columns=earlier.columns)
         return other is not None and (other.status, other.kind) == (found.status, found.kind)
 
     @property

@@ -22,12 +22,14 @@ from tallylight.agents.agent import Agent
 from tallylight.agents.screens import MOVES, UNPOINTED, ScreenRule
 from tallylight.evidence.choices import Choices, buttons, lettered_choices, numbered_choices, pointed_choices
 from tallylight.evidence.dialogs import arrows, question_above, read_dialog, side_arrows
+from tallylight.evidence.frame import framed
 from tallylight.evidence.highlight import highlighted
 from tallylight.evidence.subject import subject
 from tallylight.evidence.tail import Row, clean_lines, read_tail
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
+from tallylight.wire.text import width
 
 #: Rows with text that may stand below an input box.
 _BELOW_BOX = 5
@@ -60,13 +62,14 @@ class ScreenReading:
 
 
 def read_screen(
-    agent: Agent | None, lines: Sequence[str], cursor_row: int, styled: StyledScreen | None = None
+    agent: Agent | None, lines: Sequence[str], cursor_row: int, styled: StyledScreen | None = None, columns: int = 0
 ) -> ScreenReading | None:
     """
     What the screen says of *agent*; None if nothing, and for no agent.
 
     *lines* are the visible rows from the top, *cursor_row* counts from 0. *styled* is the same screen with its colours;
-    they tell which choice is selected where no pointer does, and nothing else.
+    they tell which choice is selected where no pointer does, and nothing else. *columns* is how wide the screen is;
+    0 for as wide as its longest row.
     """
     if agent is None:
         return None
@@ -80,7 +83,9 @@ def read_screen(
             dialog = None
         found = ScreenReading(Status.WAITING, dialog.rule, dialog) if dialog is not None else found
     found = found or _first_of((rule for rule in agent.screen_rules if rule.priority < 0), screen)
-    return _with_subject(found, lines) if found is not None else None
+    if found is None or found.dialog is None:
+        return found
+    return attrs.evolve(found, dialog=_whole(found.dialog, agent, lines, columns or max(map(width, lines))))
 
 
 def _is_typed(agent: Agent, row: Row) -> bool:
@@ -89,13 +94,14 @@ def _is_typed(agent: Agent, row: Row) -> bool:
     return any(rule.lines[0].match(row.text) for rule in prompts if rule.lines)
 
 
-def _with_subject(found: ScreenReading, lines: Sequence[str]) -> ScreenReading:
-    """*found*, with what a permission is asked for."""
-    dialog = found.dialog
-    if dialog is None or dialog.place is None or not _is_about(dialog):
+def _whole(dialog: Dialog, agent: Agent, lines: Sequence[str], columns: int) -> Dialog:
+    """*dialog* with its frame, and with what a permission is asked for."""
+    rule = next((rule for rule in agent.screen_rules if dialog.is_known and rule.name == dialog.rule), None)
+    found = framed(dialog, lines, columns, rule)
+    if found.place is None or not _is_about(found):
         return found
-    what = subject(lines, dialog.place, dialog.question, [choice.label for choice in dialog.choices])
-    return attrs.evolve(found, dialog=attrs.evolve(dialog, what=what)) if what else found
+    what = subject(lines, found, [choice.label for choice in found.choices])
+    return attrs.evolve(found, what=what) if what else found
 
 
 def _is_about(dialog: Dialog) -> bool:

@@ -24,10 +24,10 @@ from collections.abc import Sequence
 
 import attrs
 
-from tallylight.evidence.fingerprint import dialog_top
+from tallylight.evidence.frame import LEFT_OUT, NO_ROOM, NO_TOP
 from tallylight.evidence.tail import is_edge, without_frame
-from tallylight.model.dialog import WHAT_CELLS, Place
-from tallylight.wire.text import middle, width
+from tallylight.model.dialog import WHAT_CELLS, Dialog, Place
+from tallylight.wire.text import middle
 
 #: Rows of a dialog that are read, up from its choices; and rows above it in which its file may have been named before.
 _ROWS = 48
@@ -83,26 +83,27 @@ class _Line:
     is_edge: bool
 
 
-def subject(lines: Sequence[str], place: Place, question: str, labels: Sequence[str] = ()) -> str:
+def subject(lines: Sequence[str], dialog: Dialog, labels: Sequence[str] = ()) -> str:
     """
-    What the dialog at *place* of the visible rows *lines* is about, at most `WHAT_CELLS` wide; nothing if unknown.
+    What *dialog*, on the visible rows *lines*, is about, at most `WHAT_CELLS` wide; nothing if unknown.
 
-    *question* is what it asks, *labels* are its answers.
+    *labels* are its answers. Of a dialog whose lines are cut it is a part, and ends in `…`; nothing where its beginning
+    is gone, for then the part that is left may say the opposite.
     """
-    found = _found(lines, place, question, labels)
-    return middle(found, WHAT_CELLS)
+    place = dialog.place
+    if place is None or (dialog.missing == NO_TOP and dialog.is_known):
+        return ""
+    found = _found(lines, place, dialog, labels)
+    cut = " …" if found and dialog.missing in (LEFT_OUT, NO_ROOM) else ""
+    return middle(found, WHAT_CELLS - len(cut)) + cut
 
 
-def _found(lines: Sequence[str], place: Place, question: str, labels: Sequence[str]) -> str:
+def _found(lines: Sequence[str], place: Place, dialog: Dialog, labels: Sequence[str]) -> str:
+    question = dialog.question
     if not place.starts and place.asks == place.end - 1:
         return _above_a_row(lines, place.asks, question)
     end = place.starts[0] if place.starts else place.end
-    first = max(0, end - _ROWS)
-    columns = max((width(line.rstrip()) for line in lines[first : place.end]), default=0)
-    top = dialog_top(lines, columns, place)
-    if not top and not (is_edge(lines[0]) and "  " not in lines[0].strip()):
-        top = place.top  # of a dialog that begins nowhere, which is taken to begin with the screen
-    top = max(top, first)
+    top = max(place.top if dialog.missing == NO_TOP else dialog.top, end - _ROWS, 0)
     rows = [_line(line) for line in lines[top:end]]
     return (
         _command(rows[max(0, place.top - top) :])

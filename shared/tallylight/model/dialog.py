@@ -55,6 +55,9 @@ class Dialog:
     *rule* names the rule that read it; *is_known* tells whether that is one of the agent's own file, which is surer
     than what dialogs in general look like. *question* is its first line for display, *what* the one thing needed to
     decide, such as `Bash: npm test`, and *lines* all of its text. *choices* is empty where any text may be the answer.
+
+    *top* is the first row of its frame, 0 where that is not known. *missing* says what of it is not on the screen;
+    nothing if it is whole. Of a dialog that is not whole no choice has keys (`evidence.frame`).
     """
 
     kind: Kind | None
@@ -66,6 +69,8 @@ class Dialog:
     place: Place | None = attributes.field(default=None, eq=False)
     what: str = ""
     is_known: bool = attributes.field(default=False, eq=False)
+    top: int = attributes.field(default=0, eq=False)
+    missing: str = attributes.field(default="", eq=False)
 
     @property
     def is_list(self) -> bool:

@@ -159,7 +159,7 @@ def _holder(value: object) -> Holder | None:
 def _question(value: object) -> Question | None:
     if not isinstance(value, dict):
         return None
-    texts = {name: value.get(name) for name in ("pane", "agent", "fingerprint", "prompt", "question")}
+    texts = {name: value.get(name) for name in ("pane", "agent", "fingerprint", "prompt", "question", "missing")}
     counts = {name: value.get(name) for name in ("pid", "start", "first")}
     context, choices = value.get("context"), value.get("choices")
     if not all(isinstance(text, str) for text in texts.values()) or not texts["fingerprint"]:

@@ -1,0 +1,180 @@
+"""
+The frame of a dialog: where it begins on the screen, and whether all of it is there.
+
+A person may agree only to what was shown whole, so a dialog needs a **top that its text cannot draw**:
+
+* a box or a bar at the left of its choices, up to the row with its corner, or above which the bar ends. Text inside
+  stands beside the same side, so no line in it is mistaken for the top;
+* a line across the whole screen, where every row below it is indented;
+* the row that the agent's own rule names (`top`), with a line, an empty row or nothing above it.
+
+And nothing may be left out of it: no row says so (`… 27 more lines`, `ctrl+o to expand`), none ends in `…`, no inner box
+is empty, no side has a scroll bar, and its text is not so tall that its agent would cut it without a sign (`room`).
+Else `framed` says in `missing` what is not there, and takes the keys out of all choices: nobody can press one. Pure.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from tallylight.agents.screens import ScreenRule
+from tallylight.evidence.tail import is_edge
+from tallylight.model import attributes
+from tallylight.model.dialog import Choice, Dialog, Place
+
+#: What is said of a dialog whose top is not on the screen, of one with rows left out, and of one cut in silence.
+NO_TOP = "it cannot be told where it begins"
+LEFT_OUT = "some of its lines are left out"
+NO_ROOM = "its agent may have cut it"
+
+#: Sides of boxes. Thin ones are text, too: a box has corners.
+_SIDES = "│┃║▌▐▎▏╎╏┆┊"
+_BARS = "┃▌▐▎▏"
+_TOPS, _BOTTOMS, _TEES = "╭┌┏╔", "╰└┗╚", "├┣╠"
+_ENDS = "╮┐┓╗╯┘┛╝┤┫╣"
+#: What a line across consists of. Dashed ones part a dialog, and do not begin it.
+_ACROSS, _DASHED = "─━═▔▁▀▄", "╌┄┈╍┅┉"
+#: The pointer in front of a choice: its agent draws it, where its text never stands.
+_POINTER = re.compile(r" *[❯›→▶▸►➤➜●>] ?")
+#: What stands in the right side of a box that is scrolled.
+_SCROLLED = "█▊░▒▓▲▼"
+#: Rows below the choices that may say that lines are left out.
+_BELOW = 8
+_ELLIPSIS = r"(?:…|\.\.\.|[↑↓⇡⇣▲▼+])"
+_LEFT_OUT = re.compile(
+    rf"{_ELLIPSIS}.{{0,24}}\b\d+\W{{1,3}}(?:more |hidden )?(?:lines?|rows?|hidden|more|chars?|characters|items?)\b"
+    r"|\b\d+ (?:more|hidden|omitted|further|additional) (?:lines?|rows?|chars?|characters|items?)\b"
+    r"|\b(?:lines?|rows?|chars?|characters|output) (?:are |were |is |was )?(?:hidden|omitted|truncated|not shown|left out)\b"
+    r"|(?:\bctrl ?[+-] ?\w|\^\w|\bspace|\btab|\benter)\b.{0,8}\b(?:to )?(?:expand|show (?:more|all)|view (?:more|all))\b"
+    r"|\b(?:to|click|tap) expand\b|[\[(]truncated[\])]|\+ ?show details\b",
+    re.IGNORECASE,
+)
+_CUT = re.compile(r"…[\"'`”’)\]]?$|^…")
+
+
+def framed(dialog: Dialog, lines: Sequence[str], columns: int, rule: ScreenRule | None) -> Dialog:
+    """
+    *dialog*, read off the visible rows *lines* of a screen of *columns*, with its top and what is missing of it.
+
+    *rule* is the agent's own rule that read it, None for a dialog that was read by its shape.
+    """
+    place = dialog.place
+    if place is None:
+        return attributes.evolve(dialog, missing=NO_TOP, choices=_without_keys(dialog))
+    found = _top(lines, columns, place, rule.top if rule is not None else None)
+    if found is None:
+        return attributes.evolve(dialog, top=0, missing=NO_TOP, choices=_without_keys(dialog))
+    missing = _missing(lines, place, found, rule.room if rule is not None else 0)
+    return attributes.evolve(
+        dialog, top=found, missing=missing, choices=_without_keys(dialog) if missing else dialog.choices
+    )
+
+
+def inside(dialog: Dialog, lines: Sequence[str]) -> list[str]:
+    """
+    The rows of *dialog*, from its top to its end, less the box or the bar that it stands in, and nothing else.
+
+    What its agent draws around or beside a part of it stays: that is how a person tells what is only quoted.
+    """
+    place = dialog.place
+    if place is None:
+        return []
+    rows = list(lines[dialog.top : place.end])
+    anchor = lines[min(place.starts[0] if place.starts else place.top, len(lines) - 1)]
+    column = _indent(anchor)
+    if _at(anchor, column) not in _SIDES:
+        return rows
+    return [_without_sides(row, column) for row in rows]
+
+
+def _without_sides(row: str, column: int) -> str:
+    """What stands in *row* behind the side in *column*, and before the one at its end."""
+    if _at(row, column) not in _SIDES + _TOPS + _BOTTOMS + _TEES:
+        return row
+    text = row[column + 1 :].rstrip()
+    is_closed = text[-1:] in tuple(_SIDES + _SCROLLED + _ENDS) and text[-2:-1] in ("", " ", *_ACROSS)
+    return text[:-1].rstrip() if is_closed else text
+
+
+def _without_keys(dialog: Dialog) -> tuple[Choice, ...]:
+    return tuple(attributes.evolve(choice, keys="") for choice in dialog.choices)
+
+
+def _top(lines: Sequence[str], columns: int, place: Place, top: re.Pattern[str] | None) -> int | None:
+    """The first row of the dialog; None if it cannot be told for certain."""
+    anchor = min(place.starts[0] if place.starts else place.top, len(lines) - 1)
+    column = _indent(lines[anchor])
+    if _at(lines[anchor], column) in _SIDES:
+        # A side of its own stands beside all of its choices.
+        is_own = all(_at(lines[row], column) in _SIDES for row in range(anchor, place.end))
+        return _top_of_side(lines, column, anchor, place.end) if is_own else None
+    if top is not None:
+        return next((row for row in range(min(anchor, place.asks) + 1) if top.match(lines[row].rstrip())), None)
+    return _line_above(lines, columns, place, anchor)
+
+
+def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int | None:
+    """The corner of the box, or the first row of the bar, whose side stands in *column* of *row*."""
+    while row > 0 and _at(lines[row - 1], column) in _SIDES + _TEES + _TOPS:
+        row -= 1
+        if _at(lines[row], column) in _TOPS:
+            return row
+    below = next((mark for line in lines[end:] if (mark := _at(line, column)) not in tuple(_SIDES + _TEES)), "")
+    is_bar = _at(lines[row], column) in _BARS and below not in tuple(_BOTTOMS)
+    return row if is_bar and row > 0 else None
+
+
+def _line_above(lines: Sequence[str], columns: int, place: Place, anchor: int) -> int | None:
+    """The line across the screen above a dialog of which every row is indented; dashed lines in it are its agent's."""
+    choices = [_POINTER.sub("   ", lines[row], count=1) for row in place.starts]
+    rest = [lines[row] for row in range(anchor, place.end) if row not in place.starts]
+    if not all(line[:1] in ("", " ") or _is_across(line, columns, _ACROSS + _DASHED) for line in (*choices, *rest)):
+        return None
+    for row in range(anchor - 1, -1, -1):
+        line = lines[row]
+        if _is_across(line, columns, _ACROSS):
+            return row
+        if line[:1] not in ("", " ") and not _is_across(line, columns, _DASHED):
+            break
+    return None
+
+
+def _is_across(line: str, columns: int, kinds: str) -> bool:
+    """Whether *line* is one line from the left edge of the screen to the right one."""
+    text = line.rstrip()
+    return text[:1] in tuple(kinds) and text == text[0] * len(text) and len(text) >= columns - 1
+
+
+def _missing(lines: Sequence[str], place: Place, top: int, room: int) -> str:
+    """What is left out of the dialog, in words; nothing if it is whole."""
+    rows = lines[top : place.end]
+    if any(_says_cut(line) for line in rows):
+        return LEFT_OUT
+    for line in lines[place.end : place.end + _BELOW]:
+        if is_edge(line):
+            break
+        if _LEFT_OUT.search(line):
+            return LEFT_OUT
+    column = _indent(rows[0])
+    if rows[0][column] in _TOPS and any(line.rstrip()[-1:] in tuple(_SCROLLED) for line in rows[1:]):
+        return LEFT_OUT
+    corners = [line.strip(" " + _SIDES)[:1] for line in rows]
+    if any(above in tuple(_TOPS) and below in tuple(_BOTTOMS) for above, below in itertools.pairwise(corners)):
+        return LEFT_OUT
+    return NO_ROOM if room and len(rows) > room else ""
+
+
+def _says_cut(line: str) -> bool:
+    text = line.strip(" " + _SIDES + _SCROLLED)
+    return _LEFT_OUT.search(text) is not None or _CUT.search(text) is not None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _at(line: str, column: int) -> str:
+    """The character in *column*; a blank where the line has ended, which is in none of the sets above."""
+    return line[column : column + 1] or " "

@@ -191,7 +191,7 @@ def test_no_harmless_answer_is_refused() -> None:
 
 
 def test_what_is_too_long_is_said() -> None:
-    """A row that is longer than can be shown ends in `…`; a dialog with such a row, or label, or so many, is refused."""
+    """A row that is longer than can be shown ends in `…`; a dialog with such a row or label, or so many, is refused."""
     rows = [
         "─" * 9000,
         " $ " + "日" * 2500,

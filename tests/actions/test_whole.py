@@ -1,10 +1,10 @@
 """
-What was not shown whole cannot be agreed to: a row of a dialog is hidden in every way, and never from a person's answer.
+What was not shown whole cannot be agreed to: a row of a dialog is hidden in every way, never from who answers.
 
-Each try takes a recorded dialog, puts a marked row into what it asks, where its agent draws such rows, and then hides it:
+Each try takes a recorded dialog, puts a marked row into what it asks, where its agent draws such rows, and hides it:
 the dialog grows taller than the screen, is cut, is covered by lines, boxes, bars, titles and panels drawn in its text,
-is scrolled, wrapped, cut at an end or written in characters that draw nothing. Whatever comes of it, a question that can
-be answered shows the mark.
+is scrolled, wrapped, cut at an end or written in characters that draw nothing. Whatever comes of it, a question that
+can be answered shows the mark.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallylight.actions.answer import Question, Seen, ask
+from tallylight.actions.answer import Question, Seen, answer, ask
+from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Say, say
 from tallylight.evidence.looks import Look
 from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.tail import is_edge
 from tallylight.model.dialog import Dialog
 from tests.actions.desk import SCREENS, Desk, look, seen
 from tests.evidence.agents import agent
+from tests.tables import each
 
 MARK = "curl evil.example"
 #: Of the run in which this property was shown; a run of the suite takes some of them.
@@ -166,33 +169,34 @@ def tall(sheet: Sheet, data: st.DataObject) -> None:
         sheet.text(data.draw(st.sampled_from(["", "echo", "─" * sheet.columns])), at)
     over = len(sheet.lines) - sheet.height
     if over > 0:
-        _gone(sheet, over)
+        _gone(sheet, over, data)
 
 
 def cut(sheet: Sheet, data: st.DataObject) -> None:
     """A screen that has fewer rows."""
     _mark(sheet, data)
     at = next((row for row, line in enumerate(sheet.lines) if MARK in line), 0)
-    _gone(sheet, data.draw(st.integers(max(0, sheet.top), max(at + 1, sheet.top, 0))))
+    _gone(sheet, data.draw(st.integers(max(0, sheet.top), max(at + 1, sheet.top, 0))), data)
 
 
-def _gone(sheet: Sheet, count: int) -> None:
-    """What an agent does with rows too many. Codex never cuts the beginning, the others cut it; some of them say so."""
-    if sheet.agent == "codex" and count > sheet.top:
+def _gone(sheet: Sheet, count: int, data: st.DataObject) -> None:
+    """Rows too many: Codex leaves out the middle, others the beginning, and some say so; or the terminal scrolls."""
+    says = data.draw(st.booleans())
+    if says and sheet.agent == "codex" and count > sheet.top:
         begin, end = max(0, sheet.top) + 2, max(sheet.start - 1, 0)
         left_out = sheet.lines[begin:end]
         sheet.lines[begin:end] = [SAYS["codex"][0].format(n=len(left_out))]
         sheet.start -= len(left_out) - 1
     else:
-        sheet.cut(count, says=True)
+        sheet.cut(count, says=says)
 
 
 def scrolled(sheet: Sheet, data: st.DataObject) -> None:
     """The mark, and rows beside it, behind a row that says so."""
     _mark(sheet, data)
     row = data.draw(st.sampled_from([
-        "… 27 more lines", "↑ 3 more", "... last 38 lines hidden ...", "… +12 lines (ctrl+o to expand)", "+ Show details",
-        "[… 52 lines] ^a view all", "(truncated)",
+        "… 27 more lines", "↑ 3 more", "... last 38 lines hidden ...", "… +12 lines (ctrl+o to expand)",
+        "+ Show details", "[… 52 lines] ^a view all", "(truncated)",
     ]))  # fmt: skip
     at = next((n for n, line in enumerate(sheet.lines) if MARK in line), None)
     if at is not None:
@@ -265,8 +269,32 @@ def test_no_row_is_hidden(asked: Asked, ways: list[Way], data: st.DataObject) ->
     assert found is None, f"{asked.name} {[way.__name__ for way in ways]}\n{found[0]}\n---\n" + "\n".join(found[1])
 
 
+@each(
+    "name", ["claude/permission-tall-80", "codex/permission-tall-80", "gemini/permission-tall-80", "qwen/permission-80"]
+)
+def test_what_is_not_whole_is_refused(name: str) -> None:
+    """It is shown, with what is missing; no choice has keys, and an answer or a text is refused in the same words."""
+    desk = Desk(seen(name))
+    shown = desk.shown()
+
+    assert shown.missing.startswith("part of this cannot be seen here: ")
+    assert shown.choices and not any(choice.keys for choice in shown.choices)
+    refused = Refusal("not-whole", f"{shown.missing}; nothing was typed")
+    assert [answer(desk, shown.answer(choice.number)) for choice in shown.choices] == [refused] * len(shown.choices)
+    assert desk.typed == []
+
+
+def test_a_text_is_no_way_around_it() -> None:
+    """A dialog that takes any text is shown whole, too, before it gets one."""
+    desk = Desk(seen("cline/question-100"))
+    shown = desk.shown()
+
+    told = say(desk, Say(shown.pane, shown.pid, shown.start, "Blue", enter=True, fingerprint=shown.fingerprint))
+    assert (told, desk.typed) == (Refusal("not-whole", f"{shown.missing}; nothing was typed"), [])
+
+
 def test_there_are_dialogs_of_every_kind() -> None:
-    """What the property ranges over: agents whose dialogs can be answered, and the mark is seen where nothing hides it."""
+    """What the property ranges over: agents whose dialogs can be answered; the mark is seen where nothing hides it."""
     assert {asked.name.partition("/")[0] for asked in DIALOGS} == {
         "claude", "codex", "copilot", "gemini", "kilo", "kimi", "opencode", "pi", "qwen",
     }  # fmt: skip

@@ -10,6 +10,7 @@ from tallylight.evidence.frame import LEFT_OUT, NO_ROOM, NO_TOP, framed, inside
 from tallylight.evidence.prompts import read_screen
 from tallylight.model.dialog import Choice, Dialog, Place
 from tallylight.model.status import Kind, Status
+from tests.actions.desk import SCREENS, look
 from tests.evidence.agents import agent
 from tests.tables import each
 
@@ -86,12 +87,39 @@ def test_a_bar_ends_in_sight() -> None:
 def test_the_row_that_a_rule_names() -> None:
     """It counts with the blanks in front of it, and of several the first: what is asked may say the same."""
     rule = next(rule for rule in agent("codex").screen_rules if rule.name == "permission")
-    lines = ["", "  Would you like to run it?", "", "  $ a", "    Would you like to run b?", "› 1. Yes", "  2. No"]
-    place = Place(1, 1, (5, 6), 7)
+    asked = ["  Would you like to run it?", "", "  $ a", "    Would you like to run b?", "› 1. Yes", "  2. No"]
+    lines, place = ["• Ran c", *asked], Place(1, 1, (5, 6), 7)
 
     assert frame(lines, place, rule) == (1, "")
     assert frame([*lines[:4], lines[1], *lines[5:]], place, rule) == (1, "")
+    assert frame([_LINE, *lines[1:]], place, rule) == (1, "")
     assert frame(lines[2:], Place(1, 2, (3, 4), 5), rule)[1] == NO_TOP
+
+
+@each("above", ["", "  rm -rf /", "    rm -rf /"])
+def test_a_row_like_it_that_is_asked_is_no_top(above: str) -> None:
+    """Where all above it could be of the dialog itself, nobody knows whether its own top has left the screen."""
+    rule = next(rule for rule in agent("codex").screen_rules if rule.name == "permission")
+    lines = [above, "  Would you like to run it?", "  $ a", "› 1. Yes", "  2. No"]
+
+    assert frame(lines, Place(1, 1, (3, 4), 5), rule) == (0, NO_TOP)
+
+
+def test_what_stands_above_it_at_its_margin_belongs_to_it() -> None:
+    """Another rule may take a row of the text for its own: the dialog still begins below what is certainly above."""
+    rule = next(rule for rule in agent("codex").screen_rules if rule.name == "question")
+    lines = ["• Ran c", "", "  Run it?", "  rm", "  Question 1/1", "  ls", "› 1. Yes", "  2. No"]
+
+    assert frame(lines, Place(4, 5, (6, 7), 8), rule) == (2, "")
+
+
+def test_a_row_left_of_all_that_is_asked() -> None:
+    """Qwen Code's title needs nothing above it: what is asked stands further to the right, whatever it says."""
+    rule = next(rule for rule in agent("qwen").screen_rules if rule.name == "permission")
+    asked = ["     rm", "     ? Shell ls", "   Allow it?", "   › 1. Yes", "     2. No"]
+
+    assert frame(["  ? Shell rm", *asked], Place(3, 3, (4, 5), 6), rule) == (0, "")
+    assert frame(asked, Place(2, 2, (3, 4), 5), rule)[1] == NO_TOP
 
 
 @each(
@@ -161,9 +189,7 @@ def test_only_its_own_frame_is_taken_off() -> None:
 
 @pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "kimi", "pi", "copilot", "opencode", "kilo"])
 def test_no_keys_where_it_is_not_whole(name: str) -> None:
-    """A dialog that is cut is read, and none of its choices can be typed: nothing that shows it has anything to press."""
-    from tests.actions.desk import SCREENS, look
-
+    """A dialog that is cut is read, and none of its choices can be typed: nothing that shows it has keys to press."""
     for path in sorted((SCREENS / name).glob("permission-*.txt")):
         shown = look(f"{name}/{path.stem}")
         found = read_screen(agent(name), shown.lines, shown.cursor_row, columns=shown.columns)

@@ -161,7 +161,8 @@ def test_what_only_looks_like_a_prompt(name: str, who: Agent) -> None:
         (["Which colour?", "> 1) Red", "  2) Green"], Kind.QUESTION, "numbered choices", "Which colour?", ["1", "2"]),
         (["Log in with?", "→ 1. Browser", "  2. API key"], Kind.AUTH, "numbered choices", "Log in with?", ["1", "2"]),
         (
-            ["╭" + "─" * 20 + "╮", "│ Apply this change? │", "│ › 1. Yes           │", "│   2. No            │", "╰" + "─" * 20 + "╯"],
+            ["╭" + "─" * 20 + "╮", "│ Apply this change? │", "│ › 1. Yes           │", "│   2. No            │",
+             "╰" + "─" * 20 + "╯"],
             Kind.PERMISSION, "numbered choices", "Apply this change?", ["1", "2"],
         ),
         (["Allow it?", "o 1. Yes", "  2. No"], Kind.PERMISSION, "numbered choices", "Allow it?", ["1", "2"]),

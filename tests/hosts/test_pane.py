@@ -153,7 +153,7 @@ def test_an_idle_prompt_on_the_screen_is_not_waiting(pane: Pane) -> None:
     assert (pane.decision.status, pane.decision.kind) == ("waiting", "permission")
     assert pane.decision.report.message == "Run it? (Y)es/(N)o [Yes]:"
     assert pane.dialog is not None
-    assert [choice.keys for choice in pane.dialog.choices] == ["y\r", "n\r"]
+    assert [choice.label for choice in pane.dialog.choices] == ["Yes", "No"]
 
     pane.foreground(SHELL.pid, 20)
     assert pane.dialog is None

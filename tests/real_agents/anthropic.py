@@ -60,6 +60,9 @@ class Anthropic(Dialect):
         elif call.word == "TASK":
             name = next(tool["name"] for tool in body["tools"] if tool["name"] in ("Task", "Agent"))
             arguments = {"description": "A task", "prompt": call.rest, "subagent_type": "general-purpose"}
+        elif call.word == "CALL":
+            name, _, rest = call.rest.partition(" ")
+            arguments = json.loads(rest)
         elif call.word == "TODO":
             name, arguments = _todo(body, int(call.rest))
         else:

@@ -15,6 +15,7 @@ the request that follows a tool's result. A step is one of
     ASK               a question to the person
     PICK              a longer one, of several lines and with four choices
     TASK prompt       a call of the tool that starts a subagent, with this prompt
+    CALL name {…}     a call of that tool with these arguments, for which the person is asked (Messages alone)
     TODO n            a call of the tool that keeps a list of what is to be done, so many of which are
     TOKENS n          a short text at the end of a conversation that is so long
     ERROR code [n]    that HTTP status, every time or for the first n requests
@@ -61,7 +62,7 @@ from tests.real_agents.responses import Responses, usage_limit
 
 DIALECTS: tuple[Dialect, ...] = (Anthropic(), Responses(), Chat(), Gemini())
 _STEP = re.compile(
-    r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|TASK|TODO|TOKENS|ERROR|LIMIT|CUT)\b *(.*)$", re.S
+    r"^(SLOW|PROSE|HOLD|TOOL|BACKGROUND|EDIT|FETCH|PLAN|ASK|PICK|CALL|TASK|TODO|TOKENS|ERROR|LIMIT|CUT)\b *(.*)$", re.S
 )
 _AFTER = re.compile(r"^AFTER ([0-9.]+) (.*)$", re.S)
 _CALLS = {
@@ -72,6 +73,7 @@ _CALLS = {
     "PLAN": "waiting:permission",
     "ASK": "waiting:question",
     "PICK": "waiting:question",
+    "CALL": "waiting:permission",
     "TASK": "calling",
     "TODO": "calling",
 }

@@ -56,6 +56,19 @@ def test_the_choice_may_stand_in_the_address(client: TestClient, phone: TestClie
     assert served.panes.typed == {"%1": ["4"]}
 
 
+def test_what_is_not_whole_has_no_link_and_no_answer(client: TestClient, served: Served) -> None:
+    """The page says what is missing, in the words of the refusal, and no choice has keys."""
+    served.panes.desk("%1").now = attrs.evolve(seen("claude/permission-tall-80"), pane="%1")
+    shown = asked(client)
+    assert "it cannot be told where it begins" in shown["missing"]
+    assert [choice["keys"] for choice in shown["choices"]] == [""] * 4
+    for path, more in (("link", {}), ("answer", {"choice": 1})):
+        told = client.post(f"/api/v1/{path}", json={**PROCESS, "fingerprint": shown["fingerprint"], **more})
+        assert (told.status_code, told.json()["rule"]) == (409, "not-whole")
+        assert shown["missing"] in told.json()["detail"]
+    assert served.panes.typed == {}
+
+
 def test_a_question_that_has_changed_gets_no_answer(client: TestClient, phone: TestClient, served: Served) -> None:
     """The rules of every answer hold, and the reason is shown; nobody makes a link for what is not asked."""
     path = made(client)

@@ -20,8 +20,8 @@ MAX_PATTERNS = 16
 #: Rows that are looked at unless a rule says how many, and the most it may say.
 LAST = 12
 MAX_LAST = 48
-#: Rows that a rule may say that a dialog has.
-MAX_ROOM = 200
+#: Rows that a rule may say that a dialog has, and the column at which its text may begin.
+MAX_ROOM, MAX_MARGIN = 200, 20
 
 #: Which rows: the last ones; those up to the cursor's; those without a gap that the cursor stands in; those in the last
 #: box (two lines across, little below it); those above that box; those below the last line across.
@@ -67,6 +67,8 @@ class ScreenRule:
     question: re.Pattern[str] | None = None
     #: The first row of its dialog, with the blanks in front of it, where no box, bar or line begins it.
     top: re.Pattern[str] | None = None
+    #: The column left of which nothing stands that its dialog asks: a row that does is above it. 0 where any row may.
+    margin: int = 0
     #: Rows that its dialog has at the most before its agent cuts it without a sign; 0 where it never does.
     room: int = 0
     #: A menu that the person there has opened: no text is typed into it for them.
@@ -111,7 +113,9 @@ def _parse(table: Table) -> ScreenRule:
     question, top = table.text("question"), table.text("top")
     if top and status and status != Status.WAITING:
         table.complain("top", "is only for waiting")
-    room = int(table.number("room", 0, 0, MAX_ROOM))
+    margin, room = (int(table.number(key, 0, 0, most)) for key, most in (("margin", MAX_MARGIN), ("room", MAX_ROOM)))
+    if margin and not top:
+        table.complain("margin", "needs top")
     if room and status and status != Status.WAITING:
         table.complain("room", "is only for waiting")
     rule = ScreenRule(
@@ -128,6 +132,7 @@ def _parse(table: Table) -> ScreenRule:
         choose=choose if choices != "pointed" or choose != "unknown" else "arrows",
         question=_pattern(table, "question", question) if question else None,
         top=_pattern(table, "top", top) if top else None,
+        margin=margin,
         room=room,
         menu=table.boolean("menu", False),
         stopped=table.boolean("stopped", False),

@@ -113,6 +113,7 @@ def question_document(asked: Question) -> dict[str, Any]:
         "question": _clean(asked.question),
         "rows": [_clean(row) for row in asked.context[asked.first :]],
         "choices": [{"number": choice.number, "label": _clean(choice.label)} for choice in asked.choices],
+        "missing": _clean(asked.missing) or None,
     }
 
 
@@ -120,7 +121,8 @@ def lines(told: Rows | Question | str) -> list[str]:
     """What is printed for a person, or for an agent that reads what its tool prints."""
     if isinstance(told, Question):
         rows = [*(told.context[told.first :] or (told.question,)), ""]
-        rows += [*(f"{choice.number}. {choice.label}" for choice in told.choices), "", f"id {id_of(told)}"]
+        rows += [*(f"{choice.number}. {choice.label}" for choice in told.choices), ""]
+        rows += [told.missing] if told.missing else [f"id {id_of(told)}"]
     else:
         rows = list(told.rows) if isinstance(told, Rows) else [told] * bool(told)
     return [_clean(row) for row in rows]

@@ -10,8 +10,8 @@ nobody can see, and what an agent moves while it waits. That is, outside of the 
 * above and below it, the elapsed time of a status row that says how to stop: `(12s • esc to interrupt)`;
 * below it, a spinner at the beginning of a row: one of its glyphs as any other.
 
-Nothing of the dialog itself is left out. It goes from its top (`evidence.frame`) to the row behind its last choice; where
-that top cannot be told, from the first row of the screen.
+Nothing of the dialog itself is left out. It goes from its top (`evidence.frame`) to the row behind its last choice;
+where that top cannot be told, from the first row of the screen.
 """
 
 from __future__ import annotations

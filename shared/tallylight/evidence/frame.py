@@ -4,13 +4,15 @@ The frame of a dialog: where it begins on the screen, and whether all of it is t
 A person may agree only to what was shown whole, so a dialog needs a **top that its text cannot draw**:
 
 * a box or a bar at the left of its choices, up to the row with its corner, or above which the bar ends. Text inside
-  stands beside the same side, so no line in it is mistaken for the top;
+  stands beside the same side, so that no line in it is taken for the top;
 * a line across the whole screen, where every row below it is indented;
-* the row that the agent's own rule names (`top`), with a line, an empty row or nothing above it.
+* the row that the agent's own rule names (`top`), below a line across or below a row left of the rule's `margin`, or
+  being such a row: the text of the dialog never stands there. What is between that and the top belongs to it.
 
-And nothing may be left out of it: no row says so (`… 27 more lines`, `ctrl+o to expand`), none ends in `…`, no inner box
-is empty, no side has a scroll bar, and its text is not so tall that its agent would cut it without a sign (`room`).
-Else `framed` says in `missing` what is not there, and takes the keys out of all choices: nobody can press one. Pure.
+And nothing may be left out of it: no row says so (`… 27 more lines`, `ctrl+o to expand`), none ends in `…`, no inner
+box is empty, no side has a scroll bar, and its text is not so tall that its agent would cut it without a sign (`room`).
+Otherwise `framed` says in `missing` what is not there, and takes the keys out of all choices: nobody can press one.
+Pure.
 """
 
 from __future__ import annotations
@@ -46,8 +48,9 @@ _ELLIPSIS = r"(?:…|\.\.\.|[↑↓⇡⇣▲▼+])"
 _LEFT_OUT = re.compile(
     rf"{_ELLIPSIS}.{{0,24}}\b\d+\W{{1,3}}(?:more |hidden )?(?:lines?|rows?|hidden|more|chars?|characters|items?)\b"
     r"|\b\d+ (?:more|hidden|omitted|further|additional) (?:lines?|rows?|chars?|characters|items?)\b"
-    r"|\b(?:lines?|rows?|chars?|characters|output) (?:are |were |is |was )?(?:hidden|omitted|truncated|not shown|left out)\b"
-    r"|(?:\bctrl ?[+-] ?\w|\^\w|\bspace|\btab|\benter)\b.{0,8}\b(?:to )?(?:expand|show (?:more|all)|view (?:more|all))\b"
+    r"|\b(?:lines?|rows?|chars?|characters|output) (?:(?:are|were|is|was) )?"
+    r"(?:hidden|omitted|truncated|not shown|left out)\b"
+    r"|(?:\bctrl ?[+-] ?\w|\^\w|\bspace|\btab|\benter)\b.{0,8}\b(?:to )?(?:expand|(?:show|view) (?:more|all))\b"
     r"|\b(?:to|click|tap) expand\b|[\[(]truncated[\])]|\+ ?show details\b",
     re.IGNORECASE,
 )
@@ -63,12 +66,15 @@ def framed(dialog: Dialog, lines: Sequence[str], columns: int, rule: ScreenRule 
     place = dialog.place
     if place is None:
         return attributes.evolve(dialog, missing=NO_TOP, choices=_without_keys(dialog))
-    found = _top(lines, columns, place, rule.top if rule is not None else None)
+    found = _top(lines, columns, place, rule)
     if found is None:
         return attributes.evolve(dialog, top=0, missing=NO_TOP, choices=_without_keys(dialog))
-    missing = _missing(lines, place, found, rule.room if rule is not None else 0)
+    top, is_proved = found
+    missing = _missing(lines, place, top, rule.room if rule is not None else 0)
+    if not missing and not is_proved:
+        top, missing = 0, NO_TOP
     return attributes.evolve(
-        dialog, top=found, missing=missing, choices=_without_keys(dialog) if missing else dialog.choices
+        dialog, top=top, missing=missing, choices=_without_keys(dialog) if missing else dialog.choices
     )
 
 
@@ -102,17 +108,45 @@ def _without_keys(dialog: Dialog) -> tuple[Choice, ...]:
     return tuple(attributes.evolve(choice, keys="") for choice in dialog.choices)
 
 
-def _top(lines: Sequence[str], columns: int, place: Place, top: re.Pattern[str] | None) -> int | None:
-    """The first row of the dialog; None if it cannot be told for certain."""
+def _top(lines: Sequence[str], columns: int, place: Place, rule: ScreenRule | None) -> tuple[int, bool] | None:
+    """The first row of the dialog, and whether it is certain that nothing of it stands above; None if there is none."""
     anchor = min(place.starts[0] if place.starts else place.top, len(lines) - 1)
     column = _indent(lines[anchor])
     if _at(lines[anchor], column) in _SIDES:
         # A side of its own stands beside all of its choices.
         is_own = all(_at(lines[row], column) in _SIDES for row in range(anchor, place.end))
-        return _top_of_side(lines, column, anchor, place.end) if is_own else None
-    if top is not None:
-        return next((row for row in range(min(anchor, place.asks) + 1) if top.match(lines[row].rstrip())), None)
-    return _line_above(lines, columns, place, anchor)
+        found = _top_of_side(lines, column, anchor, place.end) if is_own else None
+    elif rule is not None and rule.top is not None:
+        return _named_top(lines, columns, place.starts[0] - 1 if place.starts else place.asks, rule)
+    else:
+        found = _line_above(lines, columns, place, anchor)
+    return (found, True) if found is not None else None
+
+
+def _named_top(lines: Sequence[str], columns: int, last: int, rule: ScreenRule) -> tuple[int, bool] | None:
+    """
+    The first row of a dialog whose *rule* says how it begins, at or above row *last*.
+
+    Nothing that it asks stands left of the rule's margin, or is a line across: such a row is above all of it. Where
+    there is none on the screen, the first row that looks like a top may be one of its text.
+    """
+    assert rule.top is not None
+    outside = (row for row in range(last, -1, -1) if lines[row][: rule.margin].strip() or _is_line(lines[row], columns))
+    above = next(outside, None)
+    begin = next((row for row in range(above or 0, last + 1) if rule.top.match(lines[row].rstrip())), None)
+    if begin is None:
+        return None
+    if above is None or begin == above:
+        return begin, above is not None
+    return next(row for row in range(above + 1, begin + 1) if lines[row].strip()), True
+
+
+def _blanks(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+def _is_line(line: str, columns: int) -> bool:
+    return _is_across(line, columns, _ACROSS)
 
 
 def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int | None:
@@ -128,13 +162,13 @@ def _top_of_side(lines: Sequence[str], column: int, row: int, end: int) -> int |
 
 def _line_above(lines: Sequence[str], columns: int, place: Place, anchor: int) -> int | None:
     """The line across the screen above a dialog of which every row is indented; dashed lines in it are its agent's."""
-    choices = [_POINTER.sub("   ", lines[row], count=1) for row in place.starts]
+    choices = [_POINTER.sub(_blanks, lines[row], count=1) for row in place.starts]
     rest = [lines[row] for row in range(anchor, place.end) if row not in place.starts]
     if not all(line[:1] in ("", " ") or _is_across(line, columns, _ACROSS + _DASHED) for line in (*choices, *rest)):
         return None
     for row in range(anchor - 1, -1, -1):
         line = lines[row]
-        if _is_across(line, columns, _ACROSS):
+        if _is_line(line, columns):
             return row
         if line[:1] not in ("", " ") and not _is_across(line, columns, _DASHED):
             break

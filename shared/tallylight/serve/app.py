@@ -267,6 +267,8 @@ class _Server:
         question = await self._ask(found, lambda: self._answering.question(found))
         if (question.pid, question.start, question.fingerprint) != (given.pid, given.start, given.fingerprint):
             raise RefusedError(Refusal("changed", "its screen is not the one of the fingerprint"))
+        if question.missing:
+            raise RefusedError(Refusal("not-whole", question.missing))
         path = self._links.add(given.address, question, time.monotonic())
         return model.LinkMade(address=given.address, path=path, valid_s=links.VALID_S)
 

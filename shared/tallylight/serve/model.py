@@ -157,6 +157,7 @@ class Question(BaseModel):
     context: list[str] = Field(description="the rows above the choices, from the top of the screen")
     first: int = Field(description="the index in `context` of the row where the dialog begins")
     choices: list[Choice]
+    missing: str = Field(description="what is not on the screen; then no choice has keys, and no answer is taken")
 
 
 class Run(BaseModel):
@@ -319,6 +320,7 @@ def question_of(address: str, asked: answer.Question) -> Question:
         context=list(asked.context),
         first=asked.first,
         choices=[Choice(number=one.number, label=one.label, keys=one.keys) for one in asked.choices],
+        missing=asked.missing,
     )
 
 

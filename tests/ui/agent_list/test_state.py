@@ -219,6 +219,21 @@ def test_only_what_was_drawn_can_be_chosen(lines: int) -> None:
     assert [pressed(shown, str(n))[1] != () for n in (1, 2, 3)] == [lines > 2] * 3
 
 
+def test_what_is_not_whole_has_no_numbers() -> None:
+    """A dialog that is not whole is only read: numbers choose nothing and say why, and Enter goes there."""
+    row = listed(*THREE).rows[0]
+    why = "part of this cannot be seen here: some of its lines are left out; answer it in its own pane"
+    part = attrs.evolve(question_of(row.pane), missing=why)
+    shown = state.drawn(state.asked(listed(*THREE, lines=30), row, part))
+    drawn = "\n".join("".join(span.text for span in line) for line in draw(shown))
+
+    assert why in drawn.replace("\n", " ") and "   Yes" in drawn and "types" not in drawn and "1  Yes" not in drawn
+    assert "Enter go there" in drawn and "a number answers" not in drawn
+    after, effects = pressed(shown, "1")
+    assert effects == () and after.message == why
+    assert [type(effect) for effect in pressed(shown, "enter")[1]] == [Go]
+
+
 def test_what_was_typed_ahead_chooses_nothing() -> None:
     """A number that comes before the question was drawn is no answer to it: nobody has seen it."""
     start, effects = pressed(listed(*THREE), "a")

@@ -217,7 +217,8 @@ class Card {
     this.find(".context").replaceChildren(...parts);
     this.unread = new Set(parts);
     for (const part of parts) read.observe(part);
-    const buttons = (question?.choices ?? []).map((choice) => {
+    put(this.find(".missing"), question?.missing ?? "");
+    const buttons = (question && !question.missing ? question.choices : []).map((choice) => {
       const button = document.createElement("button");
       button.type = "button";
       button.append(element("span", `${choice.number}.`, "number"), ` ${choice.label}`);

@@ -105,6 +105,8 @@ def _answering(state: State) -> tuple[str, ...]:
         return ("the window is too small to show it", "Esc leave")
     below = len(shown.lines) - shown.window.stop
     more = (f"… {below} more below",) if below else ()
+    if shown.question.missing:
+        return (*more, "Enter go there", "Esc leave")
     if shown.unread:
         return (f"… {shown.unread} to read: scroll", *more, "then a number answers", "Esc leave")
     return (*more, "a number answers", "Esc leave")

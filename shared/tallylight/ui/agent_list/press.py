@@ -176,6 +176,10 @@ def _answer_key(state: State, key: Key) -> tuple[State, Effects]:
         return listing(state), ()
     if (step := _step(key.name, max(1, shown.height - 1), len(shown.lines))) is not None:
         return attrs.evolve(state, asking=asking.scrolled(shown, step)), ()
+    if shown.question.missing:
+        if key.name == "enter":
+            return state, (Go(row),)
+        return told(state, shown.question.missing), ()
     if not (key.name.isascii() and key.name.isdigit()):
         return state, ()
     choice = next((choice for choice in shown.question.choices if str(choice.number) == key.name), None)

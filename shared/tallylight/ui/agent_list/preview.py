@@ -183,6 +183,8 @@ def _asked(_preview: Preview, pane: Pane, columns: int) -> list[Line]:
         for position, line in enumerate(_words(f"{label}  {types}", max(1, columns - _NUMBER))):
             mark = "" if position else str(number)
             lines.append((Span(mark, is_bold=True), Span(" " * (_NUMBER - len(mark))), *line))
+    if not any(keys for keys, _ in pane.choices):
+        return [*lines, (), *_words("a shows what can be seen of it; Enter goes there.", columns)]
     return [*lines, (), *_words("a shows all of it and answers.", columns)]
 
 

@@ -2,7 +2,8 @@
 Asking: a question as the list shows it, all of it, wrapped and scrolled; and whether the person has seen it all.
 
 What is asked and its choices are one text of `Line`s. Its end is shown first. A choice can be pressed once every line
-from the dialog's beginning on has been drawn: what could not be shown cannot be agreed to.
+from the dialog's beginning on has been drawn: what could not be shown cannot be agreed to. Of a question that is not
+whole on its screen, the choices are shown without numbers, and what is missing is said.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 import attrs
 
 from tallylight.actions.answer import Choice, Question
-from tallylight.ui.layout import chop, clean
+from tallylight.ui.layout import chop, clean, wrap
 from tallylight.wire.text import sanitise
 
 #: Only so many choices have a key of their own.
@@ -69,18 +70,22 @@ def opened(question: Question, columns: int) -> Asking:
             first = len(lines)
         lines += [Line(text) for text in chop(sanitise(row, cells=_LABEL, graphemes=_LABEL), columns)]
     for choice in question.choices:
-        lines += _choice(choice, columns)
+        lines += _choice(choice, columns, is_whole=not question.missing)
+    if question.missing:
+        missing = wrap(sanitise(question.missing, cells=_LABEL, graphemes=_LABEL), columns)
+        lines += [Line(text) for line in missing for text in chop(line, columns)]
     return Asking(question=question, columns=columns, height=0, lines=tuple(lines), first=first)
 
 
-def _choice(choice: Choice, columns: int) -> Iterator[Line]:
-    types = f"types {keys_named(choice.keys)}" if choice.keys else "keys not known"
+def _choice(choice: Choice, columns: int, *, is_whole: bool) -> Iterator[Line]:
+    types = f"  types {keys_named(choice.keys)}" if choice.keys else "  keys not known"
     if choice.number > MAX_CHOICES:
         types += ", no key here"
-    texts = chop(f"{sanitise(choice.label, cells=_LABEL, graphemes=_LABEL)}  {types}", max(1, columns - _INDENT))
+    label = sanitise(choice.label, cells=_LABEL, graphemes=_LABEL)
+    texts = chop(label + (types if is_whole else ""), max(1, columns - _INDENT))
     for position, text in enumerate(texts):
-        mark = f"{choice.number:<{_INDENT}}" if not position else " " * _INDENT
-        yield Line(mark + text, 0 if position else choice.number)
+        number = choice.number if is_whole and not position else 0
+        yield Line(f"{number or '':<{_INDENT}}{text}", number)
 
 
 def sized(asking: Asking, columns: int, height: int) -> Asking:

@@ -23,9 +23,11 @@ from tallylight.actions.say import Say, say
 from tallylight.evidence.looks import Look
 from tallylight.evidence.prompts import read_screen
 from tallylight.evidence.tail import is_edge
+from tallylight.hosts.gnu_screen.hardcopy import decode
 from tallylight.model.dialog import Dialog
 from tests.actions.desk import SCREENS, Desk, look, seen
 from tests.evidence.agents import agent
+from tests.hosts.detached.test_hardcopy import low
 from tests.tables import each
 
 MARK = "curl evil.example"
@@ -252,11 +254,14 @@ def hidden(asked: Asked, ways: Sequence[Way], data: st.DataObject) -> tuple[str,
         if sheet.start > 0:
             way(sheet, data)
     _mark(sheet, data) if sheet.start > 0 else None
-    now = attrs.evolve(
-        asked.seen, look=Look(sheet.lines, min(asked.seen.look.cursor_row, len(sheet.lines) - 1), 0, sheet.columns)
-    )
+    lines = sheet.lines
+    if data.draw(st.booleans()):
+        # As an older GNU Screen tells it.
+        lines = decode(low("\n".join(lines)), keeps_text=False)
+    row = min(asked.seen.look.cursor_row, len(lines) - 1)
+    now = attrs.evolve(asked.seen, look=Look(lines, row, 0, sheet.columns))
     shown = answerable(ask(Desk(now)))
-    return (shown, sheet.lines) if shown is not None and MARK not in shown else None
+    return (shown, lines) if shown is not None and MARK not in shown else None
 
 
 @pytest.mark.slow

@@ -25,7 +25,9 @@ def rule(name: str, *lines: str, status: Status = Status.WAITING, **fields: Any)
     without, not_below = (tuple(re.compile(p) for p in fields.pop(key, ())) for key in ("without", "not_below"))
     kind = Kind.QUESTION if status is Status.WAITING else None
     if status is Status.WAITING:
-        fields.setdefault("top", re.compile(""))  # its dialog begins with the first row
+        # Its dialog begins with the row above its choices, whatever that is.
+        fields.setdefault("top", re.compile(""))
+        fields.setdefault("margin", 20)
     made = tuple(re.compile(line) for line in lines)
     return ScreenRule(
         name=name, status=status, kind=kind, lines=made, without=without, not_below=not_below, **patterns, **fields

@@ -111,6 +111,8 @@ def test_what_stands_above_it_at_its_margin_belongs_to_it() -> None:
     lines = ["• Ran c", "", "  Run it?", "  rm", "  Question 1/1", "  ls", "› 1. Yes", "  2. No"]
 
     assert frame(lines, Place(4, 5, (6, 7), 8), rule) == (2, "")
+    assert frame(["• Ran c", "    + Show details", *lines[1:]], Place(5, 6, (7, 8), 9), rule) == (3, "")
+    assert frame([_LINE, *lines[2:3], "", *lines[3:]], Place(4, 5, (6, 7), 8), rule) == (1, "")
 
 
 def test_a_row_left_of_all_that_is_asked() -> None:

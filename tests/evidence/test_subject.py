@@ -121,8 +121,8 @@ def test_a_part_is_called_a_part() -> None:
 def test_real_agents_in_small_windows() -> None:
     """What is wrapped there is put together again; the file is what the question names."""
     found = read_screen(agent("codex"), [
-        "  Would you like to run the following", "  command?", "", "  $ git commit --amend", "    --no-edit", "",
-        "› 1. Yes, proceed (y)", "  2. No (esc)",
-    ], 7)  # fmt: skip
+        "• Running", "", "  Would you like to run the following", "  command?", "", "  $ git commit --amend",
+        "    --no-edit", "", "› 1. Yes, proceed (y)", "  2. No (esc)",
+    ], 9)  # fmt: skip
     assert found is not None and found.dialog is not None
     assert found.dialog.what == "Shell: git commit --amend --no-edit"

@@ -49,6 +49,8 @@ def show(name, old="", new=""):
     head, _, body = open(f"{screens}/{name}.txt").read().partition("---\n")
     row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
     lines = body.replace(old, new).rstrip("\n").split("\n") if old else body.rstrip("\n").split("\n")
+    # A line across is as long as the terminal is wide, as its agent draws it.
+    lines = [line[0] * os.get_terminal_size().columns if set(line) in ({"─"}, {"╌"}) else line for line in lines]
     sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(lines) + f"\x1b[{row + 1};{len(lines[row]) + 1}H")
     sys.stdout.flush()
 

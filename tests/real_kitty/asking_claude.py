@@ -14,6 +14,8 @@ row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith
 
 def show(command):
     lines = body.replace("touch made1", command).rstrip("\n").split("\n")
+    # A line across is as long as the terminal is wide, as Claude draws it.
+    lines = [line[0] * os.get_terminal_size().columns if set(line) in ({"─"}, {"╌"}) else line for line in lines]
     sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(lines) + f"\x1b[{row + 1};1H")
     sys.stdout.flush()
 

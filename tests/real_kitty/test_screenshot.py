@@ -166,7 +166,9 @@ _ACTOR = r"""#!/usr/bin/python3
 import os, sys, tty
 head, _, body = open(os.environ["HOME"] + "/screen").read().partition("---\n")
 row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
-dialog = body.replace("touch made1", "alembic upgrade head").rstrip("\n").split("\n")
+columns = os.get_terminal_size().columns
+lines = body.replace("touch made1", "alembic upgrade head").rstrip("\n").split("\n")
+dialog = [line[0] * columns if set(line) in ({"─"}, {"╌"}) else line for line in lines]
 scenes = {
     b"w": ["", " \x1b[34m●\x1b[m Migrating the orders", "", " \x1b[2m✽ Working… (12s · esc to interrupt)\x1b[m"],
     b"?": dialog,

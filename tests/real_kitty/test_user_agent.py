@@ -127,7 +127,8 @@ def test_an_unknown_agent_and_its_look_alikes(savanna: Savanna) -> None:
     late = next(at for at, name in savanna.history(zebra) if name == "waiting") - asked
     assert kitty.user_vars(zebra)["tally_kind"] == "question"
     kitty.wait_until(lambda: savanna.question(zebra)[0], what="the question in the snapshot")
-    assert savanna.question(zebra) == ("May I cross the river?", ["1", "2"], "screen: screen rule: numbered choices")
+    # Nobody can tell where it begins, so no keys are offered for it.
+    assert savanna.question(zebra) == ("May I cross the river?", ["", ""], "screen: screen rule: numbered choices")
     kitty.send_text(zebra, "1\r")
     savanna.wait_status(zebra, "working")
     assert savanna.question(zebra)[0] == ""

@@ -138,7 +138,10 @@ def _named_top(lines: Sequence[str], columns: int, last: int, rule: ScreenRule) 
         return None
     if above is None or begin == above:
         return begin, above is not None
-    return next(row for row in range(above + 1, begin + 1) if lines[row].strip()), True
+    # The rows right below what is left of it still belong to that, and those right below a line to the dialog.
+    rest = range(above + 1, begin) if not _is_line(lines[above], columns) else ()
+    gap = next((row for row in rest if not lines[row].strip()), above)
+    return next(row for row in range(gap + 1, begin + 1) if lines[row].strip()), True
 
 
 def _blanks(found: re.Match[str]) -> str:

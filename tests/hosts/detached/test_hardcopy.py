@@ -33,6 +33,9 @@ def test_as_the_real_one_wrote_it() -> None:
         ["› 1. Yes, proceed", "  2. No, tell it what to do"],
         ["● Bash(touch made)", "  ⎿  Running…"],
         ["✻ Mending things… (3s · esc to interrupt)"],
+        [" Bash command", "╌" * 40, " rm", "╌" * 40, " Do you want to proceed?"],
+        [" ↑ 27 more lines", "↓ 3 more", "  … +12 lines (ctrl+o to expand)", "[… 52 lines] ^a view all"],
+        ["│ Always allow 'touch…' │", "  2. Always allow run 'touch *' comm…"],
         ["⏺ Read(/etc/hosts)", "✓ done — quickly", "grün, naïve, 1–2"],
     ],
 )
@@ -53,6 +56,8 @@ def test_what_agents_draw_survives(rows: list[str]) -> None:
         "and then m or n or o or p",
         '" quoted & (in brackets)',
         "3 files changed (+) and & more",
+        "sleep 10 &",
+        "LLLL",
     ],
 )
 def test_no_word_is_changed(text: str) -> None:

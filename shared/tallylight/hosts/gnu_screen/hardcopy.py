@@ -11,6 +11,7 @@ where it stands, so that a rule written for a terminal's text holds for a hardco
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from tallylight.evidence.screen import MAX_COLUMNS, MAX_ROWS
 
@@ -34,9 +35,16 @@ _WRITTEN = [
 ]
 
 #: In this order: a character that a letter may be, where it stands, and what it was.
-_REPAIRS = [
+_REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
     (re.compile(pattern, re.MULTILINE), whole)
     for pattern, whole in (
+        # A dashed line across.
+        (r"^L{20,}$", lambda found: "╌" * len(found[0])),
+        # That lines are left out, and that a row is cut: `…` is `&` here. A shell's has a blank before it.
+        (r"░(?= ?\d+ )", "↑"),
+        (r"▓(?= ?\d+ )", "↓"),
+        (r"^([\W_]*)&(?= ?\+?\d+ )", r"\1…"),
+        (r"(?<=\w)&(?=[\"'`)\]]? *[│┃]?$)", "…"),
         # The corners of a rounded box, beside its lines.
         (r"m(?=─{3})", "╭"),
         (r"(?<=─{3})n", "╮"),
@@ -75,8 +83,8 @@ def decode(data: bytes, *, keeps_text: bool) -> list[str]:
     for pattern, whole in _WRITTEN:
         text = pattern.sub(whole, text)
     text = text.translate(_DRAWN).translate(_UNDRAWN)
-    for pattern, whole in _REPAIRS:
-        text = pattern.sub(whole, text)
+    for pattern, repair in _REPAIRS:
+        text = pattern.sub(repair, text)
     return _rows(text)
 
 

@@ -27,9 +27,10 @@ from tallylight.model.errors import SessionError
 from tallylight.model.status import Kind, Status
 from tallylight.wire.styled import StyledScreen
 from tallylight.wire.text import sanitise, width
-from tests.actions.desk import PANE, PID, START, Desk, holder, seen
+from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, seen
 from tests.actions.hostile import HARMLESS, HOSTILE, with_lines
 from tests.evidence.styled import named
+from tests.tables import each
 
 
 def test_a_question_is_shown_whole() -> None:
@@ -298,3 +299,19 @@ def test_plain_text_is_what_sanitising_leaves() -> None:
 
     assert len(plain) > 1000 and [c for c in plain if sanitise(c) != c or width(c) != 1] == []
     assert sanitise("".join(plain), cells=9999, graphemes=9999) == "".join(plain)
+
+
+@pytest.mark.slow
+@each("kind", (None, *Kind))
+def test_what_is_known_to_be_no_permission(kind: Kind | None) -> None:
+    """Of all recorded dialogs, those that the agent's own rule calls a question, where nothing else says otherwise."""
+    told = {}
+    for path in sorted(SCREENS.glob("*/*.txt")):
+        shows = next(line for line in path.read_text("utf-8").splitlines() if line.startswith("shows: "))
+        name = f"{path.parent.name}/{path.stem}"
+        found = answer.ask(Desk(seen(name, kind=kind)))
+        if isinstance(found, Question):
+            told[name] = shows, found.is_plain
+    plain = {shows for shows, is_plain in told.values() if is_plain}
+    assert plain == ({"shows: waiting/question"} if kind is Kind.QUESTION else set())
+    assert len(told) > 100 and ("claude/question-80" in told) and told["claude/question-80"][1] is bool(plain)

@@ -21,6 +21,7 @@ QUESTION = Question(
     context=("● I will clean up.", "", "Bash command", "  rm -rf build", "", "Do you want to proceed?"),
     first=2,
     choices=(YES, ALWAYS, NO),
+    is_plain=True,
 )
 
 
@@ -52,6 +53,7 @@ def test_as_many_as_desktops_show() -> None:
 @each(
     "changes",
     [
+        {"is_plain": False},
         {"choices": ()},
         {"choices": (ALWAYS,)},
         {"choices": (attrs.evolve(NO, keys=""),)},
@@ -68,5 +70,5 @@ def test_as_many_as_desktops_show() -> None:
     ],
 )
 def test_none_where_something_is_missing(changes: dict[str, object]) -> None:
-    """A dialog too long, no label that fits, one that is cut or cannot be typed: go to the pane."""
+    """A permission, a dialog too long, no label that fits, one that is cut or cannot be typed: go to the pane."""
     assert brief(attrs.evolve(QUESTION, **changes)) is None  # type: ignore[arg-type]

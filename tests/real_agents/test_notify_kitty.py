@@ -1,17 +1,22 @@
-"""Real Claude Code asks in a hidden tab of a real kitty: the person is notified once, though Claude reminds too."""
+"""
+Real Claude Code asks in a hidden tab of a real kitty: the person is notified once, though Claude reminds too.
+
+What the notification of a permission says was pressed answers nothing, whoever says it; a question has buttons.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.real_agents import desk as desks
-from tests.real_agents.desk import CLAUDE, Desk
+from tests.real_agents.desk import CLAUDE, Desk, Tab
 from tests.real_kitty.conftest import VERSIONS
 from tests.real_kitty.harness import Kitty
-from tests.real_kitty.notifications import Desktop
+from tests.real_kitty.notifications import Desktop, Shown
 
 pytestmark = [pytest.mark.agents, pytest.mark.kitty, pytest.mark.timeout(120)]
 
@@ -74,3 +79,34 @@ def test_one_notification_for_one_question(desk: Desk, desktop: Desktop) -> None
     desk.kitty.wait_until(lambda: not desktop.open, what="the end of the notification")
     tab.wait("done", since=tab.truth("done"))
     assert desktop.shown == [shown], "a turn of ten seconds is none to be told of"
+
+
+def asked(desk: Desk, desktop: Desktop, prompt: str) -> tuple[Tab, Shown]:
+    """A hidden tab in which Claude asks, and the notification of that."""
+    tab = desk.borrow("claude", "claude --permission-mode manual")
+    tab.submit(prompt)
+    return tab, desk.kitty.wait_until(lambda: desktop.shown[0] if desktop.shown else None, what="the notification")
+
+
+@pytest.mark.parametrize("action", ["1", "2", "default"])
+def test_nobody_on_the_bus_answers_a_permission(desk: Desk, desktop: Desktop, action: str) -> None:
+    """Another program of the session says that its button was pressed: the person is taken there, and it still asks."""
+    name = "made"
+    tab, shown = asked(desk, desktop, f"TOOL touch {name} THEN fine")
+    desktop.forge(shown, action)
+    desk.kitty.wait_until(
+        lambda: desk.kitty.eval("return boss.active_window.id") == tab.window or (tab.project / name).exists(),
+        what="the window in front",
+    )
+    assert re.search(CLAUDE.permission, desk.kitty.get_text(tab.window)) and not (tab.project / name).exists()
+    assert shown.buttons == {} and shown.body.startswith(f"Bash: touch {name}")
+    tab.answer(CLAUDE.permission, CLAUDE.approve)
+    desk.kitty.wait_until((tab.project / name).exists, what="the file, once the person has answered")
+
+
+def test_a_button_answers_a_question(desk: Desk, desktop: Desktop) -> None:
+    """The notification holds the question and its answers, and a button gives that answer."""
+    tab, shown = asked(desk, desktop, "ASK THEN fine")
+    assert shown.title.startswith("claude asks you something") and "Which colour?" in shown.body
+    desktop.press(shown, next(label for label in shown.buttons.values() if label.startswith("Green")))
+    tab.shows("Which colour\\? → Green")

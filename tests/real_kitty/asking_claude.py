@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SCREEN = Path(__file__).parents[1] / "evidence/screens/claude/permission-bash-80.txt"
+SCREENS = Path(__file__).parents[1] / "evidence/screens/claude"
+SCREEN = SCREENS / "permission-bash-80.txt"
 
 _CLAUDE = r"""#!/usr/bin/python3
 import os, sys, termios, tty
@@ -13,14 +14,15 @@ head, _, body = open(f"{home}/screen").read().partition("---\n")
 row = next(int(line.split()[1]) for line in head.splitlines() if line.startswith("cursor:"))
 
 def show(command):
-    lines = body.replace("touch made1", command).rstrip("\n").split("\n")
-    # A line across is as long as the terminal is wide, as Claude draws it.
-    lines = [line[0] * os.get_terminal_size().columns if set(line) in ({"─"}, {"╌"}) else line for line in lines]
+    # Claude draws its lines as wide as the screen.
+    columns = os.get_terminal_size().columns
+    lines = body.replace("touch made1", command).replace("Which colour?", command).rstrip("\n").split("\n")
+    lines = [line[0] * columns if line and line == line[0] * 80 else line for line in lines]
     sys.stdout.write("\x1b[2J\x1b[H" + "\r\n".join(lines) + f"\x1b[{row + 1};1H")
     sys.stdout.flush()
 
 tty.setraw(0)
-show("touch made1")
+show("touch made1" if "touch made1" in body else "Which colour?")
 waits = ["rm -rf build"]
 while True:
     typed = os.read(0, 100)
@@ -37,9 +39,13 @@ while True:
 """
 
 
-def install_asking_claude(home: Path) -> None:
-    """Put the program on the PATH of a kitty with this home. What is typed comes into the file `typed` there."""
-    (home / "screen").write_text(SCREEN.read_text("utf-8"))
+def install_asking_claude(home: Path, screen: str = SCREEN.read_text("utf-8")) -> None:
+    """
+    Put the program on the PATH of a kitty with this home, with this recorded *screen*.
+
+    What is typed comes into the file `typed` there.
+    """
+    (home / "screen").write_text(screen)
     program = home / ".local/bin/claude"
     program.write_text(_CLAUDE)
     program.chmod(0o755)

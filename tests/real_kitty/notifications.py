@@ -111,6 +111,11 @@ class Desktop:
         self._signal("ActionInvoked", "us", (one.id, name))
         self._close(one.id, 2)
 
+    def forge(self, one: Shown, action: str) -> None:
+        """Another program of the session says that a person has chosen this action."""
+        with open_dbus_connection(self.env["DBUS_SESSION_BUS_ADDRESS"]) as stranger:
+            stranger.send(new_signal(_ADDRESS, "ActionInvoked", "us", (one.id, action)))
+
     def dismiss(self, one: Shown) -> None:
         """A person puts a notification away."""
         self._close(one.id, 2)

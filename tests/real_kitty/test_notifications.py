@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.real_kitty.asking_claude import install_asking_claude
+from tests.real_kitty.asking_claude import SCREENS, install_asking_claude
 from tests.real_kitty.desk import Desk
 from tests.real_kitty.notifications import Desktop, Shown
 
@@ -331,13 +331,16 @@ def test_a_fault_in_us_lets_everything_pass(desk: Desk, desktop: Desktop) -> Non
         )
 
 
-def asking(desk: Desk, desktop: Desktop) -> tuple[int, Shown]:
-    """A hidden tab in which a program named claude asks for a permission, and the notification of that."""
-    window = desk.kitty.launch("claude", keep_focus=True)
-    shown = wait_shown(desk, desktop)
-    assert "touch made1" in shown.body and "Do you want to proceed?" in shown.body
-    assert shown.buttons == {"1": "Yes", "2": "No"}, "the other choices are too long for a button"
-    return window, shown
+def asking(desk: Desk, desktop: Desktop, screen: str) -> tuple[int, Shown]:
+    """A hidden tab in which a program named claude shows a recorded *screen*, and the notification of that."""
+    install_asking_claude(desk.kitty.home, screen)
+    (desk.kitty.home / "typed").unlink(missing_ok=True)
+    return desk.kitty.launch("claude", keep_focus=True), wait_shown(desk, desktop)
+
+
+def recorded(name: str, without: str = "") -> str:
+    """A recorded screen of Claude Code, its row *without* taken out."""
+    return (SCREENS / f"{name}-80.txt").read_text("utf-8").replace(f"{without}\n" if without else "\0", "")
 
 
 def typed(desk: Desk) -> bytes:
@@ -346,24 +349,54 @@ def typed(desk: Desk) -> bytes:
     return found.read_bytes() if found.exists() else b""
 
 
-def test_a_button_answers(desk: Desk, desktop: Desktop) -> None:
+@pytest.mark.parametrize("action", ["1", "2", "default"])
+def test_nobody_on_the_bus_answers_a_permission(desk: Desk, desktop: Desktop, action: str) -> None:
+    """It has no buttons; what another program says was pressed takes the person there, and types nothing."""
+    window, shown = asking(desk, desktop, recorded("permission-bash"))
+    desktop.forge(shown, action)
+    is_there = lambda: desk.kitty.eval("return boss.active_window.id") == window  # noqa: E731
+    desk.kitty.wait_until(lambda: is_there() or typed(desk), what="the window in front")
+    assert is_there() and typed(desk) == b""
+    assert (shown.title, shown.buttons) == ("claude asks for permission · ~", {})
+    assert shown.body == "Bash: touch made1. Do you want to proceed?"
+
+
+def test_a_click_on_a_permission(desk: Desk, desktop: Desktop) -> None:
+    """It goes there, and the person answers in the pane."""
+    window, shown = asking(desk, desktop, recorded("permission-bash"))
+    desktop.click(shown)
+    desk.kitty.wait_until(lambda: desk.kitty.eval("return boss.active_window.id") == window, what="the window in front")
+    assert typed(desk) == b"" and "Do you want to proceed?" in desk.kitty.get_text(window)
+
+
+def test_a_button_answers_a_question(desk: Desk, desktop: Desktop) -> None:
     """The dialog and its choices are in the notification; a button types that choice's key, and the view stays."""
-    (desk.kitty.home / "typed").unlink(missing_ok=True)
     front = desk.kitty.eval("return boss.active_window.id")
-    _, shown = asking(desk, desktop)
-    desktop.press(shown, "No")
+    _, shown = asking(desk, desktop, recorded("question"))
+    assert shown.body == "☐ Colour\nWhich colour?"
+    assert shown.buttons == {"1": "Red Red it is", "2": "Green Green it is", "3": "Type something."}
+    desktop.press(shown, "Green Green it is")
     desk.kitty.wait_until(lambda: typed(desk), what="a key in the agent")
-    assert typed(desk) == b"4"
+    assert typed(desk) == b"2"
     assert desk.kitty.eval("return boss.active_window.id") == front
 
 
 def test_a_button_of_another_question(desk: Desk, desktop: Desktop) -> None:
     """The agent asks something else by now: nothing is typed, and one more notification says so."""
-    (desk.kitty.home / "typed").unlink(missing_ok=True)
-    window, shown = asking(desk, desktop)
+    window, shown = asking(desk, desktop, recorded("question"))
     desk.kitty.send_text(window, "\x02")
     desk.kitty.wait_text(window, "rm -rf everything")
-    desktop.press(shown, "Yes")
+    desktop.press(shown, "Red Red it is")
     desk.kitty.wait_until(lambda: desktop.shown[-1].title == "Not answered", what="word of it")
     assert "nothing was typed" in desktop.shown[-1].body
+    assert typed(desk) == b""
+
+
+@pytest.mark.parametrize("screen", [recorded("permission-tall"), recorded("question", " ☐ Colour")])
+def test_what_is_not_whole_has_no_buttons(desk: Desk, desktop: Desktop, screen: str) -> None:
+    """A permission or a question whose top is not on the screen: the notification says so, and leads there."""
+    window, shown = asking(desk, desktop, screen)
+    assert shown.buttons == {} and "part of this cannot be seen here" in shown.body
+    desktop.forge(shown, "1")
+    desk.kitty.wait_until(lambda: desk.kitty.eval("return boss.active_window.id") == window, what="the window in front")
     assert typed(desk) == b""

@@ -57,7 +57,7 @@ def service() -> Iterator[Service]:
     made.close()
 
 
-def run(name: str, service: Service, stage: Stage, pane: str) -> None:
+def run(name: str, service: Service, stage: Stage, pane: str, kind: str = "permission") -> None:
     """Run the script *name* of the page for a question in *pane*, with this service and this server."""
     (script,) = re.findall(rf"^```sh\n(#!/bin/sh\n# ~/bin/{name}\n.*?)^```", PAGE.read_text("utf-8"), re.M | re.S)
     values = {"server": service.url, "page": stage.live.url, "api": f"{stage.live.url}/api/v1"}
@@ -68,6 +68,7 @@ def run(name: str, service: Service, stage: Stage, pane: str) -> None:
         "TALLY_TITLE": 'claude asks for permission · "api" $(id)',
         "TALLY_MESSAGE": "Bash: touch made1; `id`",
         "TALLY_STATUS": "waiting",
+        "TALLY_KIND": kind,
         "TALLY_PANE": pane,
     }
     subprocess.run(["sh", "-c", script], env={**stage.live.environ, **told}, check=True, timeout=60)
@@ -103,10 +104,13 @@ def form(posted: tuple[str, bytes]) -> dict[str, str]:
 
 
 def test_ntfy(stage: Stage, service: Service) -> None:
-    """The message is the whole question; a button answers it, once; after that there is only the message."""
+    """The message is the whole question; a button answers one that is no permission; after that there is no more."""
     pane = asking(stage)
     run("to-ntfy", service, stage, pane)
-    found: dict[str, Any] = json.loads(service.posted[0][1])
+    asked: dict[str, Any] = json.loads(service.posted[0][1])
+    assert asked["actions"] == [] and "answer/" in asked["click"], "a permission is looked at"
+    run("to-ntfy", service, stage, pane, "question")
+    found: dict[str, Any] = json.loads(service.posted[1][1])
     assert (found["topic"], found["title"]) == ("choose-a-long-secret-name", 'claude asks for permission · "api" $(id)')
     assert "touch made1" in found["message"] and "Do you want to proceed?" in found["message"]
     assert (found["actions"][0]["label"], len(found["actions"])) == ("Yes", 3)
@@ -116,7 +120,7 @@ def test_ntfy(stage: Stage, service: Service) -> None:
     assert stage.typed == [(0, "1")]
 
     run("to-ntfy", service, stage, "sessions-1:%99")
-    assert set(json.loads(service.posted[1][1])) == {"topic", "title", "message"}
+    assert set(json.loads(service.posted[2][1])) == {"topic", "title", "message"}
 
 
 def test_pushover(stage: Stage, service: Service) -> None:

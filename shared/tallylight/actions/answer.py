@@ -75,6 +75,7 @@ class Question:
     *first* of them, and a person who has not seen them from there on has not seen what they agree to. *pid* and
     *start* are of the agent's process, *fingerprint* of the whole visible screen. *choices* is empty where any text
     may be the answer. *missing* is a sentence that says what is not shown: then nothing answers it from here.
+    *is_plain*: it is known to be a question and no permission, by the agent's own rule and by all else that is known.
     """
 
     pane: str
@@ -88,6 +89,7 @@ class Question:
     first: int = 0
     choices: tuple[Choice, ...] = ()
     missing: str = ""
+    is_plain: bool = False
 
     def answer(self, number: int) -> Answer:
         """The answer that chooses *number* of it."""
@@ -245,6 +247,7 @@ def _ask(typist: Typist) -> Question | Refusal:
         context=context,
         first=first,
         missing=unseen(dialog),
+        is_plain=dialog.is_known and dialog.kind is seen.kind is Kind.QUESTION,
         choices=tuple(
             Choice(number, label, choice.keys)
             for number, (label, choice) in enumerate(zip(labels, dialog.choices, strict=True), 1)

@@ -1,9 +1,10 @@
 """
 A question in brief: what a notification can show of it and still have it answered by a button.
 
-Who presses a button has seen nothing but the notification, and desktops cut what is long. So buttons are offered only
-for a question of which the notification holds every row of the dialog, and only for choices whose labels are short
-enough to be seen whole on a button. For all else it leads to the pane. Pure.
+Any program on the session bus can say that a button was pressed. So a permission has none, and neither has what is not
+known to be a plain question. And who presses one has seen nothing but the notification, and desktops cut what is long:
+it must hold every row of the dialog, and the labels of the choices must be short enough to be seen whole on a button.
+For all else it leads to the pane. Pure.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class Brief:
 
 
 def brief(question: Question) -> Brief | None:
-    """*question* in brief; None if not all of its dialog can be shown, or nothing of it fits on a button."""
+    """*question* in brief; None for a permission, or if not all of it can be shown, or nothing fits on a button."""
+    if not question.is_plain:
+        return None
     rows = [row.strip() for row in question.context[question.first :]]
     rows = [row for row in rows if row]
     is_short = len(rows) <= MAX_ROWS and all(width(row) <= MAX_ROW for row in rows)

@@ -12,7 +12,7 @@ import pytest
 
 from tallylight.actions.answer import Question, Seen
 from tallylight.actions.once import Once
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tallylight.ui.agent_list.pictures import Receiver
 from tallylight.wire.styled import Run, Style, StyledScreen
 from tests.actions.desk import holder, look
@@ -69,6 +69,19 @@ def test_nothing_hostile_is_answered(kitty: Kitty, surface: str) -> None:
             wrong.append((case.name, told, window.written))
     assert wrong == []
     assert tried > len(cases) * 3 // 4
+
+
+def test_no_permission_is_answered_by_a_notification(kitty: Kitty) -> None:
+    """A plain question is; what turns out to be a permission before the button is pressed is not."""
+    answering = importlib.import_module("tallylight.hosts.kitty.answering")
+    window = Window()
+    host = Kept(look("claude/question-80"), SimpleNamespace(window_id_map={3: window}))
+    host.panes[3] = pane = Pane(holder("claude"), Status.WAITING, kind=Kind.QUESTION)
+    asked = answering.question_of(host, 3)
+    pane.kind = Kind.PERMISSION
+    assert "no permission" in answering.answer_window(host, 3, asked.answer(2)) and window.written == []
+    pane.kind = Kind.QUESTION
+    assert answering.answer_window(host, 3, asked.answer(2)) == "" and window.written == ["2"]
 
 
 def test_the_list_answers_one_question_once(kitty: Kitty) -> None:

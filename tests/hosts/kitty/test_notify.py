@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions.answer import Answer
-from tallylight.actions.brief import Brief, brief
+from tallylight.actions.answer import Answer, Question
+from tallylight.actions.brief import brief
 from tallylight.agents import agent_files
 from tallylight.evidence.process_table import ForegroundReader
 from tallylight.hosts.kitty.notifications import CREATED_S, MAX_FADING, Notices
@@ -99,8 +99,8 @@ class Bench:
     now: float = 0.0
     heard: list[int] = attrs.Factory(list)
     faults: list[str] = attrs.Factory(list)
-    #: What windows ask in brief, the answers given, and what is refused of them.
-    briefs: dict[int, Brief] = attrs.Factory(dict)
+    #: What windows ask, the answers given, and what is refused of them.
+    questions: dict[int, Question] = attrs.Factory(dict)
     answers: list[tuple[int, Answer]] = attrs.Factory(list)
     refused: str = ""
     is_focused: bool = False
@@ -145,7 +145,7 @@ def bench(tmp_path: Path) -> Bench:
         settings=Settings(),
         panes=panes,
         name_of=lambda id_: f"window {id_}",
-        ask=lambda id_: bench.briefs.get(id_),
+        ask=lambda id_: bench.questions.get(id_),
         answer=lambda id_, given: bench.answer(id_, given),
         heard=heard.append,
         failed=lambda feature, error: faults.append(f"{feature}: {error!r}"),
@@ -323,11 +323,17 @@ def test_a_window_we_do_not_know(bench: Bench) -> None:
 
 BRIEF = brief(QUESTION)
 assert BRIEF is not None
+#: As `actions.answer` makes it: none of its choices can be typed.
+UNSEEN = attrs.evolve(
+    QUESTION,
+    missing="part of this cannot be seen here: it may be cut; answer it in its own pane",
+    choices=tuple(attrs.evolve(choice, keys="") for choice in QUESTION.choices),
+)
 
 
-def asked(bench: Bench) -> Command:
-    """A notification of a question that it shows whole."""
-    bench.briefs[1] = BRIEF
+def asked(bench: Bench, question: Question = QUESTION) -> Command:
+    """A notification of a *question*; without one, of one that it shows whole."""
+    bench.questions[1] = question
     bench.say(ASK)
     bench.wait(4)
     (shown,) = bench.manager.shown
@@ -360,13 +366,24 @@ def test_a_button_of_something_out_of_date(bench: Bench) -> None:
     assert [(c.title, c.body) for c in bench.manager.shown[1:]] == [("Not answered", bench.refused)]
 
 
-def test_no_buttons(bench: Bench) -> None:
-    """Not by setting, not for what does not ask, not where the question cannot be shown; then a click goes there."""
-    bench.notices._notifier.settings = bench.notices.settings = Settings(buttons=False)
-    shown = asked(bench)
-    assert (shown.body, shown.buttons) == ("Go on?", ()) and shown.actions
-    shown.on_activation(shown, 1)
-    assert bench.answers == []
+@pytest.mark.parametrize(
+    "question, settings, body",
+    [
+        (QUESTION, Settings(buttons=False), "Go on?"),
+        (attrs.evolve(QUESTION, is_plain=False), Settings(), "Go on?"),
+        (attrs.evolve(UNSEEN, is_plain=False), Settings(), f"Go on?\n{UNSEEN.missing}"),
+        (UNSEEN, Settings(), f"Go on?\n{UNSEEN.missing}"),
+        (UNSEEN, Settings(buttons=False), f"Go on?\n{UNSEEN.missing}"),
+    ],
+)
+def test_no_buttons(bench: Bench, question: Question, settings: Settings, body: str) -> None:
+    """Not by setting, not for a permission, not where part of it cannot be seen, which is told; a click goes there."""
+    bench.notices._notifier.settings = bench.notices.settings = settings
+    shown = asked(bench, question)
+    assert (shown.body, shown.buttons) == (body, ()) and shown.actions
+    for button in range(4):
+        shown.on_activation(shown, button)
+    assert bench.answers == [] and bench.manager.focused == [], "kitty itself brings the pane to the front"
 
 
 def test_a_fault_in_asking_costs_the_buttons(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,13 +40,14 @@ class Pane:
     foreground: Identity
     status: Status
     queued: Any = None
+    kind: Kind = Kind.PERMISSION
 
     def queue(self, text: Any) -> None:
         self.queued = text
 
     @property
     def decision(self) -> SimpleNamespace:
-        return SimpleNamespace(status=self.status, kind=Kind.PERMISSION)
+        return SimpleNamespace(status=self.status, kind=self.kind)
 
     def holder(self) -> Identity:
         return self.foreground

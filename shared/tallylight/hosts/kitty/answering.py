@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from kitty.fast_data_types import add_timer
 
 from tallylight.actions.answer import Answer, Done, Question
-from tallylight.actions.brief import Brief, brief
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LOOK_S, SETTLE_S
 from tallylight.hosts.kitty import windows
@@ -27,18 +26,21 @@ if TYPE_CHECKING:
     from tallylight.hosts.kitty.host import KittyHost
 
 
-def brief_of(host: KittyHost, id_: int) -> Brief | None:
-    """What window *id_* asks now, if a notification can hold all of it."""
+def question_of(host: KittyHost, id_: int) -> Question | None:
+    """What window *id_* asks now."""
     typist = _typist(host, id_)
     found = host.once.ask(typist) if typist is not None else None
-    return brief(found) if isinstance(found, Question) else None
+    return found if isinstance(found, Question) else None
 
 
 def answer_window(host: KittyHost, id_: int, given: Answer) -> str:
-    """Answer what window *id_* asks; why not, or nothing if it was done."""
+    """Answer what window *id_* asks, by a button of a notification; why not, or nothing if it was done."""
     typist = _typist(host, id_)
     if typist is None:
         return "that pane is gone; nothing was typed"
+    asked = host.once.ask(typist)
+    if isinstance(asked, Question) and not asked.is_plain:
+        return "a notification answers no permission; nothing was typed"
     done = answer(typist, given)
     return done.text if isinstance(done, Refusal) else ""
 
@@ -74,7 +76,7 @@ def notices(host: KittyHost, panes: dict[int, Pane], mutes: Mutes, heard: Callab
         settings=host.config.notify,
         panes=panes,
         name_of=lambda id_: windows.name(host.boss.window_id_map.get(id_)),
-        ask=lambda id_: brief_of(host, id_),
+        ask=lambda id_: question_of(host, id_),
         answer=lambda id_, given: answer_window(host, id_, given),
         heard=heard,
         failed=host.failed,

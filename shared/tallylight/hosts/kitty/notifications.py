@@ -1,8 +1,9 @@
 """
 Notifications in kitty, both ways: ours, through kitty's own manager of them, and those that programs send.
 
-Ours are kitty's: a click focuses the pane, a button answers a question that is shown whole, and the user's
-`filter_notification` and `notifications.py` apply. Of what programs send (OSC 9, 99, 777,
+Ours are kitty's: a click focuses the pane, a button answers a plain question that is shown whole, and the user's
+`filter_notification` and `notifications.py` apply. kitty does not compare who says that a button was pressed, and any
+program on the session bus can: so what asks for a permission has no button. Of what programs send (OSC 9, 99, 777,
 https://sw.kovidgoyal.net/kitty/desktop-notifications/) only an agent's is looked at. It raises attention; one that
 only repeats what the person was told or has in front of them is not shown a second time; one that is a message between
 programs is not shown. All else passes as if we were not there.
@@ -16,8 +17,8 @@ from typing import Any
 
 import attrs
 
-from tallylight.actions.answer import Answer
-from tallylight.actions.brief import Brief
+from tallylight.actions.answer import Answer, Question
+from tallylight.actions.brief import brief
 from tallylight.evidence import notified
 from tallylight.files import directories
 from tallylight.hosts.notify_command import Command
@@ -59,8 +60,8 @@ class Notices:
     """
     All notifications of one kitty.
 
-    *panes* are the host's, by window id; *ask* says what a window asks now, in brief, and *answer* answers it and
-    returns why not, or nothing; *heard* is called after a program's notification told something of one;
+    *panes* are the host's, by window id; *ask* says what a window asks now, and *answer* answers it and returns why
+    not, or nothing; *heard* is called after a program's notification told something of one;
     *failed* switches a feature off, with a line in the log; *is_focused* says whether the person is at this kitty, and
     *play* plays a sound file.
     """
@@ -69,7 +70,7 @@ class Notices:
     settings: Settings
     panes: dict[int, Pane]
     name_of: Callable[[int], str]
-    ask: Callable[[int], Brief | None]
+    ask: Callable[[int], Question | None]
     answer: Callable[[int, Answer], str]
     heard: Callable[[int], None]
     failed: Callable[[str, Exception], None]
@@ -175,11 +176,14 @@ class Notices:
         sound = self._sound(notice)
         is_file = "/" in sound
         command.sound_name = SILENT if is_file else sound
-        brief = self._brief(id_, notice)
-        if brief is not None:
-            command.body, command.buttons = brief.body, brief.labels
+        question = self._question(id_, notice)
+        short = brief(question) if question is not None and self.settings.buttons else None
+        if short is not None:
+            command.body, command.buttons = short.body, short.labels
             # A button is not to bring the pane to the front. A click anywhere else still does, by `pressed`.
             command.actions = frozenset()
+        elif question is not None and question.missing:
+            command.body = "\n".join(filter(None, (notice.body, question.missing)))
 
         def put_away(gone: Any) -> None:
             # Not if another one of this pane has taken its place since.
@@ -189,10 +193,10 @@ class Notices:
 
         def pressed(gone: Any, button: int = 0) -> None:
             put_away(gone)
-            if brief is None:
+            if short is None:
                 return
-            if 1 <= button <= len(brief.choices):
-                self._answer(id_, brief.question.answer(brief.choices[button - 1].number))
+            if 1 <= button <= len(short.choices):
+                self._answer(id_, short.question.answer(short.choices[button - 1].number))
             else:
                 manager.channel.focus(id_, gone.activation_token)
 
@@ -234,12 +238,10 @@ class Notices:
     def _command_failed(self, error: Exception) -> None:
         self.failed("notify.command", error)
 
-    def _brief(self, id_: int, notice: Notice) -> Brief | None:
-        """What the notification can have answered by buttons."""
-        if notice.status is not Status.WAITING or not self.settings.buttons:
-            return None
+    def _question(self, id_: int, notice: Notice) -> Question | None:
+        """What stands on the screen to be answered."""
         try:
-            return self.ask(id_)
+            return self.ask(id_) if notice.status is Status.WAITING else None
         except Exception as error:  # the notification itself must come
             self.failed("buttons of notifications", error)
             return None

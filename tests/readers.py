@@ -337,7 +337,7 @@ def read_record(agent: str) -> Callable[[bytes, Path], object]:
             line = document.replace(b"\n", b" ")
         found = READERS_OF_RECORDS[agent].read(line + b"\n", None)
         details = found.details
-        for text in (details.model, details.reply, details.call, found.session, *details.tasks):
+        for text in (details.model, details.reply, found.asked_for, found.session, *details.tasks):
             text.encode("utf-8")
             assert "\0" not in text and len(text) <= 500
         assert details.context is None or 0 <= details.context <= 100

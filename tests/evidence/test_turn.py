@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import attrs
+
 from tallylight.evidence.records.claude_ending import Ending, ending, path_parts, pending_call
 from tallylight.evidence.records.claude_status import Reading
 from tallylight.evidence.records.claude_turns import CALL_S, UNDECIDED_S, Turns
@@ -325,9 +327,12 @@ def test_the_call_that_waits() -> None:
         (b'{"tool_use": 1}\n{"message": {"content": [1, {"type": "tool_use"}]}}\n', ""),
         (b"", ""),
     ):
-        assert pending_call(tail, "/w") == expected, tail
-    assert pending_call(called(1, "a", "ls") + answered(1, "a") * 64 + asked + answered(9, "x") * 63, "") != ""
-    assert len(pending_call(called(1, "a", "\x1b[31m" + "x" * 900), "")) == 200
+        assert pending_call(tail, "/w", 0) == expected, tail
+    assert pending_call(called(1, "a", "ls") + answered(1, "a") * 64 + asked + answered(9, "x") * 63, "", 0) != ""
+    assert len(pending_call(called(1, "a", "\x1b[31m" + "x" * 900), "", 0)) == 200
+    for after, expected in ((1.5, "Bash: make ↵ check"), (2, "Bash: make ↵ check"), (2.1, "")):
+        assert pending_call(called(1, "a", "ls") + asked, "/w", EPOCH + after) == expected
+    assert pending_call(asked.replace(b"timestamp", b"when"), "/w", 0) == "", "who knows how old it is"
 
 
 def test_what_a_permission_is_asked_for() -> None:
@@ -346,6 +351,35 @@ def test_what_a_permission_is_asked_for() -> None:
     assert question is not None and (question.what, turns.is_undecided) == ("", False)
     working = turns.read(reading("busy", 6), called(2, "b", "ls"), 6)
     assert working is not None and working.what == ""
+
+
+@each(
+    "between, late",
+    [
+        ([reading("busy", 3)], called(2, "a", "touch zz0") + answered(3, "a")),
+        ([reading("busy", 3)], called(2, "a", "touch zz0")),
+        ([], called(2, "a", "touch zz0")),
+    ],
+    ids=["its result is there", "its result is not told yet", "nor was it seen to go on"],
+)
+def test_a_call_of_before_is_not_asked_for(between: list[Reading], late: bytes) -> None:
+    """The file says that it asks before the transcript tells what: the call that was answered is not what it is."""
+    turns = Turns()
+    asks = "permission prompt"
+    before = turns.read(reading("busy", 1), b"", 1), turns.read(reading("waiting", 2.1, asks), late, 2.2)
+    assert [report.what for report in before if report is not None] == [
+        "",
+        "" if b"result" in late else "Bash: touch zz0",
+    ]
+    for one in between:
+        turns.read(one, late, 3.1)
+    now = turns.read(reading("waiting", 4, asks), late, 4.1)
+    assert now is not None and (now.status, now.what, turns.is_undecided) == (Status.WAITING, "", True)
+    told = turns.read(reading("waiting", 4, asks), late + called(3.9, "b", "touch zz1"), 4.4)
+    assert told is not None and told.what == "Bash: touch zz1"
+    called_anew = attrs.evolve(reading("waiting", 4, asks), name="a title of its own")
+    named = turns.read(called_anew, late + called(3.9, "b", "touch zz1"), 5)
+    assert named is not None and named.what == "Bash: touch zz1", "it is the same dialog"
 
 
 def said_at_the_end(at: float, text: str, **more: object) -> bytes:

@@ -770,6 +770,49 @@ def test_what_is_asked_stands_on_the_screen(
     assert (tracker.decision.kind, tracker.decision.report.message) == expected
 
 
+@each(
+    "line, subject",
+    [
+        ("0 screen waiting zz0, 1 registry waiting", "zz0"),
+        ("0 screen waiting zz0, 1 registry waiting, 2 registry working, 3 registry waiting", ""),
+        ("0 screen waiting zz0, 0 registry waiting, 0 registry working, 0 registry waiting, 1 tick", ""),
+        ("0 screen waiting zz0, 1 registry working, 2 registry waiting, 2 screen waiting zz1", "zz1"),
+        ("0 registry waiting zz0, 1 registry working, 2 registry waiting, 3 registry waiting zz1", "zz1"),
+        ("0 registry waiting zz0, 1 screen waiting zz0, 2 registry waiting", ""),
+        ("0 registry waiting, 1 screen waiting zz0, 2 registry waiting zz0", "zz0"),
+        ("0 record waiting zz0, 1 screen waiting zz0, 2 record waiting", ""),
+        ("0 protocol waiting zz0, 1 registry working, 2 tick, 3 registry waiting", ""),
+        ("0 protocol waiting zz0, 1 registry working, 2 tick, 3 registry waiting zz1", "zz1"),
+        ("0 protocol waiting zz0, 1 title working, 1.2 title idle", "zz0"),
+        ("0 title waiting, 1 screen waiting zz0, 2 title working, 3 title waiting", ""),
+        ("0 protocol waiting zz0, 1 protocol working, 2 registry waiting zz1, 2.4 tick", "zz1"),
+        ("0 protocol working, 0 screen waiting zz0, 1 protocol waiting", "zz0"),
+        ("0 screen waiting zz0, 1 registry working, 2 protocol waiting -child", "child"),
+    ],
+)
+def test_the_words_belong_to_the_question(line: str, subject: str) -> None:
+    """What is asked, and what about, was told since the last answer: else it is of the question before, and empty."""
+    tracker = Tracker()
+    agent()(tracker, 0)
+    for part in line.split(", "):
+        seconds, word, *rest = part.split(" ")
+        at, what = float(seconds), "".join(rest[1:])
+        if word == "tick":
+            tracker.tick(at)
+            continue
+        id_ = what.removeprefix("-") if what.startswith("-") else ""
+        words = {"id": id_} if id_ else {"what": what, "message": what and f"May I {what}?"}
+        say(Source[word.upper()], Status(rest[0]), Kind.PERMISSION if rest[0] == "waiting" else None, **words)(
+            tracker, at
+        )
+    report = tracker.decision.report
+    assert tracker.decision.status is Status.WAITING
+    if subject == "child":
+        assert (report.message, report.what) == ("child", "")
+    else:
+        assert report.what == subject and report.message in ("", f"May I {subject}?")
+
+
 def test_revision() -> None:
     """What is newly said counts one, and what is said again nothing; a host may count what stands beside it."""
     tracker = Tracker()

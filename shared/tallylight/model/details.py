@@ -30,7 +30,6 @@ class Details:
     *context* is the share of the model's window that is used, in percent from 0 to 100; None where the record does not
     state both. *tasks* are names, those that are done first and then the current one; *progress* counts them. *cost* is
     in US dollars, only where the agent itself states it. *limited_until* is seconds since the epoch, 0 for no limit.
-    *call* is the call of a tool that has no result yet: it runs, or waits to be permitted.
     """
 
     model: str = ""
@@ -39,7 +38,6 @@ class Details:
     progress: Progress | None = None
     children: tuple[Child, ...] = ()
     reply: str = ""
-    call: str = ""
     limited_until: float = 0.0
     cost: float | None = None
 

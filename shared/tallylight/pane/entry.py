@@ -9,7 +9,7 @@ from collections.abc import Callable
 import attrs
 
 from tallylight.model.details import NO_DETAILS
-from tallylight.model.status import Kind, Status
+from tallylight.model.status import Status
 from tallylight.pane.pane import Pane
 from tallylight.snapshot.schema import LosingEntry, ReasonEntry, RecordEntry
 from tallylight.snapshot.schema import Pane as PaneEntry
@@ -26,8 +26,6 @@ def pane_entry(
     record = pane.record
     details = record.details if record is not None else NO_DETAILS
     progress = report.progress or details.progress
-    # What a permission is asked for, where nothing else tells it.
-    asked_for = details.call if decision.kind is Kind.PERMISSION else ""
     unknown = pane.unknown.program
     dialog = pane.dialog if decision.status is Status.WAITING else None
     return PaneEntry(
@@ -41,7 +39,7 @@ def pane_entry(
         agent=report.agent,
         project=pane.project,
         session=report.session,
-        message=report.message or asked_for,
+        message=report.message,
         since=epoch(decision.since),
         seen=attention.seen,
         pid=pane.pid,
@@ -63,7 +61,7 @@ def pane_entry(
         strange_record=record is not None and record.is_strange,
         background=report.background,
         question=_whose(decision.whose, dialog.question) if dialog is not None else "",
-        what=(report.what or asked_for) if decision.status is Status.WAITING else "",
+        what=report.what if decision.status is Status.WAITING else "",
         choices=tuple((choice.keys, choice.label) for choice in dialog.choices) if dialog is not None else (),
         prompt=dialog.fingerprint if dialog is not None else "",
         resume=pane.conversation.resume,

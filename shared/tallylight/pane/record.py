@@ -314,7 +314,7 @@ class Record:
                 kind=turn.kind,
                 rule=turn.rule or "its record: the turn goes on",
                 message=turn.message,
-                what=self.details.call if found.reading.asked else "",
+                what=found.reading.asked_for,
                 background=len(found.reading.background) if turn.status is Status.BACKGROUND else 0,
             )
         # The same end again is no news, except for one of another turn.

@@ -31,11 +31,15 @@ _LIVE = frozenset({Status.WORKING, Status.WAITING})
 
 @attrs.define
 class Claim:
-    """One source's present word. *at* is when it last said so, *changed* when it began to."""
+    """
+    One source's present word. *at* is when it last said so, *changed* when it began to; *told* counts the words of all
+    sources, for those of one moment have an order, too.
+    """
 
     report: Report
     at: float
     changed: float
+    told: int = 0
     #: A person has looked at this `done` since it began.
     seen: bool = False
     #: The work that was believed in its place and has ended, and when it did.
@@ -229,13 +233,16 @@ def with_gaps_filled(report: Report, other: Report) -> Report:
     return attrs.evolve(report, **gaps)
 
 
-def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str) -> Report:
+def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str, answered: int) -> Report:
     """
     The display fields of all *claims*, best source first, so that a session id outlives the next report.
 
-    *claim* is the one that is shown, None for none, and *agent* the name of the agent in the foreground.
+    *claim* is the one that is shown, None for none, and *agent* the name of the agent in the foreground. What was
+    *told* of a question up to *answered* is of one that was answered, and left out.
     """
     best = claim.report if claim is not None else Report(source=Source.HEURISTIC, status=Status.ACTIVE)
+    if claim is not None and claim is claims.get(best.source) and claim.told <= answered:
+        best = _without_words(best)
     gaps: dict[str, object] = {}
     for source in sorted(claims, reverse=True):
         for name in _SHARED:
@@ -245,19 +252,25 @@ def merged(claims: dict[Source, Claim], claim: Claim | None, agent: str) -> Repo
         gaps["agent"] = agent
     if best.status is Status.WAITING:
         if not best.what:
-            gaps["what"] = _what(claims)
+            gaps["what"] = _what(claims, answered)
         asked = claims.get(Source.SCREEN)
         if asked is not None and asked.status is Status.WAITING:
-            gaps |= {name: getattr(asked.report, name) for name in ("message", "kind") if not getattr(best, name)}
+            names = ("message", "kind") if asked.told > answered else ("kind",)
+            gaps |= {name: getattr(asked.report, name) for name in names if not getattr(best, name)}
             if best.source is Source.TITLE and asked.report.kind is not None:
                 gaps["kind"] = asked.report.kind  # one glyph stands for every dialog
     return attrs.evolve(best, **gaps) if gaps else best  # type: ignore[arg-type]
 
 
-def _what(claims: dict[Source, Claim]) -> str:
+def _what(claims: dict[Source, Claim], answered: int) -> str:
     """What the best source that waits and knows says it is about; it decides nothing."""
-    waiting = (claims[source] for source in sorted(claims, reverse=True) if claims[source].status is Status.WAITING)
-    return next((claim.report.what for claim in waiting if claim.report.what), "")
+    told = (claims[source] for source in sorted(claims, reverse=True) if claims[source].told > answered)
+    return next((claim.report.what for claim in told if claim.status is Status.WAITING and claim.report.what), "")
+
+
+def _without_words(report: Report) -> Report:
+    is_asked = report.status is Status.WAITING and (report.message or report.what)
+    return attrs.evolve(report, message="", what="") if is_asked else report
 
 
 def _lost(claim: Claim, why: str) -> Losing:

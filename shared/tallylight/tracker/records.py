@@ -25,8 +25,8 @@ class Records:
     """All records of one pane, each with one claim a source at most."""
 
     def __init__(self) -> None:
-        #: Counts what was newly said.
-        self.revision = 0
+        #: Counts what was newly said, and all that was.
+        self.revision = self.told = 0
         #: How many children are below another child.
         self._nested = 0
         self._claims: OrderedDict[str, dict[Source, Claim]] = OrderedDict({"": {}})
@@ -70,14 +70,15 @@ class Records:
             self._nested += "/" in report.id
         self._claims.move_to_end(report.id)
         before = claims.get(report.source)
+        self.told += 1
         if before is None or before.report != report:
             self.revision += 1
         if before is not None and (before.report.status, before.report.kind) == (report.status, report.kind):
-            before.report, before.at, before.overtaken = report, now, None
+            before.report, before.at, before.told, before.overtaken = report, now, self.told, None
         else:
             if before is not None and before.status is Status.WORKING:
                 overtake(claims, before, now)
-            claims[report.source] = Claim(report, at=now, changed=now if since is None else since)
+            claims[report.source] = Claim(report, at=now, changed=now if since is None else since, told=self.told)
 
     def withdraw(self, id_: str, source: Source) -> None:
         """*source* has nothing to say of the record *id_* any more, nor of those below it; all are below the pane's."""

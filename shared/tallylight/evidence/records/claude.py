@@ -21,7 +21,6 @@ from tallylight.evidence.records.reading import (
     line,
     table,
     tables,
-    target,
     word,
 )
 from tallylight.model.status import Status
@@ -86,7 +85,6 @@ def _answer(found: Reading, message: dict[str, Any], *, is_error: bool) -> None:
         elif part.get("type") == "tool_use":
             given = table(part, "input")
             name = part.get("name")
-            found.called(part.get("id"), name, target(given))
             if name == "TodoWrite":
                 found.planned((todo.get("content"), todo.get("status")) for todo in tables(given.get("todos")))
             elif name == "TaskUpdate":
@@ -104,12 +102,9 @@ def _result(found: Reading, message: dict[str, Any], result: object) -> None:
             found.began(None)
         return
     for part in tables(content):
-        if part.get("type") == "text" and line(part.get("text")).startswith("[Request interrupted"):
-            found.calls = {}
         if part.get("type") != "tool_result":
             continue
         id_ = word(part.get("tool_use_id"))
-        found.answered(id_)
         task = table(table(result), "task")
         if task:
             _task(found, word(task.get("id")), task.get("subject"), "pending")

@@ -130,11 +130,12 @@ def _last_reply(tail: bytes) -> str:
     return ""
 
 
-def pending_call(tail: bytes, cwd: str) -> str:
+def pending_call(tail: bytes, cwd: str, after: float) -> str:
     """
-    The one tool call that has no result yet, in one line, sanitised; *cwd* is where the agent works.
+    The one tool call since *after* (seconds since the epoch) that has no result yet, in one line, sanitised.
 
-    Nothing where there is none, or more than one: which of them it asks for is not told.
+    *cwd* is where the agent works. Nothing where there is none, or more than one: which of them it asks for is not
+    told.
     """
     answered: set[str] = set()
     waiting: list[str] = []
@@ -144,8 +145,9 @@ def pending_call(tail: bytes, cwd: str) -> str:
             continue
         parsed += 1
         entry = entry_of(line) if parsed <= _MAX_CALLS else None
-        if entry is None:
-            break  # it is cut off: what stands before it is older
+        at = iso_epoch(entry.get("timestamp")) if entry is not None else None
+        if entry is None or at is None or at < after:
+            break  # it is cut off, or of a dialog before: what stands before it is older
         if entry.get("isSidechain") is True:
             continue
         content = table(entry, "message").get("content")

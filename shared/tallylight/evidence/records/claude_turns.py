@@ -8,7 +8,8 @@ ending behind was broken off before anything was written. A dialog that was dism
 While agents of a turn that is over still run, the file says `busy` as before; the transcript tells (`left_running`),
 and is therefore read again while it grows.
 
-While it asks for a permission the transcript tells what for, if it does within `CALL_S`.
+While it asks for a permission the transcript tells what for, if it does within `CALL_S`: by a call that is newer than
+what the file said before. The dialog may be told before its call is, while the one before still has no result there.
 
 A turn can be shorter than the time between two looks at the file, and so can what is left of it behind a dialog. Its
 own time stamp tells that one went by.
@@ -48,9 +49,11 @@ class Turns:
     #: When the file came to `idle` with the ending still unknown (monotonic), and when that turn began (epoch).
     _undecided: tuple[float, float] | None = None
     _turn_began: float = 0.0
-    #: When it began to ask for a permission, while it is not known what for; and what for.
+    #: When it began to ask for a permission, while it is not known what for; what for; and after when (epoch) that was
+    #: called: what was called before it last went on is not asked for now.
     _asked: float | None = None
     _what: str = ""
+    _went_on: float = 0.0
     _report: Report | None = None
     #: How many agents a turn left running that is over, while the file says `busy`.
     _left: int = 0
@@ -101,6 +104,8 @@ class Turns:
         last = self._last
         is_asked = reading.raw == "waiting" and _KINDS.get(reading.waiting_for) is Kind.PERMISSION
         self._asked, self._what = (now if is_asked else None), ""
+        if last is not None and last.at != reading.at:
+            self._went_on = last.at / 1000
         if reading.raw in ("busy", "shell") and (last is None or last.raw in ("idle", "waiting", reading.raw)):
             # A dialog belongs to its turn, but what it left behind before is older than the answer to it. From busy to
             # busy it was idle in between, for less than the time between two looks.
@@ -148,7 +153,7 @@ class Turns:
     def _look_for_call(self, reading: Reading, tail: bytes, now: float) -> None:
         if self._asked is None:
             return
-        self._what = pending_call(tail, reading.cwd)
+        self._what = pending_call(tail, reading.cwd, self._went_on)
         if self._what or now - self._asked >= CALL_S:
             self._asked = None
 

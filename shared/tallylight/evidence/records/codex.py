@@ -15,7 +15,7 @@ import re
 from typing import Any
 
 from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, line, table, tables, target
+from tallylight.evidence.records.reading import Reading, entries, epoch, line, table, tables
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Kind, Status
 from tallylight.wire import values
@@ -183,9 +183,7 @@ def _call(found: Reading, payload: dict[str, Any]) -> None:
             if payload.get("name") == "update_plan":
                 steps = _arguments(payload.get("arguments")).get("plan")
                 found.planned((step.get("step"), step.get("status")) for step in tables(steps))
-            found.called(payload.get("call_id"), payload.get("name"), target(payload.get("arguments")))
         case "function_call_output":
-            found.answered(payload.get("call_id"))
             if values.text(payload.get("output"), 64).startswith("unsupported call: update_plan"):
                 found.tasks = {}
         case _:

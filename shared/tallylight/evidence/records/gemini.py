@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, line, table, tables, target, word
+from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, line, table, tables, word
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Status
 from tallylight.wire import values
@@ -86,10 +86,6 @@ def _answer(found: Reading, entry: dict[str, Any]) -> None:
         if call.get("name") == "write_todos":
             todos = tables(table(call, "args").get("todos"))
             found.planned((todo.get("description"), todo.get("status")) for todo in todos)
-        if call.get("status") in ("success", "error", "cancelled"):
-            found.answered(call.get("id"))
-        else:
-            found.called(call.get("id"), call.get("name"), target(call.get("args")))
 
 
 def _said(found: Reading, content: object, at: float | None) -> None:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tallylight.evidence.records.locate import SLACK_S, Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, table, target, word
+from tallylight.evidence.records.reading import Reading, entries, epoch, table, word
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Status
 from tallylight.wire import values
@@ -138,8 +138,6 @@ def _answer(
         if part.get("type") == "text":
             found.replied(part.get("text"))
             said = epoch(table(part, "time").get("end")) or said
-        elif part.get("type") == "tool" and call.get("status") in ("pending", "running"):
-            found.called(part.get("callID"), part.get("tool"), target(call.get("input")))
         elif part.get("type") == "tool" and call.get("status") == "error":
             is_refused = is_refused or values.text(call.get("error"), 64).startswith(_REFUSED)
     error = table(data, "error")

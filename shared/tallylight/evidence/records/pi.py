@@ -14,7 +14,7 @@ import re
 from typing import Any
 
 from tallylight.evidence.records.locate import Candidate, Facts, Place, Places, mine
-from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, table, tables, target, word
+from tallylight.evidence.records.reading import Reading, entries, epoch, first_entry, table, tables, word
 from tallylight.model.status import Status
 from tallylight.wire import values
 
@@ -68,7 +68,7 @@ def read(tail: bytes, state: Reading | None) -> Reading:
             case "message", "assistant":
                 _answer(found, message, at)
             case "message", "toolResult":
-                found.answered(message.get("toolCallId"))
+                pass  # it is of a known kind
             case _:
                 continue
         found.is_known = True
@@ -81,8 +81,6 @@ def _answer(found: Reading, message: dict[str, Any], at: float | None) -> None:
     for part in tables(message.get("content")):
         if part.get("type") == "text":
             found.replied(part.get("text"))
-        elif part.get("type") == "toolCall":
-            found.called(part.get("id"), part.get("name"), target(part.get("arguments")))
     match message.get("stopReason"):
         case "stop" | "length":
             found.ended(Status.DONE, at, "its record: the turn ended")

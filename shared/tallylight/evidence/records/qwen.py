@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from tallylight.evidence.records.locate import Facts, Place, Places
-from tallylight.evidence.records.reading import Reading, entries, epoch, table, tables, target, word
+from tallylight.evidence.records.reading import Reading, entries, epoch, table, tables, word
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Status
 from tallylight.wire import values
@@ -55,8 +55,7 @@ def read(tail: bytes, state: Reading | None) -> Reading:
             case "assistant":
                 _answer(found, entry, message)
             case "tool_result":
-                for part in tables(message.get("parts")):
-                    found.answered(table(part, "functionResponse").get("id"))
+                pass  # it is of a known kind
             case "system":
                 _system(found, table(table(entry, "systemPayload"), "uiEvent"), at)
             case _:
@@ -73,10 +72,9 @@ def _answer(found: Reading, entry: dict[str, Any], message: dict[str, Any]) -> N
         if part.get("thought") is not True:
             found.replied(part.get("text"))
         call = table(part, "functionCall")
-        arguments = table(call, "args")
-        found.called(call.get("id"), call.get("name"), target(arguments))
         if call.get("name") == _TODO:
-            found.planned((todo.get("content"), todo.get("status")) for todo in tables(arguments.get("todos")))
+            todos = tables(table(call, "args").get("todos"))
+            found.planned((todo.get("content"), todo.get("status")) for todo in todos)
 
 
 def _system(found: Reading, event: dict[str, Any], at: float | None) -> None:

@@ -71,7 +71,7 @@ class Reading:
     What a record has said so far. One that was handed out is not changed any more: a reader goes on with a `copy`.
 
     *tasks* are names by key, each with whether it is done (True), current (None) or yet to come (False); *calls* are
-    the words of calls without a result, by id; *children* subagents by id.
+    the words of calls without a result, by id, of a record that tells that it asks; *children* subagents by id.
     """
 
     session: str = ""
@@ -127,10 +127,14 @@ class Reading:
             progress=Progress(done, len(in_order)) if in_order else None,
             children=tuple(self.children.values()),
             reply=self.reply,
-            call=next(reversed(self.calls.values()), ""),
             limited_until=self.limited_until,
             cost=self.cost,
         )
+
+    @property
+    def asked_for(self) -> str:
+        """The call that a person is asked about; nothing where several have no result: which of them is not told."""
+        return next(iter(self.calls.values())) if self.asked and len(self.calls) == 1 else ""
 
     # What readers write down ---------------------------------------------------------------------------------
 

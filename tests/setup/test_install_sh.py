@@ -203,7 +203,7 @@ def test_python_without_pip_and_venv_is_served(checkout: Path, programs: Path, h
     python = path / "python3"
     python.write_text(
         "#!/bin/sh\n"
-        'case "$1 $2" in "-m pip" | "-m venv") echo "No module named $2" >&2; exit 1 ;; esac\n'
+        'case "$1 $2 $3" in "-I -m pip" | "-I -m venv") echo "No module named $3" >&2; exit 1 ;; esac\n'
         f'exec "{sys.executable}" "$@"\n'
     )
     python.chmod(0o755)

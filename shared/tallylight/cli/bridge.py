@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import tallylight
 from tallylight.cli.ending import on_signal
@@ -23,8 +22,8 @@ from tallylight.snapshot.writer import directory
 
 #: Seconds in which this machine's terminals must have answered.
 _TERMINAL_S, _PERSON_S = 10.0, 60.0
-#: How our own program is started: not by a file that lies in the directory it is started in.
-_RUN = "import sys; sys.path.append({!r}); from tallylight.cli.main import run; run()"
+#: How our own program is started: it imports from where this one does, and from no other place.
+_RUN = "import sys; sys.path[:] = {!r}; from tallylight.cli.main import run; run()"
 
 
 def make_parser() -> Parser:
@@ -73,8 +72,8 @@ class Sessions:
         if self._child is not None:
             self._child.poll()
         elif self._is_useful and not any(host.host == "sessions" for host in self._feed.snapshots):
-            library = str(Path(tallylight.__file__).resolve().parents[1])
-            argv = [sys.executable, "-P", "-c", _RUN.format(library), "host", "sessions", "--with-parent"]
+            folders = [folder for folder in sys.path if folder.startswith("/")]
+            argv = [sys.executable, "-I", "-c", _RUN.format(folders), "host", "sessions", "--with-parent"]
             nowhere = subprocess.DEVNULL
             self._child = subprocess.Popen(
                 [*argv, "--no-machines"], stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True

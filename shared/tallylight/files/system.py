@@ -54,12 +54,18 @@ class System:
         return Path(found) if found else None
 
     def run(self, command: Sequence[str | Path], timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
-        """Run a program to its end, without a terminal; one that cannot start or hangs has a return code of -1."""
+        """
+        Run a program to its end, without a terminal; one that cannot start or hangs has a return code of -1.
+
+        It runs in `/` and without Python's own variables: nothing of the directory that a person is in is read.
+        """
         words = [str(word) for word in command]
+        env = {name: value for name, value in self.env.items() if not name.startswith("PYTHON")}
         try:
             return subprocess.run(
                 words,
-                env=dict(self.env),
+                env=env,
+                cwd="/",
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,

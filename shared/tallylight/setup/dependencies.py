@@ -53,7 +53,7 @@ def install(
     """Put packages into *target*; False if it had to be without *wanted*. `TallyError` names every way tried."""
     # pip refuses --target together with a user's own `user = true`, and outside of a virtual environment if told so.
     settings = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore", "PIP_NO_INPUT": "1"}
-    dropped = {"PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "VIRTUAL_ENV"}
+    dropped = {"PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "VIRTUAL_ENV"}
     env = {key: value for key, value in system.env.items() if key not in dropped} | settings
     quiet = dataclasses.replace(system, env=env)
     problems = []
@@ -110,9 +110,9 @@ def _pip_install(*pip: str) -> list[str]:
 
 
 def own_pip(system: System, python: Path, _scratch: Path) -> list[str]:
-    if system.run([python, "-m", "pip", "--version"], timeout=60).returncode != 0:
+    if system.run([python, "-I", "-m", "pip", "--version"], timeout=60).returncode != 0:
         raise NoWayError(f"{python} has no pip")
-    return _pip_install(str(python), "-m", "pip")
+    return _pip_install(str(python), "-I", "-m", "pip")
 
 
 def uv(system: System, python: Path, _scratch: Path) -> list[str]:
@@ -123,15 +123,15 @@ def uv(system: System, python: Path, _scratch: Path) -> list[str]:
 
 
 def venv_pip(system: System, python: Path, scratch: Path) -> list[str]:
-    done = system.run([python, "-m", "venv", scratch / "venv"], timeout=120)
+    done = system.run([python, "-I", "-m", "venv", scratch / "venv"], timeout=120)
     if done.returncode != 0:
         raise NoWayError(f"{python} cannot make one with pip in it")
-    return _pip_install(str(scratch / "venv" / "bin" / "python"), "-m", "pip")
+    return _pip_install(str(scratch / "venv" / "bin" / "python"), "-I", "-m", "pip")
 
 
 def fetched_pip(_world: System, python: Path, scratch: Path) -> list[str]:
     wheel = fetch_pip(scratch)
-    return _pip_install(str(python), str(wheel / "pip"))
+    return _pip_install(str(python), "-I", str(wheel / "pip"))
 
 
 WAYS: tuple[tuple[str, Way], ...] = (

@@ -68,8 +68,12 @@ from tallylight.wire.values import is_number
 ATTACHERS = ("screen", "tmux")
 #: Where our own package lies, found out before any disk could hang.
 _LIBRARY = str(Path(__file__).resolve().parents[3])
-#: Whether the command is still there is looked at by the new program itself: that is a disk.
-_EITHER = 'kitty=$1 run=$2 own=$3; shift 3; test -x "$own" && exec "$own" "$@"; exec "$kitty" +runpy "$run"'
+#: Whether the command is still there is looked at by the new program itself: that is a disk. kitty's Python would heed
+#: a variable that has it import from the directory of the pane.
+_EITHER = (
+    'kitty=$1 run=$2 own=$3; shift 3; test -x "$own" && exec "$own" "$@"; '
+    'unset PYTHONPATH PYTHONHOME; exec "$kitty" +runpy "$run"'
+)
 #: How often, in seconds, the rest of an answer is sent that a list has not had room for.
 REST_S = 0.03
 
@@ -333,8 +337,6 @@ def command(installed: str, *words: str) -> list[str]:
     """
     given = list(words)
     run = f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.cli.main import main; sys.exit(main({given!r}))"
-    if not installed:
-        return [kitty_exe(), "+runpy", run]
     return ["/bin/sh", "-c", _EITHER, "tally", kitty_exe(), run, installed, *given]
 
 

@@ -150,6 +150,10 @@ def test_nothing_is_said_without_the_token(client: TestClient, served: Served, m
         ({"Host": "evil.example:8787"}, 421),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost"}, 403),
+        ({"Origin": "http://localhost:8787"}, 403),
+        ({"Origin": "https://127.0.0.1:8787"}, 403),
+        ({"Host": "[::1]:8787", "Origin": "http://[::1]"}, 403),
     ],
 )
 def test_other_hosts_and_origins_are_refused(
@@ -243,11 +247,15 @@ def test_a_socket_without_the_token_is_closed(client: TestClient, protocols: lis
     assert "token" in closed.value.reason
 
 
-def test_a_socket_of_another_origin_is_closed(client: TestClient) -> None:
+@each(
+    "origin",
+    ["http://evil.example", "http://localhost", "http://127.0.0.1", "http://127.0.0.1:8788", "http://[::1]:8787"],
+)
+def test_a_socket_of_another_origin_is_closed(client: TestClient, origin: str) -> None:
     """A page of another origin cannot listen, even with the token."""
     with (
         pytest.raises(WebSocketDisconnect) as closed,
-        client.websocket_connect(CHANGES, subprotocols=PROTOCOLS, headers={"Origin": "http://evil.example"}),
+        client.websocket_connect(CHANGES, subprotocols=PROTOCOLS, headers={"Origin": origin}),
     ):
         pass
     assert "origin" in closed.value.reason

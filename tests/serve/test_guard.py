@@ -10,42 +10,106 @@ def guard(*more: str) -> Guard:
     return Guard("secret", allowed_hosts(8787, more))
 
 
-@each("host", ["127.0.0.1:8787", "localhost:8787", "[::1]:8787", "LOCALHOST:8787", "localhost"])
+LOCAL = ("localhost", "127.0.0.1", "[::1]")
+
+
+@each("host", ["127.0.0.1:8787", "localhost:8787", "[::1]:8787", "LOCALHOST:8787"])
 def test_own_names_are_served(host: str) -> None:
-    """Every name of the loopback is ours, with our port and without any."""
+    """Every name of the loopback is ours, with our port."""
     assert guard().check_origin(host, None) is None
     assert guard().check_origin(host, f"http://{host}") is None
 
 
-@each("host", [None, "", "evil.example", "127.0.0.1:80", "localhost.evil.example:8787", "localhost@x"])
+@each(
+    "host",
+    [
+        None, "", "evil.example", "evil.example:8787", "127.0.0.1:80", "localhost.evil.example:8787", "localhost@x",
+        *LOCAL, *(f"{name}:{port}" for name in LOCAL for port in (80, 443, 8786, 87870)),
+        "::1:8787", "[::1]8787", ":8787",
+    ],
+)  # fmt: skip
 def test_other_hosts_are_refused(host: str | None) -> None:
-    """A name that merely points here, as a rebound one does, is refused."""
+    """A name that merely points here, as a rebound one does, is refused, and so is one of ours with another port."""
     refused = guard().check_origin(host, None)
     assert refused is not None and refused.status == 421
 
 
+@each("host", [f"{name}:8787" for name in LOCAL])
 @each(
     "origin",
-    ["http://evil.example", "null", "", "file://", "http://localhost:1", "https://evil.example:8787", "localhost:8787"],
-)
-def test_other_origins_are_refused(origin: str) -> None:
-    """A page of another origin is refused, whatever it knows."""
-    refused = guard().check_origin("localhost:8787", origin)
+    [
+        "http://evil.example", "null", "", "file://", "https://evil.example:8787", "http://", "http://:8787", "*",
+        *(f"{scheme}://{name}" for scheme in ("http", "https") for name in LOCAL),
+        *(f"{scheme}://{name}:{port}" for scheme in ("http", "https") for name in LOCAL for port in (1, 80, 443, 8786)),
+        *(f"{scheme}://{name}:8787" for scheme in ("https", "ws", "ftp") for name in LOCAL),
+        *(f"{name}:8787" for name in LOCAL), "http://localhost:8787/", "http://localhost:8787.evil.example",
+        "http://evil@localhost:8787", "http://localhost:08787", "http://localhost:8787 ", "http://localhost.:8787",
+    ],
+)  # fmt: skip
+def test_other_origins_are_refused(host: str, origin: str) -> None:
+    """A page of another origin is refused, whatever it knows: another port of this machine is anybody's server."""
+    refused = guard().check_origin(host, origin)
     assert refused is not None and refused.status == 403
 
 
-def test_a_name_may_be_allowed() -> None:
-    """A name given by the person is served, with the port of the server or one of its own."""
-    assert guard("box").check_origin("box:8787", "http://box:8787") is None
-    assert guard("box.example:443").check_origin("box.example:443", None) is None
-    assert guard("box.example:443").check_origin("box.example:8787", None) is not None
+@each(("host", "page"), [(host, page) for host in LOCAL for page in LOCAL if host != page])
+def test_a_page_may_ask_the_name_it_is_from(host: str, page: str) -> None:
+    """Two names of this machine are two origins: behind one of them, at our port, another server may listen."""
+    assert guard().check_origin(f"{host}:8787", f"http://{page}:8787") is not None
 
 
-@each(("name", "scheme"), [("box.example:443", "https"), ("box.example:80", "http")])
-def test_a_port_that_a_browser_leaves_out(name: str, scheme: str) -> None:
-    """A browser does not write the port that is the scheme's own; every other one it does."""
-    assert guard(name).check_origin("box.example", f"{scheme}://box.example") is None
-    assert guard("box.example:8443").check_origin("box.example", None) is not None
+#: A name as it is allowed, how a browser calls the server, the page that it has from there, and whether that is so.
+ALLOWED = [
+    ("box", "box:8787", "http://box:8787", True),
+    (
+        "box",
+        "box:8787",
+        "https://box:8787",
+        True,
+    ),  # something that encrypts listens at the same port of another address
+    ("box", "box", "https://box", True),
+    ("box", "box:443", "https://box", True),
+    ("box", "box", "http://box", False),  # port 80
+    ("box", "box:8787", "http://box", False),
+    ("box", "box:8787", "https://box", False),
+    ("box", "box", "https://box:8787", False),
+    ("BOX.example:443", "box.example", "https://box.example", True),
+    ("box.example:443", "box.example:443", "https://box.example", True),
+    ("box.example:443", "box.example", "http://box.example", False),
+    ("box.example:443", "box.example", "https://box.example:8443", False),
+    ("box.example:80", "box.example", "http://box.example", True),
+    ("box.example:80", "box.example", "https://box.example", False),
+    ("box.example:8443", "box.example:8443", "https://box.example:8443", True),
+    ("box.example:8443", "box.example:8443", "http://box.example:8443", True),
+    ("box.example:8443", "box.example:8443", "https://box.example", False),
+    ("box.example:8443", "box.example:8443", "http://localhost:8787", False),
+    ("localhost:9000", "localhost:9000", "http://localhost:9000", True),  # a tunnel from another port
+    ("localhost:9000", "localhost:8787", "http://localhost:9000", False),
+    ("[2001:db8::1]", "[2001:db8::1]:8787", "http://[2001:db8::1]:8787", True),
+    ("[2001:db8::1]:443", "[2001:db8::1]", "https://[2001:db8::1]", True),
+]
+
+
+@each(("name", "host", "origin", "is_served"), ALLOWED)
+def test_a_name_may_be_allowed(name: str, host: str, origin: str, is_served: bool) -> None:
+    """A name given by the person is served, by the port of the server or one of its own, to its own pages alone."""
+    assert guard(name).check_origin(host, None) is None
+    assert (guard(name).check_origin(host, origin) is None) is is_served
+
+
+@each(
+    ("name", "host"), [("box.example:443", "box.example:8787"), ("box.example:8443", "box.example"), ("box", "box:80")]
+)
+def test_a_name_is_allowed_with_its_port(name: str, host: str) -> None:
+    """A browser leaves out the port that is the scheme's own; every other one it writes."""
+    assert guard(name).check_origin(host, None) is not None
+
+
+def test_a_server_at_the_port_of_the_scheme() -> None:
+    """At port 80 a browser writes none."""
+    for name in LOCAL:
+        assert Guard("secret", allowed_hosts(80)).check_origin(name, f"http://{name}") is None
+        assert Guard("secret", allowed_hosts(80)).check_origin(name, f"https://{name}") is not None
 
 
 @each("token", [None, "", "secre", "secret ", "Secret", "\udcff", "ü" * 40])

@@ -362,7 +362,7 @@ def test_a_message_reaches_a_browser(
     offer = client.get("/api/v1/push").json()
     assert (offer["why"], offer["devices"], len(decoded(offer["key"]))) == ("", 0, 65)
     phone = Phone()
-    origin = {"Origin": "http://localhost:8787"}
+    origin = {"Origin": "http://127.0.0.1:8787"}
     found = client.post("/api/v1/subscribe", json=asks(service.endpoint("a"), phone), headers=origin)
     assert (found.status_code, found.json()) == (200, offer | {"devices": 1})
     reason = PANES[0].reason

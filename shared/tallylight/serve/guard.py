@@ -2,22 +2,26 @@
 The guard: who may ask the server, and how often. Pure; the time is an argument.
 
 A page of another origin must not reach the server through a person's browser, not even by a name that it points to
-this machine (DNS rebinding): so the `Host` must be one of ours, and the `Origin`, where there is one, must be too.
+this machine (DNS rebinding): so the `Host` must be one of ours, and the `Origin`, where there is one, must be that of
+a page that this server has sent under that very name: the same scheme, host and port. Another port of this machine may
+be anybody's server.
 Reading and typing both need the token: what agents show is no business of other users of this machine.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import attrs
 
 #: What precedes the token in the list of WebSocket subprotocols: a browser can send no other header there.
 SUBPROTOCOL_PREFIX = "tally.token."
 SUBPROTOCOL = "tally.v1"
-#: Of http and https.
-_OWN_PORTS = ("80", "443")
+#: The schemes by which a port is reached: a browser leaves out the port that is a scheme's own. Behind any other port
+#: of a name that the person has allowed stands one server, which speaks one of the two.
+_SCHEMES = {80: ("http",), 443: ("https",)}
+_BOTH = ("http", "https")
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -54,24 +58,23 @@ class Bucket:
 @attrs.define
 class Guard:
     """
-    The rules of one server: its *token*, and the *hosts* (`name` or `name:port`) by which it may be called.
+    The rules of one server: its *token*, and the *hosts* by which it may be called, each with the origins of its pages.
 
     *failures* limits guesses of the token, *writes* what is typed into sessions.
     """
 
     token: str
-    hosts: frozenset[str]
+    hosts: Mapping[str, frozenset[str]]
     failures: Bucket = attrs.field(factory=lambda: Bucket(rate=1.0, burst=20))
     writes: Bucket = attrs.field(factory=lambda: Bucket(rate=5.0, burst=20))
 
     def check_origin(self, host: str | None, origin: str | None) -> Refused | None:
         """Refuse a request for another host, or one that a page of another origin sent."""
-        if host is None or host.lower() not in self.hosts:
+        origins = self.hosts.get((host or "").lower())
+        if origins is None:
             return Refused(421, "this server does not accept that host name; use --allow-host to add it")
-        if origin is not None:
-            scheme, _, rest = origin.lower().partition("://")
-            if scheme not in ("http", "https") or rest not in self.hosts:
-                return Refused(403, "requests from other origins are not served")
+        if origin is not None and origin.lower() not in origins:
+            return Refused(403, "requests from other origins are not served")
         return None
 
     def check_token(self, given: str | None, now: float) -> Refused | None:
@@ -87,10 +90,26 @@ class Guard:
         return None if self.writes.take(now) else Refused(429, "too much text at once; wait and try again")
 
 
-def allowed_hosts(port: int, more: Iterable[str] = ()) -> frozenset[str]:
-    """The names by which a server on *port* may be called: those of this machine, and *more*."""
-    names = [*_LOCAL, *(name.lower() for name in more)]
-    return frozenset(name for given in names for name in _spelled(given, port))
+def allowed_hosts(port: int, more: Iterable[str] = ()) -> dict[str, frozenset[str]]:
+    """
+    The names by which a server on *port* may be called, with the origins of a page under each: those of this machine,
+    and *more* (`name` or `name:port`). A name without a port is reached at ours, and by https.
+    """
+    found: dict[str, set[str]] = {}
+    for name in _LOCAL:
+        _add(found, name, port, _SCHEMES.get(port, ("http",)))
+    for given in more:
+        name, own = _parted(given.lower())
+        for number in (port, 443) if own is None else (own,):
+            _add(found, name, number, _SCHEMES.get(number, _BOTH))
+    return {host: frozenset(origins) for host, origins in found.items()}
+
+
+def _add(found: dict[str, set[str]], name: str, port: int, schemes: Iterable[str]) -> None:
+    for scheme in schemes:
+        spelled = name if _SCHEMES.get(port) == (scheme,) else f"{name}:{port}"
+        for host in (spelled, f"{name}:{port}"):
+            found.setdefault(host, set()).add(f"{scheme}://{spelled}")
 
 
 def offered(protocols: Iterable[str]) -> str | None:
@@ -99,13 +118,7 @@ def offered(protocols: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
-def _spelled(name: str, port: int) -> tuple[str, ...]:
-    """How a request may spell *name*: a browser leaves out a port that is the scheme's own."""
-    if not _has_port(name):
-        return name, f"{name}:{port}"
-    host, _, own = name.rpartition(":")
-    return (name, host) if own in _OWN_PORTS else (name,)
-
-
-def _has_port(name: str) -> bool:
-    return name.rpartition(":")[2].isdigit() and not name.endswith("]")
+def _parted(name: str) -> tuple[str, int | None]:
+    """A name and the port behind it, if there is one."""
+    host, _, port = name.rpartition(":")
+    return (host, int(port)) if host and port.isdecimal() else (name, None)

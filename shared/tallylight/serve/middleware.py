@@ -33,6 +33,8 @@ _HEADERS = {
 }
 #: A page behind an answer link has a form and its style, and nothing else.
 _LINK_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+#: Without it a browser does not say that a form is from this server: it gives `null` as its origin.
+_LINK_REFERRER = "same-origin"
 
 
 class AccessMiddleware:
@@ -78,7 +80,7 @@ class AccessMiddleware:
                 # What has not shown the token is not kept open.
                 more = {"Connection": "close"} if connection is not None and not connection.is_known else {}
                 if scope["path"].startswith(f"/{links.FOLDER}"):
-                    more["Content-Security-Policy"] = _LINK_POLICY
+                    more |= {"Content-Security-Policy": _LINK_POLICY, "Referrer-Policy": _LINK_REFERRER}
                 message["headers"] = [
                     *message["headers"],
                     *((name.lower().encode(), value.encode()) for name, value in (_HEADERS | more).items()),

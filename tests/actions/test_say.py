@@ -24,6 +24,7 @@ from tests.actions.desk import PANE, PID, SCREENS, START, Desk, holder, seen
 from tests.evidence.agents import agent
 from tests.strategies import at_most
 from tests.tables import each
+from tests.wire.shown import DEFAULT_IGNORABLE, DRAW_NOTHING
 
 IDLE = "claude/idle-after-turn-80"
 
@@ -104,7 +105,8 @@ def test_lines_go_into_a_paste() -> None:
 @each(
     "character",
     ["\x00", "\x03", "\x1b", "\r", "\x7f", "\x80", "\x9b", "\u200b", "\u202e", "\u2028", "\u2029", "\u2066", "\ufeff",
-     "\ud800", "\udcff", "\U000e0041", "\ue000", "\u00ad"],
+     "\ud800", "\udcff", "\U000e0041", "\ue000", "\u00ad", "\u0378",
+     *map(chr, DEFAULT_IGNORABLE), *map(chr, DRAW_NOTHING)],
 )  # fmt: skip
 def test_such_characters_are_never_typed(character: str) -> None:
     """Controls, C1 too, what draws nothing or turns text, separators of lines, surrogates; not in a paste either."""

@@ -10,81 +10,69 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallylight.wire.text import _PLAIN, MARKS, _sanitise, _sanitise_again, is_ascii_id, middle, sanitise, width
+from tallylight.wire.text import (
+    _DRAWN,
+    _PLAIN,
+    MARKS,
+    _sanitise,
+    _sanitise_again,
+    hidden,
+    is_ascii_id,
+    middle,
+    sanitise,
+    width,
+)
 from tests.helpers import is_linear, least_seconds
 from tests.strategies import texts
 from tests.tables import each
-
-DEFAULT_IGNORABLE = [
-    0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0x200B, 0x2010),
-    *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0,
-    *range(0xFFF0, 0xFFF9), *range(0x1BCA0, 0x1BCA4),
-    *range(0x1D173, 0x1D17B), *range(0xE0000, 0xE1000),
-]  # fmt: skip
+from tests.wire.shown import DEFAULT_IGNORABLE, DRAW_NOTHING, ROWS
 
 
-@each(
-    ("dirty", "clean"),
-    [
-        ("plain text, 100%", "plain text, 100%"),
-        ("", ""),
-        ("a\tb\nc\r\nd\x0be\x0cf", "a b c  d e f"),
-        ("a\u2028b\u2029c\x85d", "a b c d"),
-        ("\x00\x07\x1b[31mred\x7f\x9b\x9c", "[31mred"),
-        ("user\u202egnp.exe", "usergnp.exe"),
-        ("\u2066a\u2067b\u2068c\u2069d\u061c\u200e\u200f", "abcd"),
-        ("z\u200be\u200cr\u200do\u2060\ufeff\u00ad\u034f", "zero"),
-        ("\u115f\u1160\u3164\uffa0\u180e", ""),
-        ("tag\U000e0041\U000e007f", "tag"),
-        ("\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f!",) * 2,
-        ("\U0001f3f4\U000e0067\U000e0062\U000e0073", "\U0001f3f4"),
-        ("\U0001f3f4" + "\U000e0061" * 9 + "\U000e007f", "\U0001f3f4"),
-        ("👩\U000e0067\U000e0062\U000e0073\U000e007f", "👩"),
-        ("می\u200cخواهم",) * 2,
-        ("می\u200c\u200cخواهم", "میخواهم"),
-        ("می\u200c", "می"),
-        ("\u200cمی a\u200cم م\u200ca", "می aم مa"),
-        ("می\u200c\u061cخ", "میخ"),
-        ("क्\u200cष",) * 2,
-        ("क\u200cष", "कष"),
-        ("a\ufe0fb\ufe0e", "ab"),
-        ("non\u00a0breaking\u3000wide\u2003em", "non breaking wide em"),
-        ("lone\ud800surrogate\udfff", "lonesurrogate"),
-        ("\ufdd0\uffff\U0010ffff", ""),
-        ("e\u0301", "é"),
-        ("e\u200b\u0301", "é"),
-        ("\u037e\u212a\u2126", ";KΩ"),
-        ("\u0301\u0302start", "start"),
-        ("👩\u200d💻", "👩\u200d💻"),
-        ("❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥"),
-        ("👩🏽\u200d💻", "👩🏽\u200d💻"),
-        ("1\ufe0f\u20e3", "1\ufe0f\u20e3"),
-        ("👩\u200d", "👩"),
-        ("\u200d👩", "👩"),
-        ("👩\u200dx", "👩x"),
-        ("❤\ufe0f\ufe0f", "❤\ufe0f"),
-        ("🇩🇪", "🇩🇪"),
-        ("✳ Claude Code", "✳ Claude Code"),
-        ("⠂ Fix", "⠂ Fix"),
-        ("שלום", "שלום"),
-        ("漢字", "漢字"),
-        ("{x}%s$(id)<b>#[fg=red]", "{x}%s$(id)<b>#[fg=red]"),
-    ],
-)
+@each(("dirty", "clean"), ROWS)
 def test_rules(dirty: str, clean: str) -> None:
     """What draws nothing or moves the cursor goes; what is text in any script, and an emoji's own joiners, stay."""
     assert sanitise(dirty) == clean
 
 
 def test_every_invisible_code_point_goes() -> None:
-    """No control, format character, surrogate, separator or default-ignorable code point of Unicode survives alone."""
-    bad = set(DEFAULT_IGNORABLE)
+    """
+    No control, format character, surrogate, separator, default-ignorable or blank code point of Unicode survives alone.
+    """
+    bad = {*DEFAULT_IGNORABLE, *DRAW_NOTHING}
     for code in range(sys.maxunicode + 1):
         if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
             bad.add(code)
     survivors = [hex(code) for code in sorted(bad) if sanitise(f"a{chr(code)}b") not in ("ab", "a b")]
 
     assert survivors == []
+
+
+@pytest.mark.slow
+def test_what_is_hidden_is_never_typed_nor_shown() -> None:
+    """Of every code point both say the same: what changes a text that is shown is refused in one that is typed."""
+    for code in range(0x20000):
+        text = f"a{chr(code)}b"
+        if chr(code).isprintable():
+            shown = unicodedata.normalize("NFC", text)
+            assert (hidden(text) == chr(code)) is (_sanitise(text, 9, 9) != shown), hex(code)
+        elif unicodedata.category(chr(code)) in ("Cn", "Co"):
+            assert _sanitise(text, 9, 9) in ("ab", "a b", "a�b", text), hex(code)
+
+
+@each(
+    ("text", "found"),
+    [
+        ("", ""), ("ls -la", ""), ("été ❤\ufe0f 1\ufe0f\u20e3 漢字 한글", ""),
+        ("हिन्दी ខ្មែរ မြန်မာ", ""), ("a\tb\n\u3000c", ""),
+        ("a\u2800b", "\u2800"), ("a\ufe0f", "\ufe0f"), ("\u0301a", "\u0301"), ("a \u0301", "\u0301"),
+        ("a\n\u20dd", "\u20dd"),
+        ("x\u3164y\u2800", "\u3164"), ("a\u034fb", "\u034f"), ("a\u1161", "\u1161"), ("\U0001107f", "\U0001107f"),
+        ("x\U000e0100", "\U000e0100"), ("a\n\u200bb\u2800", "\u200b"),
+    ],
+)  # fmt: skip
+def test_hidden(text: str, found: str) -> None:
+    """The first character that nobody could see is told, and nothing of a text that can be read."""
+    assert hidden(text) == found
 
 
 @each("letter", ["a", "é", "漢", "👩"])
@@ -179,6 +167,7 @@ def test_result_is_harmless(text: str) -> None:
     result = sanitise(text)
     result.encode("utf-8")
 
+    assert hidden(result) == ""
     assert unicodedata.is_normalized("NFC", result)
     for index, character in enumerate(result):
         if character == "\u200d":
@@ -186,6 +175,7 @@ def test_result_is_harmless(text: str) -> None:
         elif character != "\ufe0f":
             assert unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
             assert ord(character) not in DEFAULT_IGNORABLE
+            assert unicodedata.category(character) not in ("Cn", "Co") or _DRAWN.match(character)
 
 
 @given(st.text(alphabet=st.characters(min_codepoint=0x20, max_codepoint=0x7E), max_size=100))

@@ -25,6 +25,7 @@ from tallylight.evidence.fingerprint import fingerprint
 from tallylight.evidence.tail import read_tail
 from tallylight.model.dialog import Dialog
 from tallylight.model.status import Kind, Status
+from tallylight.wire.text import hidden
 
 #: Characters of one text.
 MAX_TEXT = 4096
@@ -99,9 +100,10 @@ def text_problem(text: str) -> Refusal | None:
         return Refusal("text", "there is nothing to type")
     if len(text) > MAX_TEXT:
         return Refusal("too-long", f"that is longer than {MAX_TEXT} characters; nothing was typed")
-    # Controls, C1 too; what draws nothing or turns the direction of text; surrogates; line and paragraph separators.
+    # Controls, C1 too; what turns the direction of text; surrogates; line and paragraph separators; what Unicode does
+    # not know. And what is printable by that rule but cannot be seen.
     bad = next((c for c in text if not c.isprintable() and c not in _LINES and c not in "\u00a0\u202f\u3000"), "")
-    if bad:
+    if bad := bad or hidden(text):
         return Refusal("text", f"U+{ord(bad):04X} is a character that cannot be typed; nothing was typed")
     return None
 

@@ -5,7 +5,8 @@ In: any string, lone surrogates included. Out: one line in NFC with no control, 
 character, no stack of combining marks, and no more cells or graphemes than asked for. It never raises, takes linear
 time, and `sanitise(sanitise(s)) == sanitise(s)`.
 
-Every codec calls `sanitise` after its last decoding step, and every surface calls it again where it draws.
+Every codec calls `sanitise` after its last decoding step, and every surface calls it again where it draws. Of a text
+that is to be typed `hidden` says what in it nobody could see.
 """
 
 from __future__ import annotations
@@ -24,13 +25,46 @@ JOINED = 4
 
 #: What separates words but is not a plain space becomes one.
 _SPACES = "\t\n\v\f\r\x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+#: And so does what is blank by its name, in cells of its own: of Braille, Egyptian and musical signs.
+_BLANKS = "\u2800\U00013441\U00013442\U0001d159"
 #: Categories Cc, Cf, Cs, default-ignorable characters (UAX #44) and noncharacters. A test compares this with Unicode.
-_INVISIBLE = (
+_IGNORABLE = (
     "\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
     "\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff" + "".join([chr(plane << 16 | 0xFFFE) + chr(plane << 16 | 0xFFFF) for plane in range(17)])
 )
+#: Marks and signs that only change how others are drawn or joined, and draw nothing themselves: the invisible stackers
+#: and number joiners (Indic_Syllabic_Category, https://www.unicode.org/Public/UCD/latest/ucd/IndicSyllabicCategory.txt),
+#: and by their names in the charts the Tifinagh joiner, the Egyptian, Khitan, Duployan and SignWriting modifiers, and
+#: the place of an object.
+_MODIFIERS = (
+    "\u1039\u17d2\u1a60\u1bab\u2d7f\uaaf6\ufffc\U00010a3f\U0001107f\U00011133\U000113d0\U0001193e\U00011a47\U00011a99"
+    "\U00011d45\U00011d97\U00011f42\U00013440\U00013447-\U00013455\U00016fe4\U0001bc9d\U0001da9b-\U0001da9f"
+    "\U0001daa1-\U0001daaf"
+)
+#: Of these, what is spelling between two letters of a script in use: Burmese, Khmer, Tai Tham, Sundanese, Tifinagh,
+#: Meetei, Chakma.
+_STACKERS = {
+    "\u1039": "[\u1000-\u1038\u103a-\u109f\ua9e0-\ua9fe\uaa60-\uaa7f]",
+    "\u17d2": "[\u1780-\u17b3\u17b6-\u17d1]",
+    "\u1a60": "[\u1a20-\u1a5e\u1a61-\u1a7c]",
+    "\u1bab": "[\u1b80-\u1baa\u1bac-\u1bbf]",
+    "\u2d7f": "[\u2d30-\u2d67]",
+    "\uaaf6": "[\uaae0-\uaaf5\uabc0-\uabea]",
+    "\U00011133": "[\U00011100-\U00011132]",
+}
+#: Vowels and finals of Hangul syllables, which take no room of their own, and what they may stand behind.
+_JAMO = "\u1161-\u11ff\ud7b0-\ud7fb"
+_BEFORE_JAMO = re.compile("[\u1100-\u115e\ua960-\ua97c\uac00-\ud7a3]")
+#: Of the code points that Unicode gives to nobody, those that a font draws all the same: the signs of Nerd Fonts, which
+#: kitty and WezTerm bring along (https://github.com/ryanoasis/nerd-fonts/wiki/Glyph-Sets-and-Code-Points), and emoji to
+#: come (Extended_Pictographic). Nobody knows what the others draw, if anything.
+_DRAWN = re.compile(
+    "[\ue000-\ue00a\ue0a0-\ue0d7\ue200-\ue2a9\ue300-\ue3e3\ue5fa-\ue8ef\uea60-\uec1e\ued00-\uf533\U000f0001-\U000f1af0"
+    "\U0001f000-\U0001faff\U0001fc00-\U0001fffd]"
+)
+_UNKNOWN = "\ufffd"
 #: What may carry VS16 and be joined by ZWJ: Extended_Pictographic, roughly; the standard library has no table of it.
 _PICTOGRAPH = (
     "[©®‼⁉™ℹ\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u25ff\u2600-\u27bf\u2934\u2935\u2b00-\u2bff〰〽㊗㊙"
@@ -47,7 +81,8 @@ _VIRAMA = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0c4d\u0ccd\u0d4d"
 _INDIC = "\u0905-\u0939\u0985-\u09b9\u0a05-\u0a39\u0a85-\u0ab9\u0b05-\u0b39\u0c05-\u0c39\u0c85-\u0cb9\u0d05-\u0d3a"
 _ZWNJ = "\u200c"
 _JOINER = f"(?<=[{_ARABIC}]){_ZWNJ}(?=[{_ARABIC}])|(?<=[{_VIRAMA}]){_ZWNJ}(?=[{_INDIC}])"
-_SPACE = re.compile(f"[{_SPACES}]")
+_SPACE = re.compile(f"[{_SPACES}{_BLANKS}]")
+_BLANK = re.compile(f"[{_BLANKS}]")
 #: The most code points one grapheme of our own output has, so that cutting the input never cuts it again.
 _LONGEST = JOINED * 4 + MARKS
 #: Longer text is not remembered: the cache stays under a megabyte or two.
@@ -56,7 +91,7 @@ _CACHED = 512
 #: holds each of them to the rules.
 _PLAIN = re.compile(
     "[ -~\u00ae-\u02ff\u0400-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u232b-\u23e8"
-    "\u2460-\u25fc\u270c-\u2727\u2729-\u274b\u2758-\u2794\u27c0-\u2adb]*"
+    "\u2460-\u25fc\u270c-\u2727\u2729-\u274b\u2758-\u2794\u27c0-\u27ff\u2801-\u2adb]*"
 )
 _LINE_ENDS = re.compile(r"\s*[\n\r]+\s*")
 _ASCII_ID = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,31}")
@@ -64,8 +99,8 @@ _ASCII_ID = re.compile(r"[A-Za-z0-9._][A-Za-z0-9._-]{0,31}")
 
 @functools.cache
 def _stripped() -> re.Pattern[str]:
-    """What `_keep_emoji` decides about; compiled when a text needs it, which is more than all else at the start."""
-    return re.compile(f"({_EMOJI_SEQUENCE}|{_JOINER})|[{_INVISIBLE}]+")
+    """What `_kept` decides about; compiled when a text needs it, which is more than all else at the start."""
+    return re.compile(f"({_EMOJI_SEQUENCE}|{_JOINER})|[{_IGNORABLE}{_MODIFIERS}{_JAMO}]+")
 
 
 @functools.cache
@@ -77,9 +112,9 @@ def sanitise(text: str, *, cells: int = CELLS, graphemes: int = GRAPHEMES) -> st
     """
     Make *text* harmless, at most *cells* wide and *graphemes* long.
 
-    Line breaks, tabs and odd spaces become a space; everything else that draws nothing goes. ZWJ, VS16 and tags stay
-    inside emoji, and ZWNJ between letters that it keeps from joining. What is over a cap is cut off, without an
-    ellipsis.
+    Line breaks, tabs, odd spaces and blanks become a space; everything else that draws nothing goes, and what nobody
+    knows how to draw becomes `�`. ZWJ, VS16 and tags stay inside emoji, and ZWNJ between letters that it keeps from
+    joining. What is over a cap is cut off, without an ellipsis.
     """
     most = min(cells, graphemes)
     if text.isascii() and text[:most].isprintable():
@@ -134,6 +169,24 @@ def middle(text: str, cells: int) -> str:
     return sanitise(f"{head.rstrip()}…{''.join(reversed(tail)).lstrip()}", cells=cells)
 
 
+def hidden(text: str) -> str:
+    """
+    The first character of *text* that nobody could see on a screen, which `sanitise` would take out; or nothing.
+
+    Spaces of every kind and line ends may stand in it.
+    """
+    if text.isascii():
+        return ""
+    found = [(match.start(), match[0]) for match in _BLANK.finditer(text)]
+    for match in _stripped().finditer(text):
+        kept = _kept(match)
+        gone = [(at, char) for at, char in enumerate(match[0], match.start()) if char not in kept]
+        found += [(at, char) for at, char in gone if not char.isspace()][:1]
+    alone = (at for at, char in enumerate(text) if _is_mark(char) and (not at or text[at - 1].isspace()))
+    found += [(at, text[at]) for at in alone][:1]
+    return min(found)[1] if found else ""
+
+
 def is_ascii_id(text: str) -> bool:
     """
     Whether *text* can name an agent: 1 to 32 of `A-Z a-z 0-9 . _ -`, the first not `-`.
@@ -144,18 +197,43 @@ def is_ascii_id(text: str) -> bool:
 
 
 def _strip(text: str) -> str:
-    return _stripped().sub(_keep_emoji, _SPACE.sub(" ", text))
+    text = _stripped().sub(_kept, _SPACE.sub(" ", text))
+    return text if text.isprintable() else "".join([char if _is_known(char) else _UNKNOWN for char in text])
 
 
-def _keep_emoji(match: re.Match[str]) -> str:
-    return match[1] or ""
+def _kept(match: re.Match[str]) -> str:
+    """What stays of an emoji, or of a run of characters that draw nothing by themselves."""
+    if match[1]:
+        return match[1]
+    run, text = match[0], match.string
+    if letters := _STACKERS.get(run):
+        around = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+        return run if all(re.match(letters, char) for char in around) else ""
+    # Behind the beginning of a syllable its other parts stay.
+    begins = _BEFORE_JAMO.match(text, match.start() - 1) if match.start() else None
+    return _not_jamo().sub("", run) if begins else ""
+
+
+@functools.cache
+def _not_jamo() -> re.Pattern[str]:
+    return re.compile(f"[^{_JAMO}]")
+
+
+def _is_known(char: str) -> bool:
+    """Whether Unicode says what *char* is, or a font that everybody has draws it."""
+    return char.isprintable() or unicodedata.category(char) not in ("Cn", "Co") or _DRAWN.match(char) is not None
+
+
+def _is_mark(char: str) -> bool:
+    """Whether *char* is drawn onto the one before it."""
+    return char >= "\u0300" and unicodedata.category(char) in ("Mn", "Me")
 
 
 def _cap(text: str, cells: int, graphemes: int, most_marks: int) -> str:
     if text.isascii():
         return text[: min(cells, graphemes)]
     kept: list[str] = []
-    # A mark with nothing before it would sit on whatever is drawn to the left of us.
+    # A mark with nothing before it would sit on whatever is drawn to the left of us, and one behind a blank on that.
     marks = most_marks
     for cluster in _clusters().findall(text):
         wide = _width(cluster)
@@ -169,7 +247,7 @@ def _cap(text: str, cells: int, graphemes: int, most_marks: int) -> str:
         if cells < 0 or graphemes < 0:
             break
         kept.append(cluster)
-        marks = 0
+        marks = most_marks if cluster == " " else 0
     while kept and kept[-1] == _ZWNJ:
         kept.pop()
     return "".join(kept)

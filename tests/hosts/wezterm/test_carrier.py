@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 from hypothesis import given
@@ -16,6 +17,7 @@ from tallylight.wire import osc1338, text
 from tests.helpers import Vector, vector_params
 from tests.hosts.wezterm.fake import Fake
 from tests.tables import each
+from tests.wire.shown import ROWS
 
 FAKE = Fake()
 CARRIER = FAKE.require("tallylight.wire.carrier")
@@ -135,7 +137,7 @@ def test_words() -> None:
         assert WORDS.stripe(status.value) == lights.stripe(status)
 
 
-@given(st.text(max_size=60), st.integers(1, 40))
+@given(st.text(st.characters(exclude_categories=["Cn"]), max_size=60), st.integers(1, 40))
 def test_sanitised(value: str, cells: int) -> None:
     """Nothing that Python would strip is left, and no more cells than asked for, whatever the text."""
     value = value.encode("utf-8", "replace").decode()
@@ -153,16 +155,37 @@ def test_long_text(value: str) -> None:
     assert len(out) <= 10
 
 
+@each(("dirty", "clean"), ROWS)
+def test_shown(dirty: str, clean: str) -> None:
+    """The same is shown as by Python, but for what is composed or joined in one sign."""
+    try:
+        dirty.encode()
+    except UnicodeEncodeError:
+        return
+    if "\u200d" in clean or "\u0378" in dirty:
+        return
+    assert unicodedata.normalize("NFC", TEXT.sanitise(dirty)) == "".join(c for c in clean if not is_joiner(c))
+
+
+def is_joiner(char: str) -> bool:
+    """Whether Lua leaves it out of an emoji or a word."""
+    return char in "\u200c\ufe0f" or 0xE0020 <= ord(char) <= 0xE007F
+
+
 def test_every_invisible_character() -> None:
-    """Every code point that Python strips or turns into a space, Lua does too."""
+    """Every code point that Python strips, turns into a space or does not know, Lua does too."""
     half = FAKE.lua.eval("function(sanitise, point) return sanitise('a' .. utf8.char(point) .. 'b') end")
     for point in [
         *range(0x20),
         *range(0x7F, 0x3400),
         *range(0xA000, 0xAC00),
+        *range(0xD7B0, 0xD800),
         *range(0xE000, 0x20000),
+        *range(0x40000, 0x110000, 0x100),
         *range(0xE0000, 0xE1000),
+        *range(0xF0000, 0xF2000),
     ]:
         out = text._strip("a" + chr(point) + "b")
-        if len(out) == 2 or " " in out:
+        is_unknown = "\ufffd" in out and unicodedata.category(chr(point)) == "Co"
+        if len(out) == 2 or " " in out or is_unknown:
             assert half(TEXT.sanitise, point) == out, hex(point)

@@ -1,8 +1,9 @@
 --- Text from programs, made harmless to show: one line without controls, bidirectional or other invisible characters,
 --- without stacks of combining marks, and not longer than asked for.
 ---
---- The rules are those of `text.py`, but for two things Lua has no tables for: nothing is composed (NFC), and an emoji
---- joined from several loses its joiners and is drawn as several. Pure; never raises; linear in the length.
+--- The rules are those of `text.py`, but for three things Lua has no tables for: nothing is composed (NFC), an emoji
+--- joined from several loses its joiners and is drawn as several, and what Unicode has not assigned in the planes of
+--- scripts and emoji stays. Pure; never raises; linear in the length.
 
 local M = {}
 
@@ -21,7 +22,10 @@ local SPACES = {
   { 0x2028, 0x2029 },
   { 0x202F, 0x202F },
   { 0x205F, 0x205F },
+  { 0x2800, 0x2800 },
   { 0x3000, 0x3000 },
+  { 0x13441, 0x13442 },
+  { 0x1D159, 0x1D159 },
 }
 local INVISIBLE = {
   { 0x00, 0x1F },
@@ -34,25 +38,74 @@ local INVISIBLE = {
   { 0x70F, 0x70F },
   { 0x890, 0x891 },
   { 0x8E2, 0x8E2 },
-  { 0x115F, 0x1160 },
+  { 0x1039, 0x1039 },
+  { 0x115F, 0x11FF },
   { 0x17B4, 0x17B5 },
+  { 0x17D2, 0x17D2 },
   { 0x180B, 0x180F },
+  { 0x1A60, 0x1A60 },
+  { 0x1BAB, 0x1BAB },
   { 0x200B, 0x200F },
   { 0x202A, 0x202E },
   { 0x2060, 0x206F },
+  { 0x2D7F, 0x2D7F },
   { 0x3164, 0x3164 },
+  { 0xAAF6, 0xAAF6 },
+  { 0xD7B0, 0xD7FB },
   { 0xD800, 0xDFFF },
   { 0xFDD0, 0xFDEF },
   { 0xFE00, 0xFE0F },
   { 0xFEFF, 0xFEFF },
   { 0xFFA0, 0xFFA0 },
-  { 0xFFF0, 0xFFFB },
+  { 0xFFF0, 0xFFFC },
+  { 0x10A3F, 0x10A3F },
+  { 0x1107F, 0x1107F },
   { 0x110BD, 0x110BD },
   { 0x110CD, 0x110CD },
-  { 0x13430, 0x1343F },
+  { 0x11133, 0x11133 },
+  { 0x113D0, 0x113D0 },
+  { 0x1193E, 0x1193E },
+  { 0x11A47, 0x11A47 },
+  { 0x11A99, 0x11A99 },
+  { 0x11D45, 0x11D45 },
+  { 0x11D97, 0x11D97 },
+  { 0x11F42, 0x11F42 },
+  { 0x13430, 0x13440 },
+  { 0x13447, 0x13455 },
+  { 0x16FE4, 0x16FE4 },
+  { 0x1BC9D, 0x1BC9D },
   { 0x1BCA0, 0x1BCA3 },
   { 0x1D173, 0x1D17A },
+  { 0x1DA9B, 0x1DA9F },
+  { 0x1DAA1, 0x1DAAF },
   { 0xE0000, 0xE0FFF },
+}
+--- Of these, what is spelling between two letters of its script, and those letters.
+local STACKERS = {
+  [0x1039] = { { 0x1000, 0x1038 }, { 0x103A, 0x109F }, { 0xA9E0, 0xA9FE }, { 0xAA60, 0xAA7F } },
+  [0x17D2] = { { 0x1780, 0x17B3 }, { 0x17B6, 0x17D1 } },
+  [0x1A60] = { { 0x1A20, 0x1A5E }, { 0x1A61, 0x1A7C } },
+  [0x1BAB] = { { 0x1B80, 0x1BAA }, { 0x1BAC, 0x1BBF } },
+  [0x2D7F] = { { 0x2D30, 0x2D67 } },
+  [0xAAF6] = { { 0xAAE0, 0xAAF5 }, { 0xABC0, 0xABEA } },
+  [0x11133] = { { 0x11100, 0x11132 } },
+}
+--- Vowels and finals of Hangul syllables, and what they may stand behind.
+local JAMO = { { 0x1161, 0x11FF }, { 0xD7B0, 0xD7FB } }
+local BEFORE_JAMO = { { 0x1100, 0x115E }, { 0xA960, 0xA97C }, { 0xAC00, 0xD7A3 } }
+--- Of private use and not assigned, but for the signs of Nerd Fonts, which WezTerm brings along: nobody knows what they
+--- draw, if anything.
+local UNKNOWN = {
+  { 0xE00B, 0xE09F },
+  { 0xE0D8, 0xE1FF },
+  { 0xE2AA, 0xE2FF },
+  { 0xE3E4, 0xE5F9 },
+  { 0xE8F0, 0xEA5F },
+  { 0xEC1F, 0xECFF },
+  { 0xF534, 0xF8FF },
+  { 0x40000, 0xDFFFF },
+  { 0xE1000, 0xF0000 },
+  { 0xF1AF1, 0x10FFFF },
 }
 --- The blocks of combining marks: what is stacked on a base in abuse.
 local MARKS = {
@@ -142,6 +195,21 @@ local function width_of(point)
   return is_in(point, WIDE) and 2 or 1
 end
 
+--- Whether *point*, which draws nothing by itself, is spelling: *before* is the letter that it follows, *left* and
+--- *right* what it stands between.
+---@param point integer
+---@param before integer
+---@param left integer|nil
+---@param right integer|nil
+---@return boolean
+local function is_spelling(point, before, left, right)
+  local letters = STACKERS[point]
+  if letters then
+    return is_in(left or 0, letters) and is_in(right or 0, letters)
+  end
+  return is_in(point, JAMO) and is_in(before, BEFORE_JAMO)
+end
+
 --- The longest start of at most *most* bytes that does not end within a character.
 ---@param value string
 ---@param most integer
@@ -172,23 +240,28 @@ function M.sanitise(value, cells)
   if not utf8.len(value) then
     value = value:gsub('[\128-\255]', '')
   end
+  local points = {}
+  for _, point in utf8.codes(value) do
+    points[#points + 1] = is_in(point, SPACES) and 0x20 or point
+  end
   local kept = {}
   local marks = M.MARKS
-  for _, point in utf8.codes(value) do
-    if is_in(point, SPACES) then
-      point = 0x20
-    end
-    if not is_in(point, INVISIBLE) and point & 0xFFFE ~= 0xFFFE then
+  --- What stands before a run of what draws nothing.
+  local before = 0
+  for index, point in ipairs(points) do
+    local is_hidden = is_in(point, INVISIBLE) or point & 0xFFFE == 0xFFFE
+    if not is_hidden or is_spelling(point, before, points[index - 1], points[index + 1]) then
       local wide = width_of(point)
       cells = cells - wide
-      marks = wide == 0 and marks + 1 or 0
+      marks = point == 0x20 and M.MARKS or wide == 0 and marks + 1 or 0
       if cells < 0 then
         break
       end
       if marks <= M.MARKS then
-        kept[#kept + 1] = utf8.char(point)
+        kept[#kept + 1] = utf8.char(is_in(point, UNKNOWN) and 0xFFFD or point)
       end
     end
+    before = is_hidden and before or point
   end
   return table.concat(kept)
 end

@@ -165,6 +165,13 @@ def test_other_hosts_and_origins_are_refused(
     assert served.panes.typed == {}
 
 
+@each(("address", "status"), [("", 422), (" ", 404), ("\t", 404), ("7", 404)])
+@each("path", ["session", "buffer", "question"])
+def test_an_empty_address_is_no_session(client: TestClient, path: str, address: str, status: int) -> None:
+    """It never means another one, such as the neediest."""
+    assert client.get(f"/api/v1/{path}", params={"address": address}).status_code == status
+
+
 def test_a_large_body_is_refused(client: TestClient, served: Served) -> None:
     """A body over the limit is refused, whether it says its length or not; one at the limit is read."""
 

@@ -38,7 +38,9 @@ def words_of(given: Given) -> tuple[str, ...]:
 
 
 def given_of(words: Sequence[str]) -> Given | None:
-    """What *words*, those of `words_of`, ask to be typed; None if they are something else."""
+    """What *words*, those of `words_of`, ask to be typed; None if they are something else, or name no pane."""
+    if not "".join(words[1:2]).strip():
+        return None
     match words:
         case ["answer", pane, pid, start, fingerprint, number] if _are_numbers(pid, start, number):
             return Answer(pane, int(pid), int(start), fingerprint, int(number))

@@ -30,7 +30,7 @@ from tallylight.model.errors import TallyError
 from tallylight.recordings import check, draft, scoring, sightings
 from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.decoder import Problem, RecordingError, decode
-from tallylight.snapshot.addresses import Found, pick, read_panes
+from tallylight.snapshot.addresses import NAMED, Found, add_pane, pick, read_panes
 from tallylight.ui import colours
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
@@ -79,7 +79,7 @@ def make_parser() -> Parser:
             help=f"a time in the one recording at which it {what}, a file with such a screen (`-`: standard input), or "
             "`now`: so it does in the pane",
         )
-    new.add_argument("--pane", help="watch this pane now: 3, 'tmux 2' or kitty-4711:3, as `tally status` lists it")
+    add_pane(new, "--pane", help_=f"watch this pane now: {NAMED}")
     new.add_argument(
         "--seconds", type=_seconds, default=20.0, help="how long to watch it; Ctrl-C ends that sooner (default: 20)"
     )

@@ -21,7 +21,7 @@ from tallylight.hosts.detached.pane import names_pane
 from tallylight.hosts.machines import commands
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
-from tallylight.snapshot.addresses import Found, pick, read_panes
+from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
 from tallylight.snapshot.requests import Request
 
@@ -38,10 +38,9 @@ def make_parser() -> Parser:
         },
         codes={0: "it was left again, or brought to the front", 1: "no such pane, or it cannot be reached"},
     )
-    parser.add_argument(
-        "pane",
-        metavar="PANE",
-        help="one of this machine, 'tmux 2', or of another, devbox/sessions-7:tmux/1867/%%2, as `tally status` says",
+    add_pane(
+        parser,
+        help_="one of this machine, 'tmux 2', or of another, devbox/sessions-7:tmux/1867/%%2, as `tally status` says",
     )
     parser.add_argument(
         "--hold", action="store_true", help="where it fails, wait for Enter, so that a tab of its own stays"

@@ -6,6 +6,7 @@ Each command is shown before anything is done, and nothing is forced; `actions.f
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -43,7 +44,12 @@ def make_parser() -> Parser:
         },
     )
     parser.add_argument(
-        "directory", metavar="DIRECTORY", nargs="?", default=".", help="the worktree; by default this one"
+        "directory",
+        metavar="DIRECTORY",
+        nargs="?",
+        type=_directory,
+        default=".",
+        help="the worktree; by default this one",
     )
     way = parser.add_mutually_exclusive_group(required=True)
     way.add_argument(
@@ -55,6 +61,12 @@ def make_parser() -> Parser:
     parser.add_argument("--dry-run", action="store_true", help="print the commands and do nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON object; it needs --yes or --dry-run")
     return parser
+
+
+def _directory(word: str) -> str:
+    if not word.strip():
+        raise argparse.ArgumentTypeError("the directory is empty; name one, or give none for this one")
+    return word
 
 
 def main(argv: list[str]) -> int:

@@ -61,9 +61,9 @@ def panes_of(mirror: Mirror) -> Panes:
     return Panes(in_order(panes, time.time()), hosts, machines=_machines(mirror), troubles=gone)
 
 
-def mark(verb: str, wanted: str, minutes: float | None, told: Callable[[Pane], str]) -> int:
+def mark(verb: str, wanted: str | None, minutes: float | None, told: Callable[[Pane], str]) -> int:
     """Ask the machine of the pane *wanted* for a mark, wait until it shows it, and say what it came to."""
-    if not wanted:
+    if wanted is None:
         raise TallyError("name a pane as `tally status --broker` lists it")
     fleet = subscriber()
     _read(fleet)

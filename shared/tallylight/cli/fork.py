@@ -51,7 +51,7 @@ def make_parser(verb: Verb = Verb.FORK) -> Parser:
         },
         codes={1: "refused, failed, or you said no"},
     )
-    add_pane(parser)
+    add_pane(parser, nargs="?")
     parser.add_argument("--dry-run", action="store_true", help="print the exact argument list and start nothing")
     parser.add_argument("--json", action="store_true", help="print the same as one JSON object and start nothing")
     parser.add_argument("--here", action="store_true", help="ask, and start it, in this terminal")
@@ -76,7 +76,7 @@ def main(argv: list[str], verb: Verb = Verb.FORK) -> int:
     agents, problems = agent_files.load_agents(os.environ)
     for problem in (*panes.problems, *problems):
         sys.stderr.write(f"tally {verb}: {clean(str(problem))}\n")
-    if not panes.panes and not options.pane:
+    if not panes.panes and options.pane is None:
         raise TallyError(nothing(panes))
     found = pick(panes, options.pane, os.environ)
     here = plan = fork.act(verb, found.pane, agents)

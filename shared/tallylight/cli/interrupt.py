@@ -6,6 +6,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.say import Interrupt
 from tallylight.cli.parser import Parser
 from tallylight.cli.send import CODES, reached, tell
+from tallylight.snapshot.addresses import add_pane
 
 
 def make_parser() -> Parser:
@@ -17,7 +18,7 @@ def make_parser() -> Parser:
         examples={"tally interrupt 3": "stop the turn that runs in pane 3"},
         codes={**CODES, 0: "its key was pressed"},
     )
-    parser.add_argument("pane", metavar="PANE", help="3, 'tmux 2' or kitty-4711:3, as `tally status` lists it")
+    add_pane(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 

@@ -61,7 +61,7 @@ def _add_scope(parser: Parser) -> None:
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument("--project", metavar="NAME", help="the project of that name, in every tab")
     scope.add_argument("--all", action="store_true", help="everything")
-    add_pane(parser)
+    add_pane(parser, nargs="?")
 
 
 def main(argv: list[str]) -> int:

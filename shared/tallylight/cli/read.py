@@ -21,7 +21,7 @@ from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.script_messages import Rows
 from tallylight.hosts.scripting import Reach, id_of
 from tallylight.model.status import Status
-from tallylight.snapshot.addresses import Found, pick, read_panes
+from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.wire.text import sanitise
 
 #: Of one row or label that is printed, in cells.
@@ -46,7 +46,7 @@ def make_parser() -> Parser:
             REFUSED: "a rule refused it; the message names the rule",
         },
     )
-    parser.add_argument("pane", metavar="PANE", help="3, 'tmux 2' or kitty-4711:3, as `tally status` lists it")
+    add_pane(parser)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--screen", action="store_true", help="the rows of its screen as they are now")
     which.add_argument("--reply", action="store_true", help="the first lines of its last reply, as one line")

@@ -24,7 +24,7 @@ from tallylight.config.config_file import load_config
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.scripting import Reach, read_id
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.addresses import Found, pick, read_panes
+from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 
 CODES: dict[int | str, str] = {
     0: "it was typed",
@@ -48,7 +48,7 @@ def make_parser() -> Parser:
         },
         codes=CODES,
     )
-    parser.add_argument("pane", metavar="PANE", help="3, 'tmux 2' or kitty-4711:3, as `tally status` lists it")
+    add_pane(parser)
     parser.add_argument("text", metavar="TEXT", nargs="?", help=f"at most {MAX_TEXT} characters; -: standard input")
     parser.add_argument("--answer", metavar="N", type=int, help="choose the answer of this number")
     parser.add_argument("--to", metavar="ID", default="", help="the question that is meant, as `tally read` names it")

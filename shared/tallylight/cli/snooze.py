@@ -42,7 +42,7 @@ def make_parser() -> Parser:
         },
         codes={1: "no such pane, it does not need you, or its terminal did not do it"},
     )
-    add_pane(parser)
+    add_pane(parser, nargs="?")
     _add_broker(parser)
     parser.add_argument(
         "minutes", nargs="?", type=_minutes, metavar="MINUTES", help="how long; 0 ends it; 15 unless configured"
@@ -102,7 +102,7 @@ def make_marker(verb: str) -> Parser:
         examples={f"tally {verb}": "this pane, else the neediest", f"tally {verb} 3": "pane 3"},
         codes={1: "no such pane, or its terminal did not do it"},
     )
-    add_pane(parser)
+    add_pane(parser, nargs="?")
     if verb == "seen":
         _add_broker(parser)
     return parser
@@ -129,10 +129,10 @@ def _minutes(text: str) -> float:
     return minutes
 
 
-def find(wanted: str) -> Found | None:
+def find(wanted: str | None) -> Found | None:
     """The pane that *wanted* names; None, and a line that says so, if there is no pane at all."""
     panes = read_panes(os.environ)
-    if not panes.panes and not wanted:
+    if not panes.panes and wanted is None:
         sys.stdout.write(f"{nothing(panes)}\n")
         return None
     return pick(panes, wanted, os.environ)

@@ -22,7 +22,7 @@ from tallylight.cli.output import GAP, Output, clean, status_words
 from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
 from tallylight.model.status import URGENCY, Status
-from tallylight.snapshot.addresses import Found, Panes, own_place, pick
+from tallylight.snapshot.addresses import NAMED, Found, Panes, add_pane, own_place, pick
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
@@ -60,12 +60,7 @@ def make_parser() -> Parser:
             TIMED_OUT: "the timeout passed",
         },
     )
-    parser.add_argument(
-        "pane",
-        nargs="*",
-        metavar="PANE",
-        help="3 or kitty-4711:3, as `tally status` lists it; by default every agent but the one in this pane",
-    )
+    add_pane(parser, nargs="*", help_=f"{NAMED}; by default every agent but the one in this pane")
     parser.add_argument(
         "--for",
         dest="wanted",

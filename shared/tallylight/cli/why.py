@@ -36,7 +36,7 @@ def make_parser() -> Parser:
         },
         codes={1: "no such pane, or nothing to explain"},
     )
-    add_pane(parser)
+    add_pane(parser, nargs="?")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_color()
     return parser
@@ -49,7 +49,7 @@ def main(argv: list[str]) -> int:
     for problem in panes.problems:
         sys.stderr.write(f"tally why: {clean(str(problem))}\n")
     output = Output.to(sys.stdout, colours.chosen(os.environ, options.color))
-    if not panes.panes and not options.pane:
+    if not panes.panes and options.pane is None:
         output.line(nothing(panes))
         return 1
     found = pick(panes, options.pane, os.environ)

@@ -16,6 +16,11 @@ from tallylight.snapshot.rows import is_lit, need
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotError
 
+#: How a person names a pane.
+NAMED = "3, 'tmux 2' or kitty-4711:3, as `tally status` lists it"
+#: A word with nothing in it is what a script has whose own command failed: it means no pane, and never the neediest.
+EMPTY = "the pane is empty; name one that `tally status` lists"
+
 
 class NoPaneError(TallyError):
     """There is no pane of the name *wanted*, or more than one."""
@@ -100,15 +105,16 @@ def labelled(panes: Iterable[Found], labels: Labels) -> tuple[Found, ...]:
     return tuple(attributes.evolve(found, label=labels.of(found.host, found.pane)) for found in panes)
 
 
-def add_pane(parser: argparse.ArgumentParser) -> None:
-    """Let a command name a pane, as `pick` takes it."""
-    parser.add_argument(
-        "pane",
-        nargs="?",
-        default="",
-        metavar="PANE",
-        help="3, 'tmux 2' or kitty-4711:3, as `tally status` lists it; by default this one, else the neediest",
-    )
+def add_pane(parser: argparse.ArgumentParser, name: str = "pane", nargs: str | None = None, help_: str = "") -> None:
+    """Let a command name a pane, as `pick` takes it, by the argument or the option *name*."""
+    default = "; by default this one, else the neediest" if nargs == "?" else ""
+    parser.add_argument(name, nargs=nargs, type=_named, metavar="PANE", help=help_ or f"{NAMED}{default}")
+
+
+def _named(word: str) -> str:
+    if not word.strip():
+        raise argparse.ArgumentTypeError(EMPTY)
+    return word
 
 
 def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
@@ -129,24 +135,26 @@ def own_place(environ: Mapping[str, str]) -> tuple[str, str]:
     return (f"wezterm-{pid}", environ.get("WEZTERM_PANE", "")) if pid.isdigit() else ("", "")
 
 
-def pick(panes: Panes, wanted: str, environ: Mapping[str, str]) -> Found:
+def pick(panes: Panes, wanted: str | None, environ: Mapping[str, str]) -> Found:
     """
-    Find the pane that *wanted* names in any of its `spellings`. Nothing: the pane we are in, else the neediest.
+    Find the pane that *wanted* names in any of its `spellings`. None: the pane we are in, else the neediest.
 
     A name that panes of several hosts have means the one of the host we are in.
     """
     here, pane = own_place(environ)
-    if not wanted:
+    if wanted is None:
         own = f"{here}:{pane}"
         lit = [found for found in panes.panes if found.is_lit]
         candidates = [found for found in panes.panes if found.address == own] or lit[:1] or list(panes.panes[:1])
+    elif not (wanted := " ".join(wanted.split())):
+        raise NoPaneError(wanted, EMPTY)
     else:
-        wanted = " ".join(wanted.split())
         candidates = [f for f in panes.panes if wanted == f.pane.id or wanted in spellings(f.host, f.pane.id)]
         if len(candidates) > 1:
             candidates = [found for found in candidates if found.host == here] or candidates
     if not candidates:
-        raise NoPaneError(wanted, f"there is no pane {wanted!r}; `tally status --all` lists them")
+        named = "" if wanted is None else f" {wanted!r}"
+        raise NoPaneError(wanted or "", f"there is no pane{named}; `tally status --all` lists them")
     if len(candidates) > 1:
-        raise NoPaneError(wanted, f"several panes are {wanted}: {', '.join(found.name for found in candidates)}")
+        raise NoPaneError(wanted or "", f"several panes are {wanted}: {', '.join(found.name for found in candidates)}")
     return candidates[0]

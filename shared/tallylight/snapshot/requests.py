@@ -34,6 +34,8 @@ VERSION = 1
 #: `focus` PANE; `jump` with the options of `tally jump`; `snooze` PANE [MINUTES]; `unread` PANE; `seen` PANE; `mute`
 #: [PANE] with the words of `tracker.mutes.asked`.
 VERBS = ("focus", "jump", "snooze", "unread", "seen", "mute")
+#: Of these, what may be asked without a pane.
+_FOR_ALL = ("jump", "mute")
 MAX_WAITING = 64
 #: Of one file.
 MAX_BYTES = 4096
@@ -70,6 +72,8 @@ class Request:
         if verb not in VERBS or not isinstance(args, list) or len(args) > MAX_ARGS:
             return None
         if not all(values.exact(text, MAX_TEXT) is not None for text in (pane, *args)):
+            return None
+        if not str(pane).strip() and verb not in _FOR_ALL:
             return None
         return cls(str(verb), str(pane), tuple(args))
 

@@ -1,0 +1,104 @@
+"""A pane that a script left empty, because its own command failed: no verb takes it for another one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tallylight.actions.given import given_of
+from tallylight.cli.main import VERBS, main
+from tallylight.hosts.machines.messages import VERBS as ASKED
+from tallylight.hosts.machines.messages import Ask, decode
+from tallylight.model.errors import TallyError
+from tallylight.snapshot.addresses import EMPTY, Panes, pick
+from tallylight.snapshot.requests import Request, Spool
+from tallylight.snapshot.schema import Snapshot
+from tests.cli.panes import SHELL, WAITING, publish
+from tests.cli.test_help import parsers
+from tests.tables import each
+
+BLANKS = ("", " ", "\t", "\n", "\u3000", " \u00a0 ")
+#: What the verbs want beside a pane.
+BESIDE = {"send": ["text"]}
+
+
+def named() -> Iterator[tuple[str, argparse.Action]]:
+    """Every place of the command line at which a pane stands, and the verb it is of."""
+    for verb in VERBS:
+        for parser in parsers(verb):
+            for action in parser._actions:
+                if "PANE" in (action.metavar, action.dest.upper()):
+                    yield parser.prog, action
+
+
+def lines(prog: str, action: argparse.Action, blank: str) -> Iterator[list[str]]:
+    """Command lines with *blank* there."""
+    verb = prog.split()[1:]
+    for option in action.option_strings:
+        yield [*verb, f"{option}={blank}"]
+        yield [*verb, option, blank]
+    if not action.option_strings:
+        yield [*verb, blank, *BESIDE.get(verb[0], [])]
+        yield [*verb, "--", blank, *BESIDE.get(verb[0], [])]
+        if action.nargs == "*":
+            yield [*verb, "3", blank]
+
+
+def test_every_verb_refuses_it(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever stands beside it, the message says what is empty and what to do, and no host is asked for anything."""
+    publish(runtime, [WAITING, SHELL])
+    spool = Spool("kitty")
+    assert spool.error == ""
+    verbs = set()
+    for prog, action in named():
+        verbs.add(prog.removeprefix("tally "))
+        for line in (line for blank in BLANKS for line in lines(prog, action, blank)):
+            capsys.readouterr()
+            assert main(line) == 2, line
+            told = capsys.readouterr()
+            assert EMPTY in " ".join(told.err.split()) and told.out == "", line
+            assert prog in told.err
+    assert verbs == {
+        "agent new", "attach", "fork", "interrupt", "mute", "read", "resume", "seen", "send", "snooze", "unmute",
+        "unread", "wait", "why",
+    }  # fmt: skip
+    assert spool.take() == []
+
+
+@each("blank", BLANKS)
+def test_nothing_finds_it(blank: str) -> None:
+    """Nor does what looks for panes, whoever asks; and no message between processes names one so."""
+    panes = Panes.of([Snapshot(host="kitty", pid=os.getpid(), started=0.0, written=0.0, panes=(WAITING,))], ())
+    assert pick(panes, None, {}).pane is WAITING
+    with pytest.raises(TallyError, match="the pane is empty"):
+        pick(panes, blank, {})
+    being = (blank, "1", "2")
+    for words in (
+        ("answer", *being, "f", "1"),
+        ("say", *being, "", "1", "x"),
+        ("queue", *being, "x"),
+        ("interrupt", *being),
+    ):
+        assert given_of(words) is None
+        assert given_of((words[0], "7", *words[2:])) is not None
+    for verb in ASKED:
+        asks = [
+            decode(json.dumps({"ask": 1, "words": [verb, "kitty-4711", pane, "1", "2", "f", "1"]}).encode())
+            for pane in (blank, "7")
+        ]
+        assert asks[0] is None and isinstance(asks[1], Ask)
+    for verb in ("focus", "snooze", "seen", "unread"):
+        assert Request.from_json(Request(verb, blank).to_json()) is None
+        assert Request.from_json(Request(verb, "7").to_json()) is not None
+
+
+def test_no_worktree_is_finished_by_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """A directory that a script left empty is not the one that it runs in."""
+    for blank in BLANKS:
+        assert main(["finish", blank, "--drop", "--yes"]) == 2
+        assert "the directory is empty" in " ".join(capsys.readouterr().err.split())

@@ -103,6 +103,7 @@ def test_json(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
         "agent": "claude",
         "session": ID,
         "method": "session",
+        "lost": [],
         "notes": [],
     }
     assert env["CLAUDE_CONFIG_DIR"] == "/c"

@@ -145,7 +145,8 @@ class ForkPage:
                 (("dim", f"  (rule: {self.found.rule}; nothing was started)"),),
             ]
         plan = self.found
-        rows: list[Line] = [(("title", f"  {self.verb.mark}  {self.verb.capitalize()} {plan.display}"),), ()]
+        rows: list[Line] = [*wrapped(plan.warning, inner, "bad"), ()] if plan.warning else []
+        rows += [(("title", f"  {self.verb.mark}  {self.verb.capitalize()} {plan.display}"),), ()]
         rows += [(("", "  "), ("", line)) for line in _flow([_exact(word) for word in plan.argv], inner - 2)]
         rows += [
             (),

@@ -18,9 +18,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
-from tallylight.actions.shape import Mismatch, is_option, match
+from tallylight.actions.shape import Mismatch, match
 from tallylight.agents.agent import Agent, Template
-from tallylight.agents.options import dangerous_flags
+from tallylight.agents.options import dangerous_flags, is_option
 from tallylight.evidence.commands import REMOTE, interpreter_name, unwrap
 from tallylight.evidence.process import Process, base_name
 

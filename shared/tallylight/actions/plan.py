@@ -14,6 +14,7 @@ A fork needs a living agent. A resume may also continue one that is gone, if the
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import attrs
@@ -28,7 +29,8 @@ from tallylight.actions.gate import (
     is_denied,
 )
 from tallylight.agents.agent import Agent, Agents, Template
-from tallylight.agents.options import dangerous_flags
+from tallylight.agents.options import Carried, carried, dangerous_flags, is_option, runs
+from tallylight.evidence.commands import arguments
 from tallylight.evidence.foreground import NOBODY, Identity
 from tallylight.evidence.process import Process
 from tallylight.snapshot.schema import ConversationEntry
@@ -94,16 +96,23 @@ class Plan:
     relayed: bool = False
     #: Nothing finds the conversation from another directory.
     is_local: bool = False
+    #: The options that it ran with and that are not kept, though nobody knows that they do not restrict it.
+    lost: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     env: dict[str, str] = attrs.field(factory=dict)
     file: ProgramFile | None = None
+
+    @property
+    def warning(self) -> str:
+        """What a person must know first: what is lost; nothing if nothing is."""
+        return f"Not kept: {', '.join(self.lost)}." if self.lost else ""
 
     def is_same(self, other: Plan) -> bool:
         """Whether both would run the same, for the very same process. A title may change meanwhile."""
         return self._sameness() == other._sameness()
 
     def _sameness(self) -> tuple[object, ...]:
-        return self.argv, self.cwd, self.pid, self.start, self.file
+        return self.argv, self.lost, self.cwd, self.pid, self.start, self.file
 
 
 @attrs.frozen(kw_only=True)
@@ -154,6 +163,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         if isinstance(chosen, Refusal):
             return chosen if said is None else Refusal(said.rule, f"{said.text}; and without that, {chosen.text}")
         argv, method = chosen
+    argv, lost = _with_options(argv, template, agent, scene, values["cwd"])
     return Plan(
         verb=verb,
         argv=argv,
@@ -167,6 +177,7 @@ def plan(verb: Verb, scene: Scene, agents: Agents) -> Plan | Refusal:
         start=process.start if process is not None else 0,
         relayed=scene.conversation.relayed and scene.conversation.agent == agent.name,
         is_local=template.is_local,
+        lost=lost,
         notes=tuple(_notes(verb, scene, agent, method, said)),
     )
 
@@ -247,6 +258,41 @@ def _known(
     if isinstance(filled, Refusal):
         return filled
     return check_program(filled[0], agent) or check_dangerous(filled[1:], agent, flags) or (filled, method)
+
+
+def _with_options(
+    argv: tuple[str, ...], template: Template, agent: Agent, scene: Scene, cwd: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """
+    *argv* and behind it the options that restrict the agent of *scene*, in their order; and what of its own is lost.
+
+    Each has to pass the gate as if the program had asked for it, and is there once if the program did ask for it.
+    """
+    if scene.process is not None:
+        running = arguments(scene.process.argv, scene.process.exe, scene.process.comm)
+        found = carried(running, agent)
+    else:
+        entry = scene.conversation
+        running = entry.options
+        found = carried(running, agent)
+        found = Carried(found.kept, (*entry.lost, *found.lost))
+    asked = Counter(runs(argv[1:]))
+    words, lost = argv, list(found.lost)
+    for run in found.kept:
+        asked[run] -= 1
+        if asked[run] >= 0:
+            continue
+        if check_said((*words[1:], *run), template, agent, running, cwd) is None:
+            words += run
+        else:
+            lost.append(run[0].partition("=")[0])
+    # What the program asked for itself is not lost.
+    has, had = _names(argv), _names(running)
+    return words, tuple(name for name in dict.fromkeys(lost) if not 0 < had[name] <= has[name])
+
+
+def _names(words: Sequence[str]) -> Counter[str]:
+    return Counter(word.partition("=")[0] for word in words if is_option(word))
 
 
 def _title(verb: Verb, scene: Scene, agent: Agent) -> str:

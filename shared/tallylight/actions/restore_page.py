@@ -82,12 +82,18 @@ class RestorePage:
     def body(self, columns: int) -> list[Line]:
         """Every conversation: what it was, and the exact argument list and directory."""
         inner = max(10, columns - 4)
-        rows: list[Line] = [(("title", "  ↻  Resume conversations"),)]
+        losing = [str(choice.number) for choice in self.choices if choice.plan is not None and choice.plan.warning]
+        rows: list[Line] = []
+        if losing:
+            rows += [*wrapped(f"Not all options are kept of {', '.join(losing)}: see there.", inner, "bad"), ()]
+        rows.append((("title", "  ↻  Resume conversations"),))
         rows += wrapped(f"They open {self.where}.", inner, "dim")
         for choice in self.choices:
             box = "[x]" if choice.plan is not None else "[ ]" if isinstance(choice.found, Plan) else "   "
             head: tuple[Piece, ...] = (("", f"  {box} "), ("key", str(choice.number)), ("", f"  {_clean(choice.name)}"))
             rows += [(), head]
+            if isinstance(choice.found, Plan) and choice.found.warning:
+                rows += _indented(wrapped(choice.found.warning, inner - 4, "bad"))
             for text in choice.about:
                 rows += _indented(wrapped(text, inner - 4, "dim"))
             if isinstance(choice.found, Refusal):

@@ -24,6 +24,7 @@ from collections.abc import Collection, Sequence
 import attrs
 
 from tallylight.agents.agent import Agent
+from tallylight.agents.options import is_option, own_options, runs
 
 _PLACEHOLDER = re.compile(r"(\{(?:session|cwd)\})")
 
@@ -49,12 +50,12 @@ def match(
     for position, pattern in enumerate(head):
         if not reader.fits(pattern, words[position] if position < len(words) else ""):
             return Mismatch(position, tuple(words[position : position + 1]))
-    left = _runs(template[len(head) :])
+    left = runs(template[len(head) :])
     own, bound = _own_runs(running, agent)
     position = len(head)
     #: What may stand here, behind an option that may take it for its value.
     next_: Collection[str] | None = None
-    for run in _runs(words[len(head) :]):
+    for run in runs(words[len(head) :]):
         part = next((part for part in left if reader.has(part, run, agent)), None) if next_ is None else None
         is_last = position + len(run) == len(words)
         if part is not None and (run[0] != "--" or is_last):
@@ -68,21 +69,6 @@ def match(
     return Mismatch(position) if left else reader.session
 
 
-def is_option(word: str) -> bool:
-    """Whether *word* looks like an option: it begins with a dash and is more than that."""
-    return len(word) > 1 and word[0] == "-"
-
-
-def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    """*words* in runs: each begins at an option, except for the first, which begins where they do."""
-    runs: list[list[str]] = []
-    for word in words:
-        if is_option(word) or not runs:
-            runs.append([])
-        runs[-1].append(word)
-    return [tuple(run) for run in runs]
-
-
 def _own_runs(running: Sequence[str], agent: Agent) -> tuple[Counter[tuple[str, ...]], dict[tuple[str, ...], set[str]]]:
     """
     The runs of the *running* agent with a certain end, and how often it has each.
@@ -91,34 +77,15 @@ def _own_runs(running: Sequence[str], agent: Agent) -> tuple[Counter[tuple[str, 
     """
     counted: Counter[tuple[str, ...]] = Counter()
     bound: dict[tuple[str, ...], set[str]] = {}
-    takes, many = agent.not_args.takes, agent.not_args.many
-    flags = {flag for flag in agent.dangerous if "=" not in flag}
-    named = _named(agent)
-    is_value = False
-    runs = _runs(list(itertools.takewhile(lambda word: word != "--", running)))
-    for run, after in itertools.pairwise([*runs, ("",)]):
-        option, *values = run
-        name, equals, _ = option.partition("=")
-        # The option in front lacks its value: this may be it.
-        was_value, is_value = is_value, not values and option in takes
-        # `-rID` may be `-r ID`.
-        is_named = name in named or (not option.startswith("--") and option[:2] in named)
-        if was_value or is_value or is_named or not is_option(option):
+    for own in own_options(running, agent):
+        if own.is_odd:
             continue
-        certain = run if option in many else run[:2] if option in takes else run[:1]
         # What may be its values or a prompt has no certain end.
-        is_known = option in takes or option in flags or (equals and name not in many)
-        if is_known or not values:
-            counted[certain] += 1
-        if not is_known and not equals and after[0]:
-            bound.setdefault(certain, set()).add(after[0])
+        if own.is_known or not own.rest:
+            counted[own.words] += 1
+        if not own.is_known and "=" not in own.words[0] and own.after:
+            bound.setdefault(own.words, set()).add(own.after)
     return counted, bound
-
-
-def _named(agent: Agent) -> frozenset[str]:
-    """The options of the data file's lists, in every spelling."""
-    options = {word.partition("=")[0] for words in agent.lists for word in words if is_option(word)}
-    return frozenset(options | {alias for alias, _ in agent.aliases})
 
 
 @attrs.define

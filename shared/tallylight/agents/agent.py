@@ -147,6 +147,10 @@ class Agent:
     start: tuple[str, ...] = ()
     #: Options a resumed or forked run may have only if the running one has them.
     dangerous: tuple[str, ...] = ()
+    #: Options that limit what it may do, which a resumed or forked run keeps; and options that may be lost without that
+    #: loosening anything. Both may be of one value, as `--mode=plan`.
+    restricts: tuple[str, ...] = ()
+    harmless: tuple[str, ...] = ()
     #: Other spellings of the options in `resume` and `fork`, each with the option: `("-r", "--resume")`.
     aliases: tuple[tuple[str, str], ...] = ()
     #: What its session ids look like, one of `IDS`.
@@ -230,6 +234,8 @@ def _read(table: Table) -> Agent:
         fork=_template(table.table("fork")),
         start=_start(table.table("start")),
         dangerous=table.words("dangerous"),
+        restricts=table.words("restricts"),
+        harmless=table.words("harmless"),
         aliases=_aliases(table),
         ids=table.text("ids", "plain", choices=IDS),
         hooks=parse_hooks(table.table("hooks")),

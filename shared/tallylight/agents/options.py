@@ -1,11 +1,144 @@
-"""The options of an agent: which dangerous ones it was given."""
+"""
+The options of an agent: which dangerous ones it was given, and which of its own go along when it is continued.
+
+Nobody knows all options of an agent, and an option with a value takes whatever stands next to it. So words are read in
+runs, an option with all words up to the next option. Where a run of the running agent ends is its data file's to say:
+`takes` and `many` have values, and what is `dangerous` or `restricts` without being in `takes` has none.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+import attrs
 
 from tallylight.agents.agent import Agent
+from tallylight.wire import values
+
+#: Of one word that goes along, in characters, and of all of them.
+MAX_WORD, MAX_WORDS = 4096, 64
+#: Of one that is remembered for when the agent is gone: what a snapshot can hold.
+MAX_REMEMBERED = 500
+#: What some parsers take for the value of an option that has none.
+_TRUTHS = ("true", "false")
+
+
+@attrs.frozen(kw_only=True)
+class Own:
+    """
+    An option as an agent has it: its *name*; *words*, all that is certain to belong to it; the *rest* of its run, which
+    may be values or a prompt; *after*, the option that follows.
+
+    *value* is the one value that it has, if it is one. *is_known*: it is certain where it ends. *is_odd*: its value is
+    missing, or it may itself be the value of the one before.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    rest: tuple[str, ...]
+    after: str
+    value: str | None
+    is_known: bool
+    is_odd: bool
+
+    def is_among(self, named: Sequence[str]) -> bool:
+        """Whether a list of a data file has it: by its name, or with this value, as in `--mode=plan`."""
+        return self.name in named or (self.value is not None and f"{self.name}={self.value}" in named)
+
+
+@attrs.frozen
+class Carried:
+    """What goes along when an agent is continued: whole options, in their order; and the names of those *lost*."""
+
+    kept: tuple[tuple[str, ...], ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+def is_option(word: str) -> bool:
+    """Whether *word* looks like an option: it begins with a dash and is more than that."""
+    return len(word) > 1 and word[0] == "-"
+
+
+def runs(words: Sequence[str]) -> list[tuple[str, ...]]:
+    """*words* in runs: each begins at an option, except for the first, which begins where they do."""
+    found: list[list[str]] = []
+    for word in words:
+        if is_option(word) or not found:
+            found.append([])
+        found[-1].append(word)
+    return [tuple(run) for run in found]
+
+
+def own_options(words: Sequence[str], agent: Agent) -> Iterator[Own]:
+    """The options of a running *agent* among its arguments *words*, but for those of the data file's own lists."""
+    takes, many, listed = agent.not_args.takes, agent.not_args.many, _listed(agent)
+    flags = {option for option in (*agent.dangerous, *agent.restricts) if "=" not in option} - takes
+    lacks = False
+    for run, after in itertools.pairwise([*runs(list(itertools.takewhile(lambda word: word != "--", words))), ("",)]):
+        option, *behind = run
+        name, equals, value = option.partition("=")
+        short = option[:2]
+        # `-sVALUE`, where the whole is no option of its own, as pi's `-nt` is.
+        is_attached = not equals and option not in flags and len(option) > 2 and option[1] != "-" and short in takes
+        if is_attached and option not in takes:
+            name, equals, value = short, "=", option[2:]
+        was_value, lacks = lacks, not behind and option in takes
+        # `-rID` may be `-r ID`.
+        if not is_option(option) or name in listed or (not option.startswith("--") and short in listed):
+            continue
+        certain = run if option in many else run[:2] if option in takes else run[:1]
+        yield Own(
+            name=name,
+            words=certain,
+            rest=run[len(certain) :],
+            after=after[0],
+            value=value if equals else certain[1] if len(certain) == 2 else None,
+            is_known=option in takes or option in flags or (bool(equals) and name not in many),
+            is_odd=was_value or lacks,
+        )
+
+
+def _listed(agent: Agent) -> frozenset[str]:
+    """The options of the data file's lists, in every spelling."""
+    options = {word.partition("=")[0] for words in agent.lists for word in words if is_option(word)}
+    return frozenset(options | {alias for alias, _ in agent.aliases})
+
+
+def carried(words: Sequence[str], agent: Agent) -> Carried:
+    """
+    Which options of a running *agent*, by its arguments *words*, go along when it is continued.
+
+    Those that restrict it, by its data file, each with its values as they stand there; a dangerous one never. Every
+    other one is named, unless the data file knows it to be harmless to lose.
+    """
+    kept: list[tuple[str, ...]] = []
+    lost: list[str] = []
+    for own in own_options(words, agent):
+        if own.is_among(agent.dangerous):
+            continue
+        if own.is_among(agent.restricts) and _is_whole(own, agent) and sum(map(len, kept)) < MAX_WORDS:
+            kept.append(own.words)
+        elif own.is_among(agent.restricts) or not own.is_among(agent.harmless):
+            lost.append(own.name)
+    return Carried(tuple(kept), tuple(dict.fromkeys(lost)))
+
+
+def remembered(found: Carried) -> Carried:
+    """What of *found* is kept for when the agent is gone: no long values, and no settings, which may hold a key."""
+    kept = tuple(run for run in found.kept if not any(len(w) > MAX_REMEMBERED or "{" in w or "[" in w for w in run))
+    gone = (run[0].partition("=")[0] for run in found.kept if run not in kept)
+    return Carried(kept, tuple(dict.fromkeys((*found.lost, *gone))))
+
+
+def _is_whole(own: Own, agent: Agent) -> bool:
+    """Whether it is certain where *own* ends, and its words can be handed on as they are."""
+    if own.is_odd or not own.is_known or any(word in _TRUTHS for word in own.rest[:1]):
+        return False
+    if dangerous_flags(own.words, agent):
+        return False
+    # kitty would replace a word that begins with @, and what is no text could not be shown.
+    return all(word[:1] != "@" and values.exact(word, MAX_WORD) is not None for word in own.words)
 
 
 def dangerous_flags(words: Sequence[str], agent: Agent) -> tuple[str, ...]:

@@ -116,6 +116,7 @@ def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]
         "agent": plan.agent,
         "session": plan.session,
         "method": plan.method.name.lower(),
+        "lost": list(plan.lost),
         "notes": [*plan.notes, *(base.notes if base is not None else ())],
         "env": plan.env,
     }
@@ -127,6 +128,8 @@ def to_json(plan: Plan | Refusal, base: Base | None = None) -> dict[str, object]
 
 def describe(output: Output, plan: Plan, base: Base | None, *, is_here: bool) -> None:
     """Print what would run: a line that can be pasted into a shell, and where it belongs."""
+    if plan.warning:
+        output.line(f"# {clean(plan.warning)}")
     if not is_here:
         output.line("# nothing was started: that takes a terminal to ask on, in the kitty that has this pane")
     for note in (*plan.notes, *(base.notes if base is not None else ())):

@@ -198,6 +198,8 @@ def _to_json(choice: Choice, lost: Lost) -> dict[str, object]:
 def _list(output: Output, choices: list[Choice]) -> None:
     for choice in choices:
         output.line(output.strong(f"{choice.number}  {choice.name}"))
+        if isinstance(choice.found, Plan) and choice.found.warning:
+            output.line(f"   {clean(choice.found.warning)}")
         for text in choice.about:
             output.line(f"   {clean(text)}")
         if isinstance(choice.found, Refusal):

@@ -217,6 +217,13 @@ def unwrap(argv: Sequence[str], exe: str = "", comm: str = "") -> Chain:
     return Chain(tuple(found), is_open)
 
 
+def arguments(argv: Sequence[str], exe: str = "", comm: str = "") -> tuple[str, ...]:
+    """The arguments of the last program that *argv* names, all of them: without an interpreter's or a runner's own."""
+    chain = unwrap(argv, exe, comm).invocations
+    at = list(argv).index(chain[-1].word) if chain and chain[-1].word in argv else 0
+    return tuple(argv[at + 1 :])
+
+
 def _follow(words: Sequence[str], found: list[Invocation], exe: str = "") -> bool:
     """Add the programs of *words* to *found*; True if the last of them runs something unknown."""
     if not words or len(found) >= MAX_DEPTH:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import attrs
 
-from tallylight.agents.options import dangerous_flags
-from tallylight.evidence.commands import is_relayed
+from tallylight.agents.agent import Agent
+from tallylight.agents.options import carried, dangerous_flags, remembered
+from tallylight.evidence.commands import arguments, is_relayed
 from tallylight.evidence.foreground import Identity
 from tallylight.model.report import Report, Source
 from tallylight.snapshot.schema import ConversationEntry
@@ -32,6 +33,8 @@ class Conversation:
     _process_cwd: str = ""
     #: A directory, and what the project in it is called.
     _named: tuple[str, str] = ("", "")
+    #: The arguments that were read, and of which agent.
+    _read: tuple[tuple[str, ...], Agent] | None = None
 
     @property
     def unnamed(self) -> str:
@@ -57,14 +60,21 @@ class Conversation:
         if run != self._run:
             self._run, self._own_session = run, False
             self.resume = self.fork = ()
-            self.entry = ConversationEntry(agent=found.agent.name, cwd=cwd)
+            self.entry, self._read = ConversationEntry(agent=found.agent.name, cwd=cwd), None
         elif self.entry.cwd == self._process_cwd:
             self.entry = attrs.evolve(self.entry, cwd=cwd)
         self._process_cwd = cwd
         self._is_listening = True
         self.entry = attrs.evolve(self.entry, relayed=is_relayed(first.argv))
-        if found.is_direct:
-            self.entry = attrs.evolve(self.entry, flags=dangerous_flags(process.argv[1:], found.agent))
+        if found.is_direct and (process.argv, found.agent) != self._read:
+            self._read = process.argv, found.agent
+            kept = remembered(carried(arguments(process.argv, process.exe, process.comm), found.agent))
+            self.entry = attrs.evolve(
+                self.entry,
+                flags=dangerous_flags(process.argv[1:], found.agent),
+                options=tuple(word for run in kept.kept for word in run),
+                lost=kept.lost,
+            )
 
     def ended(self) -> None:
         """No agent holds the foreground any more."""

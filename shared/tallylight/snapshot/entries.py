@@ -140,14 +140,16 @@ class ConversationEntry:
     """
     The last conversation of a pane: of an *agent* whose process the host itself saw there, and which may be gone.
 
-    No output of a program makes one. *flags* are the dangerous ones its process had, *relayed* whether that ran behind
-    our relay.
+    No output of a program makes one. *flags* are the dangerous ones its process had, *options* those with their values
+    that restricted it, *lost* the names of others that are not kept; *relayed*: it ran behind our relay.
     """
 
     agent: str = ""
     session: str = ""
     cwd: str = ""
     flags: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     relayed: bool = False
 
     @classmethod
@@ -159,6 +161,8 @@ class ConversationEntry:
             session=text(value.get("session")),
             cwd=path(value.get("cwd")),
             flags=words(value.get("flags")),
+            options=words(value.get("options")),
+            lost=words(value.get("lost")),
             relayed=value.get("relayed") is True,
         )
 
@@ -168,6 +172,8 @@ class ConversationEntry:
             "session": text(self.session),
             "cwd": path(self.cwd),
             "flags": list(words(self.flags)),
+            "options": list(words(self.options)),
+            "lost": list(words(self.lost)),
             "relayed": self.relayed,
         }
 

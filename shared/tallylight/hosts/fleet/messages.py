@@ -24,6 +24,7 @@ import attrs
 from tallylight.model.errors import DecodeError
 from tallylight.model.status import Status
 from tallylight.pane.marks import MAX_MINUTES
+from tallylight.snapshot.elsewhere import for_others
 from tallylight.snapshot.schema import Pane, status_of
 from tallylight.snapshot.values import text
 from tallylight.wire import values
@@ -148,7 +149,7 @@ def decode_topic(topic: str, prefix: str) -> PaneTopic | MachineTopic | MarkTopi
 
 
 def encode_pane(pane: Pane, life: str = "") -> bytes:
-    return _encode({"version": VERSION, "life": life, "pane": pane.to_json()})
+    return _encode({"version": VERSION, "life": life, "pane": for_others(pane).to_json()})
 
 
 def decode_pane(payload: bytes) -> Told | None:

@@ -28,6 +28,7 @@ from typing import Any, TypeGuard
 import attrs
 
 from tallylight.model.errors import DecodeError
+from tallylight.snapshot.elsewhere import for_others
 from tallylight.snapshot.schema import Pane
 from tallylight.wire import values
 
@@ -120,7 +121,7 @@ def _json(message: Message) -> dict[str, Any]:
         case Hello(protocol, version, can, at):
             return {"bridge": protocol, "tally": version, "can": sorted(can), "at": at}
         case PaneSaid(host, pane):
-            return {"host": host, "pane": pane.to_json()}
+            return {"host": host, "pane": for_others(pane).to_json()}
         case PaneGone(host, id_):
             return {"host": host, "gone": id_}
         case Whole():

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import ast
 import os
-import pty
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import attrs
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tallylight.actions import git, worktrees
+from tallylight.actions import finish, git, worktrees
+from tallylight.actions.finish import Way
 from tallylight.actions.gate import Refusal
+from tallylight.actions.repository import changes_of
 from tallylight.actions.worktrees import Base
+from tallylight.cli.main import main
+from tallylight.model.beside import Changes
+from tests.strategies import at_most
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,6 +113,25 @@ def clean(trap: Trap) -> Path:
     return trap.root
 
 
+def nameless(trap: Trap) -> Path:
+    """The empty name is one, too."""
+    trap.set("filter..clean", str(trap.program))
+    trap.write(".git/info/attributes", "* filter=\n")
+    trap.write("src/a", "two\n")
+    return trap.root
+
+
+def of_a_worktree(trap: Trap) -> Path:
+    """A worktree may have settings for itself."""
+    other = trap.root.with_name("other")
+    trap.plain("worktree", "add", "-q", "-b", "other", str(other))
+    trap.set("extensions.worktreeConfig", "true")
+    trap.plain("config", "--worktree", "filter.evil.clean", str(trap.program), where=other)
+    (other / ".gitattributes").write_text("* filter=evil\n")
+    (other / "src/a").write_text("two\n")
+    return other
+
+
 def process(trap: Trap) -> Path:
     trap.set("filter.evil.process", str(trap.program))
     trap.write(".gitattributes", "* filter=evil\n")
@@ -164,7 +189,7 @@ def partial(trap: Trap) -> Path:
     return place
 
 
-READ = [embedded, fsmonitor, clean, process, submodule, hook("post-index-change")]
+READ = [embedded, fsmonitor, clean, nameless, of_a_worktree, process, submodule, hook("post-index-change")]
 MADE = [fsmonitor, smudge, process, hook("post-checkout"), hook("reference-transaction"), hooks_path, partial]
 
 
@@ -182,6 +207,7 @@ def test_asking_runs_nothing(trap: Trap, arm: Callable[[Trap], Path]) -> None:
 
     for _ in range(2):
         assert by_itself()
+        changes_of(str(place))
         worktrees.inspect(str(place))
         assert not trap.ran()
 
@@ -196,45 +222,106 @@ def test_making_a_worktree_runs_nothing(trap: Trap, arm: Callable[[Trap], Path])
     worktrees.make(base)
     assert not trap.ran()
 
-    printed = attrs.evolve(base, path=base.path.with_name("printed"), branch="printed")
-    subprocess.run(worktrees.command(printed), check=False, capture_output=True)
+    printed = worktrees.command(attrs.evolve(base, path=base.path.with_name("printed"), branch="printed"))
+    assert printed[0] == "tally"
+    main(printed[1:])
     assert not trap.ran()
     trap.plain("worktree", "add", "-q", "-b", "plain", str(place.with_name("plain")), where=place)
     assert trap.ran()
 
 
-def test_a_bare_repository_is_none(trap: Trap) -> None:
-    """The clone of it is refused in words, by git itself and, where that is too old, by us."""
-    found = worktrees.inspect(str(embedded(trap)))
-
-    assert isinstance(found, Refusal) and "is not in a git repository" in found.text
-
-
-def test_a_git_that_does_not_know_bare_repositories(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where git takes the embedded one, whose work tree is not its own, it is none of ours."""
-    place = embedded(trap)
-    monkeypatch.setattr(git, "GUARDS", tuple(w.replace("=explicit", "=all") for w in git.GUARDS))
-
-    assert git.ask(str(place), "rev-parse", "--show-toplevel") == str(place)
-    assert git.top(str(place)) is None
-    assert git.top(str(trap.root / "src")) == str(trap.root)
-
-
-def test_a_pager_on_a_terminal(trap: Trap) -> None:
-    """`pager.worktree` runs where the output is a terminal, as it is where somebody runs the printed list."""
-    trap.set("pager.worktree", str(trap.program))
+def test_the_settings_of_a_worktree(trap: Trap) -> None:
+    """A dry run of `tally finish` looks into the worktree, and runs no filter that it names."""
     base = worktrees.inspect(str(trap.root))
     assert isinstance(base, Base)
+    made = Path(str(worktrees.make(base)))
+    trap.set("extensions.worktreeConfig", "true")
+    trap.plain("config", "--worktree", "filter.evil.clean", str(trap.program), where=made)
+    trap.write(".git/info/attributes", "* filter=evil\n")
+    (made / "src/a").write_text("two\n")
+    trap.plain("status", where=made)
+    assert trap.ran()
+    for way in Way:
+        found = finish.inspect(str(made), way)
+        assert isinstance(found, Refusal) and found.rule == "uncommitted"
+        assert main(["finish", str(made), f"--{way}", "--dry-run"]) != 0
+    assert not trap.ran()
 
-    def on_a_terminal(command: list[str]) -> bool:
-        ours, theirs = pty.openpty()
-        subprocess.run(command, check=False, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
-        os.close(theirs)
-        os.close(ours)
-        return trap.ran()
 
-    assert not on_a_terminal(worktrees.command(base))
-    assert on_a_terminal(["git", "-C", str(trap.root), "worktree", "list"])
+def test_a_bare_repository_is_none(trap: Trap) -> None:
+    """What lies in one belongs to the repository around it, which has a `.git`; elsewhere to none."""
+    inner = embedded(trap)
+    found = git.find(str(inner))
+    assert found is not None and found.top == str(inner.parents[1])
+    (inner.parents[1] / ".git").rename(trap.root.with_name("gone"))
+
+    assert git.find(str(inner)) is None
+    refused = worktrees.inspect(str(inner))
+    assert isinstance(refused, Refusal) and "is not in a git repository" in refused.text
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("core.bare", "true"),
+        ("core.worktree", "/tmp"),
+        ("core.repositoryFormatVersion", "7"),
+        ("extensions.unheardOf", "x"),
+        ("extensions.objectFormat", "md5"),
+    ],
+)
+def test_a_repository_that_is_none(trap: Trap, key: str, value: str) -> None:
+    """One without a work tree, with another, or stored in a way that nobody here knows, tells nothing."""
+    trap.set("core.repositoryFormatVersion", "1")
+    assert changes_of(str(trap.root)) is not None
+    trap.set(key, value)
+
+    assert changes_of(str(trap.root)) is None
+
+
+def test_settings_that_name_no_program_count(trap: Trap, tmp_path: Path) -> None:
+    """How files are compared, of the repository and of the user, and what the user ignores."""
+    trap.write("src/a", "one\r\n")
+    (trap.root / "src/a").chmod(0o755)
+    assert changes_of(str(trap.root)) == ("main", Changes(added=1, removed=1))
+    trap.set("core.fileMode", "false")
+    trap.set("core.autocrlf", "input")
+    trap.write("src/b", "")
+    assert changes_of(str(trap.root)) == ("main", Changes(new=1))
+    (tmp_path / ".gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n")
+    (tmp_path / "mine").write_text("b\n")
+    assert changes_of(str(trap.root)) == ("main", Changes())
+
+
+def test_a_worktree_with_a_part_of_the_files(trap: Trap) -> None:
+    """It is made with the same part, and git knows that."""
+    trap.write("docs/b", "")
+    trap.commit()
+    trap.plain("sparse-checkout", "set", "docs")
+    base = worktrees.inspect(str(trap.root))
+    assert isinstance(base, Base)
+    made = Path(str(worktrees.make(base)))
+    listed = subprocess.check_output(["git", "-C", str(made), "sparse-checkout", "list"], text=True)
+
+    assert [path.name for path in made.iterdir() if path.name != ".git"] == ["docs"]
+    assert listed == "docs\n"
+
+
+_NAMES = st.text(st.characters(exclude_characters="\n\0", exclude_categories=["Cs"]), max_size=20)
+
+
+@pytest.mark.slow
+@settings(max_examples=at_most(50))
+@given(st.lists(st.tuples(_NAMES, _NAMES), max_size=20))
+def test_git_reads_what_is_written(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]) -> None:
+    """Whatever stands in a name or a value: one setting is one setting."""
+    said = [(f"branch.{name}.remote", value) for name, value in pairs]
+    file = tmp_path_factory.mktemp("said") / "config"
+    file.write_text("".join(git._line(key, value) for key, value in said), newline="")
+    words = ["git", "config", "--file", str(file), "--null", "--list"]
+    read = subprocess.check_output(words).decode().split("\0")[:-1]
+
+    assert [tuple(field.split("\n", 1)) for field in read] == said
 
 
 def test_surroundings_are_not_passed_on(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,8 +352,8 @@ def test_own_filters_run_after_enter_and_are_said(trap: Trap, tmp_path: Path) ->
 
 
 def test_a_repositorys_filter_is_off_and_that_is_said(trap: Trap, tmp_path: Path) -> None:
-    """One that the repository sets, be it only in addition to the user's own, does not run; files are as stored."""
-    (tmp_path / ".gitconfig").write_text('[filter "evil"]\nclean = cat\n[filter "unused"]\nclean = cat\n')
+    """One that the repository sets does not run; files are as stored."""
+    (tmp_path / ".gitconfig").write_text('[filter "unused"]\nclean = cat\n')
     base = worktrees.inspect(str(smudge(trap)))
     trap.ran()
     assert isinstance(base, Base)
@@ -279,49 +366,64 @@ def test_a_repositorys_filter_is_off_and_that_is_said(trap: Trap, tmp_path: Path
     assert not trap.ran()
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("includeIf.onbranch:*-fork-*.path", "more"),
-        ("filter.a=b.smudge", "evil"),
-    ],
-)
-def test_settings_that_cannot_be_told(trap: Trap, key: str, value: str) -> None:
-    """Settings for the new branch alone, and a name that no option can have: there is no worktree."""
-    trap.set(key, value)
-    found = worktrees.inspect(str(trap.root))
+def test_a_filter_of_both(trap: Trap, tmp_path: Path) -> None:
+    """Where the repository sets one of the same name as well, the user's own runs, as the user has set it."""
+    (tmp_path / ".gitconfig").write_text('[filter "evil"]\nsmudge = sed s/one/own/\n')
+    base = worktrees.inspect(str(smudge(trap)))
+    trap.ran()
+    assert isinstance(base, Base)
+    made = worktrees.make(base)
 
-    assert isinstance(found, Refusal) and "cannot find out" in found.text
+    assert base.notes == ("git runs your own filter evil on files of the new worktree.",)
+    assert isinstance(made, str) and (Path(made) / "src/a").read_text() == "own\n"
+    assert not trap.ran()
 
 
 def test_settings_that_change_meanwhile(trap: Trap) -> None:
-    """What is switched off was read before; if it is not the same any more, nothing is made."""
+    """git has those that were read before, and none that name a program."""
     base = worktrees.inspect(str(trap.root))
     assert isinstance(base, Base)
     smudge(trap)
     trap.ran()
-    found = worktrees.make(base)
 
-    assert isinstance(found, Refusal) and "changed" in found.text
-    assert not trap.ran() and not base.path.exists()
-
-
-def test_hooks_in_settings_are_off() -> None:
-    """git 2.54 and newer have hooks in settings, which `core.hooksPath` does not reach: each is off by its name."""
-    off = git.Programs(own=("o",), foreign=("f",), hooks=("h",)).off(keeps_own=True)
-
-    assert "hook.h.enabled=false" in off
-    assert {"filter.f.clean=", "filter.f.smudge=", "filter.f.process=", "filter.f.required=false"} < set(off)
-    assert not [word for word in off if word.startswith("filter.o.")]
-    assert set(off[::2]) == {"-c"}
+    assert worktrees.make(attrs.evolve(base, commit="main")) == str(base.path)
+    assert not trap.ran()
 
 
-def test_hooks_in_settings_are_found(trap: Trap) -> None:
-    """Whoever sets them."""
-    trap.set("hook.linter.command", str(trap.program))
-    found = git.programs(str(trap.root))
+def test_a_filter_sees_where_files_come_from(trap: Trap, tmp_path: Path) -> None:
+    """Git LFS gets files that are not here from the remote; of the repository's settings it has no more than git."""
+    seen = tmp_path / "seen"
+    trap.program.write_text(f"#!/bin/sh\ngit config --list >> {seen}\ncat\n")
+    (tmp_path / ".gitconfig").write_text(f'[filter "own"]\nsmudge = {trap.program}\n[credential]\nhelper = mine\n')
+    trap.write(".gitattributes", "a filter=own\n")
+    trap.commit()
+    trap.set("remote.origin.url", "https://example.org/api.git")
+    trap.set("remote.other.url", "ext::evil")
+    trap.set("credential.helper", "evil")
+    base = worktrees.inspect(str(trap.root))
+    assert isinstance(base, Base)
+    worktrees.make(base)
+    told = seen.read_text()
 
-    assert found is not None and found.hooks == ("linter",)
+    assert "remote.origin.url=https://example.org/api.git" in told
+    assert "credential.helper=mine" in told
+    assert "evil" not in told.replace(str(trap.program), "")
+
+
+def test_the_users_own_hooks_stay_off(trap: Trap, tmp_path: Path) -> None:
+    """In files and, since git 2.54, in settings: after Enter filters run, and nothing else."""
+    hooks = tmp_path / "hooks"
+    hooks.mkdir()
+    (hooks / "post-checkout").symlink_to(trap.program)
+    named = "".join(f'[hook "{name}"]\ncommand = {trap.program}\nevent = post-checkout\n' for name in ("", "a=b", "c"))
+    (tmp_path / ".gitconfig").write_text(f"[core]\nhooksPath = {hooks}\nfsmonitor = {trap.program}\n{named}")
+    base = worktrees.inspect(str(trap.root))
+    assert isinstance(base, Base)
+
+    assert isinstance(worktrees.make(base), str)
+    assert not trap.ran()
+    trap.plain("worktree", "add", "-q", str(tmp_path / "plain"))
+    assert trap.ran()
 
 
 def test_git_of_an_absolute_directory(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,5 +450,5 @@ def test_no_other_module_runs_git() -> None:
         }
         words = [node for node in nodes if isinstance(node, ast.Constant) and node.value == "git"]
         found += [path.name for word in words if id(word) not in rules]
-    # What `finish` and `worktrees` print for others to run has all of the guards.
-    assert found == ["finish.py", "worktrees.py"]
+    # `finish` shows what it runs.
+    assert found == ["finish.py"]

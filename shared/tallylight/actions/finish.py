@@ -17,20 +17,17 @@ Ours is a worktree with our mark in its own part of the repository (`worktrees.m
 from __future__ import annotations
 
 import enum
-import os
 import subprocess
-from pathlib import Path
 
 import attrs
 
 from tallylight.actions import git, worktrees
 from tallylight.actions.gate import Refusal
 from tallylight.actions.worktrees import MAKE_S
+from tallylight.model.errors import TallyError
 
 #: Signatures are looked at by a program that settings name, and so may a difference be shown.
 _FORWARD = ("merge", "--ff-only", "--no-edit", "--no-stat", "--no-verify-signatures", "--no-autostash")
-#: git tidies up by itself after some commands.
-_UNTIDY = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
 _CHANGES = ("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=dirty", "-z")
 
 
@@ -47,20 +44,24 @@ class Finish:
     """
     What would be done with the worktree at *path*, whose branch *branch* is at *commit*.
 
-    *root* is where it came from, *into* the branch there. *commits* counts those that *into* has not, *ignored* the
-    files that git ignores. *steps* are the commands of git, each without its guards, with the directory to run it in.
+    *origin* is where it came from, *into* the branch there. *commits* counts those that *into* has not, *ignored* the
+    files that git ignores. *steps* are the commands of git, to be run in *origin*.
     """
 
     way: Way
     path: str
-    root: str
+    origin: git.Repository
     branch: str
     into: str
     commit: str
     commits: int
     ignored: int
-    programs: git.Programs
     steps: tuple[tuple[str, ...], ...]
+
+    @property
+    def root(self) -> str:
+        """The work tree that it came from."""
+        return self.origin.top
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -76,29 +77,27 @@ class Finish:
 
 def inspect(directory: str, way: Way) -> Finish | Refusal:
     """What finishing the worktree around *directory* in this *way* would do, or why it is not done."""
-    path = git.top(directory)
-    if path is None:
+    found = git.find(directory)
+    if found is None:
         return Refusal("worktree", f"{directory} is in no git worktree")
-    mark = worktrees.mark_of(path)
+    path, mark = found.top, worktrees.mark_of(found)
     if mark is None:
         return Refusal("worktree", f"{path} is no worktree that tally made")
     root, into = mark.root, mark.branch
-    if git.top(root) != root or _repository(root) != _repository(path) or root == path:
+    origin = git.find(root)
+    if origin is None or origin.top != root or origin.place.common != found.place.common or root == path:
         return Refusal("worktree", f"{root}, from which it was made, is not there any more")
-    branch = git.ask(path, "symbolic-ref", "--quiet", "--short", "HEAD")
-    commit = git.ask(path, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    programs = git.programs(root)
+    branch = worktrees.branch_of(found)
+    commit = found.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if not branch or not commit:
         return Refusal("worktree", f"{path} is on no branch")
-    if programs is None:
-        return Refusal("worktree", f"cannot find out which programs the git settings of {root} run")
-    if problem := _unfinished(path, programs):
+    if problem := _unfinished(found):
         return problem
-    ignored = git.ask(path, *_CHANGES, "--ignored=matching", options=programs.off())
-    ahead = git.ask(root, "rev-list", "--count", f"refs/heads/{into}..{commit}") if into else None
+    ignored = found.ask(*_CHANGES, "--ignored=matching")
+    ahead = origin.ask("rev-list", "--count", f"refs/heads/{into}..{commit}") if into else None
     if ignored is None or (ahead is None and way is Way.MERGE):
         return Refusal("worktree", f"git does not say what is in {path}")
-    if way is Way.MERGE and (problem := _no_way_in(root, into, commit, programs)):
+    if way is Way.MERGE and (problem := _no_way_in(origin, into, commit)):
         return problem
     remove = ("worktree", "remove", path)
     steps = {
@@ -109,20 +108,19 @@ def inspect(directory: str, way: Way) -> Finish | Refusal:
     return Finish(
         way=way,
         path=path,
-        root=root,
+        origin=origin,
         branch=branch,
         into=into,
         commit=commit,
         commits=int(ahead) if ahead and ahead.isdigit() else 0,
         ignored=sum(line.startswith("!!") for line in ignored.split("\0")),
-        programs=programs,
         steps=steps,
     )
 
 
 def command(finish: Finish, step: tuple[str, ...]) -> list[str]:
-    """One step as it would be typed, with all that keeps git from running what the repository names."""
-    return ["git", *git.GUARDS, *_options(finish), "-C", finish.root, *step]
+    """One step, to be shown: `carry_out` runs it without what the settings of the repository name."""
+    return ["git", "-C", finish.root, *step]
 
 
 def carry_out(finish: Finish) -> Refusal | None:
@@ -131,25 +129,26 @@ def carry_out(finish: Finish) -> Refusal | None:
         return Refusal("changed", "something has changed since it was shown; nothing was done")
     for number, step in enumerate(finish.steps):
         try:
-            done = git.run(finish.root, *step, options=_options(finish), seconds=MAKE_S)
-        except (OSError, subprocess.SubprocessError) as error:
+            done = finish.origin.run(*step, keeps_own=True, seconds=MAKE_S)
+        except (OSError, TallyError, subprocess.SubprocessError) as error:
             return Refusal("git", f"git {step[0]}: {error}")
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if line.strip()]
             before = "nothing was done" if not number else f"what stands before it was done: git {finish.steps[0][0]}"
             return Refusal("git", f"git {step[0]}: {lines[-1] if lines else f'exit code {done.returncode}'}; {before}")
+    if finish.way is not Way.KEEP:
+        # As git does for a branch that goes, in settings that it is not shown.
+        settings = f"{finish.origin.place.common}/config"
+        finish.origin.ask("config", "--file", settings, "--remove-section", f"branch.{finish.branch}")
     return None
 
 
-def _options(finish: Finish) -> tuple[str, ...]:
-    return (*finish.programs.off(keeps_own=True), *_UNTIDY)
-
-
-def _unfinished(path: str, programs: git.Programs) -> Refusal | None:
-    """Whether anything in the work tree at *path* would be lost, or is half done."""
-    if half_done := worktrees.half_done(path):
+def _unfinished(repository: git.Repository) -> Refusal | None:
+    """Whether anything in a work tree would be lost, or is half done."""
+    path = repository.top
+    if half_done := worktrees.half_done(repository):
         return Refusal("worktree", f"{half_done} is not finished in {path}")
-    changes = git.ask(path, *_CHANGES, options=programs.off())
+    changes = repository.ask(*_CHANGES)
     if changes is None:
         return Refusal("worktree", f"git does not say what has changed in {path}")
     count = len([line for line in changes.split("\0") if line])
@@ -158,21 +157,15 @@ def _unfinished(path: str, programs: git.Programs) -> Refusal | None:
     return None
 
 
-def _no_way_in(root: str, into: str, commit: str, programs: git.Programs) -> Refusal | None:
-    """Why *commit* cannot become the branch *into*, which must be checked out at *root*."""
-    if not into or git.ask(root, "symbolic-ref", "--quiet", "--short", "HEAD") != into:
-        return Refusal("merge", f"{into or 'the branch it came from'} is not checked out in {root}")
-    if problem := _unfinished(root, programs):
+def _no_way_in(origin: git.Repository, into: str, commit: str) -> Refusal | None:
+    """Why *commit* cannot become the branch *into*, which must be checked out in *origin*."""
+    if not into or worktrees.branch_of(origin) != into:
+        return Refusal("merge", f"{into or 'the branch it came from'} is not checked out in {origin.top}")
+    if problem := _unfinished(origin):
         return problem
-    if git.ask(root, "merge-base", "--is-ancestor", f"refs/heads/{into}", commit) is None:
+    if origin.ask("merge-base", "--is-ancestor", f"refs/heads/{into}", commit) is None:
         return Refusal("merge", f"{into} has gone on since: rebase or merge by hand, then finish")
     return None
-
-
-def _repository(directory: str) -> str:
-    """The directory that all worktrees of a repository share."""
-    found = git.ask(directory, "rev-parse", "--path-format=absolute", "--git-common-dir")
-    return os.path.realpath(found) if found and Path(found).is_dir() else ""
 
 
 def _counted(number: int, what: str) -> str:

@@ -1,180 +1,346 @@
 """
-git, asked and used so that it runs no program that a repository names. https://git-scm.com/docs/git-config
+git, asked and used so that it runs no program that a repository names. https://git-scm.com/docs/gitrepository-layout
 
-Every git of ours goes through `run` or `bounded`. A repository may be anybody's: a clone can hold a bare repository
-with settings of its own below any directory, and an archive can hold a whole `.git`. What such settings could have git
-run, and how each is kept from it while we read (`rev-parse`, `status`, `diff`) and make a worktree:
+A repository may be anybody's: an archive can hold a whole `.git`, and so can a directory that another program wrote.
+Its settings can name programs under more names than anybody can list, so git of ours is not shown them. A `Repository`
+is found by its files. What worktrees share of it (`GIT_COMMON_DIR`) is for each command a directory of ours, where no
+other program puts anything:
 
-* a bare repository that was not asked for, whatever is in it: `safe.bareRepository`, for which git must be 2.38; that a
-  work tree has its repository as its own `.git` is checked here as well, by `top`;
-* `core.fsmonitor`, at every look at the index; hooks in files (`post-checkout`, `reference-transaction`,
-  `post-index-change`) by `core.hooksPath`; hooks in settings, since git 2.54, each by its name;
-* filters (`filter.*.clean` when files are compared, `smudge` when they are checked out, `process` for both), each by
-  its name; `Programs` tells whose they are, and a repository with settings for one branch or place alone is refused;
-* a pager (`pager.worktree`) where the output is a terminal: `--no-pager`;
-* anything that fetches, as a partial clone does for objects that it lacks (`core.sshCommand`, `remote.*.uploadpack`,
-  `credential.helper`, `ext::`): no transport is allowed, and `GIT_NO_LAZY_FETCH`;
-* a submodule with settings of its own: it is neither looked into (`--ignore-submodules=dirty`, which the caller of
-  `status` gives) nor checked out (`submodule.recurse`);
-* the surroundings, with other settings or another repository in `GIT_*`: none of these variables is passed on.
+* its `config` is ours. Of the repository's settings it has those of `_KEPT`, which name no program, with values that
+  can name none: how files are stored and compared, and what a branch follows. Files that they include are not read;
+* it has no hooks; links lead to what has no settings: objects, references, and the rest of `_LINKED`;
+* without `extensions.worktreeConfig` git does not read the settings of one worktree, `config.worktree`.
 
-An alias cannot take the name of a command of git's own, and editors, merge drivers and `gpg.program` are not run by
-these commands; neither are `diff.external`, `diff.*.command` and textconv: the caller of `diff` gives
-`--no-ext-diff --no-textconv`.
+Attributes, in whatever file, can only name a filter or driver that settings describe. While we ask, git has none of the
+user's settings either but those of `_KEPT` and `_OWN`; with *keeps_own* it has all of them, so that the user's own
+filters run, and nothing else does: hooks and a file monitor are off. None of the variables `GIT_*` is passed on.
+
+A submodule has settings of its own, and git looks into it by another git: whoever asks for a `status` forbids that by
+`--ignore-submodules=dirty`. `worktree remove` refuses a worktree with submodules before it looks into them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
-from pathlib import Path
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 import attrs
 
-from tallylight.files import program
+from tallylight.files import program, read_write
+from tallylight.model.errors import TallyError
+from tallylight.snapshot import writer
 
 #: Seconds for a question.
 ASK_S = 10.0
+#: How many directories up a repository is looked for; of a small file of git's own, in bytes.
+MAX_LEVELS, MAX_FILE = 64, 4096
 
-_TRANSPORTS = ("ext", "fd", "file", "ftp", "ftps", "git", "http", "https", "ssh")
-#: Before every command, ours and one that is printed for others to run.
-GUARDS = (
-    "--no-pager",
-    *("-c", "core.fsmonitor=false"),
-    *("-c", "safe.bareRepository=explicit"),
-    *("-c", "core.hooksPath=/dev/null"),
-    *("-c", "submodule.recurse=false"),
-    *("-c", "protocol.allow=never"),
-    *(word for name in _TRANSPORTS for word in ("-c", f"protocol.{name}.allow=never")),
-)
 _ENVIRON = {
     "LC_ALL": "C",
     "GIT_TERMINAL_PROMPT": "0",  # nobody is there to type a password
     "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "none",
 }
-#: A filter or hook, by what git calls it: its name is between the first dot and the last.
-_PROGRAM = re.compile(r"(filter|hook|includeif)\.(.+)\.[^.]+", re.DOTALL)
-#: Settings that are the user's, and not of a repository.
+#: The user's settings, not read.
+_WITHOUT_OWN = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+#: What holds no settings, of what worktrees share.
+_LINKED = ("HEAD", "objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees")
+#: What of a repository's settings is passed on, and what values.
+_KEPT = (
+    (
+        r"core\.(?:filemode|symlinks|ignorecase|precomposeunicode|trustctime|checkstat|autocrlf|eol|safecrlf"
+        r"|logallrefupdates|sharedrepository|sparsecheckout|sparsecheckoutcone)",
+        r"[A-Za-z0-9]{1,16}",
+    ),
+    (r"branch\..+\.remote", r"[^\s:]+"),
+    (r"branch\..+\.merge", r"refs/\S+"),
+    (r"remote\..+\.fetch", r"\+?refs/[^\s:]+:refs/[^\s:]+"),
+    # git of ours goes to no remote, but a filter of the user's may: Git LFS gets the files that are not here.
+    (r"remote\..+\.url", r"https?://\S+|(?:ssh://)?\w[\w.-]*@\w\S*"),
+)
+#: How it is stored. git stops where one has another value; a repository with an extension that is not known is none.
+_FORMAT = r"core\.repositoryformatversion|extensions\.(?:objectformat|refstorage)"
+_IGNORED = r"extensions\.(?:noop|preciousobjects|partialclone|worktreeconfig|relativeworktrees)"
+#: Besides, of the user's own: files with what git ignores and with attributes.
+_OWN = (*_KEPT, (r"core\.(?:excludesfile|attributesfile)", r".+"))
 _OWN_SCOPES = frozenset({"system", "global"})
+#: Over the user's own settings.
+_OFF = {
+    "core.fsmonitor": "false",
+    "core.hookspath": os.devnull,
+    "submodule.recurse": "false",
+    "worktree.userelativepaths": "false",
+    # git tidies up by itself after some commands.
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+_YES = frozenset({"true", "yes", "on", "1"})
+
+Settings = tuple[tuple[str, str], ...]
 
 
 @attrs.frozen
-class Programs:
-    """The filters that settings name, the user's *own* and the *foreign* ones of a repository; and all *hooks*."""
+class Place:
+    """The work tree *top*, its own part of the repository, *folder*, and the part that worktrees share, *common*."""
 
-    own: tuple[str, ...] = ()
-    foreign: tuple[str, ...] = ()
-    hooks: tuple[str, ...] = ()
+    top: str
+    folder: str
+    common: str
 
-    def off(self, *, keeps_own: bool = False) -> tuple[str, ...]:
-        """The options that switch them off; with *keeps_own* the user's own filters run."""
-        options = [f"hook.{name}.enabled=false" for name in self.hooks]
-        for name in (*self.foreign, *(() if keeps_own else self.own)):
-            options += [f"filter.{name}.{key}=" for key in ("clean", "smudge", "process")]
-            options.append(f"filter.{name}.required=false")
-        return tuple(word for option in options for word in ("-c", option))
+    @property
+    def worktree(self) -> str:
+        """What git calls it, if it is a linked worktree."""
+        return Path(self.folder).name if self.folder != self.common else ""
 
 
-def run(
-    directory: str, *words: str, options: Sequence[str] = (), seconds: float = ASK_S
-) -> subprocess.CompletedProcess[str]:
+def place_of(directory: str, home: str = "/") -> Place | None:
     """
-    Run git in *directory* with *options* behind the `GUARDS`.
+    The repository around the absolute *directory*; None if that is in none.
 
-    `FileNotFoundError` if there is no git in an absolute directory of `PATH`; `subprocess.TimeoutExpired`.
+    One that holds all of *home* says nothing of what is below. `OSError` and `TallyError`: files that cannot be read.
     """
-    return subprocess.run(
-        _command(directory, words, options),
-        env=_environ(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",
-        timeout=seconds,
-        check=False,
+    here = PurePosixPath(os.path.normpath(directory))
+    above = PurePosixPath(os.path.normpath(home)) if home.startswith("/") else PurePosixPath("/")
+    if not here.is_absolute():
+        return None
+    for folder in (here, *here.parents)[:MAX_LEVELS]:
+        if folder == above or folder in above.parents:
+            return None
+        if os.path.lexists(own := Path(folder, ".git")):
+            return _place(str(folder), own)
+    return None
+
+
+def _place(top: str, own: Path) -> Place:
+    if own.is_file():
+        # A linked worktree, or a submodule: the file names the directory.
+        own = Path(top, text(own).removeprefix("gitdir:").strip())
+    folder = os.path.realpath(own)
+    shared = Path(folder, "commondir")
+    return Place(top, folder, os.path.realpath(Path(folder, text(shared))) if shared.is_file() else folder)
+
+
+def text(path: Path, errors: str = "surrogateescape") -> str:
+    """What stands in a small file of git's own."""
+    return read_write.read_limited(path, MAX_FILE).decode("utf-8", errors).strip()
+
+
+@attrs.frozen
+class Repository:
+    """The repository at a *place*, all that its settings *said*, and the user's *own* ones."""
+
+    place: Place
+    said: Settings = ()
+    own: Settings = ()
+
+    @property
+    def top(self) -> str:
+        """The work tree."""
+        return self.place.top
+
+    @property
+    def own_filters(self) -> tuple[str, ...]:
+        """The names of the user's own filters."""
+        return _filters(self.own)
+
+    @property
+    def off_filters(self) -> tuple[str, ...]:
+        """The names of filters that are the repository's own alone: they never run."""
+        return tuple(name for name in _filters(self.said) if name not in self.own_filters)
+
+    @property
+    def sparse(self) -> str:
+        """What `config.worktree` says of one with a part of the files alone; nothing if that is said elsewhere."""
+        kept = ((r"core\.sparsecheckout(?:cone)?", r"[A-Za-z0-9]{1,16}"),)
+        return (
+            "".join(_line(*setting) for setting in _passing(self.said, kept))
+            if _has_worktree_settings(self.said)
+            else ""
+        )
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it is stored in a way that is known, and its work tree is the directory that it was found in."""
+        extensions = [key for key, _ in self.said if key.startswith("extensions.")]
+        if not all(re.fullmatch(f"{_FORMAT}|{_IGNORED}", key) for key in extensions):
+            return False
+        if self.place.worktree:
+            return True
+        tree = Path(self.place.folder, self.value("core.worktree") or self.top)
+        return self.value("core.bare").lower() not in _YES and os.path.realpath(tree) == self.top
+
+    def value(self, key: str) -> str:
+        """The last value of a setting of the repository; nothing if there is none."""
+        return next((value for name, value in reversed(self.said) if name == key), "")
+
+    def run(self, *words: str, keeps_own: bool = False, seconds: float = ASK_S) -> subprocess.CompletedProcess[str]:
+        """
+        Run git in the work tree, with the user's own filters if *keeps_own*.
+
+        `FileNotFoundError` if there is no git in an absolute directory of `PATH`; `OSError`; `TallyError`;
+        `subprocess.TimeoutExpired`.
+        """
+        with self._shown(keeps_own=keeps_own) as environ:
+            return _run((*self._start(), *words), environ, seconds)
+
+    def ask(self, *words: str, keeps_own: bool = False, seconds: float = ASK_S) -> str | None:
+        """What git answers, without the line's end; None if it fails, takes too long or is not there."""
+        try:
+            done = self.run(*words, keeps_own=keeps_own, seconds=seconds)
+        except (OSError, TallyError, subprocess.SubprocessError):
+            return None
+        return done.stdout.removesuffix("\n") if done.returncode == 0 else None
+
+    def bounded(self, *words: str, seconds: float, limit: int) -> str | None:
+        """
+        What git answers, of which it may write *limit* bytes; None if it fails or is not there.
+
+        `StuckError` after *seconds*, or more than that: it was killed. `OSError`; `TallyError`.
+        """
+        with self._shown(keeps_own=False) as environ:
+            done = program.run((*self._start(), *words), environ, patience=seconds, limit=limit)
+        return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
+
+    def _start(self) -> tuple[str, ...]:
+        return (_git(), "-C", self.top)
+
+    @contextlib.contextmanager
+    def _shown(self, *, keeps_own: bool) -> Iterator[dict[str, str]]:
+        """The environment in which git is shown the repository, for as long as it runs."""
+        # No directory for temporary files: agents that may write nowhere else may write there.
+        parent = writer.checked_directory(writer.directory(os.environ), create=True)
+        with tempfile.TemporaryDirectory(prefix="git-", dir=parent) as common:
+            Path(common, "config").write_text(self._config(keeps_own=keeps_own), "utf-8", "surrogateescape")
+            for name in _LINKED:
+                Path(common, name).symlink_to(Path(self.place.common, name))
+            yield {
+                **_environ(),
+                **({} if keeps_own else _WITHOUT_OWN),
+                "GIT_DIR": self.place.folder,
+                "GIT_COMMON_DIR": common,
+                "GIT_WORK_TREE": self.top,
+            }
+
+    def _config(self, *, keeps_own: bool) -> str:
+        hooks = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.own if key.startswith("hook."))
+        settings = (
+            *(() if keeps_own else _passing(self.own, _OWN)),
+            *((key, value) for key, value in self.said if re.fullmatch(_FORMAT, key)),
+            *_passing(self.said, _KEPT),
+            *_OFF.items(),
+            *((f"{hook}.enabled", "false") for hook in hooks),
+        )
+        return "".join(_line(key, value) for key, value in settings if "\n" not in value)
+
+
+def find(directory: str, seconds: float = ASK_S) -> Repository | None:
+    """The repository of whose work tree *directory* is a part; None if there is none, or it cannot be read."""
+    here, end = os.path.realpath(directory), time.monotonic() + seconds
+    try:
+        place = place_of(here)
+        if place is None or place.folder in (here, *map(str, PurePosixPath(here).parents)):
+            return None
+        said = _read(Path(place.common, "config"), end)
+        if _has_worktree_settings(said):
+            said = (*said, *_read(Path(place.folder, "config.worktree"), end))
+        found = Repository(place, said)
+        if not found.is_usable:
+            return None
+        done = found.run("config", "--null", "--show-scope", "--list", keeps_own=True, seconds=left(end))
+    except (OSError, ValueError, TallyError, subprocess.SubprocessError):
+        return None
+    if done.returncode:
+        return None
+    fields = done.stdout.split("\0")[:-1]
+    own = zip(fields[::2], fields[1::2], strict=True)
+    return attrs.evolve(found, own=tuple(_setting(field) for scope, field in own if scope in _OWN_SCOPES))
+
+
+def left(end: float) -> float:
+    """Seconds until the monotonic time *end*, for a program that is given some."""
+    return max(0.01, end - time.monotonic())
+
+
+def is_there() -> bool:
+    """Whether there is a git."""
+    try:
+        return bool(_git())
+    except FileNotFoundError:
+        return False
+
+
+def _read(path: Path, end: float) -> Settings:
+    """What the settings in one file say, by git's own reading of it; nothing of other files that it includes."""
+    try:
+        data = read_write.read_limited(path).decode("utf-8", "surrogateescape")
+    except FileNotFoundError:
+        return ()
+    words = (_git(), "-C", "/", "config", "--file", "-", "--no-includes", "--null", "--list")
+    # There is no repository to look for.
+    done = _run(words, {**_environ(), **_WITHOUT_OWN, "GIT_DIR": os.devnull}, left(end), data)
+    if done.returncode:
+        raise TallyError(f"{path}: git cannot read it")
+    return tuple(_setting(field) for field in done.stdout.split("\0")[:-1])
+
+
+def _has_worktree_settings(settings: Settings) -> bool:
+    return dict(settings).get("extensions.worktreeconfig", "").lower() in _YES
+
+
+def _setting(field: str) -> tuple[str, str]:
+    """A name, and a value if it has one: without one it says yes."""
+    key, has_value, value = field.partition("\n")
+    return key, value if has_value else "true"
+
+
+def _filters(settings: Settings) -> tuple[str, ...]:
+    found = (re.fullmatch(r"filter\.(.*)\.[^.]+", key, re.DOTALL) for key, _ in settings)
+    return tuple(dict.fromkeys(one[1] for one in found if one is not None))
+
+
+def _passing(settings: Settings, kept: tuple[tuple[str, str], ...]) -> Settings:
+    """Those of *settings* whose name and value are *kept*."""
+    return tuple(
+        (key, value) for key, value in settings if any(re.fullmatch(a, key) and re.fullmatch(b, value) for a, b in kept)
     )
 
 
-def bounded(directory: str, *words: str, options: Sequence[str] = (), seconds: float, limit: int) -> str | None:
-    """
-    What git answers, of which it may write *limit* bytes; None if it fails or is not there.
-
-    `StuckError` after *seconds*, or more than that: it was killed.
-    """
-    try:
-        done = program.run(_command(directory, words, options), _environ(), patience=seconds, limit=limit)
-    except FileNotFoundError:
-        return None
-    return done.output.decode("utf-8", "surrogateescape") if done is not None and done.code == 0 else None
+def _line(key: str, value: str) -> str:
+    """One setting in git's syntax; no line ends in it. https://git-scm.com/docs/git-config#_syntax"""
+    section, _, rest = key.partition(".")
+    below, has_below, name = rest.rpartition(".")
+    below, value = (re.sub(r'(["\\])', r"\\\1", part) for part in (below, value))
+    return f'[{section} "{below}"]\n{name} = "{value}"\n' if has_below else f'[{section}]\n{name} = "{value}"\n'
 
 
-def _command(directory: str, words: Sequence[str], options: Sequence[str]) -> list[str]:
+def _git() -> str:
     path = os.pathsep.join(part for part in os.environ.get("PATH", "").split(os.pathsep) if part.startswith("/"))
     git = shutil.which("git", path=path)
     if git is None:
         raise FileNotFoundError("git was not found")
-    return [git, *GUARDS, *options, "-C", directory, *words]
+    return git
 
 
 def _environ() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRON
 
 
-def ask(directory: str, *words: str, options: Sequence[str] = (), seconds: float = ASK_S) -> str | None:
-    """What git answers, without the line's end; None if it fails, takes too long or is not there."""
-    try:
-        done = run(directory, *words, options=options, seconds=seconds)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.removesuffix("\n") if done.returncode == 0 else None
-
-
-def top(directory: str, seconds: float = ASK_S) -> str | None:
-    """The work tree around *directory*, if the repository that git finds there is its own `.git`; else None."""
-    found = ask(directory, "rev-parse", "--show-toplevel", seconds=seconds)
-    folder = ask(directory, "rev-parse", "--absolute-git-dir", seconds=seconds) if found else None
-    if not found or not folder:
-        return None
-    own = Path(found, ".git")
-    try:
-        if own.is_file():
-            # A file there names the directory: a worktree or a submodule.
-            own = Path(found, own.read_text("utf-8", "surrogateescape").removeprefix("gitdir:").strip())
-        return found if own.samefile(folder) else None
-    except OSError:
-        return None
-
-
-def programs(directory: str, seconds: float = ASK_S) -> Programs | None:
-    """
-    The filters and hooks that settings name.
-
-    None if that cannot be told: git does not, one has a name that cannot be given as an option, or the repository has
-    settings that count on some branches or in some directories alone, and so in the new worktree.
-    """
-    try:
-        words = ("config", "--null", "--show-scope", "--get-regexp", r"^(filter|hook|includeif)\.")
-        done = run(directory, *words, seconds=seconds)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    if done.returncode not in (0, 1):  # 1: there are none
-        return None
-    scopes: dict[tuple[str, str], set[str]] = {}
-    fields = done.stdout.split("\0")[:-1]
-    for scope, field in zip(fields[::2], fields[1::2], strict=True):
-        if found := _PROGRAM.fullmatch(field.partition("\n")[0]):
-            scopes.setdefault((found[1], found[2]), set()).add(scope)
-    is_own = {key: found <= _OWN_SCOPES for key, found in scopes.items()}
-    # `-c` would end a name at its equals sign.
-    if any(not own if kind == "includeif" else "=" in name for (kind, name), own in is_own.items()):
-        return None
-    return Programs(
-        own=tuple(name for (kind, name), own in is_own.items() if kind == "filter" and own),
-        foreign=tuple(name for (kind, name), own in is_own.items() if kind == "filter" and not own),
-        hooks=tuple(name for kind, name in is_own if kind == "hook"),
+def _run(
+    words: tuple[str, ...], environ: Mapping[str, str], seconds: float, given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        env=environ,
+        input=given,
+        capture_output=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        timeout=seconds,
+        check=False,
     )

@@ -1,7 +1,7 @@
 """
 The open pull request of a branch and what its checks say, by GitHub's own program: https://cli.github.com/manual/gh_pr_list
 
-gh is not run in the repository, whose settings may be anybody's: git is asked there for the address of `origin`, by the
+gh is not run in the repository, whose settings may be anybody's: the address of `origin` is read there, by the
 rules of `actions.git`, and gh is told which repository of github.com and which branch it is about. It uses the person's
 own account, and blocks for as long as the network takes: for a thread, and only where a person has asked for it.
 """
@@ -42,8 +42,8 @@ def pull_request_of(top: str, branch: str) -> PullRequest | None:
     """
     path = os.pathsep.join(part for part in os.environ.get("PATH", "").split(os.pathsep) if part.startswith("/"))
     gh = shutil.which("gh", path=path)
-    origin = git.ask(top, "config", "--get", "remote.origin.url", seconds=PATIENCE_S) if gh is not None else None
-    found = _ORIGIN.fullmatch(origin or "")
+    repository = git.find(top, PATIENCE_S) if gh is not None else None
+    found = _ORIGIN.fullmatch(repository.value("remote.origin.url")) if repository is not None else None
     if gh is None or found is None or not branch:
         return None
     words = (

@@ -10,12 +10,11 @@ from __future__ import annotations
 import os
 import re
 import time
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import attrs
 
 from tallylight.actions import git
-from tallylight.files import read_write
 from tallylight.files.program import StuckError
 from tallylight.model.beside import Changes
 from tallylight.model.errors import TallyError
@@ -24,8 +23,6 @@ from tallylight.model.errors import TallyError
 PATIENCE_S = 2.0
 #: Of what git writes, in bytes: a work tree with more changes than that is one that nobody looks at by their number.
 MAX_OUTPUT = 1024 * 1024
-#: How many directories up a repository is looked for; of a file of git's own, in bytes.
-MAX_LEVELS, _MAX_FILE = 64, 4096
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCH = re.compile(r"ref: refs/heads/(\S.*)")
@@ -35,9 +32,7 @@ _STATUS = (
     "status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty", "--no-renames",
     "-z",
 )  # fmt: skip
-_DIFF = (
-    "diff", "--shortstat", "--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=all", "HEAD", "--",
-)  # fmt: skip
+_DIFF = ("diff-index", "--shortstat", "--no-renames", "--ignore-submodules=all", "HEAD", "--")
 _SHORT = re.compile(r"(?:, (\d+) insertions?\(\+\))?(?:, (\d+) deletions?\(-\))?")
 
 
@@ -65,36 +60,14 @@ def head_of(directory: str, home: str) -> Head | None:
 
     One that holds all of *home* says nothing of what is below. `OSError` and `TallyError`: files that cannot be read.
     """
-    here = PurePosixPath(os.path.normpath(directory))
-    above = PurePosixPath(os.path.normpath(home)) if home.startswith("/") else PurePosixPath("/")
-    if not here.is_absolute():
+    place = git.place_of(directory, home)
+    if place is None:
         return None
-    for folder in (here, *here.parents)[:MAX_LEVELS]:
-        if folder == above or folder in above.parents:
-            return None
-        own = Path(folder, ".git")
-        if os.path.lexists(own):
-            return _read(str(folder), own)
-    return None
-
-
-def _read(top: str, own: Path) -> Head:
-    worktree = ""
-    if own.is_file():
-        # A linked worktree, or a submodule: the file names the directory.
-        own = Path(top, _text(own).removeprefix("gitdir:").strip())
-        if own.parent.name == "worktrees" and (own / "commondir").is_file():
-            worktree = own.name
-    said = _text(own / "HEAD")
+    said = git.text(Path(place.folder, "HEAD"), "replace")
+    head = Head(place.top, worktree=place.worktree)
     if found := _BRANCH.fullmatch(said):
-        return Head(top, "" if found[1] == _IN_TABLES else found[1], worktree=worktree)
-    if _COMMIT.fullmatch(said):
-        return Head(top, said[:7], is_detached=True, worktree=worktree)
-    return Head(top, worktree=worktree)
-
-
-def _text(path: Path) -> str:
-    return read_write.read_limited(path, _MAX_FILE).decode("utf-8", "replace").strip()
+        return attrs.evolve(head, branch="" if found[1] == _IN_TABLES else found[1])
+    return attrs.evolve(head, branch=said[:7], is_detached=True) if _COMMIT.fullmatch(said) else head
 
 
 def changes_of(top: str, seconds: float = PATIENCE_S) -> tuple[str, Changes] | None:
@@ -111,28 +84,21 @@ def changes_of(top: str, seconds: float = PATIENCE_S) -> tuple[str, Changes] | N
 
 
 def _changes(top: str, end: float) -> tuple[str, Changes] | None:
-    found = git.top(top, _left(end))
-    if found is None or found != os.path.realpath(top):
-        return None
-    programs = git.programs(top, _left(end))
-    if programs is None:
+    found = git.find(top, git.left(end))
+    if found is None or found.top != os.path.realpath(top):
         return None
     try:
-        status = git.bounded(top, *_STATUS, options=programs.off(), seconds=_left(end), limit=MAX_OUTPUT)
+        status = found.bounded(*_STATUS, seconds=git.left(end), limit=MAX_OUTPUT)
         if status is None:
             return None
         branch, changes = _of_status(status)
         if not _has_changed(status):
             return branch, changes
-        diff = git.bounded(top, *_DIFF, options=programs.off(), seconds=_left(end), limit=MAX_OUTPUT)
+        diff = found.bounded(*_DIFF, seconds=git.left(end), limit=MAX_OUTPUT)
     except StuckError:
         raise SlowError(f"{top}: git did not answer in its time") from None
     # Without a commit there is nothing to compare with.
     return branch, changes if diff is None else _with_lines(changes, diff)
-
-
-def _left(end: float) -> float:
-    return max(0.01, end - time.monotonic())
 
 
 def _of_status(status: str) -> tuple[str, Changes]:

@@ -3,8 +3,8 @@ A fresh git worktree for a fork: whether one can be made, and making it. https:/
 
 `inspect` asks git about a directory and changes nothing; `make` adds one worktree on one new branch beside the
 repository, both named for it (`app-fork-1`, `main-fork-1`), and never removes or overwrites anything. git can be slow,
-so neither belongs on a terminal's main thread. While git is asked no filter and no hook runs, see `git`; when the
-worktree is made the user's own filters run, and the notes of a `Base` say so.
+so neither belongs on a terminal's main thread. git runs nothing that the repository names, see `git`; when the worktree
+is made the user's own filters run, and the notes of a `Base` say so.
 
 Clean enough is: in the work tree of a repository with a commit, and nothing half done (merge, rebase, cherry-pick,
 revert, bisect, conflicts). Changes that are not committed are no obstacle; they stay behind, and are counted.
@@ -52,21 +52,25 @@ _CONFLICTS = ("DD", "AU", "UD", "UA", "DU", "AA", "UU")
 @attrs.frozen
 class Base:
     """
-    What a worktree would be made of: the repository's *root*, the *commit*, and what is there now.
+    What a worktree would be made of: the *repository*, the *commit*, and what is there now.
 
     *below* is the agent's directory below the root; *changed* counts the changes that would stay behind. *path* and
-    *branch* are the names the new worktree would have. *programs* are what git's settings name; *notes* say what of
-    that runs, or does not, on files that are there.
+    *branch* are the names the new worktree would have. *notes* say which filters run, or do not, on files that are
+    there.
     """
 
-    root: Path
+    repository: git.Repository
     commit: str
     below: str
     changed: int
     path: Path
     branch: str
-    programs: git.Programs
     notes: tuple[str, ...]
+
+    @property
+    def root(self) -> Path:
+        """The work tree that it would be made from."""
+        return Path(self.repository.top)
 
     @property
     def cwd(self) -> str:
@@ -76,65 +80,60 @@ class Base:
 
 def inspect(directory: str) -> Base | Refusal:
     """Say what a worktree for a fork that runs in *directory* would be, or why there can be none."""
-    if git.ask("/", "--version") is None:
+    if not git.is_there():
         return Refusal("worktree", "git was not found")
-    top = git.top(directory)
-    if top is None:
+    found = git.find(directory)
+    if found is None:
         return Refusal("worktree", f"{directory} is not in a git repository")
-    root = Path(top)
-    commit = git.ask(top, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    top = found.top
+    commit = found.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
     if not commit:
         return Refusal("worktree", "the repository has no commit yet")
-    if unfinished := half_done(top):
+    if unfinished := half_done(found):
         return Refusal("worktree", f"{unfinished} is not finished in {top}")
-    programs = git.programs(top)
-    if programs is None:
-        return Refusal("worktree", f"cannot find out which programs the git settings of {top} run")
-    status = git.ask(top, *_STATUS, options=programs.off())
+    status = found.ask(*_STATUS)
     if status is None:
         return Refusal("worktree", f"git does not say what has changed in {top}")
     lines = [line for line in status.split("\0") if line]
     if any(line[:2] in _CONFLICTS for line in lines):
         return Refusal("worktree", f"there are conflicts in {top}")
-    branch = git.ask(top, "symbolic-ref", "--quiet", "--short", "HEAD") or "detached"
+    root, branch = Path(top), branch_of(found) or "detached"
     place, name = _FORK.sub("", root.name), _slug(_FORK.sub("", branch))
     for number in range(1, MAX_FORKS + 1):
         path, new = root.parent / f"{place}-fork-{number}", f"{name}-fork-{number}"
-        taken = git.ask(top, "rev-parse", "--verify", "--quiet", f"refs/heads/{new}")
-        if not taken and not os.path.lexists(path):
-            below = os.path.relpath(os.path.realpath(directory), os.path.realpath(top))
+        if not _has_branch(found, new) and not os.path.lexists(path):
+            below = os.path.relpath(os.path.realpath(directory), top)
             below = "" if below == "." else below
-            return Base(root, commit, below, len(lines), path, new, programs, tuple(_notes(top, programs)))
+            return Base(found, commit, below, len(lines), path, new, tuple(_notes(found)))
     return Refusal("worktree", f"there are already {MAX_FORKS} forks beside {top}")
 
 
-def named(base: Base, name: str) -> Base | Refusal:
-    """*base* with the branch *name*, and a directory of that name beside the repository's; refused if one is there."""
+def named(base: Base, name: str, path: Path | None = None) -> Base | Refusal:
+    """*base* with the branch *name*, at *path*, else beside the repository's; refused if one is there."""
     if name != _slug(name):
         return Refusal("worktree", "a name has letters, digits, dots, dashes and underscores, at most 60 of them")
-    root = str(base.root)
-    if git.ask(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{name}"):
-        return Refusal("worktree", f"there is a branch {name} in {root} already")
-    path = base.root.parent / f"{_FORK.sub('', base.root.name)}-{name}"
+    if _has_branch(base.repository, name):
+        return Refusal("worktree", f"there is a branch {name} in {base.root} already")
+    path = path or base.root.parent / f"{_FORK.sub('', base.root.name)}-{name}"
     if os.path.lexists(path):
         return Refusal("worktree", f"{path} is there already")
     return attrs.evolve(base, path=path, branch=name)
 
 
 def command(base: Base) -> list[str]:
-    """What makes the worktree, as it would be typed: with all that keeps git from running what the repository names."""
-    off = base.programs.off(keeps_own=True)
-    return ["git", *git.GUARDS, *off, "-C", str(base.root), *_add(base)]
+    """What makes the worktree, as it would be typed: `git worktree` would run what the repository names."""
+    return ["tally", "worktree", str(base.path), "--branch", base.branch, "--of", str(base.root)]
 
 
 def make(base: Base) -> str | Refusal:
     """Make the worktree of *base* and return the directory to work in."""
-    root = str(base.root)
-    if git.programs(root) != base.programs:
-        return Refusal("worktree", f"the settings of git changed in {root}")
+    shared = Path(base.repository.place.common, "worktrees")
     try:
-        done = git.run(root, *_add(base), options=base.programs.off(keeps_own=True), seconds=MAKE_S)
-    except (OSError, subprocess.SubprocessError) as error:
+        shared.mkdir(exist_ok=True)
+        done = base.repository.run(*_add(base), keeps_own=True, seconds=MAKE_S)
+        if done.returncode == 0:
+            _settle(base, shared)
+    except (OSError, TallyError, subprocess.SubprocessError) as error:
         return Refusal("worktree", f"git worktree: {error}")
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
@@ -144,10 +143,25 @@ def make(base: Base) -> str | Refusal:
     return base.cwd if Path(base.cwd).is_dir() else str(base.path)
 
 
-def half_done(directory: str) -> str:
-    """What is not finished in the work tree at *directory*: `a merge`; nothing if nothing is."""
-    folder = git.ask(directory, "rev-parse", "--absolute-git-dir")
-    return next((what for name, what in _HALF_DONE.items() if folder and Path(folder, name).exists()), "")
+def _settle(base: Base, shared: Path) -> None:
+    """Say in the new worktree where its repository is, and in the repository how much of the files it has."""
+    own = Path(base.path, ".git")
+    # Some versions of git have named the directory that they were shown, others the one that it leads to.
+    folder = shared / Path(git.text(own)).name
+    own.write_text(f"gitdir: {folder}\n", "utf-8", "surrogateescape")
+    if base.repository.sparse:
+        Path(folder, "config.worktree").write_text(base.repository.sparse, "utf-8")
+
+
+def branch_of(repository: git.Repository) -> str:
+    """The branch that is checked out; nothing if none is."""
+    return repository.ask("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+
+
+def half_done(repository: git.Repository) -> str:
+    """What is not finished in a work tree: `a merge`; nothing if nothing is."""
+    folder = repository.place.folder
+    return next((what for name, what in _HALF_DONE.items() if Path(folder, name).exists()), "")
 
 
 @attrs.frozen
@@ -158,10 +172,9 @@ class Mark:
     branch: str
 
 
-def mark_of(directory: str) -> Mark | None:
-    """The mark of the worktree at *directory*; None if we did not make it."""
-    folder = git.ask(directory, "rev-parse", "--absolute-git-dir")
-    return read_mark(Path(folder, _MARK)) if folder else None
+def mark_of(repository: git.Repository) -> Mark | None:
+    """The mark of a worktree; None if we did not make it."""
+    return read_mark(Path(repository.place.folder, _MARK))
 
 
 def read_mark(path: Path) -> Mark | None:
@@ -178,14 +191,11 @@ def read_mark(path: Path) -> Mark | None:
 
 def _put_mark(base: Base) -> None:
     """Note in the worktree's own part of the repository that it is ours; git removes that with the worktree."""
-    folder = git.ask(str(base.path), "rev-parse", "--absolute-git-dir")
-    branch = git.ask(str(base.root), "symbolic-ref", "--quiet", "--short", "HEAD") or ""
-    if folder:
-        # Without it the worktree is one that only the person finishes.
-        with contextlib.suppress(OSError):
-            read_write.atomic_write(
-                Path(folder, _MARK), json.dumps({"root": str(base.root), "branch": branch}).encode()
-            )
+    mark = {"root": str(base.root), "branch": branch_of(base.repository)}
+    # Without it the worktree is one that only the person finishes.
+    with contextlib.suppress(OSError, TallyError):
+        if place := git.place_of(str(base.path)):
+            read_write.atomic_write(Path(place.folder, _MARK), json.dumps(mark).encode())
 
 
 def _slug(branch: str) -> str:
@@ -193,18 +203,22 @@ def _slug(branch: str) -> str:
     return re.sub(r"\.{2,}", ".", _UNSAFE.sub("-", branch))[:60].strip("-.").removesuffix(".lock") or "detached"
 
 
+def _has_branch(repository: git.Repository, name: str) -> bool:
+    return bool(repository.ask("rev-parse", "--verify", "--quiet", f"refs/heads/{name}"))
+
+
 def _add(base: Base) -> list[str]:
     return ["worktree", "add", "-b", base.branch, str(base.path), base.commit]
 
 
-def _notes(top: str, programs: git.Programs) -> Iterator[str]:
+def _notes(repository: git.Repository) -> Iterator[str]:
     """What a person should know of the filters that files of the repository ask for."""
     for names, text in (
-        (programs.own, "git runs your own filter {} on files of the new worktree."),
+        (repository.own_filters, "git runs your own filter {} on files of the new worktree."),
         (
-            programs.foreign,
+            repository.off_filters,
             "The repository's own filter {} is off: its files are in the new worktree as they are stored.",
         ),
     ):
         # What git does not tell, it may do.
-        yield from (text.format(name) for name in names if git.ask(top, "ls-files", f":(attr:filter={name})") != "")
+        yield from (text.format(name) for name in names if repository.ask("ls-files", f":(attr:filter={name})") != "")

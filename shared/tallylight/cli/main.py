@@ -62,6 +62,7 @@ GROUPS = {
         "send": "type a text into an agent at its prompt, or answer its question",
         "interrupt": "interrupt an agent that works",
         "start": "start an agent in a new pane of kitty or tmux",
+        "worktree": "make a git worktree on a new branch; no program that the repository names runs",
         "finish": "finish a git worktree of `start` or `fork`: merge, keep or drop its commits",
         "skill": "print a skill file, from which an agent learns to use these",
         "watch": "print one JSON line per change, for bars and prompts",

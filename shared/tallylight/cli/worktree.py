@@ -1,0 +1,53 @@
+"""
+`tally worktree`: make a git worktree as `tally fork --worktree` does, for scripts that start the fork themselves.
+
+`git worktree` would run what the settings of the repository name; `actions.git` has the rules for this one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from tallylight.actions import worktrees
+from tallylight.actions.gate import Refusal
+from tallylight.cli.exit_codes import REFUSED
+from tallylight.cli.output import clean
+from tallylight.cli.parser import Parser
+
+
+def make_parser() -> Parser:
+    """What `tally worktree` takes."""
+    parser = Parser(
+        prog="tally worktree",
+        description="Make a git worktree on a new branch, at the last commit of a repository, and print it. No program "
+        "that the repository names runs, but your own filters do. `tally finish` finishes it.",
+        examples={"tally worktree ../app-parser --branch parser": "of the repository around this directory"},
+        codes={0: "made", REFUSED: "there can be none; the message says why"},
+    )
+    parser.add_argument("path", metavar="PATH", help="where: nothing may be there yet")
+    parser.add_argument("--branch", metavar="NAME", required=True, help="the name of the new branch")
+    parser.add_argument("--of", metavar="DIRECTORY", default=".", help="in the repository; by default this one")
+    return parser
+
+
+def main(argv: list[str]) -> int:
+    """Make it, and print its path."""
+    options = make_parser().parse_args(argv)
+    base = worktrees.inspect(options.of)
+    found = base if isinstance(base, Refusal) else worktrees.named(base, options.branch, Path(os.path.realpath(options.path)))
+    if isinstance(found, Refusal):
+        return _refused(found)
+    made = worktrees.make(found)
+    if isinstance(made, Refusal):
+        return _refused(made)
+    for note in found.notes:
+        sys.stderr.write(f"tally worktree: {clean(note)}\n")
+    sys.stdout.write(f"{found.path}\n")
+    return 0
+
+
+def _refused(refusal: Refusal) -> int:
+    sys.stderr.write(f"tally worktree: {refusal.rule}: {clean(refusal.text)}\n")
+    return REFUSED

@@ -1,0 +1,223 @@
+"""
+A repository that names a program at every key of git's documentation, in every place where settings stand.
+
+The keys are those of `git help --config` and, where they are installed, of git's manual pages; a `<placeholder>` in one
+stands for several names, odd ones too. Programs stand in the settings of the repository, of its worktrees and of its
+submodule, in files that these include, and in the place of every hook; every file has attributes that ask for them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tallylight.actions import finish, git, worktrees
+from tallylight.actions.beside import read_one, read_pull_request
+from tallylight.actions.finish import Finish, Way
+from tallylight.actions.repository import changes_of
+from tallylight.actions.worktrees import Base
+from tallylight.cli.main import main
+from tests.actions.test_git import Trap
+from tests.actions.test_git import trap as trap  # a fixture
+
+MANUALS = Path("/usr/share/man")
+#: What a placeholder stands for: a file has a filter, a driver and so on of each that an attribute can name.
+NAMES = ("", "x", "origin", "main", "inner", "status", "a=b", 'é"\\.#;', "a b")
+FILES = {name: f"{number}" for number, name in enumerate(NAMES) if " " not in name}
+CONDITIONS = ("gitdir:**", "gitdir/i:**", "onbranch:**", "hasconfig:remote.*.url:**")
+URL = "https://github.com/example/api.git"
+#: Where there is no manual.
+HOOKS = ("post-checkout", "post-merge", "reference-transaction", "post-index-change", "pre-auto-gc")
+#: How a setting can name a program.
+FORMS = ("{}", "!{}", "ext::{}")
+#: With another value of these it is no repository, or not one with a work tree, and nobody looks at it any further.
+FORMAT = re.compile(r"core\.(bare|worktree|repositoryformatversion)|extensions\..*|include(if\..*)?\.path", re.I)
+#: Some of those at which git runs what it is given, whatever that is.
+PROGRAMS = re.compile(r"filter\..*\.(clean|smudge)|diff\..*\.textconv|core\.fsmonitor|diff\.external")
+
+_KEY = re.compile(r"(?<![\w./<-])[a-z][a-z0-9-]*(?:\.(?:<[^<>\n]{1,40}>|[\w-]+))*\.(?:\*|[a-zA-Z][a-zA-Z0-9-]*)")
+_HOOK = re.compile(r'^\.SS "([a-z0-9-]+)"$', re.MULTILINE)
+
+
+def manual(*pages: str) -> str:
+    """The text of git's manual pages, of those that are installed."""
+    paths = (path for page in pages for path in MANUALS.glob(f"man?/{page}.?.gz"))
+    return re.sub(r"\\f.|\\&", "", "\n".join(gzip.decompress(path.read_bytes()).decode() for path in paths)).replace(
+        "\\-", "-"
+    )
+
+
+def documented() -> list[str]:
+    """What git's documentation calls a key, each with its placeholders."""
+    told = subprocess.check_output(["git", "help", "--config"], text=True)
+    return sorted({*filter(None, told.split("\n")), *_KEY.findall(manual("git*"))})
+
+
+def expanded(keys: Iterable[str]) -> list[str]:
+    """Each key for every name that its placeholder stands for; `*` is some key."""
+    found: dict[str, None] = {}
+    for key in keys:
+        for name in NAMES:
+            some = name if key == "alias.*" and name.isalpha() else "program"
+            one = re.sub(r"<[^>]*>", lambda _, name=name: name, key).replace("*", some)
+            if re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", one.rpartition(".")[2]):
+                found[one] = None
+    return list(found)
+
+
+def written(keys: Iterable[str], value: str) -> str:
+    """Settings with *value* at each of *keys*."""
+    return "".join(git._line(key, value) for key in keys)
+
+
+@attrs.frozen
+class Scene:
+    """
+    A repository *api* and a worktree of ours, *made*, that can be finished; and *outer*, with a submodule *inner*.
+
+    In each, files have changed that attributes ask to be compared by a filter.
+    """
+
+    trap: Trap
+    api: Path
+    made: Path
+    outer: Path
+    inner: Path
+
+    def change(self, text: str) -> None:
+        """Write *text* into every file, as long as what was there: git must look at what is in it."""
+        for place in (self.api, self.outer, self.inner):
+            for file in FILES.values():
+                (place / file).write_text(text)
+
+    def arm(self, settings: str) -> None:
+        """Put *settings* wherever git reads any, before those that were there; and the program in place of hooks."""
+        more = self.trap.write("../more", settings)
+        included = "".join(git._line(f"includeIf.{one}.path", str(more)) for one in CONDITIONS)
+        included += git._line("include.path", str(more))
+        before = settings + included
+        last = git._line("remote.origin.url", URL) + git._line("branch.main.remote", "origin")
+        for folder in (
+            self.api / ".git",
+            self.outer / ".git",
+            self.outer / ".git/modules/inner",
+            self.api / "new/.git",
+        ):
+            config = folder / "config"
+            config.write_text(before + config.read_text() + git._line("extensions.worktreeConfig", "true"))
+            (folder / "config.worktree").write_text(settings + last)
+            (folder / "hooks").mkdir(exist_ok=True)
+            for hook in (*HOOKS, *_HOOK.findall(manual("githooks"))):
+                (folder / "hooks" / hook).unlink(missing_ok=True)
+                (folder / "hooks" / hook).symlink_to(self.trap.program)
+        (self.api / ".git/worktrees" / self.made.name / "config.worktree").write_text(settings + last)
+
+    def read(self) -> list[object]:
+        """What the list and the page say of each place."""
+        places = [str(place) for place in (self.api, self.made, self.outer, self.inner)]
+        read = (changes_of, lambda place: read_one(place, "/"), lambda place: read_pull_request(place, "/"))
+        return [one(place) for place in places for one in read]
+
+
+@pytest.fixture(scope="module")
+def keys() -> list[str]:
+    """Every key that a repository can have and still be one."""
+    found = expanded(documented())
+    assert len(found) > 1000
+    assert {"filter..clean", "filter.a=b.smudge", "core.fsmonitor", "core.sshCommand", "diff.external"} <= set(found)
+    return [key for key in found if not FORMAT.fullmatch(key)]
+
+
+@pytest.fixture
+def scene(trap: Trap, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """All of it, harmless so far; `gh` knows a pull request."""
+    drivers = "".join(f"{file} filter={name} diff={name} merge={name}\n" for name, file in FILES.items())
+    for file in FILES.values():
+        trap.write(file, "one\n")
+    trap.write(".gitattributes", drivers)
+    trap.commit()
+    outer = trap.root.with_name("outer")
+    trap.plain("clone", "-q", str(trap.root), str(outer))
+    trap.plain("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(trap.root), "inner", where=outer)
+    trap.commit(where=outer)
+    trap.plain("clone", "-q", str(trap.root), str(trap.root / "new"))
+    trap.write(".git/info/exclude", "new\n")
+    base = worktrees.inspect(str(trap.root))
+    assert isinstance(base, Base)
+    made = Path(str(worktrees.make(base)))
+    (made / "b").write_text("")
+    trap.commit(where=made)
+    for place in (trap.root, outer, outer / "inner"):
+        trap.set("remote.origin.url", URL, where=place)
+    for folder in (trap.root / ".git", outer / ".git", outer / ".git/modules/inner"):
+        (folder / "info/attributes").write_text(drivers)
+    gh = trap.write("../bin/gh", '#!/bin/sh\necho \'[{"number": 17, "statusCheckRollup": []}]\'\n')
+    gh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{gh.parent.resolve()}:{os.environ['PATH']}")
+    return Scene(trap, trap.root, made, outer, outer / "inner")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+def test_no_program_runs(scene: Scene, keys: list[str], form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever we do with it: each thing is done as if the repository were harmless, and nothing that it names runs."""
+    trap = scene.trap
+    scene.change("two\n")
+    harmless = scene.read()
+    assert None not in harmless
+    scene.arm(written(keys, form.format(trap.program)))
+
+    assert scene.read() == harmless
+    assert not trap.ran()
+    for number, place in enumerate((scene.api, scene.made, scene.outer, scene.inner)):
+        base = worktrees.inspect(str(place))
+        assert isinstance(base, Base)
+        assert Path(str(worktrees.make(base))).is_dir()
+        assert main(["worktree", str(trap.root.with_name(f"w{number}")), f"--branch=w{number}", f"--of={place}"]) == 0
+    assert not trap.ran()
+
+    scene.change("one\n")
+    for way in Way:
+        assert isinstance(finish.inspect(str(scene.made), way), Finish)
+        assert main(["finish", str(scene.made), f"--{way}", "--dry-run"]) == 0
+    assert not trap.ran()
+    shown = finish.inspect(str(scene.made), Way.MERGE)
+    assert isinstance(shown, Finish)
+    assert finish.carry_out(shown) is None
+    assert (scene.api / "b").exists() and not scene.made.exists()
+    for way, name in ((Way.KEEP, "w0"), (Way.DROP, "api-fork-2")):
+        assert main(["finish", str(trap.root.with_name(name)), f"--{way}", "--yes"]) == 0
+    assert not trap.ran()
+
+
+@pytest.mark.slow
+def test_git_by_itself_runs_them(scene: Scene, keys: list[str]) -> None:
+    """The repository is armed: with programs where git can bear one, it runs some at all that is done here."""
+    scene.change("two\n")
+    scene.arm(written(filter(PROGRAMS.fullmatch, keys), str(scene.trap.program)))
+    for place in (scene.api, scene.made, scene.outer, scene.inner):
+        add = ("worktree", "add", "-q", "--detach", str(scene.api.with_name(f"plain-{place.name}")))
+        for words in (("status",), ("diff", "HEAD"), add):
+            scene.trap.plain(*words, where=place)
+            assert scene.trap.ran(), (place, words)
+
+
+@pytest.mark.slow
+def test_formats_that_are_none(scene: Scene) -> None:
+    """A key that says how a repository is stored, or where more is said, is no way to name a program either."""
+    formats = {key.lower(): key for key in expanded(documented()) if FORMAT.fullmatch(key)}
+    config = scene.api / ".git/config"
+    before = config.read_text()
+    assert "core.worktree" in formats
+    for key in formats.values():
+        config.write_text(before + git._line(key, str(scene.trap.program)))
+        changes_of(str(scene.api))
+        worktrees.inspect(str(scene.api))
+    assert not scene.trap.ran()

@@ -166,10 +166,7 @@ def test_worktree(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0
     assert found["cwd"] == found["worktree"]["path"] == str(place)
     made = found["worktree"]["argv"]
-    assert made[0] == "git" and made[made.index("-C") :][:4] == ["-C", str(desk.folder), "worktree", "add"]
-    assert {"--no-pager", "core.fsmonitor=false", "safe.bareRepository=explicit", "core.hooksPath=/dev/null"} < set(
-        made
-    )
+    assert made == ["tally", "worktree", str(place), "--branch", "main-fork-1", "--of", str(desk.folder)]
     assert not place.exists()
 
 

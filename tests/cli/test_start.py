@@ -83,7 +83,7 @@ def test_a_worktree_of_its_own(
     assert main(["start", "claude", "--worktree", "parser", "--json"]) == 0
     told = capsys.readouterr()
     assert json.loads(told.out)["worktree"] == {"path": str(tmp_path / "app-parser"), "branch": "parser"}
-    assert "worktree add -b parser" in told.err
+    assert "--branch parser" in told.err
     assert asked == [(str(tmp_path / "app-parser/below"), HOST, "claude", "tab", "", "")]
     for name in ("parser", "../x", "a b", "-x", "", "x.lock", "x" * 61):
         monkeypatch.chdir(repository)

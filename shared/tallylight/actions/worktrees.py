@@ -149,7 +149,8 @@ def _settle(base: Base, shared: Path) -> None:
     # Some versions of git have named the directory that they were shown, others the one that it leads to.
     folder = shared / Path(git.text(own)).name
     own.write_text(f"gitdir: {folder}\n", "utf-8", "surrogateescape")
-    if base.repository.sparse:
+    # Only since git 2.36 a worktree is made with the same part.
+    if base.repository.sparse and Path(folder, "info/sparse-checkout").is_file():
         Path(folder, "config.worktree").write_text(base.repository.sparse, "utf-8")
 
 

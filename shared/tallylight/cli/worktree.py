@@ -36,7 +36,8 @@ def main(argv: list[str]) -> int:
     """Make it, and print its path."""
     options = make_parser().parse_args(argv)
     base = worktrees.inspect(options.of)
-    found = base if isinstance(base, Refusal) else worktrees.named(base, options.branch, Path(os.path.realpath(options.path)))
+    path = Path(os.path.realpath(options.path))
+    found = base if isinstance(base, Refusal) else worktrees.named(base, options.branch, path)
     if isinstance(found, Refusal):
         return _refused(found)
     made = worktrees.make(found)

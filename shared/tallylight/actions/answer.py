@@ -191,9 +191,14 @@ def holder(typist: Typist) -> Holder | Refusal:
     return reached(lambda: _holder(typist))
 
 
-def answer(typist: Typist, given: Answer) -> Done | Refusal:
-    """Look again, and type the keys of the choice if all is as the person saw it."""
-    return reached(lambda: _answer(typist, given))
+def anything(_: Seen) -> Refusal | None:
+    """Who may answer whatever stands there: nothing is refused."""
+    return None
+
+
+def answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
+    """Look again, and type the keys of the choice if all is as the person saw it, and is not *unfit* to be answered."""
+    return reached(lambda: _answer(typist, given, unfit))
 
 
 def reached(call: Callable[[], _T]) -> _T | Refusal:
@@ -255,7 +260,7 @@ def _ask(typist: Typist) -> Question | Refusal:
     )
 
 
-def _answer(typist: Typist, given: Answer) -> Done | Refusal:
+def _answer(typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None]) -> Done | Refusal:
     seen = see_again(typist, given.pane, given.pid, given.start)
     if isinstance(seen, Refusal):
         return seen
@@ -271,6 +276,8 @@ def _answer(typist: Typist, given: Answer) -> Done | Refusal:
     choice = dialog.choices[given.number - 1]
     if not choice.keys:
         return Refusal("keys", "the keys for this choice are not known; nothing was typed")
+    if (refused := unfit(seen)) is not None:
+        return refused
     typist.press(choice.keys)
     return Done(seen.pane, f"answered {given.number}. {_labels(seen.look, dialog)[given.number - 1]}")
 

@@ -1,86 +1,188 @@
 """
-The caller: on whose behalf a script asks for something, by the process table and by nothing that the script says.
+The caller: who asks for something, by the process table and by nothing that it says.
 
-It is the nearest agent among the ancestors of the process that asks, else the leader of its session: the shell of a
-terminal, or whatever a service manager started. Where that leader has ended, or runs outside of this container, it is
-the outermost ancestor of that session. An identity is a pid with its start, which no other process ever has. A process
-that leaves its parents, or begins a session of its own, is a caller of its own that may do nothing.
+Proof is a *line*: the process that asks and its parents, each of them alive and none younger than its child, up to the
+first process of a pane, whose own parent is a terminal. Where that is known, what runs in the pane is known, too:
+
+* without an agent in the line it is a `SCRIPT`, with one an `AGENT`, the nearest of them;
+* a line that ends before, at a process that takes in orphans, proves nothing. What asks is `UNKNOWN`; or a `STRAY`, an
+  agent whose pane is not known.
+
+What counts is who started whom: a process may begin a session or a terminal of its own, as long as its parents live. A
+`PERSON` is told by the way that their word came: `seated` says whether a program has the pane's own terminal, and so
+gets keys from nobody but who sits there. What each may do, `actions.permission` says.
 """
 
 from __future__ import annotations
 
+import enum
 import os
+import re
 from collections.abc import Callable
 
 import attrs
 
 from tallylight.agents.agent import Agents
+from tallylight.evidence import process_table
 from tallylight.evidence.foreground import identify
+from tallylight.evidence.process import Process, base_name
 from tallylight.evidence.process_table import Table
 
-#: Ancestors that are looked at: a caller deeper than that is none.
+#: Processes of a line that are looked at: a caller deeper than that is unknown.
 MAX_DEPTH = 64
+#: The programs that run panes, by the names of their executables; a version may stand behind them (`screen-5.0.0`).
+_TERMINALS = frozenset(
+    "alacritty contour deepin-terminal foot ghostty gnome-terminal-server kgx kitty konsole lxterminal mate-terminal "
+    "mosh-server ptyxis-agent qterminal rio rxvt screen st terminology tilix tmux urxvt urxvtd uxterm wezterm-gui "
+    "wezterm-mux-server xfce4-terminal xterm yakuake zellij".split()
+)
+_VERSIONED = re.compile(r"-[0-9][0-9.]*\Z")
+#: What lets a person in, and runs as another user than they: none of a person's own programs can start below one.
+_LOGINS = frozenset({"dropbear", "login", "sshd", "sshd-session"})
 
 #: A process and its start: what it is in every comparison.
 Being = tuple[int, int]
 
 
+class Who(enum.StrEnum):
+    """What a caller is."""
+
+    PERSON = "a person"
+    SCRIPT = "a script"
+    AGENT = "an agent"
+    #: An agent whose line to its pane is broken: which pane that is, nobody can tell.
+    STRAY = "an agent of no known pane"
+    UNKNOWN = "unknown"
+
+
+class End(enum.Enum):
+    """At what a line ends, so that it is proved."""
+
+    #: At a terminal that runs below something of its own: an agent may be farther up.
+    TERMINAL = enum.auto()
+    #: At the terminal that asks, in one of its own panes.
+    OWN = enum.auto()
+    #: Where a person came in from elsewhere: at a login, or outside of this container.
+    LOGIN = enum.auto()
+
+
 @attrs.frozen
 class Caller:
     """
-    Who asks: *being* is the process that counts as the caller, *agent* what people call it, nothing for no agent.
+    Who asks: *who*; *being*, the process that counts as the caller: the agent, else the first process of the pane; and
+    *agent*, what people call it, nothing for no agent. *asker* is the process itself.
 
-    *lineage* are the process that asks and all its ancestors.
+    *lineage* are the processes of its line. *end* is what the first process of its pane is at, and *terminal* that
+    pane's own; nothing where the line is broken.
     """
 
+    who: Who
     being: Being
-    agent: str
-    lineage: frozenset[Being]
+    agent: str = ""
+    lineage: frozenset[Being] = frozenset()
+    asker: Being = (0, 0)
+    end: End | None = None
+    terminal: int | str = 0
 
 
-def caller_of(pid: int, agents: Agents, table: Table, session_of: Callable[[int], int] = os.getsid) -> Caller | None:
+#: What is at the end of a line: of the last process of it, and of its parent, None if there is none to be seen.
+Ends = Callable[[Process, Process | None], End | None]
+
+
+def caller_of(
+    pid: int,
+    agents: Agents,
+    table: Table,
+    ends: Ends | None = None,
+    was_agent: Callable[[int, int], str] = lambda _pid, _start: "",
+) -> Caller:
     """
-    The caller of the process *pid*; None if it is gone, or it cannot be told.
+    The caller of the process *pid*; unknown if it is gone.
 
-    *session_of* says the leader of a process's session, 0 for one outside of this container, or raises OSError. Where
-    the system hides the processes of others (`hidepid`, see proc(5)), the ancestors end at the first of them.
+    *ends* says where a line ends, by default at any terminal; *was_agent* what people call a process that was an agent.
     """
-    lineage: dict[int, Being] = {}
+    ends = ends or (lambda below, above: end_of(below, above, table))
+    line: dict[int, Being] = {}
+    below: Process | None = None
+    end: End | None = None
+    first: Being | None = None
     agent: tuple[Being, str] | None = None
+    terminal: int | str = 0
+    is_whole = False
     current = pid
-    while current > 0:
-        process = table.get(current)
-        if process is None and lineage and _is_of_another(current):
+    while len(line) < MAX_DEPTH:
+        process = table.get(current) if current > 0 else None
+        is_parent = process is not None and (below is None or process.start <= below.start)
+        if below is not None and (is_parent or current == 0) and (found := ends(below, process)) is not None:
+            is_whole = True
+            if end is None:
+                end, first = found, (below.pid, below.start)
+            if found is not End.TERMINAL:
+                break
+        if process is None or not is_parent or current in line:
             break
-        if process is None or len(lineage) >= MAX_DEPTH or current in lineage:
-            return None
-        lineage[current] = (process.pid, process.start)
-        found = identify((process,), agents).agent
-        if found is not None and agent is None:
-            agent = lineage[current], found.display
-        current = process.ppid
+        line[current] = process.pid, process.start
+        if end is None:
+            terminal = process_table.terminal(current, table) or terminal
+        if agent is None and (name := named(process, agents) or was_agent(process.pid, process.start)):
+            # From here on the line has to be proved anew.
+            agent, is_whole = (line[current], name), False
+        below, current = process, process.ppid
+    asker = line.get(pid, (pid, 0))
+    lineage = frozenset(line.values())
     if agent is not None:
-        return Caller(*agent, frozenset(lineage.values()))
-    try:
-        session = session_of(pid)
-        if (start := table.start(session) if session > 0 else None) is not None:
-            leader = session, start
-        else:
-            leader = next(being for being in reversed(lineage.values()) if session_of(being[0]) == session)
-    except (OSError, StopIteration):  # a process that has ended meanwhile
+        return Caller(Who.AGENT if is_whole else Who.STRAY, *agent, lineage, asker, end, terminal)
+    if first is not None:
+        return Caller(Who.SCRIPT, first, "", lineage, asker, end, terminal)
+    return Caller(Who.UNKNOWN, asker, "", lineage, asker)
+
+
+def named(process: Process | None, agents: Agents) -> str:
+    """What people call the agent that *process* is by itself; nothing for none."""
+    if process is None:
+        return ""
+    found = identify((process,), agents).agent
+    return found.display if found is not None else ""
+
+
+def end_of(below: Process, above: Process | None, table: Table) -> End | None:
+    """
+    At what a line ends with the process *below*, whose parent is *above*; None if it goes on, or is broken.
+
+    A terminal is told by its executable, never by its arguments; what it runs that is no pane has no terminal. A login
+    is one of another user's, or of root's for root, whose executable nobody else can read: its name it cannot change.
+    """
+    if above is None:
+        return End.LOGIN if below.pid != 1 else None
+    program = base_name(above.exe)
+    if _VERSIONED.sub("", program) in _TERMINALS and process_table.terminal(below.pid, table):
+        return End.TERMINAL
+    if (program or above.comm) not in _LOGINS:
         return None
-    return Caller(leader, "", frozenset(lineage.values()))
+    own = os.getuid()
+    return End.LOGIN if own == 0 or process_table.owner(above.pid, table) not in (own, None) else None
 
 
-def _is_of_another(pid: int) -> bool:
-    """Whether the process *pid* is there and belongs to another user."""
+def seated(caller: Caller, table: Table) -> Caller:
+    """*caller*, or the person, if the program that asks has the terminal of its pane, and no agent is in its line."""
+    is_person = caller.who is Who.SCRIPT and caller.terminal
+    if is_person and process_table.terminal(caller.asker[0], table) == caller.terminal:
+        return attrs.evolve(caller, who=Who.PERSON)
+    return caller
+
+
+def let_in(caller: Caller) -> Caller:
+    """*caller*, or the person, if they came in from elsewhere: by a login, or from outside of this container."""
+    is_person = caller.who is Who.SCRIPT and caller.end is End.LOGIN
+    return attrs.evolve(caller, who=Who.PERSON) if is_person else caller
+
+
+def this_process() -> int:
+    """The number that this process has in the table, which may be that of another container."""
     try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except OSError:
-        pass
-    return False
+        return int(os.readlink("/proc/self"))  # noqa: PTH115 - a number
+    except (OSError, ValueError):
+        return os.getpid()
 
 
 def being_of(pid: int | None, table: Table) -> Being | None:

@@ -98,9 +98,11 @@ class Once:
         seen = self.look(typist)
         return answers.ask(Still(seen)) if isinstance(seen, Seen) else seen
 
-    def answer(self, typist: Typist, given: Answer) -> Done | Refusal:
-        """Type the choice, if all is as it was shown, and it was not answered yet."""
-        return self._act(typist, given, lambda: answers.answer(typist, given))
+    def answer(
+        self, typist: Typist, given: Answer, unfit: Callable[[Seen], Refusal | None] = answers.anything
+    ) -> Done | Refusal:
+        """Type the choice, if all is as it was shown and not *unfit*, and it was not answered yet."""
+        return self._act(typist, given, lambda: answers.answer(typist, given, unfit))
 
     def taker(self, typist: Typist) -> Holder | Busy | Refusal:
         """Who would take text at its prompt now, or is busy."""

@@ -1,26 +1,119 @@
 """
-Whether a caller may type into a pane, or start one: `[scripting] allow` of the configuration.
+Who may do what to a pane: caller x verb x level of `[scripting] allow`, in one table, for every way in.
 
-* `own`: into panes that it started itself, and into no other;
-* `ask`: into others once a person has agreed, asked once for each caller and pane, as long as both processes live;
-* `all`: into every pane with an agent.
+The level is that of the host which holds the pane. Whatever it is, nobody types into the pane in which they run, and
+who is not known may at most read and start: it might be the very agent that asks. A person's word to `ask` counts for
+one caller and one pane, as long as both run; permissions are asked for even where the caller started the pane.
 
-An agent never answers itself, whatever is allowed: who runs below a process of the pane is refused. What is refused
-names its rule: `caller`, it cannot be told who asks; `self`; `permission`.
+What is refused names its rule, `caller`, `self` or `permission`, in words that every surface passes on as they are.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import attrs
 
-from tallylight.actions.caller import Being, Caller
+from tallylight.actions.answer import Answer, Seen, dialog_of
+from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Given
+from tallylight.actions.say import Interrupt, Say
+from tallylight.config.settings import SCRIPTING
+from tallylight.evidence.fingerprint import fingerprint
+from tallylight.model.status import Kind
 
 #: Pairs of a caller and a pane that are remembered; beyond that, the oldest is forgotten.
 MAX_PAIRS = 1000
+
+
+class Verb(enum.StrEnum):
+    """What is done to a pane. A question that may be more than a plain one counts as a permission."""
+
+    READ = "read"
+    START = "start"
+    TEXT = "type text"
+    QUESTION = "answer a question"
+    PERMISSION = "answer a permission"
+    INTERRUPT = "interrupt"
+
+
+class Right(enum.StrEnum):
+    """What a cell of the table says."""
+
+    NO = "no"
+    #: In panes that it started itself.
+    OWN = "own panes"
+    #: In its own panes, and in others once a person has agreed.
+    ASK_OTHERS = "own panes, others once you agree"
+    ASK = "once you agree"
+    YES = "yes"
+
+
+#: What each caller may do, at the levels none, own, ask and all.
+TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
+    Who.PERSON: dict.fromkeys(Verb, (Right.YES, Right.YES, Right.YES, Right.YES)),
+    **dict.fromkeys(
+        (Who.SCRIPT, Who.AGENT),
+        {
+            Verb.READ: (Right.NO, Right.YES, Right.YES, Right.YES),
+            Verb.START: (Right.NO, Right.YES, Right.ASK, Right.YES),
+            Verb.TEXT: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
+            Verb.QUESTION: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
+            Verb.PERMISSION: (Right.NO, Right.NO, Right.ASK, Right.YES),
+            Verb.INTERRUPT: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
+        },
+    ),
+    Who.STRAY: {
+        Verb.READ: (Right.NO, Right.YES, Right.YES, Right.YES),
+        Verb.START: (Right.NO, Right.YES, Right.ASK, Right.YES),
+        Verb.TEXT: (Right.NO, Right.OWN, Right.OWN, Right.OWN),
+        Verb.QUESTION: (Right.NO, Right.OWN, Right.OWN, Right.OWN),
+        Verb.PERMISSION: (Right.NO, Right.NO, Right.NO, Right.NO),
+        Verb.INTERRUPT: (Right.NO, Right.OWN, Right.OWN, Right.OWN),
+    },
+    Who.UNKNOWN: {
+        verb: (Right.NO, Right.NO, Right.NO, Right.YES if verb in (Verb.READ, Verb.START) else Right.NO)
+        for verb in Verb
+    },
+}
+_PLAIN = (Kind.QUESTION, Kind.INPUT)
+_UNKNOWN = Refusal(
+    "caller",
+    "it cannot be told who asks, for its parents do not lead to a pane of this terminal; run it in a shell there, not "
+    "in the background of something that has ended; nothing was done",
+)
+_SELF = Refusal("self", "nobody types into the pane in which they run themselves; nothing was done")
+_OTHERS = Refusal(
+    "permission",
+    "a program may do that only in panes that it started itself; in others you do it yourself, at the pane, the list "
+    'or the page, or `[scripting] allow = "ask"` or "all" allows it; nothing was done',
+)
+_PERMISSION = Refusal(
+    "permission",
+    "only a person answers a permission; do it yourself, at the pane, the list or the page, or "
+    '`[scripting] allow = "ask"` or "all" allows it to programs; nothing was done',
+)
+_STRAY = Refusal(
+    "permission",
+    "an agent whose parents do not lead to a pane of this terminal types only into panes that it started itself, and "
+    "answers no permission; nothing was done",
+)
+_NONE = Refusal(
+    "permission",
+    'programs may do nothing here and read nothing, as `[scripting] allow = "none"` says; do it yourself, at the pane, '
+    "the list or the page; nothing was done",
+)
+_DISAGREED = Refusal("permission", "the person did not agree to it; nothing was done")
+#: Where a person would have to agree, and nobody can be asked.
+UNASKED = Refusal(
+    "permission",
+    "you would have to agree to that first, and only kitty can ask you, for its own windows; do it yourself, or "
+    '`[scripting] allow = "all"` allows it; nothing was done',
+)
+#: Where only a person's own key counts.
+PERSON_ONLY = Refusal("permission", "only you can do that, in a list in a terminal of your own; nothing was done")
 
 
 class Verdict(enum.Enum):
@@ -54,22 +147,69 @@ class Pairs:
 
 
 def check(
-    allow: str, caller: Caller | None, pane: Collection[Being], *, is_own: bool, agreed: bool | None
+    allow: str,
+    caller: Caller,
+    verb: Verb,
+    pane: Collection[Being] = (),
+    *,
+    is_own: bool = False,
+    agreed: bool | None = None,
 ) -> Verdict | Refusal:
     """
-    Whether *caller* may type into a pane, of which *pane* are the first process and the one in its foreground.
+    Whether *caller* may do *verb* to a pane, of which *pane* are the first process and the one in its foreground.
 
     *is_own*: it started that pane; *agreed*: what a person said to that, None if they were not asked.
     """
-    if caller is None:
-        return Refusal("caller", "it cannot be told which program asks; nothing was done")
-    if not caller.lineage.isdisjoint(pane):
-        return Refusal("self", "nobody types into the pane in which they run themselves; nothing was typed")
-    if is_own or allow == "all":
+    is_typing = verb not in (Verb.READ, Verb.START)
+    if is_typing and caller.who is not Who.PERSON and not caller.lineage.isdisjoint(pane):
+        return _SELF
+    right = TABLE[caller.who][verb][SCRIPTING.index(allow) if allow in SCRIPTING else 0]
+    if right is Right.YES or (is_own and right in (Right.OWN, Right.ASK_OTHERS)):
         return Verdict.ALLOWED
-    if allow != "ask":
-        text = 'only panes that it started itself: `[scripting] allow = "ask"` or "all" allows more'
-        return Refusal("permission", f"the caller may type into {text}; nothing was typed")
-    if agreed is None:
-        return Verdict.ASK
-    return Verdict.ALLOWED if agreed else Refusal("permission", "the person did not agree to it; nothing was typed")
+    if right in (Right.ASK, Right.ASK_OTHERS):
+        return Verdict.ASK if agreed is None else Verdict.ALLOWED if agreed else _DISAGREED
+    if caller.who is Who.UNKNOWN:
+        return _UNKNOWN
+    if allow == "none":
+        return _NONE
+    if caller.who is Who.STRAY:
+        return _STRAY
+    return _PERMISSION if verb is Verb.PERMISSION else _OTHERS
+
+
+def unasked(verdict: Verdict | Refusal) -> Refusal | None:
+    """Why nothing is done, where nobody can be asked; None if it is allowed."""
+    return UNASKED if verdict is Verdict.ASK else verdict if isinstance(verdict, Refusal) else None
+
+
+def verb_of(given: Given, seen: Seen | Refusal | None) -> Verb:
+    """
+    What *given* does to the pane that was *seen*, None if only its terminal can see it.
+
+    An answer to another question than the one on the screen counts as one to a plain question: `plain_only` sees to it
+    that it is typed into nothing else.
+    """
+    if isinstance(given, Interrupt):
+        return Verb.INTERRUPT
+    if isinstance(given, Say):
+        return Verb.QUESTION if given.fingerprint else Verb.TEXT
+    if not isinstance(given, Answer):
+        return Verb.TEXT
+    if seen is None:
+        return Verb.PERMISSION
+    dialog = dialog_of(seen) if isinstance(seen, Seen) else None
+    if not isinstance(seen, Seen) or dialog is None:
+        return Verb.QUESTION
+    is_shown = fingerprint(seen.look.lines, seen.look.columns, dialog) == given.fingerprint
+    return Verb.PERMISSION if is_shown and not is_plain(seen) else Verb.QUESTION
+
+
+def is_plain(seen: Seen) -> bool:
+    """Whether the question on the screen is known to be no permission, by a rule of the agent's file and by its host."""
+    dialog = dialog_of(seen)
+    return dialog is not None and dialog.is_known and dialog.kind in _PLAIN and seen.kind in (*_PLAIN, None)
+
+
+def plain_only(seen: Seen) -> Refusal | None:
+    """Why what may only answer plain questions does not answer what was *seen*; None if it does."""
+    return None if is_plain(seen) else _PERMISSION

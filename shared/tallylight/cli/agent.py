@@ -19,18 +19,18 @@ from tallylight.agents.agent import check_agent
 from tallylight.agents.agent_files import packaged_agents
 from tallylight.cli.output import Output, clean, status_words
 from tallylight.cli.parser import Parser
+from tallylight.cli.send import reached
 from tallylight.evidence.commands import unwrap
 from tallylight.evidence.ordinary import own_name
 from tallylight.files.directories import config_dir
 from tallylight.files.read_write import read_limited, read_text
 from tallylight.files.system import System
-from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.scripting import Reach
 from tallylight.model.errors import TallyError
 from tallylight.recordings import check, draft, scoring, sightings
 from tallylight.recordings.asciicast import Event, Header
 from tallylight.recordings.decoder import Problem, RecordingError, decode
-from tallylight.snapshot.addresses import NAMED, Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import NAMED, Found, add_pane
 from tallylight.ui import colours
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
@@ -185,8 +185,7 @@ def _seconds(word: str) -> float:
 
 def _watched(name: str, seconds: float, now: Sequence[str]) -> tuple[Found, sightings.Seen]:
     """What the pane shows in the next *seconds*; at this moment alone where a person says what it does *now*."""
-    found = pick(read_panes(os.environ), name, os.environ)
-    reach = Reach(Multiplexers(os.environ))
+    found, reach = reached(name)
     if now:
         return found, sightings.of_screen(now[0], _rows(reach, found))
     looks = sightings.Looks()

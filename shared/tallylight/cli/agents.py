@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import math
 import os
@@ -15,6 +16,7 @@ from tallylight.config import config_file
 from tallylight.config.settings import Listed
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file
+from tallylight.snapshot.addresses import read_panes
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.rows import Row
 from tallylight.snapshot.writer import directory
@@ -22,13 +24,13 @@ from tallylight.ui import colours
 from tallylight.ui.agent_list import loop
 from tallylight.ui.agent_list.actions import Private, Requests
 from tallylight.ui.agent_list.channel import AS_OF, CHANNEL, SELECTED
-from tallylight.ui.agent_list.other_machines import OtherMachines
 from tallylight.ui.ansi import Depth
 from tallylight.ui.terminal import Terminal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tallylight.actions.beside import Watch
+    from tallylight.hosts.scripting import Reach
 
 
 class NoTerminalError(TallyError):
@@ -74,10 +76,18 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
         return Multiplexers(environ)
 
-    def elsewhere() -> OtherMachines:
-        from tallylight.hosts.scripting import Reach
+    @functools.cache
+    def reach() -> Reach:
+        from tallylight.actions.caller import seated
+        from tallylight.evidence import process_table
+        from tallylight.hosts.detached.sessions import Multiplexers
+        from tallylight.hosts.scripting import Reach, here
 
-        return Reach(detached(), is_person=True)
+        # Once: who opened the list is who presses its keys.
+        caller, panes = seated(here(environ), process_table.table()), Multiplexers(environ)
+        return Reach(
+            panes, lambda: caller, lambda host: read_panes(environ).level(host), panes.started_by, is_key=True
+        )
 
     fleet = FleetFeed() if is_fleet else None
     # Nothing that is started from here gets hold of the channel.
@@ -87,7 +97,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
         fleet or Feed(directory(environ)),
         Elsewhere(fleet.mark)
         if fleet is not None
-        else Private.of(environ, detached, elsewhere) or Requests(environ, detached, elsewhere),
+        else Private.of(environ, detached, reach) or Requests(environ, detached, reach),
         explain,
         own=f"kitty-{environ['KITTY_PID']}" if "KITTY_PID" in environ else "",
         selected=environ.get(SELECTED, ""),

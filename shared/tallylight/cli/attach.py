@@ -14,11 +14,15 @@ import signal
 import sys
 import termios
 
+from tallylight.actions.caller import seated
+from tallylight.actions.permission import Verb, check, unasked
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.config.config_file import load_config
+from tallylight.evidence import process_table
 from tallylight.hosts.detached.pane import names_pane
 from tallylight.hosts.machines import commands
+from tallylight.hosts.scripting import here
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import requests
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
@@ -71,11 +75,16 @@ def _held(pane: str) -> int:
 
 
 def _show(pane: str) -> int:
-    found = pick(read_panes(os.environ), pane, os.environ)
+    panes = read_panes(os.environ)
+    found = pick(panes, pane, os.environ)
     command = _command(found)
     if not command:
         requests.send(found.host, Request("focus", found.pane.id), os.environ)
         return 0
+    # Whoever has the terminal may then press any key.
+    caller = seated(here(os.environ), process_table.table())
+    if (refused := unasked(check(panes.level(found.host), caller, Verb.TEXT))) is not None:
+        raise TallyError(f"{refused.rule}: {refused.text}")
     sys.stderr.write(f"{clean(shlex.join(command), 500)}\n")
     try:
         os.execvp(command[0], command)  # noqa: S606 - no shell is wanted

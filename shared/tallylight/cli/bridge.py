@@ -17,6 +17,7 @@ import tallylight
 from tallylight.cli.ending import on_signal
 from tallylight.cli.parser import Parser
 from tallylight.model.errors import TallyError
+from tallylight.snapshot.addresses import read_panes
 from tallylight.snapshot.feed import Feed
 from tallylight.snapshot.writer import directory
 
@@ -31,7 +32,9 @@ def make_parser() -> Parser:
     return Parser(
         prog="tally bridge",
         description="Tell another machine what the agents of this one do, and answer, write and mark for it. It is "
-        "started by the sessions host there, for an entry of [machines]; it speaks JSON lines, for no person to read.",
+        "started by the sessions host there, for an entry of [machines]; it speaks JSON lines, for no person to read. Who "
+        "comes in by a login, as of ssh, is taken for the person; run by a program of this machine it may do no more than "
+        "that program.",
         examples={"ssh -T devbox tally bridge": "what the other machine runs"},
         codes={0: "the other end is gone", 1: "this is a terminal, and nobody is there to speak to"},
     )
@@ -42,12 +45,23 @@ def main(argv: list[str]) -> int:
     make_parser().parse_args(argv)
     if os.isatty(0) or os.isatty(1):
         raise TallyError("`tally bridge` speaks with another machine, not with a person: see docs/machines.md")
+    from tallylight.actions.caller import let_in
     from tallylight.hosts.detached.sessions import Multiplexers
     from tallylight.hosts.machines.bridge import Bridge
-    from tallylight.hosts.scripting import Reach
+    from tallylight.hosts.scripting import Reach, here
 
     feed = Feed(directory(os.environ))
-    reach = Reach(Multiplexers(os.environ), timeout_s=_TERMINAL_S, ask_timeout_s=_PERSON_S, is_person=True)
+    # Before anything is asked: whoever started this may be gone by then.
+    caller, panes = let_in(here(os.environ)), Multiplexers(os.environ)
+    reach = Reach(
+        panes,
+        lambda: caller,
+        lambda host: read_panes(os.environ).level(host),
+        panes.started_by,
+        timeout_s=_TERMINAL_S,
+        ask_timeout_s=_PERSON_S,
+        is_for_other=True,
+    )
     sessions = Sessions(feed)
     on_signal(_leave, signal.SIGTERM, signal.SIGHUP)
     try:

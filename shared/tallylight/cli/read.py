@@ -16,10 +16,10 @@ from tallylight.actions.gate import Refusal
 from tallylight.cli.exit_codes import GONE, NOTHING, REFUSED
 from tallylight.cli.output import Output, clean
 from tallylight.cli.parser import Parser
+from tallylight.cli.send import reach_of
 from tallylight.cli.status import JSON_VERSION
-from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.script_messages import Rows
-from tallylight.hosts.scripting import Reach, id_of
+from tallylight.hosts.scripting import id_of
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
 from tallylight.wire.text import sanitise
@@ -62,9 +62,11 @@ def main(argv: list[str]) -> int:
     for problem in panes.problems:
         sys.stderr.write(f"tally read: {clean(str(problem))}\n")
     found = pick(panes, options.pane, os.environ)
-    reach = Reach(Multiplexers(os.environ))
+    reach = reach_of(panes)
     told: Rows | Question | str | Refusal
-    if options.screen:
+    if (refused := reach.may_read(found)) is not None:
+        told = refused
+    elif options.screen:
         told = reach.screen(found)
     elif options.question or (not options.reply and found.pane.status is Status.WAITING):
         told = reach.question(found)

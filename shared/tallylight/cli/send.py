@@ -8,6 +8,7 @@ nothing is typed that was not shown.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -20,11 +21,10 @@ from tallylight.cli.exit_codes import GONE, REFUSED
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
 from tallylight.cli.status import JSON_VERSION
-from tallylight.config.config_file import load_config
 from tallylight.hosts.detached.sessions import Multiplexers
-from tallylight.hosts.scripting import Reach, read_id
+from tallylight.hosts.scripting import Reach, here, read_id
 from tallylight.model.errors import TallyError
-from tallylight.snapshot.addresses import Found, add_pane, pick, read_panes
+from tallylight.snapshot.addresses import Found, Panes, add_pane, pick, read_panes
 
 CODES: dict[int | str, str] = {
     0: "it was typed",
@@ -105,11 +105,15 @@ def _text(given: str) -> str:
 
 
 def reached(wanted: str) -> tuple[Found, Reach]:
-    """The pane that *wanted* names, and what reaches it, by the configuration."""
+    """The pane that *wanted* names, and what reaches it for the program that runs this command."""
     panes = read_panes(os.environ)
-    config, _ = load_config()
+    return pick(panes, wanted, os.environ), reach_of(panes)
+
+
+def reach_of(panes: Panes) -> Reach:
+    """What reaches *panes* for the program that runs this command."""
     multiplexers = Multiplexers(os.environ)
-    return pick(panes, wanted, os.environ), Reach(multiplexers, config.scripting, multiplexers.started_by)
+    return Reach(multiplexers, functools.partial(here, os.environ), panes.level, multiplexers.started_by)
 
 
 def tell(verb: str, found: Found, told: Done | Refusal, *, as_json: bool) -> int:

@@ -7,6 +7,7 @@ worktree is made here first, by the rules of `tally fork --worktree`.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -15,22 +16,21 @@ from pathlib import Path
 
 from tallylight.actions import start, worktrees
 from tallylight.actions.answer import Done
-from tallylight.actions.caller import caller_of
-from tallylight.actions.fork_page import command_line, sentence
+from tallylight.actions.fork_page import command_line
 from tallylight.actions.gate import Refusal
+from tallylight.actions.permission import Verb, check, unasked
 from tallylight.actions.worktrees import Base
 from tallylight.agents import agent_files
-from tallylight.agents.agent import Agent, Agents
+from tallylight.agents.agent import Agent
 from tallylight.cli.exit_codes import REFUSED
 from tallylight.cli.output import Output, clean
 from tallylight.cli.parser import Parser
+from tallylight.cli.send import reach_of
 from tallylight.cli.status import JSON_VERSION
-from tallylight.config.config_file import load_config
 from tallylight.evidence import process_table
 from tallylight.hosts.detached import starts
-from tallylight.hosts.detached.sessions import Multiplexers
-from tallylight.hosts.scripting import Reach
-from tallylight.snapshot.addresses import own_place, read_panes
+from tallylight.hosts.scripting import here
+from tallylight.snapshot.addresses import Panes, own_place, read_panes
 
 #: Seconds in which the new pane should be listed by its kitty.
 LISTED_S = 10.0
@@ -68,7 +68,8 @@ def main(argv: list[str]) -> int:
     """Start it, and return the exit code."""
     options = make_parser().parse_args(argv)
     is_tmux = options.place == "tmux"
-    host = _sessions() if is_tmux else own_place(os.environ)[0]
+    panes = read_panes(os.environ)
+    host = _sessions(panes) if is_tmux else own_place(os.environ)[0]
     if not host.startswith(_SESSIONS if is_tmux else "kitty-"):
         what = "no `tally host sessions` shows the panes of tmux" if is_tmux else "this is no window of a kitty"
         return _refused(Refusal("place", f"{what}; nothing was started"), as_json=options.json)
@@ -86,9 +87,9 @@ def main(argv: list[str]) -> int:
         base = made
         os.chdir(base.cwd if Path(base.cwd).is_dir() else base.path)
     if is_tmux:
-        told = _start_in_tmux(known, options.agent, options.prompt, options.name, agents)
+        told = _start_in_tmux(known, options, panes.level(host))
     else:
-        told = Reach(Multiplexers(os.environ)).start(host, options.agent, options.place, options.name, options.prompt)
+        told = reach_of(panes).start(host, options.agent, options.place, options.name, options.prompt)
     if isinstance(told, Refusal):
         if base is not None:
             sys.stderr.write(f"tally start: the worktree {clean(str(base.path))} was made, and is left\n")
@@ -101,23 +102,20 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _sessions() -> str:
+def _sessions(panes: Panes) -> str:
     """The host that shows the panes of tmux; nothing if none runs."""
-    return next((host for host in read_panes(os.environ).hosts if host.startswith(_SESSIONS)), "")
+    return next((host for host in panes.hosts if host.startswith(_SESSIONS)), "")
 
 
-def _start_in_tmux(known: Agent | None, agent: str, prompt: str, name: str, agents: Agents) -> Done | Refusal:
+def _start_in_tmux(known: Agent | None, options: argparse.Namespace, level: str) -> Done | Refusal:
     """Start it from this process, for tmux takes orders from any; by the same rules as kitty."""
     if known is None:
-        return Refusal("agent", f"no agent is called {clean(agent, 40)!r}")
-    if load_config()[0].scripting == "ask":
-        return Refusal("permission", "nobody can be asked in tmux; nothing was started")
-    table = process_table.table()
-    caller = caller_of(os.getpid(), agents, table)
-    if caller is None:
-        return Refusal("caller", "it cannot be told which program asks; nothing was started")
+        return Refusal("agent", f"no agent is called {clean(options.agent, 40)!r}")
+    table, caller = process_table.table(), here(os.environ)
+    if (refused := unasked(check(level, caller, Verb.START))) is not None:
+        return refused
     path = table.environ(caller.being[0]).get("PATH", "") if caller.agent else os.environ.get("PATH", "")
-    plan = start.plan(known, prompt, name, str(Path.cwd()), path)
+    plan = start.plan(known, options.prompt, options.name, str(Path.cwd()), path)
     return plan if isinstance(plan, Refusal) else starts.start(plan, caller.being, os.environ, table)
 
 
@@ -160,5 +158,5 @@ def _refused(refusal: Refusal, *, as_json: bool) -> int:
         empty = dict.fromkeys(("address", "program", "cwd", "worktree"))
         told = {"version": JSON_VERSION, **empty, "refused": refusal.rule, "text": clean(refusal.text)}
         sys.stdout.write(json.dumps(told) + "\n")
-    sys.stderr.write(f"tally start: {refusal.rule}: {clean(sentence(refusal.text))}\n")
+    sys.stderr.write(f"tally start: {refusal.rule}: {clean(refusal.text)}\n")
     return REFUSED

@@ -57,7 +57,7 @@ pull_requests = false # and ask GitHub, by `gh`, for the open pull request of it
 keep = true           # write down what agents did, for `tally log`; false: write nothing
 
 [scripting]            # see scripting.md
-allow = "own"         # into which panes a script or an agent may type: "own" (those it started), "ask" (you, once), "all"
+allow = "own"         # what programs may do to panes: "none", "own" (type into those they started), "ask" (you, once), "all"
 
 [keys]                # read by `tally setup`: a key as in kitty.conf, or "" for none; without an entry it finds one
 # jump = "ctrl+shift+y"

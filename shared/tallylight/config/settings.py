@@ -25,8 +25,8 @@ from tallylight.tracker.claims import Timing
 from tallylight.tracker.notify import STATUSES
 from tallylight.tracker.notify import Settings as Notify
 
-#: Which panes a script may type into, see `actions.permission`.
-SCRIPTING = ("own", "ask", "all")
+#: What programs may do to panes, from the least to the most; see `actions.permission`.
+SCRIPTING = ("none", "own", "ask", "all")
 STYLES = ("stripe", "colour", "icon", "off")
 OS_WINDOW_TITLES = ("auto", "always", "off")
 PANELS_PER = ("window", "tab")
@@ -134,7 +134,7 @@ class Config:
     palette: str = "default"
     #: Red, green and blue, 0 to 255 each; in the file `#RRGGBB`.
     colours: dict[Status, RGB] = attrs.Factory(lambda: dict(COLOURS))
-    #: Which panes a script may type into: one of `SCRIPTING`.
+    #: What programs may do to panes: one of `SCRIPTING`.
     scripting: str = "own"
     #: The lights whose colour is to be that of the terminal's theme, where the host knows it.
     themed: frozenset[Status] = frozenset()

@@ -1,5 +1,6 @@
 """
-The TCP ports on which programs of a pane listen, from `/proc`: https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
+The TCP ports on which programs of a pane listen, and who is at the other end of a connection, from `/proc`:
+https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
 
 The programs are those below an agent's process, and all of its session: a server that was started from the same shell
 belongs to the pane as well. What another user runs, or has gone meanwhile, is left out. Without `/proc` there are none.
@@ -7,8 +8,10 @@ belongs to the pane as well. What another user runs, or has gone meanwhile, is l
 
 from __future__ import annotations
 
+import ipaddress
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 
 from tallylight.evidence.procfs import ProcTable
 
@@ -42,6 +45,40 @@ def listening(agents: Iterable[int], root: str = "/proc") -> Mapping[int, tuple[
         if ports:
             found[agent] = tuple(ports)
     return found
+
+
+def connected(client: tuple[str, int], server: tuple[str, int], root: str = "/proc") -> tuple[int, ...]:
+    """The processes of this user that have the end *client*, an address and a port, of a connection to *server*."""
+    wanted = {inode for inode, own, other in _connections(root) if (own, other) == (_plain(*client), _plain(*server))}
+    return tuple(pid for pid in _pids(root) if not wanted.isdisjoint(_sockets(root, pid))) if wanted else ()
+
+
+def _connections(root: str) -> Iterator[tuple[str, tuple[str, int], tuple[str, int]]]:
+    """The connections of this process's network: the inode of each, its own end and the other one."""
+    for fields in _rows(root, "self"):
+        ends = [_end(field) for field in fields[1:3]]
+        if ends[0] is not None and ends[1] is not None:
+            yield fields[9], ends[0], ends[1]
+
+
+def _end(field: str) -> tuple[str, int] | None:
+    """`0100007F:2253` as an address and a port: the address in words of 32 bits, each in the machine's own order."""
+    address, _, port = field.partition(":")
+    try:
+        words = [int(address[start : start + 8], 16) for start in range(0, len(address), 8)]
+        packed = b"".join(word.to_bytes(4, sys.byteorder) for word in words)
+        return _plain(str(ipaddress.ip_address(packed)), int(port, 16))
+    except ValueError:
+        return None
+
+
+def _plain(address: str, port: int) -> tuple[str, int]:
+    """An address of IPv4 as that, however it is written."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address, port
+    return str(getattr(found, "ipv4_mapped", None) or found), port
 
 
 def _pids(root: str) -> list[int]:
@@ -82,19 +119,23 @@ def _sockets(root: str, pid: int) -> list[str]:
 def _table(root: str, pid: int) -> list[tuple[str, int]]:
     """The sockets that listen in the network of a process: inode and port."""
     found: list[tuple[str, int]] = []
+    for fields in _rows(root, pid):
+        if fields[3] == _LISTENS:
+            try:
+                port = int(fields[1].rpartition(":")[2], 16)
+            except ValueError:
+                continue
+            if 0 < port < 65536:
+                found.append((fields[9], port))
+    return found
+
+
+def _rows(root: str, pid: int | str) -> Iterator[list[str]]:
+    """The sockets in the network of a process, each as the fields that `/proc` tells of it."""
     for name in ("tcp", "tcp6"):
         try:
             with open(f"{root}/{pid}/net/{name}", "rb") as file:  # noqa: PTH123
                 lines = file.read(MAX_TABLE).decode("ascii", "replace").splitlines()[1:]
         except OSError:
             continue
-        for line in lines:
-            fields = line.split()
-            if len(fields) > 9 and fields[3] == _LISTENS:
-                try:
-                    port = int(fields[1].rpartition(":")[2], 16)
-                except ValueError:
-                    continue
-                if 0 < port < 65536:
-                    found.append((fields[9], port))
-    return found
+        yield from (fields for line in lines if len(fields := line.split()) > 9)

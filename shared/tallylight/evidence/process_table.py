@@ -134,6 +134,11 @@ class PsutilTable:
         """The terminal of *pid*, or nothing."""
         return self._try(lambda: self._psutil.Process(pid).terminal()) or ""
 
+    def owner(self, pid: int) -> int | None:
+        """The real user of *pid*; None if that is not told."""
+        uids = self._try(lambda: self._psutil.Process(pid).uids())
+        return None if uids is None else int(uids.real)
+
     def cwd(self, pid: int) -> str:
         return self._try(lambda: self._psutil.Process(pid).cwd()) or ""
 
@@ -171,6 +176,18 @@ def children(pid: int, of: Table) -> tuple[int, ...]:
     if isinstance(of, ProcTable):
         return of.children(pid)
     return tuple(process.pid for process in of.descendants(pid) if process.ppid == pid)
+
+
+def terminal(pid: int, of: Table) -> int | str:
+    """What tells the terminal of *pid* from all others; nothing if it has none."""
+    if isinstance(of, PsutilTable):
+        return of.terminal_path(pid)
+    return of.terminal(pid) if isinstance(of, ProcTable) else 0
+
+
+def owner(pid: int, of: Table) -> int | None:
+    """The real user of *pid*; None if that is not told."""
+    return of.owner(pid) if isinstance(of, ProcTable | PsutilTable) else None
 
 
 def is_on_terminal(pid: int, path: str, of: Table) -> bool:
@@ -272,6 +289,8 @@ class ForegroundReader:
         self.agents = agents
         self._table = of or table()
         self._seen: OrderedDict[int, _Seen] = OrderedDict()
+        #: The names of the processes that were agents, by pid and start: one may run another program by now.
+        self._agents: dict[tuple[int, int], str] = {}
 
     def use(self, agents: Agents) -> None:
         """Know *agents* from now on; every foreground is read afresh."""
@@ -300,6 +319,10 @@ class ForegroundReader:
         """The same, of which nothing is remembered."""
         return foreground(pgid, self.agents, self._table) if pgid > 0 else NOBODY
 
+    def was_agent(self, pid: int, start: int) -> str:
+        """What people call the agent that the process *pid*, begun at *start*, was; nothing for none."""
+        return self._agents.get((pid, start), "")
+
     def _is_same(self, pgid: int, seen: _Seen) -> bool:
         """Whether the leader has not changed and is all that counts."""
         if seen.identity.wants_children or seen.fingerprint is None:
@@ -310,6 +333,10 @@ class ForegroundReader:
         # Before the rest: what changes in between is then seen at the next look.
         token, fingerprint = self._table.token(pgid), self._table.fingerprint(pgid)
         identity, is_by_leader = _foreground(pgid, self.agents, self._table)
+        if identity.agent is not None and identity.process is not None and identity.is_direct:
+            self._agents[identity.process.pid, identity.process.start] = identity.agent.display
+            if len(self._agents) > _MAX_PANES:
+                del self._agents[next(iter(self._agents))]
         if seen is None:
             seen = self._seen[pgid] = _Seen(identity, token, is_by_leader)
             if len(self._seen) > _MAX_PANES:

@@ -165,6 +165,13 @@ class ProcTable:
         stat = self.stat(pid)
         return stat.tty_nr if stat else 0
 
+    def owner(self, pid: int) -> int | None:
+        """The real user of *pid*; None if that is not told."""
+        for line in self._read(pid, "status", 4096).splitlines():
+            if line.startswith(b"Uid:"):
+                return int(line.split()[1])
+        return None
+
     def descendants(self, pid: int) -> tuple[Process, ...]:
         parents: dict[int, list[int]] | None = None
         found: list[Process] = []

@@ -19,6 +19,9 @@ from tallylight.model.errors import DecodeError
 from tallylight.ui.agent_list import channel
 from tallylight.wire import values
 
+#: In front of what a list asks of the host of other machines: a person has pressed a key for it. It counts only where
+#: the process table bears that out (`actions.caller.seated`).
+KEY = "key"
 #: Of one message of a script, in bytes: the longest text that is typed fits.
 MAX_ASKED = 64 * 1024
 #: Of a screen that is told, in rows and in characters of a row.

@@ -3,7 +3,9 @@ How a script reaches a pane, whichever host holds it: the agents of kitty and of
 their host listens, those of tmux, GNU Screen and WezTerm from this process.
 
 Only a pane with an agent in its foreground, or a program that is taken for one, is read: a script has no business with
-what stands in a shell. Whether it may type is decided where that is done, by `actions.permission`: in kitty, or here.
+what stands in a shell. Who may do what is decided where it is done, by `actions.permission`: in kitty and in the host
+of other machines, each by the process that connects, or here. Where this process asks for somebody else, as a server
+does, it is decided here first: nobody is lent its rights.
 """
 
 from __future__ import annotations
@@ -17,16 +19,16 @@ import attrs
 
 from tallylight.actions import answer as answers
 from tallylight.actions.answer import Answer, Done, Holder, Question, Typist
-from tallylight.actions.caller import Being, caller_of
+from tallylight.actions.caller import Being, Caller, Who, caller_of, named, this_process
 from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Given, Later, words_of
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
-from tallylight.actions.permission import Verdict, check
-from tallylight.actions.say import Interrupt, Say
+from tallylight.actions.permission import Verb, check, plain_only, unasked, verb_of
+from tallylight.actions.say import Say
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
-from tallylight.hosts.script_messages import Rows, Told, decode
+from tallylight.hosts.script_messages import KEY, Rows, Told, decode
 from tallylight.snapshot import sockets
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import HOST, is_elsewhere
@@ -70,24 +72,48 @@ def _screen(typist: Typist) -> Rows | Refusal:
     return Rows.of(seen.look.lines)
 
 
+def here(environ: Mapping[str, str]) -> Caller:
+    """
+    On whose behalf this process asks.
+
+    What its own environment leads to can add agents, and hide none of those that come with us.
+    """
+    table, packaged = process_table.table(), agent_files.load_agents({})[0]
+
+    own = agent_files.load_agents(environ)[0]
+    return caller_of(this_process(), own, table, was_agent=lambda pid, _: named(table.get(pid), packaged))
+
+
 @attrs.define
 class Reach:
     """
-    Everything that scripts may ask of panes. *panes* are those that are reached from this process, into which *allow*
-    lets it type, a word of `[scripting]`. A terminal has *timeout_s* to tell something, and *ask_timeout_s* to type.
+    Everything that may be asked of panes. *panes* are those that are reached from this process. A terminal has
+    *timeout_s* to tell something, and *ask_timeout_s* to type.
 
-    *is_person*: a person asks by way of this process, and not a script; panes of *panes* are typed into as by a list.
+    *caller* tells who asks; *level* by which word of `[scripting]` a host lets itself be asked. *is_key*: by way of a
+    list, where a key was pressed. *is_for_other*: for somebody else than this process.
     """
 
     panes: Panes
-    allow: str = "own"
+    caller: Callable[[], Caller]
+    level: Callable[[str], str]
     #: Who started a pane of *panes*, and its first process; None if nobody did.
     started_by: Callable[[str, Pane], tuple[Being, Being] | None] = lambda _host, _pane: None
     environ: Mapping[str, str] = attrs.field(factory=lambda: os.environ)
     timeout_s: float = TIMEOUT_S
     ask_timeout_s: float = ASK_TIMEOUT_S
-    is_person: bool = False
+    is_key: bool = False
+    is_for_other: bool = False
     _once: Once = attrs.field(factory=lambda: Once(SETTLE_S))
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person asks, who may do all that can be done."""
+        return self.caller().who is Who.PERSON
+
+    def by(self, caller: Caller) -> Reach:
+        """The same for *caller*, for whom this process asks."""
+        return attrs.evolve(self, caller=lambda: caller, is_for_other=True)
 
     def is_asked(self, found: Found) -> bool:
         """Whether only the terminal itself can look at the pane, and is asked."""
@@ -95,30 +121,58 @@ class Reach:
 
     def screen(self, found: Found) -> Rows | Refusal:
         """What stands on its screen now."""
-        told = self._ask(found, "screen") if _is_asked(found) else self._at(found, screen)
+        told = self._read(found, "screen", screen)
         return told if isinstance(told, Rows | Refusal) else _STRANGE
 
     def question(self, found: Found) -> Question | Refusal:
         """What it asks now."""
-        told = self._ask(found, "question") if _is_asked(found) else self._at(found, self._once.ask)
+        told = self._read(found, "question", self._once.ask)
         return told if isinstance(told, Question | Refusal) else _STRANGE
 
     def holder(self, found: Found) -> Holder | Refusal:
         """The agent that holds its foreground now."""
-        told = self._ask(found, "holder") if _is_asked(found) else self._at(found, answers.holder)
+        told = self._read(found, "holder", answers.holder)
         return told if isinstance(told, Holder | Refusal) else _STRANGE
 
     def give(self, found: Found, given: Given) -> Done | Refusal:
         """Answer it, type into it or interrupt it, if that is allowed and all is as *given* says."""
-        refused = self._forbidden_there(found, given)
-        if refused is not None:
-            told: Told = refused
-        elif _is_asked(found):
-            verb, _, *rest = words_of(given)
-            told = self._ask(found, verb, *rest)
-        else:
+        told: Told
+        if not _is_asked(found):
             told = self._at(found, lambda typist: self._give(found, typist, given))
+        elif is_elsewhere(found.host) and isinstance(given, Later):
+            told = Refusal("queue", "no text is queued on another machine: wait with `tally wait`, then send")
+        else:
+            verb, _, *rest = words_of(given)
+            told = self._unlent(found, given) or self._ask(found, verb, *rest)
         return told if isinstance(told, Done | Refusal) else _STRANGE
+
+    def may_read(self, found: Found) -> Refusal | None:
+        """Why nothing is told of what the pane shows; None if it is."""
+        return unasked(check(self.level(found.host), self.caller(), Verb.READ))
+
+    def forbidden(self, found: Found, verb: Verb, holder: Being) -> Refusal | None:
+        """Why *verb* is not done to the pane, in whose foreground *holder* is; None if it is."""
+        caller, level = self.caller(), self.level(found.host)
+        if caller.who is Who.PERSON:
+            return unasked(check(level, caller, verb))
+        started = self.started_by(found.host, found.pane)
+        is_own = started is not None and started[0] == caller.being
+        pane = [holder, *(started[1:] if started is not None else ())]
+        if caller.terminal and process_table.terminal(holder[0], process_table.table()) == caller.terminal:
+            pane.append(caller.asker)
+        return unasked(check(level, caller, verb, pane, is_own=is_own))
+
+    def _unlent(self, found: Found, given: Given) -> Refusal | None:
+        """Why a terminal is not even asked for somebody else; None if it is."""
+        if not self.is_for_other:
+            return None
+        return self.forbidden(found, verb_of(given, None), (given.pid, given.start))
+
+    def _read(self, found: Found, word: str, read: Callable[[Typist], Told]) -> Told:
+        is_asked = _is_asked(found)
+        if (not is_asked or self.is_for_other) and (refused := self.may_read(found)) is not None:
+            return refused
+        return self._ask(found, word) if is_asked else self._at(found, read)
 
     def start(self, host: str, agent: str, place: str, name: str, prompt: str) -> Done | Refusal:
         """Have the terminal *host* start an agent in this process's directory; `Done.pane` is its new pane."""
@@ -128,42 +182,14 @@ class Reach:
     def _give(self, found: Found, typist: Typist, given: Given) -> Done | Refusal:
         if isinstance(given, Later):
             return Refusal("queue", "only kitty keeps a text for the end of a turn: wait with `tally wait`, then send")
-        refused = None if self.is_person else self._forbidden(found, given)
-        if refused is not None:
+        verb = verb_of(given, self._once.look(typist) if isinstance(given, Answer) else None)
+        if (refused := self.forbidden(found, verb, (given.pid, given.start))) is not None:
             return refused
         if isinstance(given, Answer):
-            return self._once.answer(typist, given)
+            return self._once.answer(typist, given, plain_only if verb is Verb.QUESTION else answers.anything)
         if isinstance(given, Say):
             return self._once.say(typist, given)
         return self._once.interrupt(typist, given)
-
-    def _forbidden(self, found: Found, given: Answer | Say | Interrupt) -> Refusal | None:
-        """Why the script that this process is may not type into the pane; None if it may."""
-        agents, table = agent_files.load_agents(self.environ)[0], process_table.table()
-        caller = caller_of(os.getpid(), agents, table)
-        holder = (given.pid, given.start)
-        started = self.started_by(found.host, found.pane)
-        is_own = started is not None and caller is not None and started[0] == caller.being
-        pane = (holder, started[1]) if started is not None else (holder,)
-        verdict = check(self.allow, caller, pane, is_own=is_own, agreed=None)
-        if isinstance(verdict, Refusal):
-            return verdict
-        if verdict is Verdict.ASK:
-            text = 'nobody can be asked outside of kitty: only `[scripting] allow = "all"` allows it; nothing was typed'
-            return Refusal("permission", text)
-        return None
-
-    def _forbidden_there(self, found: Found, given: Given) -> Refusal | None:
-        """Why nothing is asked of another machine; None if it may be, or *found* is of this one. It checks the rest."""
-        if not is_elsewhere(found.host):
-            return None
-        if isinstance(given, Later):
-            return Refusal("queue", "no text is queued on another machine: wait with `tally wait`, then send")
-        if self.is_person or self.allow == "all":
-            return None
-        return Refusal(
-            "permission", 'into other machines scripts type only with `[scripting] allow = "all"`; nothing was typed'
-        )
 
     def _at(self, found: Found, act: Callable[[Typist], _T]) -> _T | Refusal:
         typist = self.panes.at(found.host, found.pane)
@@ -171,7 +197,9 @@ class Reach:
 
     def _ask(self, found: Found, verb: str, *words: str) -> Told:
         """Ask the terminal that holds the pane, and wait for its answer."""
-        return self._request(found.host, [verb, found.pane.id, *words], self.ask_timeout_s if words else self.timeout_s)
+        timeout_s = self.ask_timeout_s if words else self.timeout_s
+        key = [KEY] if self.is_key and is_elsewhere(found.host) else []
+        return self._request(found.host, [*key, verb, found.pane.id, *words], timeout_s)
 
     def _request(self, host: str, words: Sequence[str], timeout_s: float) -> Told:
         try:

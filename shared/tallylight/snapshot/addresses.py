@@ -13,7 +13,7 @@ from tallylight.snapshot import writer
 from tallylight.snapshot.labels import NOTHING, Label, Labels
 from tallylight.snapshot.names import short_names, spellings
 from tallylight.snapshot.rows import is_lit, need
-from tallylight.snapshot.schema import Pane, Snapshot
+from tallylight.snapshot.schema import OWN, Pane, Snapshot
 from tallylight.snapshot.writer import SnapshotError
 
 #: How a person names a pane.
@@ -64,7 +64,8 @@ class Panes:
     """
     All panes, neediest first, the names of the *hosts* they are from, and *problems* of files not read.
 
-    *machines*: other machines, each with whether it is there; *troubles*: what is told of those that are not.
+    *machines*: other machines, each with whether it is there; *troubles*: what is told of those that are not. *levels*:
+    what programs may do to the panes of each host.
     """
 
     panes: tuple[Found, ...]
@@ -72,6 +73,11 @@ class Panes:
     problems: tuple[TallyError, ...] = ()
     machines: Mapping[str, bool] = attributes.field(factory=dict)
     troubles: tuple[str, ...] = ()
+    levels: Mapping[str, str] = attributes.field(factory=dict)
+
+    def level(self, host: str) -> str:
+        """What programs may do to the panes of *host*."""
+        return self.levels.get(host, OWN)
 
     @classmethod
     def of(cls, hosts: Iterable[Snapshot], problems: Iterable[SnapshotError]) -> Panes:
@@ -85,6 +91,7 @@ class Panes:
             tuple(problems),
             {machine.name: machine.is_up for machine in machines},
             tuple(f"{machine.name}: {machine.says}" for machine in machines if not machine.is_up),
+            {host.name: host.allow for host in hosts},
         )
 
 

@@ -21,6 +21,8 @@ from tallylight.wire.values import integer
 from tallylight.wire.values import number as decimal
 
 VERSION = 1
+#: The level of a host that tells none.
+OWN = "own"
 #: Of the choices of one question, and of the subagents of one agent.
 MAX_CHOICES = MAX_CHILDREN = 16
 
@@ -222,6 +224,8 @@ class Snapshot:
     written: float
     #: How far the host has read what its terminal wrote for it, by the writer's own count; 0 where nothing is written.
     heard: int = 0
+    #: What programs may do to its panes: the word of `[scripting] allow` that is in force there.
+    allow: str = OWN
     #: The other machines whose panes these are; none where they are of this one.
     machines: tuple[MachineEntry, ...] = ()
     panes: tuple[Pane, ...]
@@ -240,6 +244,7 @@ class Snapshot:
             birth=text(value.get("birth")),
             written=number(value.get("written")),
             heard=count(value.get("heard")) or 0,
+            allow=text(value.get("allow"), 8) or OWN,
             machines=listed(value.get("machines"), MachineEntry.from_json),
             panes=listed(value.get("panes"), Pane.from_json, max_panes),
         )
@@ -253,6 +258,7 @@ class Snapshot:
             "birth": self.birth,
             "written": self.written,
             **({"heard": self.heard} if self.heard else {}),
+            **({"allow": self.allow} if self.allow != OWN else {}),
             **({"machines": [machine.to_json() for machine in self.machines]} if self.machines else {}),
             "panes": [pane.to_json() for pane in self.panes],
         }

@@ -10,9 +10,11 @@ something that has put a socket in its place. Where the system does not say it, 
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import re
+import select
 import socket
 import stat
 import struct
@@ -31,6 +33,8 @@ BACKLOG = 16
 MAX_FILES = 256
 #: Bytes of an address (`sun_path`), without the zero at its end.
 MAX_ADDRESS = 107
+#: Python has no name for it yet: https://man7.org/linux/man-pages/man7/unix.7.html
+_SO_PEERPIDFD = 77
 _CREDENTIALS = struct.Struct("iII")
 _FILE = re.compile(r"\A[a-z]{1,16}-([0-9]{1,10})\.sock\Z")
 
@@ -135,6 +139,24 @@ def peer(connection: socket.socket) -> Peer | None:
         return None
     pid, uid, _ = _CREDENTIALS.unpack(data)
     return Peer(pid, uid) if pid > 0 else None
+
+
+def has_ended(connection: socket.socket) -> bool:
+    """
+    Whether the process that connected is known to have ended, so that another one may have its number.
+
+    Where the kernel knows nothing of `SO_PEERPIDFD` (Linux before 6.5), nobody can tell.
+    """
+    try:
+        fd = connection.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
+    except OSError as error:
+        return error.errno not in (errno.ENOPROTOOPT, errno.EOPNOTSUPP)
+    try:
+        poller = select.poll()
+        poller.register(fd, select.POLLIN)
+        return bool(poller.poll(0))
+    finally:
+        os.close(fd)
 
 
 def _sweep(folder: Path) -> None:

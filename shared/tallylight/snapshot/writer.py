@@ -22,7 +22,7 @@ from tallylight.model.errors import DecodeError
 from tallylight.snapshot.lives import birth_of as birth_of
 from tallylight.snapshot.lives import is_alive as is_alive
 from tallylight.snapshot.lives import is_ours as is_ours
-from tallylight.snapshot.schema import VERSION, MachineEntry, Pane
+from tallylight.snapshot.schema import OWN, VERSION, MachineEntry, Pane
 from tallylight.snapshot.schema import Snapshot as Snapshot
 from tallylight.wire import values
 
@@ -109,6 +109,8 @@ class SnapshotWriter:
     started: float = 0.0
     #: As in `Snapshot.heard`; what is written next says it.
     heard: int = 0
+    #: As in `Snapshot.allow`; another word is written at the next `flush`.
+    allow: str = OWN
     #: As in `Snapshot.machines`; `publish` writes them where they are other ones.
     machines: tuple[MachineEntry, ...] = ()
     error: str = ""
@@ -116,7 +118,7 @@ class SnapshotWriter:
     _panes: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
     _as_of: float = attributes.field(init=False, default=0.0)
     _written: tuple[Pane, ...] | None = attributes.field(init=False, default=None)
-    _written_machines: tuple[MachineEntry, ...] = attributes.field(init=False, default=())
+    _written_head: tuple[str, tuple[MachineEntry, ...]] = attributes.field(init=False, default=(OWN, ()))
     #: Each pane that was written, with its JSON, by its identity: most are the same objects the next time.
     _texts: dict[int, tuple[Pane, str]] = attributes.field(init=False, factory=dict)
     _last: float | None = attributes.field(init=False, default=None)
@@ -150,7 +152,7 @@ class SnapshotWriter:
 
     def due(self, now: float) -> float | None:
         """Return the time at which `flush` has something to do, or None."""
-        if self._panes is None or (self._panes == self._written and self.machines == self._written_machines):
+        if self._panes is None or (self._panes == self._written and (self.allow, self.machines) == self._written_head):
             return None
         wait = max(RETRY, self.min_interval) if self.error else self.min_interval
         return now if self._last is None else max(now, self._last + wait)
@@ -167,7 +169,7 @@ class SnapshotWriter:
             self.error = str(error)
             return False
         self.error = ""
-        self._written, self._written_machines = self._panes, self.machines
+        self._written, self._written_head = self._panes, (self.allow, self.machines)
         return True
 
     def close(self) -> None:
@@ -189,6 +191,7 @@ class SnapshotWriter:
             birth=self._birth,
             written=self._as_of,
             heard=self.heard,
+            allow=self.allow,
             machines=self.machines,
             panes=(),
         )

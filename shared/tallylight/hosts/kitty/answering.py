@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kitty.fast_data_types import add_timer
 
-from tallylight.actions.answer import Answer, Done, Question
+from tallylight.actions.answer import Answer, Done, Question, Seen, anything
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import LOOK_S, SETTLE_S
 from tallylight.hosts.kitty import windows
@@ -45,9 +45,11 @@ def answer_window(host: KittyHost, id_: int, given: Answer) -> str:
     return done.text if isinstance(done, Refusal) else ""
 
 
-def answer(typist: WindowTypist, given: Answer) -> Done | Refusal:
-    """Answer, and watch for the agent to go on: its next question may look the same."""
-    done = typist.host.once.answer(typist, given)
+def answer(
+    typist: WindowTypist, given: Answer, unfit: Callable[[Seen], Refusal | None] = anything
+) -> Done | Refusal:
+    """Answer what is not *unfit*, and watch for the agent to go on: its next question may look the same."""
+    done = typist.host.once.answer(typist, given, unfit)
     if isinstance(done, Done):
         _watch(typist, given, time.monotonic() + SETTLE_S)
     return done

@@ -134,6 +134,7 @@ class KittyHost:
     def apply(self, config: Config) -> None:
         """Go by *config* from now on."""
         self.config = config
+        self._store.allow, self._is_unsaved = config.scripting, True
         self._looks.rest_s = 2 * REST_TICKS * config.poll_s
         self.surfaces.apply(config)
         for pane in self._panes.values():

@@ -2,7 +2,8 @@
 What scripts ask of this kitty, by the socket at which it listens: `tally read`, `tally send` and their neighbours.
 
 It is all done on kitty's main thread, where nothing may wait: each tick looks who has come, and while somebody
-is there, more often. Who asks is what the kernel says (`snapshot.sockets`); another user is not heard.
+is there, more often. Who asks is what the kernel says (`snapshot.sockets`) and the process table (`actions.caller`) at
+the moment when they are taken; another user is not heard.
 
 What types goes through `actions.answer` and `actions.say`, and `actions.permission` before that: by the configuration
 that this kitty has read, whatever is in the environment of who asks. Where a person is to be asked, kitty's own `ask`
@@ -16,7 +17,7 @@ import os
 import select
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -25,12 +26,13 @@ from kitty.utils import log_error
 
 from tallylight.actions import answer as answers
 from tallylight.actions.answer import Answer, Done
-from tallylight.actions.caller import Being, Caller, being_of, caller_of
+from tallylight.actions.caller import Being, Caller, End, Who, being_of, caller_of
 from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Later, given_of
-from tallylight.actions.permission import Pairs, Verdict, check
+from tallylight.actions.permission import Pairs, Verb, Verdict, check, plain_only, verb_of
 from tallylight.actions.say import Say
 from tallylight.evidence import process_table
+from tallylight.evidence.process import Process
 from tallylight.hosts import scripting
 from tallylight.hosts.kitty import answering, queue
 from tallylight.hosts.kitty import windows as kitty_windows
@@ -57,13 +59,13 @@ _UNKNOWN = Refusal("unknown", "this kitty does not know what was asked; is it of
 @attrs.define
 class _Caller:
     """
-    One connection of the process *being*, since when nothing came over it, and what of its answers is not sent yet.
+    One connection of *who*, since when nothing came over it, and what of its answers is not sent yet.
 
     *pending*: what it asked that waits for a person.
     """
 
     connection: socket.socket
-    being: Being
+    who: Caller
     since: float
     pending: Sequence[str] = ()
     heard: Lines = attrs.Factory(lambda: Lines(MAX_ASKED))
@@ -105,6 +107,8 @@ class Scripts:
     starts: Starts = attrs.field(init=False)
     _agreed: Pairs = attrs.Factory(Pairs)
     _asked: tuple[Being, Being] | None = None
+    #: Of this kitty.
+    pid: int = attrs.field(factory=os.getpid)
 
     def __attrs_post_init__(self) -> None:
         self.starts = Starts(self.host, self.own)
@@ -128,11 +132,14 @@ class Scripts:
                 break  # nobody is there, or not any more
             connection.setblocking(False)
             who = sockets.peer(connection)
-            being = being_of(who.pid, self.table) if who is not None and who.uid == os.getuid() else None
-            if being is None:
+            if who is None or who.uid != os.getuid():
                 connection.close()
                 continue
-            self._callers.append(_Caller(connection, being, time.monotonic()))
+            # Its parents as they are now: what it becomes later makes it no other caller.
+            caller = self.identify(who.pid)
+            if sockets.has_ended(connection):
+                caller = attrs.evolve(caller, who=Who.UNKNOWN)
+            self._callers.append(_Caller(connection, caller, time.monotonic()))
         if self._callers:
             self._listen(None)
             if self._timer is None and self._callers:
@@ -144,7 +151,7 @@ class Scripts:
         for caller in list(self._callers):
             if not self._serve(caller, now):
                 self._callers.remove(caller)
-                self.starts.forget(caller.being)
+                self.starts.forget(caller.who.asker)
                 with contextlib.suppress(OSError):
                     caller.connection.close()
         if not self._callers and self._timer is not None:
@@ -167,14 +174,14 @@ class Scripts:
 
     def _answer(self, caller: _Caller, words: Sequence[str]) -> None:
         """Do what *words* ask, or have them wait for a person."""
-        told = self._told(words, caller.being)
+        told = self._told(words, caller.who)
         caller.pending = words if told is None else ()
         if told is not None:
             caller.unsent += encode(told)
 
-    def _told(self, words: Sequence[str], being: Being) -> Told | None:
+    def _told(self, words: Sequence[str], caller: Caller) -> Told | None:
         try:
-            return self.act(words, being)
+            return self.act(words, caller)
         except Exception as error:  # the next one may well succeed
             log_error(f"tallylight: scripts: {type(error).__name__}: {error}")
             return Refusal("failed", f"it failed: {type(error).__name__}; see kitty's log")
@@ -183,76 +190,78 @@ class Scripts:
     def table(self) -> process_table.Table:
         return process_table.table()
 
-    def act(self, words: Sequence[str], being: Being) -> Told | None:
-        """Do what the process *being* asks: a verb, a window's id, what the verb needs. None: a person is asked."""
+    def identify(self, pid: int) -> Caller:
+        """On whose behalf the process *pid* asks: what does not come from a window of this kitty is unknown."""
+        return caller_of(pid, self.host.reader.agents, self.table, self._ends, self.host.reader.was_agent)
+
+    def _ends(self, below: Process, above: Process | None) -> End | None:
+        if above is None or above.pid != self.pid:
+            return None
+        # A window that is held open may have the number of a process that has ended.
+        is_window = any(one.child.pid == below.pid for one in self.host.boss.window_id_map.values())
+        return End.OWN if is_window else None
+
+    def act(self, words: Sequence[str], caller: Caller) -> Told | None:
+        """Do what *caller* asks: a verb, a window's id, what the verb needs. None: a person is asked."""
+        if being_of(caller.asker[0], self.table) != caller.asker:
+            caller = attrs.evolve(caller, who=Who.UNKNOWN)
         verb, pane = [*words, "", ""][:2]
         if verb == "start" and len(words) == 5:
-            return self._start(words, being)
+            return self._start(words, caller)
         id_ = kitty_windows.id_of(pane)
         window, shown = self.host.boss.window_id_map.get(id_), self.host.panes.get(id_)
         if window is None or shown is None:
             return Refusal("gone", "that pane is gone")
         typist = WindowTypist(self.host, window, shown)
-        if verb == "screen" and len(words) == 2:
-            return scripting.screen(typist)
-        if verb == "question" and len(words) == 2:
-            return self.host.once.ask(typist)
-        if verb == "holder" and len(words) == 2:
-            return answers.holder(typist)
+        if verb in _READS and len(words) == 2:
+            refused = check(self.host.config.scripting, caller, Verb.READ)
+            return refused if isinstance(refused, Refusal) else _READS[verb](self.host, typist)
         given = given_of(words)
         if given is None:
             return _UNKNOWN
-        verdict = self._permission(being, window, (given.pid, given.start))
+        does = verb_of(given, self.host.once.look(typist) if isinstance(given, Answer) else None)
+        verdict = self._permission(caller, does, window, (given.pid, given.start))
         if not isinstance(verdict, Verdict):
             return verdict
         if verdict is Verdict.ASK:
             return None
         if isinstance(given, Answer):
-            return answering.answer(typist, given)
+            return answering.answer(typist, given, plain_only if does is Verb.QUESTION else answers.anything)
         if isinstance(given, Say):
             return self.host.once.say(typist, given)
         if isinstance(given, Later):
             return _queue(typist, given)
         return self.host.once.interrupt(typist, given)
 
-    def _permission(self, being: Being, window: Any, holder: Being) -> Verdict | Refusal:
-        """Whether the process *being* may type into *window*, which *holder* has; a person is asked if that is so."""
-        caller = self._caller(being)
+    def _permission(self, caller: Caller, does: Verb, window: Any, holder: Being) -> Verdict | Refusal:
+        """Whether *caller* may do that to *window*, which *holder* has; a person is asked if that is so."""
         pane = being_of(window.child.pid, self.table)
         if pane is None:
             return Refusal("gone", "that pane is gone")
-        is_own = caller is not None and self.own.get(caller.being, pane) is True
-        agreed = self._agreed.get(caller.being, pane) if caller is not None else None
-        verdict = check(self.host.config.scripting, caller, (holder, pane), is_own=is_own, agreed=agreed)
-        if verdict is Verdict.ASK and caller is not None:
+        is_own = self.own.get(caller.being, pane) is True
+        agreed = self._agreed.get(caller.being, pane)
+        verdict = check(self.host.config.scripting, caller, does, (holder, pane), is_own=is_own, agreed=agreed)
+        if verdict is Verdict.ASK:
             what = f"type into {_named(window)} (window {window.id})"
             self._ask(caller, pane, window, what)
         return verdict
 
-    def _caller(self, being: Being) -> Caller | None:
-        """On whose behalf the process *being* asks."""
-        caller = caller_of(being[0], self.host.reader.agents, self.table)
-        # Else that process is gone, and another one has its number.
-        return caller if caller is not None and being in caller.lineage else None
-
-    def _start(self, words: Sequence[str], being: Being) -> Told | None:
+    def _start(self, words: Sequence[str], caller: Caller) -> Told | None:
         """Start an agent beside the window of the caller; with `ask` a person agrees to it once for each caller."""
-        caller = self._caller(being)
-        if caller is None:
-            return Refusal("caller", "it cannot be told which program asks; nothing was started")
+        agreed = self._agreed.get(caller.being, caller.being)
+        verdict = check(self.host.config.scripting, caller, Verb.START, agreed=agreed)
+        if isinstance(verdict, Refusal):
+            return verdict
         window = self._window_of(caller)
         if window is None:
             return Refusal("place", "the caller runs in no window of this kitty; nothing was started")
-        agreed = self._agreed.get(caller.being, caller.being) if self.host.config.scripting == "ask" else True
-        if agreed is False:
-            return Refusal("permission", "the person did not agree to it; nothing was started")
 
         def is_agreed() -> bool:
-            if agreed is None:
+            if verdict is Verdict.ASK:
                 self._ask(caller, caller.being, window, "start agents in new panes")
-            return agreed is True
+            return verdict is Verdict.ALLOWED
 
-        return self.starts.start(words[1:], being, caller, window, is_agreed)
+        return self.starts.start(words[1:], caller.asker, caller, window, is_agreed)
 
     def _ask(self, caller: Caller, pane: Being, window: Any, what: str) -> None:
         """Ask a person whether the caller may do *what*, unless they are being asked: one at a time."""
@@ -279,6 +288,14 @@ class Scripts:
         """The window in which *caller* runs; None if it is in none of this kitty."""
         windows = self.host.boss.window_id_map.values()
         return next((one for one in windows if being_of(one.child.pid, self.table) in caller.lineage), None)
+
+
+#: What is read of a pane, by the word that asks for it.
+_READS: dict[str, Callable[[KittyHost, WindowTypist], Told]] = {
+    "screen": lambda _, typist: scripting.screen(typist),
+    "question": lambda host, typist: host.once.ask(typist),
+    "holder": lambda _, typist: answers.holder(typist),
+}
 
 
 def _queue(typist: WindowTypist, given: Later) -> Done | Refusal:

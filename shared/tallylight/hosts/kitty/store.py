@@ -18,7 +18,7 @@ from tallylight.hosts.worker import Worker
 from tallylight.snapshot import waiting_time_file
 from tallylight.snapshot.changes import Changes
 from tallylight.snapshot.requests import Request, Spool
-from tallylight.snapshot.schema import Pane
+from tallylight.snapshot.schema import OWN, Pane
 from tallylight.snapshot.waiting_time import Ledger, Waited
 from tallylight.snapshot.writer import Epoch, SnapshotWriter
 from tallylight.tracker.attention import Attention
@@ -60,6 +60,8 @@ class Store:
     _opened: _Opened | None = None
     _ledger: Ledger = attrs.field(factory=Ledger)
     _saved_at: float | None = None
+    #: As in `Snapshot.allow`.
+    allow: str = OWN
     #: What tells that a request waits, if anything does, and when they were last looked for.
     _told_by: int | None = None
     _door: select.poll | None = None
@@ -91,6 +93,7 @@ class Store:
         if self._opened is None:
             return False
         snapshot = self._opened.snapshot
+        snapshot.allow = self.allow
         if self._saved_at is not None and now - self._saved_at < snapshot.min_interval:
             return False
         self._saved_at, entries, as_of = now, tuple(panes()), time.time()

@@ -5,8 +5,9 @@ It runs on a thread of its own beside the host of the sessions, which it never h
 pipe and socket is left alone until it is ready. Its snapshot is `machines-<pid>.json`; requests come as to any host;
 questions, answers and text over its socket (`snapshot.sockets`), in the words of `hosts.script_messages`.
 
-Who asks over the socket is what the kernel says: this user, and what types only by an agent, or what runs below one,
-where `[scripting] allow = "all"` lets it. The far end then looks again before anything is typed.
+Who asks over the socket is what the kernel and the process table say when they connect (`actions.caller`), and what
+they may do the table of `actions.permission`, by the configuration of this host: a list is a person where it has the
+terminal of its pane. Nobody can be asked here. The far end then looks again before anything is typed.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ import select
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
-from tallylight.actions.caller import caller_of
+from tallylight.actions.caller import Caller, Who, caller_of, seated
 from tallylight.actions.gate import Refusal
+from tallylight.actions.given import given_of
+from tallylight.actions.permission import Verb, check, unasked, verb_of
 from tallylight.agents import agent_files
 from tallylight.config import config_file
 from tallylight.config.machines import Machine as Setting
@@ -34,7 +37,7 @@ from tallylight.hosts.machines import commands
 from tallylight.hosts.machines.link import END_S, Link
 from tallylight.hosts.machines.machine import Machine
 from tallylight.hosts.machines.messages import MARKS, TELLS, TYPES
-from tallylight.hosts.script_messages import MAX_ASKED, Told, encode
+from tallylight.hosts.script_messages import KEY, MAX_ASKED, Told, encode
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import sockets
 from tallylight.snapshot.elsewhere import HOST, parts
@@ -51,17 +54,15 @@ TELL_S, TYPE_S = 20.0, 75.0
 MAX_PEERS, PEER_S = 16, 5.0
 #: A snapshot has room for so much of all machines, in bytes as they came.
 _ROOM = MAX_BYTES * 3 // 4
-_FORBIDDEN = Refusal(
-    "permission", 'an agent types into another machine only with `[scripting] allow = "all"`; nothing was typed'
-)
 _UNKNOWN = Refusal("unknown", "the host of other machines does not know what was asked; is it of the same version?")
 
 
 @attrs.define(eq=False)
 class _Peer:
-    """One that is connected to the socket. It asks once."""
+    """One that is connected to the socket. It asks once. *caller*: None for another user."""
 
     connection: socket.socket
+    caller: Caller | None
     until: float
     lines: Lines = attrs.field(factory=lambda: Lines(MAX_ASKED))
     has_asked: bool = False
@@ -164,6 +165,7 @@ class MachinesHost:
         if self._machines and self._writer is None:
             self._open()
         if self._writer is not None:
+            self._writer.allow = self._config.scripting
             self._show(self._clock())
 
     def _open(self) -> None:
@@ -306,7 +308,15 @@ class MachinesHost:
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
             connection.setblocking(False)
-            self._peers.append(_Peer(connection, self._clock() + PEER_S))
+            self._peers.append(_Peer(connection, self._identified(connection), self._clock() + PEER_S))
+
+    def _identified(self, connection: socket.socket) -> Caller | None:
+        """Who has connected, as the process table has them at this moment."""
+        who = sockets.peer(connection)
+        if who is None or who.uid != os.getuid():
+            return None
+        caller = caller_of(who.pid, agent_files.load_agents(self._environ)[0], process_table.table())
+        return attrs.evolve(caller, who=Who.UNKNOWN) if sockets.has_ended(connection) else caller
 
     def _serve(self, peer: _Peer) -> None:
         """Hear what it asks, or send what it is told."""
@@ -329,6 +339,8 @@ class MachinesHost:
 
     def _hear(self, peer: _Peer, line: bytes) -> None:
         words = read_words(line)
+        is_key = words[:1] == [KEY]
+        words = words[1:] if is_key else words
         verb, (name, host, id_) = words[0] if words else "", parts(words[1]) if len(words) > 1 else ("", "", "")
         machine = self._machines.get(name)
         is_typing = verb in TYPES
@@ -337,21 +349,23 @@ class MachinesHost:
             self._tell(peer, _UNKNOWN)
         elif machine is None:
             self._tell(peer, Refusal("gone", "no machine of that name is in the configuration; nothing was done"))
-        elif (refused := self._forbidden(peer, is_typing=is_typing)) is not None:
+        elif (refused := self._forbidden(peer, words, is_key=is_key)) is not None:
             self._tell(peer, refused)
         else:
             now = self._clock()
             peer.until = now + patience + PEER_S
             machine.ask(verb, host, id_, tuple(words[2:]), now + patience, functools.partial(self._tell, peer))
 
-    def _forbidden(self, peer: _Peer, *, is_typing: bool) -> Refusal | None:
-        who = sockets.peer(peer.connection)
-        if who is None or who.uid != os.getuid():
+    def _forbidden(self, peer: _Peer, words: Sequence[str], *, is_key: bool) -> Refusal | None:
+        """Why what *words* ask is not passed on; None if it is."""
+        if peer.caller is None:
             return Refusal("caller", "only the person whose machines these are can ask; nothing was done")
-        if not is_typing or self._config.scripting == "all":
-            return None
-        caller = caller_of(who.pid, agent_files.load_agents(self._environ)[0], process_table.table())
-        return _FORBIDDEN if caller is None or caller.agent else None
+        caller = seated(peer.caller, process_table.table()) if is_key else peer.caller
+        given = given_of(words)
+        if given is None and words[0] in TYPES:
+            return _UNKNOWN
+        verb = verb_of(given, None) if given is not None else Verb.READ
+        return unasked(check(self._config.scripting, caller, verb))
 
     def _tell(self, peer: _Peer, told: Told) -> None:
         peer.unsent = encode(told)

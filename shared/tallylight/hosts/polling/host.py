@@ -94,6 +94,7 @@ class PollingHost:
         self._agent_files = AgentFiles(self._jobs, clock, self._touch)
         self._projects = Projects(self._jobs.submit, environ.get("HOME", ""))
         self._snapshot = SnapshotWriter.for_host(host, environ, time.time)
+        self._snapshot.allow = self.config.scripting
         self._kept = Kept(host, self._jobs.submit, environ)
         self._kept.use(self.config)
         self._spool = Spool(host, environ=environ)

@@ -2,8 +2,8 @@
 Texts that wait in the panes of a polling host for the end of a turn, by `actions.queue`.
 
 A list puts and cancels them over the host's socket (`snapshot.sockets`): lines of JSON, a verb and what it needs, each
-answered as `ui.agent_list.channel` does. Who is at the other end is what the kernel says: only this user, and no agent
-or what runs below one. Any process of this user can type into these panes anyway, by the multiplexer's own commands.
+answered as `ui.agent_list.channel` does. Who is at the other end is what the kernel says, and the process table: only a
+person, at a list that has the terminal of its pane (`actions.caller.seated`).
 
 Everything that looks or types is done on one thread of its own, for a multiplexer may take seconds; the panes are
 touched on the host's loop alone.
@@ -21,11 +21,12 @@ from queue import Empty
 from typing import TypeVar
 
 from tallylight.actions import queue
-from tallylight.actions.caller import caller_of
+from tallylight.actions.caller import Who, caller_of, seated
 from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Later, given_of
 from tallylight.actions.once import SETTLE_S, Once
 from tallylight.actions.panes import Panes
+from tallylight.actions.permission import PERSON_ONLY
 from tallylight.agents import agent_files
 from tallylight.evidence import process_table
 from tallylight.hosts.mailbox import Mailbox
@@ -93,10 +94,11 @@ class TextQueue:
     def _told(self, connection: socket.socket, words: Sequence[str]) -> str:
         peer = sockets.peer(connection)
         if peer is None or peer.uid != os.getuid():
-            return "only the person whose panes these are can queue a text"
-        caller = caller_of(peer.pid, agent_files.load_agents(self._environ)[0], process_table.table())
-        if caller is None or caller.agent:
-            return "an agent cannot queue a text for another one"
+            return PERSON_ONLY.text
+        table = process_table.table()
+        caller = seated(caller_of(peer.pid, agent_files.load_agents(self._environ)[0], table), table)
+        if caller.who is not Who.PERSON or sockets.has_ended(connection):
+            return PERSON_ONLY.text
         return self.act(words)
 
     def act(self, words: Sequence[str]) -> str:

@@ -1,4 +1,9 @@
-"""How the list reaches panes of other machines: by an interface, which `hosts.scripting` implements."""
+"""
+How the list reaches panes of other machines: by an interface, which `hosts.scripting` implements.
+
+A list that no person has opened, as one that an agent runs in a terminal of its own making, reaches all panes that way:
+there it may do no more than any other program.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ import attrs
 
 from tallylight.actions.answer import Answer, Done, Holder, Question
 from tallylight.actions.gate import Refusal
+from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.say import Interrupt, Say
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.elsewhere import is_elsewhere, parts
@@ -27,6 +33,10 @@ class Texts(Protocol):
 
 class OtherMachines(Protocol):
     """The panes of other machines, asked by way of their host. Each call waits for it, some seconds at most."""
+
+    @property
+    def is_person(self) -> bool:
+        """Whether it is a person who presses the keys of this list."""
 
     def screen(self, found: Found) -> Texts | Refusal:
         """What stands on its screen."""
@@ -68,14 +78,17 @@ class There:
 
     def examine(self, act: Act) -> Holder | str:
         """The agent to which *act* would be done; whether its turn can be stopped, it looks when it is to be."""
-        return stays(act.value, self.found) if act is Act.CLOSE else self.taker()
+        return self._close() if act is Act.CLOSE else self.taker()
 
     def carry(self, act: Act, held: Holder) -> str:
         """Do it, if that process is still in front over there; why not, or nothing."""
         if act is Act.CLOSE:
-            return stays(act.value, self.found)
+            return self._close()
         done = self.give(Interrupt(held.pane, held.pid, held.start))
         return "" if isinstance(done, Done) else done.text
+
+    def _close(self) -> str:
+        return stays(Act.CLOSE.value, self.found) or PERSON_ONLY.text
 
     def screen(self) -> StyledScreen | str:
         """Its screen, without colours: the rows alone are told."""
@@ -93,7 +106,8 @@ def stays(verb: str, found: Found | Row) -> str:
 
 
 def there_of(reached: Reached, row: Row) -> There | None:
-    """The pane of *row* on another machine; None if it is of this one, or nothing reaches others."""
-    if reached is None or not is_elsewhere(row.host):
+    """The pane of *row* on another machine, or for no person any pane; None if the list reaches it by itself."""
+    if reached is None:
         return None
-    return There(reached(), Found(row.host, row.pane))
+    is_there = is_elsewhere(row.host) or not reached().is_person
+    return There(reached(), Found(row.host, row.pane)) if is_there else None

@@ -113,7 +113,9 @@ UNASKED = Refusal(
     '`[scripting] allow = "all"` allows it; nothing was done',
 )
 #: Where only a person's own key counts.
-PERSON_ONLY = Refusal("permission", "only you can do that, in a list in a terminal of your own; nothing was done")
+PERSON_ONLY = Refusal(
+    "permission", "only you can do that, at the page or at a list in a terminal of your own; nothing was done"
+)
 
 
 class Verdict(enum.Enum):

@@ -85,9 +85,7 @@ def show(depth: Depth, *, is_fleet: bool = False, is_panel: bool = False) -> Non
 
         # Once: who opened the list is who presses its keys.
         caller, panes = seated(here(environ), process_table.table()), Multiplexers(environ)
-        return Reach(
-            panes, lambda: caller, lambda host: read_panes(environ).level(host), panes.started_by, is_key=True
-        )
+        return Reach(panes, lambda: caller, lambda host: read_panes(environ).level(host), panes.started_by, is_key=True)
 
     fleet = FleetFeed() if is_fleet else None
     # Nothing that is started from here gets hold of the channel.

@@ -60,7 +60,7 @@ def main(argv: list[str]) -> int:
         panes.started_by,
         timeout_s=_TERMINAL_S,
         ask_timeout_s=_PERSON_S,
-        is_for_other=True,
+        asks_for=caller,
     )
     sessions = Sessions(feed)
     on_signal(_leave, signal.SIGTERM, signal.SIGHUP)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import functools
 import ipaddress
 import os
 import re
@@ -18,6 +19,7 @@ import threading
 import time
 from pathlib import Path
 
+from tallylight.agents import agent_files
 from tallylight.cli.fleet import FleetFeed
 from tallylight.cli.output import clean
 from tallylight.cli.parser import Parser
@@ -27,7 +29,7 @@ from tallylight.files import directories, extras, read_write
 from tallylight.model.errors import TallyError
 from tallylight.snapshot import labels_file, writer
 from tallylight.snapshot.feed import Feed
-from tallylight.snapshot.schema import Snapshot
+from tallylight.snapshot.schema import OWN, Snapshot
 
 PORT = 8787
 HTTPS_PORT = 443
@@ -91,13 +93,14 @@ def main(argv: list[str]) -> int:
     try:
         from tallylight.serve import connections
         from tallylight.serve.app import make_app
+        from tallylight.serve.asking import Asking
         from tallylight.serve.guard import Guard, allowed_hosts
         from tallylight.serve.push.routes import Push
     except ImportError:
         raise extras.missing("serve") from None
     from tallylight.actions.beside import Watch
     from tallylight.hosts.detached.sessions import Multiplexers
-    from tallylight.hosts.scripting import Reach
+    from tallylight.hosts.scripting import Reach, here
     from tallylight.serve.push.subscriptions import Store, folder
 
     labels = labels_file.Reader(labels_file.path(os.environ))
@@ -111,12 +114,15 @@ def main(argv: list[str]) -> int:
     for problem in problems:
         sys.stderr.write(f"{problem}\n")
     panes = Multiplexers(os.environ)
-    terminals = Reach(panes, config.scripting, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
+    # Once: what this server passes on to a terminal is also judged as what comes from where it was started.
+    own = functools.cache(functools.partial(here, os.environ))
+    terminals = Reach(panes, own, everyone.level, panes.started_by, timeout_s=TERMINAL_S, ask_timeout_s=TERMINAL_S)
+    asking = Asking(agent_files.load_agents(os.environ)[0])
     # Of what can stand beside a status the page shows what has changed in the repository.
     watch = Watch(os.environ.get("HOME", ""), Listed(ports=False)) if config.listed.branches else None
     guard = Guard(token, hosts)
     push = Push(guard, Store(folder(os.environ)), config.notify, config.push)
-    app = make_app(guard, everyone.read, panes, config.colours, terminals, watch, lambda: labels.labels, push)
+    app = make_app(guard, everyone.read, panes, config.colours, terminals, watch, lambda: labels.labels, push, asking)
     if not _is_loopback(options.bind):
         sys.stderr.write(f"tally serve: {options.bind} is open to the network, and the connection is not encrypted\n")
     where = address(names[0] if names else "127.0.0.1", port, token)
@@ -150,6 +156,7 @@ class Everyone:
         self._feed, self._labels = feed, labels
         self._others: tuple[Snapshot, ...] = ()
         self._told: tuple[Snapshot, ...] = ()
+        self._levels: dict[str, str] = {}
         if fleet is not None:
             threading.Thread(target=self._follow, args=(fleet,), name="fleet", daemon=True).start()
 
@@ -157,10 +164,16 @@ class Everyone:
         """What all of them show; None if that is what they showed before."""
         others = self._others
         is_new = self._feed.poll(time.monotonic())
+        if is_new:
+            self._levels = {host.name: host.allow for host in self._feed.snapshots}
         if not self._labels.poll() and not is_new and others is self._told:
             return None
         self._told = others
         return (*self._feed.snapshots, *others)
+
+    def level(self, host: str) -> str:
+        """What programs may do to the panes of *host*."""
+        return self._levels.get(host, OWN)
 
     def _follow(self, fleet: FleetFeed) -> None:
         problem = ""

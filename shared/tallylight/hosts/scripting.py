@@ -43,6 +43,7 @@ ASK_TIMEOUT_S = 330.0
 _LISTENS = ("kitty", HOST)
 _ID = re.compile(r"([1-9][0-9]{0,9})\.([1-9][0-9]{0,18})\.([0-9a-f]{32})", re.ASCII)
 _STRANGE = Refusal("unreachable", "the terminal answers with something else; is it of this version?")
+_NOBODY: Being = (0, 0)
 _T = TypeVar("_T")
 
 
@@ -90,8 +91,8 @@ class Reach:
     Everything that may be asked of panes. *panes* are those that are reached from this process. A terminal has
     *timeout_s* to tell something, and *ask_timeout_s* to type.
 
-    *caller* tells who asks; *level* by which word of `[scripting]` a host lets itself be asked. *is_key*: by way of a
-    list, where a key was pressed. *is_for_other*: for somebody else than this process.
+    *caller* tells who this process is; *level* by which word of `[scripting]` a host lets itself be asked. *asks_for*:
+    the one for whom it asks, if that is another; *is_key*: it is a list, where a key was pressed.
     """
 
     panes: Panes
@@ -103,17 +104,20 @@ class Reach:
     timeout_s: float = TIMEOUT_S
     ask_timeout_s: float = ASK_TIMEOUT_S
     is_key: bool = False
-    is_for_other: bool = False
-    _once: Once = attrs.field(factory=lambda: Once(SETTLE_S))
+    asks_for: Caller | None = None
+    once: Once = attrs.field(factory=lambda: Once(SETTLE_S))
 
     @property
     def is_person(self) -> bool:
         """Whether a person asks, who may do all that can be done."""
-        return self.caller().who is Who.PERSON
+        return self._asker().who is Who.PERSON
 
     def by(self, caller: Caller) -> Reach:
         """The same for *caller*, for whom this process asks."""
-        return attrs.evolve(self, caller=lambda: caller, is_for_other=True)
+        return attrs.evolve(self, asks_for=caller)
+
+    def _asker(self) -> Caller:
+        return self.asks_for or self.caller()
 
     def is_asked(self, found: Found) -> bool:
         """Whether only the terminal itself can look at the pane, and is asked."""
@@ -126,7 +130,7 @@ class Reach:
 
     def question(self, found: Found) -> Question | Refusal:
         """What it asks now."""
-        told = self._read(found, "question", self._once.ask)
+        told = self._read(found, "question", self.once.ask)
         return told if isinstance(told, Question | Refusal) else _STRANGE
 
     def holder(self, found: Found) -> Holder | Refusal:
@@ -148,11 +152,11 @@ class Reach:
 
     def may_read(self, found: Found) -> Refusal | None:
         """Why nothing is told of what the pane shows; None if it is."""
-        return unasked(check(self.level(found.host), self.caller(), Verb.READ))
+        return unasked(check(self.level(found.host), self._asker(), Verb.READ))
 
     def forbidden(self, found: Found, verb: Verb, holder: Being) -> Refusal | None:
         """Why *verb* is not done to the pane, in whose foreground *holder* is; None if it is."""
-        caller, level = self.caller(), self.level(found.host)
+        caller, level = self._asker(), self.level(found.host)
         if caller.who is Who.PERSON:
             return unasked(check(level, caller, verb))
         started = self.started_by(found.host, found.pane)
@@ -164,13 +168,24 @@ class Reach:
 
     def _unlent(self, found: Found, given: Given) -> Refusal | None:
         """Why a terminal is not even asked for somebody else; None if it is."""
-        if not self.is_for_other:
+        if self.asks_for is None:
             return None
         return self.forbidden(found, verb_of(given, None), (given.pid, given.start))
 
+    def why_not(self, found: Found) -> Refusal | None:
+        """Why the terminal that holds the pane would type nothing, as far as that can be told from here."""
+        if self.asks_for is not None and (refused := self.forbidden(found, Verb.TEXT, _NOBODY)) is not None:
+            return refused
+        own = self.caller()
+        is_inside = found.host.rpartition("-")[2] in {str(pid) for pid, _ in own.lineage}
+        if not is_elsewhere(found.host) and not is_inside:
+            own = attrs.evolve(own, who=Who.UNKNOWN)
+        verdict = check(self.level(found.host), own, Verb.TEXT)
+        return unasked(verdict) if is_elsewhere(found.host) or isinstance(verdict, Refusal) else None
+
     def _read(self, found: Found, word: str, read: Callable[[Typist], Told]) -> Told:
         is_asked = _is_asked(found)
-        if (not is_asked or self.is_for_other) and (refused := self.may_read(found)) is not None:
+        if (not is_asked or self.asks_for is not None) and (refused := self.may_read(found)) is not None:
             return refused
         return self._ask(found, word) if is_asked else self._at(found, read)
 
@@ -182,14 +197,14 @@ class Reach:
     def _give(self, found: Found, typist: Typist, given: Given) -> Done | Refusal:
         if isinstance(given, Later):
             return Refusal("queue", "only kitty keeps a text for the end of a turn: wait with `tally wait`, then send")
-        verb = verb_of(given, self._once.look(typist) if isinstance(given, Answer) else None)
+        verb = verb_of(given, self.once.look(typist) if isinstance(given, Answer) else None)
         if (refused := self.forbidden(found, verb, (given.pid, given.start))) is not None:
             return refused
         if isinstance(given, Answer):
-            return self._once.answer(typist, given, plain_only if verb is Verb.QUESTION else answers.anything)
+            return self.once.answer(typist, given, plain_only if verb is Verb.QUESTION else answers.anything)
         if isinstance(given, Say):
-            return self._once.say(typist, given)
-        return self._once.interrupt(typist, given)
+            return self.once.say(typist, given)
+        return self.once.interrupt(typist, given)
 
     def _at(self, found: Found, act: Callable[[Typist], _T]) -> _T | Refusal:
         typist = self.panes.at(found.host, found.pane)

@@ -17,9 +17,11 @@ import attrs
 from tallylight.actions import answer as answers
 from tallylight.actions import say as says
 from tallylight.actions.answer import Answer, Done, Holder, Question, Typist
+from tallylight.actions.caller import Being, Caller, Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.once import SETTLE_S, Once, Still
 from tallylight.actions.panes import Panes
+from tallylight.actions.permission import PERSON_ONLY, Verb
 from tallylight.actions.say import Interrupt, Say
 from tallylight.model.errors import TallyError
 from tallylight.model.status import Status
@@ -36,9 +38,6 @@ MAX_ROWS, MAX_CELLS = 1000, 4000
 MAX_RUNS = 20_000
 #: The statuses of an agent at its prompt.
 _AT_PROMPT = (Status.IDLE, Status.DONE)
-_NOT_ALLOWED = (
-    'to answer it here, set `allow = "ask"` or "all" in `[scripting]` of config.toml, and start the server again'
-)
 #: Stands for a text, to find out whether one would be typed.
 _SAMPLE = "x"
 
@@ -71,10 +70,23 @@ class Rows(Protocol):
 class Terminals(Protocol):
     """
     The terminals that look at their panes and type into them themselves, when they are asked: kitty. Whether they type
-    is for them to say, by the word *allow* of `[scripting]`. Each call waits for the terminal, a few seconds at most.
+    is for them to say, and for `actions.permission`: they are asked for somebody (`by`), who may not do more than
+    they could themselves. Each call waits for the terminal, a few seconds at most.
     """
 
-    allow: str
+    once: Once
+
+    def by(self, caller: Caller) -> Terminals:
+        """The same for *caller*."""
+
+    def may_read(self, found: Found) -> Refusal | None:
+        """Why nothing is told of what a pane shows; None if it is."""
+
+    def why_not(self, found: Found) -> Refusal | None:
+        """Why a terminal would type nothing into its pane, as far as it can be told without asking it."""
+
+    def forbidden(self, found: Found, verb: Verb, holder: Being) -> Refusal | None:
+        """Why *verb* is not done to a pane that is reached from here; None if it is."""
 
     def is_asked(self, found: Found) -> bool:
         """Whether the pane is in such a terminal."""
@@ -89,7 +101,7 @@ class Terminals(Protocol):
         """The agent that holds its foreground."""
 
     def give(self, found: Found, given: Answer | Say | Interrupt) -> Done | Refusal:
-        """Type it, if that is allowed and all is as *given* says."""
+        """Type it, if that is allowed and all is as *given* says; also into a pane that is reached from here."""
 
 
 class Answering:
@@ -98,7 +110,7 @@ class Answering:
     def __init__(self, panes: Panes, terminals: Terminals | None = None) -> None:
         self._panes = panes
         self._terminals = terminals
-        self._once = Once(SETTLE_S)
+        self._once = Once(SETTLE_S) if terminals is None else terminals.once
         #: Of each session: the one that types into it holds it.
         self._locks: dict[str, threading.Lock] = {}
 
@@ -115,7 +127,7 @@ class Answering:
     def can_type(self, found: Found) -> bool:
         """Whether anything can be done to it from here, as far as its host says."""
         terminals = self._asked(found)
-        return _may_type(terminals) if terminals is not None else self._is_ours(found)
+        return terminals.why_not(found) is None if terminals is not None else self._is_ours(found)
 
     def _asked(self, found: Found) -> Terminals | None:
         """Who is to be asked for it, if it is in a terminal of that kind."""
@@ -127,10 +139,21 @@ class Answering:
         """Whether it can be looked at and typed into without asking anybody."""
         return not fleet_machine(found.host) and self._panes.can_type(found.host, found.pane)
 
-    def view(self, found: Found) -> View | Refusal:
-        """The screen and all that may be done to it, from one look; where a terminal is asked, from one for each."""
+    def _why_not(self, found: Found, caller: Caller, verb: Verb, holder: Being = (0, 0)) -> Refusal | None:
+        """Why *caller* may not do *verb* to a pane that is reached from here; None if they may."""
+        if caller.who is Who.PERSON:
+            return None
+        terminals = self._terminals.by(caller) if self._terminals is not None else None
+        if terminals is None:
+            return PERSON_ONLY
+        return terminals.may_read(found) if verb is Verb.READ else terminals.forbidden(found, verb, holder)
+
+    def view(self, found: Found, caller: Caller) -> View | Refusal:
+        """What *caller* is shown: all of one look; where a terminal is asked, of one for each."""
         if (terminals := self._asked(found)) is not None:
-            return _told_view(terminals, found)
+            return _told_view(terminals.by(caller), found)
+        if (refused := self._why_not(found, caller, Verb.READ)) is not None:
+            return refused
         typist = self._panes.at(found.host, found.pane)
         if isinstance(typist, Refusal):
             return typist
@@ -142,6 +165,7 @@ class Answering:
         question = asked if isinstance(asked, Question) else None
         process = seen.foreground.process if seen.foreground.agent is not None else None
         pid, start = (process.pid, process.start) if process is not None else (0, 0)
+        why = self._why_not(found, caller, Verb.TEXT, (pid, start))
         sample = Say(seen.pane, pid, start, _SAMPLE, enter=False, fingerprint=question.fingerprint if question else "")
         rows = _shown(seen.look.lines)
         return View(
@@ -149,9 +173,10 @@ class Answering:
             screen=_in_colours(rows, self._colours(found)),
             pid=pid,
             start=start,
-            question=question,
-            can_say=isinstance(says.say(still, sample), Done),
-            can_interrupt=isinstance(says.interrupt(still, Interrupt(seen.pane, pid, start)), Done),
+            question=_without_keys(question) if question is not None and why is not None else question,
+            can_say=why is None and isinstance(says.say(still, sample), Done),
+            can_interrupt=why is None and isinstance(says.interrupt(still, Interrupt(seen.pane, pid, start)), Done),
+            why=why.text if why is not None else "",
         )
 
     def _mere_screen(self, found: Found, why: str) -> View:
@@ -167,40 +192,43 @@ class Answering:
         except (TallyError, OSError):
             return ()
 
-    def question(self, found: Found) -> Question | Refusal:
+    def question(self, found: Found, caller: Caller) -> Question | Refusal:
         """What it asks."""
         if (terminals := self._asked(found)) is not None:
-            return terminals.question(found)
+            return terminals.by(caller).question(found)
+        if (refused := self._why_not(found, caller, Verb.READ)) is not None:
+            return refused
         typist = self._panes.at(found.host, found.pane)
         return typist if isinstance(typist, Refusal) else self._once.ask(typist)
 
-    def answer(self, found: Found, given: Answer) -> Done | Refusal:
+    def answer(self, found: Found, given: Answer, caller: Caller) -> Done | Refusal:
         """Type the choice, if all is as it was shown."""
-        return self._alone(found, given, lambda typist: self._once.answer(typist, given))
+        return self._alone(found, given, caller, lambda typist: self._once.answer(typist, given))
 
-    def say(self, found: Found, given: Say) -> Done | Refusal:
+    def say(self, found: Found, given: Say, caller: Caller) -> Done | Refusal:
         """Type the text, if the agent takes text now."""
-        return self._alone(found, given, lambda typist: self._once.say(typist, given))
+        return self._alone(found, given, caller, lambda typist: self._once.say(typist, given))
 
-    def interrupt(self, found: Found, given: Interrupt) -> Done | Refusal:
+    def interrupt(self, found: Found, given: Interrupt, caller: Caller) -> Done | Refusal:
         """Press the agent's key to stop, if it works."""
-        return self._alone(found, given, lambda typist: self._once.interrupt(typist, given))
+        return self._alone(found, given, caller, lambda typist: self._once.interrupt(typist, given))
 
     def _alone(
-        self, found: Found, given: Answer | Say | Interrupt, act: Callable[[Typist], Done | Refusal]
+        self,
+        found: Found,
+        given: Answer | Say | Interrupt,
+        caller: Caller,
+        act: Callable[[Typist], Done | Refusal],
     ) -> Done | Refusal:
         if (terminals := self._asked(found)) is not None:
-            return terminals.give(found, given)
+            return terminals.by(caller).give(found, given)
         typist = self._panes.at(found.host, found.pane)
         if isinstance(typist, Refusal):
             return typist
         with self._locks.setdefault(found.pane.id, threading.Lock()):
-            return act(typist)
-
-
-def _may_type(terminals: Terminals) -> bool:
-    # What this server did not start it may type into only where that is allowed; it starts nothing.
-    return terminals.allow != "own"
+            if caller.who is Who.PERSON:
+                return act(typist)
+            return PERSON_ONLY if self._terminals is None else self._terminals.by(caller).give(found, given)
 
 
 def _told_view(terminals: Terminals, found: Found) -> View | Refusal:
@@ -208,7 +236,8 @@ def _told_view(terminals: Terminals, found: Found) -> View | Refusal:
     told = terminals.screen(found)
     if isinstance(told, Refusal):
         return told
-    may_type, status = _may_type(terminals), found.pane.status
+    why, status = terminals.why_not(found), found.pane.status
+    may_type = why is None
     asked = terminals.question(found) if status is Status.WAITING else None
     question = asked if isinstance(asked, Question) else None
     held = terminals.holder(found) if question is None and may_type else None
@@ -223,7 +252,7 @@ def _told_view(terminals: Terminals, found: Found) -> View | Refusal:
         question=question if question is None or may_type else _without_keys(question),
         can_say=may_type and being is not None and takes_text,
         can_interrupt=may_type and being is not None and status is Status.WORKING,
-        why="" if may_type else _NOT_ALLOWED,
+        why=why.text if why is not None else "",
     )
 
 

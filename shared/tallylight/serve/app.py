@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Body, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
+from fastapi import Body, Depends, FastAPI, HTTPException, Query, Request, Security, WebSocket, WebSocketDisconnect
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, Response
 from fastapi.security import HTTPBearer
@@ -24,15 +24,19 @@ from starlette.types import ASGIApp
 from tallylight import __version__
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.beside import Watch
+from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.panes import Panes
+from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.say import Interrupt, Say
+from tallylight.agents.agent import Agents
 from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 from tallylight.serve import history, links, model
 from tallylight.serve.answering import Answering, Terminals
+from tallylight.serve.asking import Asking, nobody_here
 from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
@@ -83,15 +87,16 @@ def make_app(
     watch: Watch | None = None,
     labels: Callable[[], Labels] = Labels,
     push: Push | None = None,
+    asking: Asking | None = None,
 ) -> ASGIApp:
     """
     The application, whose page has lights in these *colours*. *terminals* are asked for the panes that are theirs;
     *watch* follows the repositories of agents while somebody listens; *labels* tells what a person gave conversations;
-    *push* sends messages to browsers.
+    *push* sends messages to browsers; *asking* tells who sends a request, a person for all if there is none.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
-    server = _Server(guard, read_all, Answering(panes, terminals), watch, labels, push)
+    server = _Server(guard, read_all, Answering(panes, terminals), watch, labels, push, asking)
     app = FastAPI(
         title="Tallylight",
         version=__version__,
@@ -120,7 +125,9 @@ class _Server:
         watch: Watch | None,
         labels: Callable[[], Labels] = Labels,
         push: Push | None = None,
+        asking: Asking | None = None,
     ) -> None:
+        self._asking = asking or Asking(Agents(()), nobody_here)
         self._guard = guard
         self._read_all = read_all
         self._answering = answering
@@ -218,7 +225,8 @@ class _Server:
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
         refusing: dict[str, Any] = {**guarded, "responses": {**_PROBLEMS, 409: _NO_SESSION[409]}}
         app.get("/api/v1/push", response_model=routes.Offer, **guarded)(self._push.offer)
-        app.post("/api/v1/subscribe", response_model=routes.Offer, **refusing)(self._push.subscribe)
+        person: dict[str, Any] = {**refusing, "dependencies": [*guarded["dependencies"], Depends(self._person_only)]}
+        app.post("/api/v1/subscribe", response_model=routes.Offer, **person)(self._push.subscribe)
         app.post("/api/v1/unsubscribe", response_model=routes.Offer, **refusing)(self._push.unsubscribe)
         app.websocket("/api/v1/changes")(self.changes)
 
@@ -242,29 +250,29 @@ class _Server:
         """One session."""
         return self._session(self._pick(address))
 
-    async def buffer(self, address: Address) -> model.Buffer:
+    async def buffer(self, address: Address, request: Request) -> model.Buffer:
         """The screen of one detached session at this moment, what it asks, and what may be done to it."""
-        found = self._pick(address)
-        return model.buffer_of(address, await self._ask(found, lambda: self._answering.view(found)))
+        found, who = self._pick(address), self._asking.of(request)
+        return model.buffer_of(address, await self._ask(found, lambda: self._answering.view(found, who())))
 
-    async def question(self, address: Address) -> model.Question:
+    async def question(self, address: Address, request: Request) -> model.Question:
         """What one detached session asks at this moment, with all that an answer has to name."""
-        found = self._pick(address)
-        return model.question_of(address, await self._ask(found, lambda: self._answering.question(found)))
+        found, who = self._pick(address), self._asking.of(request)
+        return model.question_of(address, await self._ask(found, lambda: self._answering.question(found, who())))
 
-    async def answer(self, given: Annotated[model.Answer, Body()]) -> model.Done:
+    async def answer(self, given: Annotated[model.Answer, Body()], request: Request) -> model.Done:
         """Choose one answer of a question. Typed only if the whole screen is as it was when the question was read."""
+        who, chosen = self._asking.of(request), (given.pid, given.start, given.fingerprint, given.choice)
         return await self._do(
-            given.address,
-            lambda found: self._answering.answer(
-                found, Answer(found.pane.id, given.pid, given.start, given.fingerprint, given.choice)
-            ),
+            given.address, lambda found: self._answering.answer(found, Answer(found.pane.id, *chosen), who())
         )
 
-    async def link(self, given: Annotated[model.Link, Body()]) -> model.LinkMade:
-        """Make an address that shows this question and answers it once, without the token."""
-        found = self._pick(given.address)
-        question = await self._ask(found, lambda: self._answering.question(found))
+    async def link(self, given: Annotated[model.Link, Body()], request: Request) -> model.LinkMade:
+        """Make an address that shows this question and answers it once, without the token. Only a person may."""
+        found, who = self._pick(given.address), self._asking.of(request)
+        question = await self._ask(
+            found, lambda: self._answering.question(found, who()) if who().who is Who.PERSON else PERSON_ONLY
+        )
         if (question.pid, question.start, question.fingerprint) != (given.pid, given.start, given.fingerprint):
             raise RefusedError(Refusal("changed", "its screen is not the one of the fingerprint"))
         if question.missing:
@@ -278,14 +286,14 @@ class _Server:
 
     async def answer_linked(self, key: str, request: Request) -> HTMLResponse:
         """Give an answer by a link."""
-        link = self._link(key)
+        link, who = self._link(key), self._asking.of(request)
         choice = links.chosen(request.url.query, await request.body())
         if choice is None:
             raise HTTPException(422, "the request names no choice")
         asked = link.question
         given = Answer(asked.pane, asked.pid, asked.start, asked.fingerprint, choice)
         try:
-            done = await self._do(link.address, lambda found: self._answering.answer(found, given))
+            done = await self._do(link.address, lambda found: self._answering.answer(found, given, who()))
         except RefusedError as error:
             return HTMLResponse(links.told_page(error.why.text), 409)
         self._links.drop(key)
@@ -298,20 +306,26 @@ class _Server:
             raise HTTPException(404 if self._guard.failures.take(now) else 429, "this link can no longer be used")
         return link
 
-    async def text(self, given: Annotated[model.Text, Body()]) -> model.Done:
+    async def text(self, given: Annotated[model.Text, Body()], request: Request) -> model.Done:
         """Type text for an agent that is at its prompt, or whose question takes any text."""
-        said = (given.text, given.enter, given.fingerprint)
+        who, said = self._asking.of(request), (given.text, given.enter, given.fingerprint)
         return await self._do(
             given.address,
-            lambda found: self._answering.say(found, Say(found.pane.id, given.pid, given.start, *said)),
+            lambda found: self._answering.say(found, Say(found.pane.id, given.pid, given.start, *said), who()),
         )
 
-    async def interrupt(self, given: Annotated[model.Interrupt, Body()]) -> model.Done:
+    async def interrupt(self, given: Annotated[model.Interrupt, Body()], request: Request) -> model.Done:
         """Press the agent's key to stop, if it is at work."""
+        who = self._asking.of(request)
         return await self._do(
             given.address,
-            lambda found: self._answering.interrupt(found, Interrupt(found.pane.id, given.pid, given.start)),
+            lambda found: self._answering.interrupt(found, Interrupt(found.pane.id, given.pid, given.start), who()),
         )
+
+    async def _person_only(self, request: Request) -> None:
+        who = await asyncio.get_running_loop().run_in_executor(self._threads, self._asking.of(request))
+        if who.who is not Who.PERSON:
+            raise RefusedError(PERSON_ONLY)
 
     async def _do(self, address: str, act: Callable[[Found], Done | Refusal]) -> model.Done:
         _raise(self._guard.check_write(time.monotonic()))

@@ -19,6 +19,8 @@ from starlette.types import ASGIApp, Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from tallylight.actions.caller import Caller
+
 #: Connections without the token at a time, as many as one person's programs may open at once; and the seconds that each
 #: has for all of its request.
 MAX_UNKNOWN = 1024
@@ -63,6 +65,8 @@ class Connection:
         self._unknown = unknown
         self._close = close
         self.is_known = False
+        #: Who is at its other end, once that was asked; see `asking`.
+        self.caller: Caller | None = None
 
     def know(self) -> None:
         """It has shown the token: it may stay."""
@@ -125,6 +129,8 @@ def config(app: ASGIApp, most_files: int) -> uvicorn.Config:
         log_level="error",
         access_log=False,
         server_header=False,
+        # Who asks is who is connected, whatever a header says.
+        proxy_headers=False,
         backlog=ACCEPTED_AT_ONCE,
         # More are answered 503.
         limit_concurrency=min(MAX_UNKNOWN + MAX_KNOWN, most_files // 2),

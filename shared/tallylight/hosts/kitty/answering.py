@@ -45,9 +45,7 @@ def answer_window(host: KittyHost, id_: int, given: Answer) -> str:
     return done.text if isinstance(done, Refusal) else ""
 
 
-def answer(
-    typist: WindowTypist, given: Answer, unfit: Callable[[Seen], Refusal | None] = anything
-) -> Done | Refusal:
+def answer(typist: WindowTypist, given: Answer, unfit: Callable[[Seen], Refusal | None] = anything) -> Done | Refusal:
     """Answer what is not *unfit*, and watch for the agent to go on: its next question may look the same."""
     done = typist.host.once.answer(typist, given, unfit)
     if isinstance(done, Done):

@@ -1,24 +1,44 @@
-"""A kitty made by hand that scripts can ask: window 3, with an agent that shows a recorded screen, and its socket."""
+"""
+A kitty made by hand that scripts can ask: window 3, with an agent that shows a recorded screen, and its socket.
+
+Its processes are made by hand, too: a shell in window 2, below it this very process, which asks; and what the tests of
+what scripts type put there.
+"""
 
 from __future__ import annotations
 
 import importlib
+import os
 import threading
 import time
 from collections.abc import Callable
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import attrs
 
 from tallylight.actions.once import Once
+from tallylight.evidence.process import Process
 from tallylight.hosts.worker import Worker
-from tallylight.model.status import Status
-from tests.actions.desk import holder, look
+from tallylight.model.status import Kind, Status
+from tests.actions.desk import PID, START, holder, look
+from tests.evidence.agents import AGENTS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.test_typist import Host, Pane, Window
+from tests.hosts.test_pane import HandTable
 
 T = TypeVar("T")
+KITTY, SHELL, CODEX, SCRIPT, LONELY = (
+    Process(30, 1, 30, "kitty", ("kitty",), "/usr/bin/kitty", 300),
+    Process(40, 30, 40, "bash", ("bash",), "/usr/bin/bash", 400),
+    Process(50, 40, 50, "codex", ("codex",), "/usr/bin/codex", 500),
+    Process(60, 50, 60, "tally", ("tally", "send"), "/usr/bin/python3", 600),
+    Process(70, 1, 70, "tally", ("tally", "send"), "/usr/bin/python3", 700),
+)
+CLAUDE = Process(PID, KITTY.pid, PID, "claude", ("claude",), "/usr/bin/claude", START)
+INIT = Process(1, 0, 1, "init", ("init",), "/sbin/init", 1)
+#: This process, which has both ends of the socket: a script of the shell in window 2.
+ME = Process(os.getpid(), SHELL.pid, 40, "tally", ("tally", "send"), "/usr/bin/python3", START)
 
 
 @attrs.define
@@ -38,22 +58,34 @@ class ScriptedHost(Host):
 
 @attrs.define
 class ScriptDesk:
-    """The host, its window, and the module of what scripts ask."""
+    """The host, its window, the module of what scripts ask, what it has made of it, and the processes."""
 
     kitty: Kitty
     host: ScriptedHost
     window: Window
-    module: ModuleType
+    module: Any
+    table: HandTable
+    scripts: Any
 
     @classmethod
-    def of(cls, kitty: Kitty, screen: str, status: Status = Status.WAITING) -> ScriptDesk:
+    def of(
+        cls, kitty: Kitty, screen: str, status: Status = Status.WAITING, allow: str = "own", kind: Kind | None = None
+    ) -> ScriptDesk:
         """A kitty that listens, in the runtime directory of the environment."""
-        module = importlib.import_module("tallylight.hosts.kitty.scripts")
-        window = Window()
-        host = ScriptedHost(look(screen), SimpleNamespace(window_id_map={3: window}))
-        host.panes[3] = Pane(holder(screen.partition("/")[0]), status)
-        desk = cls(kitty, host, window, module)
+        module: Any = importlib.import_module("tallylight.hosts.kitty.scripts")
+        table = HandTable("/", {one.pid: one for one in (INIT, KITTY, SHELL, CODEX, SCRIPT, LONELY, CLAUDE, ME)})
+        module.process_table = SimpleNamespace(table=lambda: table)
+        window, other = Window(), Window(id=2, title="two")
+        window.child.pid, other.child.pid = CLAUDE.pid, SHELL.pid
+        host = ScriptedHost(look(screen), SimpleNamespace(window_id_map={3: window, 2: other}))
+        host.config = SimpleNamespace(scripting=allow)
+        host.reader = SimpleNamespace(agents=AGENTS, was_agent=lambda *_: "")
+        host.panes[3] = Pane(holder(screen.partition("/")[0]), status, kind=kind or Kind.PERMISSION)
+        host.panes[2] = Pane(holder("codex", CODEX.pid, CODEX.start), Status.WORKING)
         module.serve(host)
+        scripts = host.each_tick[-1].__self__  # type: ignore[attr-defined]
+        scripts.pid = KITTY.pid
+        desk = cls(kitty, host, window, module, table, scripts)
         deadline = time.monotonic() + 30
         while host.worker.is_waiting:
             assert time.monotonic() < deadline, "it does not listen"

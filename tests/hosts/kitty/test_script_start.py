@@ -138,6 +138,16 @@ def _daemon(starting: Starting) -> None:
     starting.room.put(SCRIPT, ppid=1)
 
 
+def _closed_below_a_shell(starting: Starting) -> None:
+    starting.room.start_from(SHELL)
+    _closed(starting)
+
+
+def _daemon_and_all_is_allowed(starting: Starting) -> None:
+    starting.room.desk.host.config.scripting = "all"
+    _daemon(starting)
+
+
 def _no_change(_: Starting) -> None:
     pass
 
@@ -145,9 +155,11 @@ def _no_change(_: Starting) -> None:
 @each(
     "change, words, rule",
     [
-        (_out_of_kitty, ("claude", "tab", "", ""), "place"),
-        (_daemon, ("claude", "tab", "", ""), "place"),
+        (_out_of_kitty, ("claude", "tab", "", ""), "caller"),
+        (_daemon, ("claude", "tab", "", ""), "caller"),
         (_closed, ("claude", "tab", "", ""), "place"),
+        (_closed_below_a_shell, ("claude", "tab", "", ""), "caller"),
+        (_daemon_and_all_is_allowed, ("claude", "tab", "", ""), "place"),
         (_replaced, ("claude", "tab", "", ""), "caller"),
         (_too_many, ("claude", "tab", "", ""), "too-many"),
         (_no_directory, ("claude", "tab", "", ""), "directory"),

@@ -16,32 +16,21 @@ from typing import Any
 import attrs
 import pytest
 
-from tallylight.actions import caller as callers
 from tallylight.actions.answer import Done, Question
 from tallylight.actions.caller import Being
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.process import Process
 from tallylight.model.queued import Queued
-from tallylight.model.status import Status
+from tallylight.model.status import Kind, Status
 from tests.actions.desk import PID, START, holder, look
-from tests.evidence.agents import AGENTS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
-from tests.hosts.kitty.script_desk import ScriptDesk
-from tests.hosts.kitty.test_typist import Pane, Window
+from tests.hosts.kitty.script_desk import CLAUDE, CODEX, KITTY, LONELY, SCRIPT, SHELL, ScriptDesk
 from tests.hosts.test_pane import HandTable
 
-KITTY, SHELL, CODEX, SCRIPT, LONELY = (
-    Process(30, 1, 30, "kitty", ("kitty",), "/usr/bin/kitty", 300),
-    Process(40, 30, 40, "bash", ("bash",), "/usr/bin/bash", 400),
-    Process(50, 40, 50, "codex", ("codex",), "/usr/bin/codex", 500),
-    Process(60, 50, 60, "tally", ("tally", "send"), "/usr/bin/python3", 600),
-    Process(70, 1, 70, "tally", ("tally", "send"), "/usr/bin/python3", 700),
-)
-CLAUDE = Process(PID, 30, PID, "claude", ("claude",), "/usr/bin/claude", START)
-INIT = Process(1, 0, 1, "init", ("init",), "/sbin/init", 1)
 ME: Being = (SCRIPT.pid, SCRIPT.start)
-DIALOG, IDLE, WORKING = "claude/permission-bash-80", "claude/idle-after-turn-80", "claude/working-80"
+DIALOG, PERMISSION = "claude/question-80", "claude/permission-bash-80"
+IDLE, WORKING = "claude/idle-after-turn-80", "claude/working-80"
 
 
 @attrs.define
@@ -56,7 +45,8 @@ class Room:
 
     def ask(self) -> Any:
         """What comes of it."""
-        return self.scripts.act(self.words, self.asker)
+        caller = self.scripts.identify(self.asker[0])
+        return self.scripts.act(self.words, attrs.evolve(caller, asker=self.asker))
 
     def put(self, process: Process, **change: Any) -> None:
         """Change a process."""
@@ -64,7 +54,9 @@ class Room:
 
     def start_from(self, process: Process) -> None:
         """Have *process* start the script."""
-        self.put(SCRIPT, ppid=process.pid)
+        start = max(SCRIPT.start, process.start)
+        self.put(SCRIPT, ppid=process.pid, start=start)
+        self.asker = (SCRIPT.pid, start)
 
 
 def make_room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch, verb: str) -> Room:
@@ -73,20 +65,9 @@ def make_room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch, verb: str) -> Room:
         "answer": (DIALOG, Status.WAITING), "say": (IDLE, Status.IDLE), "interrupt": (WORKING, Status.WORKING),
         "queue": (WORKING, Status.WORKING),
     }[verb]  # fmt: skip
-    desk = ScriptDesk.of(kitty, screen, status)
-    desk.host.config, desk.host.reader = SimpleNamespace(scripting="own"), SimpleNamespace(agents=AGENTS)
-    table = HandTable("/", {one.pid: one for one in (INIT, KITTY, SHELL, CODEX, SCRIPT, LONELY, CLAUDE)})
-    monkeypatch.setattr(desk.module.process_table, "table", lambda: table)
-    sessions = {SCRIPT.pid: SHELL.pid, LONELY.pid: LONELY.pid}
-    monkeypatch.setattr(
-        desk.module, "caller_of", lambda pid, *rest: callers.caller_of(pid, *rest, lambda pid: sessions.get(pid, 1))
-    )
-    desk.window.child.pid = CLAUDE.pid
-    other = Window(id=2, title="two")
-    other.child.pid = SHELL.pid
-    desk.host.boss.window_id_map[2] = other
-    desk.host.panes[2] = Pane(holder("codex", CODEX.pid, CODEX.start), Status.WORKING)
-    scripts = desk.module.Scripts(desk.host)
+    desk = ScriptDesk.of(kitty, screen, status, kind=Kind.QUESTION)
+    table, scripts = desk.table, desk.scripts
+    monkeypatch.setattr("tallylight.evidence.process_table.table", lambda: table)
     scripts.own.put((CODEX.pid, CODEX.start), (CLAUDE.pid, CLAUDE.start), is_allowed=True)
     being = [str(PID), str(START)]
     if verb == "answer":
@@ -154,13 +135,20 @@ def forgets(room: Room) -> None:
 
 
 def in_a_loop(room: Room) -> None:
-    room.put(SHELL, ppid=CODEX.pid)
+    room.put(SCRIPT, ppid=SCRIPT.pid)
 
 
 def very_deep(room: Room) -> None:
     for pid in range(1000, 1100):
-        room.table.processes[pid] = Process(pid, pid + 1, pid, "sh", ("sh",), "/bin/sh", pid)
-    room.put(KITTY, ppid=1000)
+        room.table.processes[pid] = Process(pid, pid + 1, pid, "sh", ("sh",), "/bin/sh", 550)
+    room.put(room.table.processes[1099], ppid=CODEX.pid)
+    room.put(SCRIPT, ppid=1000)
+
+
+def in_another_terminal(room: Room) -> None:
+    """A tmux that was started in a window, and has gone on alone."""
+    room.table.processes[45] = Process(45, 1, 45, "tmux: server", ("tmux",), "/usr/bin/tmux", 450)
+    room.put(SCRIPT, ppid=45)
 
 
 def below_the_agent(room: Room) -> None:
@@ -235,8 +223,13 @@ EVERY: dict[str, tuple[Change, str]] = {
     "who asks is gone": (gone(SCRIPT), "caller"),
     "who asks was replaced": (asks_as(SCRIPT.pid, SCRIPT.start - 1), "caller"),
     "who asks never was": (asks_as(4242, 1), "caller"),
-    "who asks has left its agent": (process(SCRIPT, ppid=1), "permission"),
-    "who asks is alone": (asks_as(LONELY.pid, LONELY.start), "permission"),
+    "who asks has left its agent": (process(SCRIPT, ppid=1), "caller"),
+    "who asks has left its agent, and all is allowed": (allows("all", process(SCRIPT, ppid=1)), "caller"),
+    "who asks is alone": (asks_as(LONELY.pid, LONELY.start), "caller"),
+    "who asks is in another terminal": (in_another_terminal, "caller"),
+    "who asks is below no window": (process(SCRIPT, ppid=KITTY.pid), "caller"),
+    "who asks has a parent that is younger": (
+        lambda room: (room.start_from(SHELL), room.put(SHELL, start=601)), "caller"),
     "who asks has a shell alone": (process(SCRIPT, ppid=40), "permission"),
     "who asks is of another agent": (inner_agent, "permission"),
     "who asks is of an agent that came later": (other_agent, "permission"),
@@ -248,6 +241,7 @@ EVERY: dict[str, tuple[Change, str]] = {
     "the agent asks itself, and a person is asked": (allows("ask", below_the_agent), "self"),
     "the pane asks itself": (below_the_pane, "self"),
     "nobody has started it": (forgets, "permission"),
+    "programs may do nothing": (allows("none", lambda _: None), "permission"),
 }  # fmt: skip
 #: Of one kind.
 OWN: dict[str, dict[str, tuple[Change, str]]] = {
@@ -266,10 +260,11 @@ OWN: dict[str, dict[str, tuple[Change, str]]] = {
         "it has finished": (shows(IDLE, Status.DONE), "no-question"),
         "the command has changed": (
             lambda room: setattr(room.desk.host, "screen", attrs.evolve(
-                look(DIALOG), lines=[row.replace("touch", "rm -rf") for row in look(DIALOG).lines])), "changed"),
+                look(DIALOG), lines=[row.replace("Green", "Blue") for row in look(DIALOG).lines])), "changed"),
         "the window is wider": (
             lambda room: setattr(room.desk.host, "screen", attrs.evolve(look(DIALOG), columns=120)), "changed"),
         "it was answered already": (lambda room: room.ask(), "answered"),
+        "its host takes it for a permission": (pane(kind=Kind.PERMISSION), "permission"),
     },
     "say": {
         "nothing to type": (word(6, ""), "text"),
@@ -346,7 +341,51 @@ def test_nothing_hostile_is_typed(make: Callable[[str], Room]) -> None:
         after = [*room.desk.window.written, room.desk.host.panes[3].queued]
         if not isinstance(told, Refusal) or told.rule not in rules.split() or after != before:
             wrong.append((verb, name, told))
-    assert wrong == []
+    assert wrong == [], "\n".join(map(str, wrong))
+
+
+def test_a_permission_is_a_persons(make: Callable[[str], Room]) -> None:
+    """Whoever has started the pane: by default no program answers it, with `ask` a person agrees first."""
+    room = make("answer")
+    room.desk.show(PERMISSION, Status.WAITING)
+    room.desk.host.panes[3].kind = Kind.PERMISSION
+    asked = room.desk.host.once.ask(
+        room.desk.module.WindowTypist(room.desk.host, room.desk.window, room.desk.host.panes[3])
+    )
+    room.words[4] = asked.fingerprint
+    told = room.ask()
+    assert isinstance(told, Refusal) and told.rule == "permission" and "only a person" in told.text
+    room.desk.host.config.scripting = "ask"
+    agreed: list[Callable[[str], None]] = []
+    room.desk.host.boss.get_line = lambda _text, done, window: agreed.append(done)
+    assert room.ask() is None
+    assert room.desk.window.written == []
+    agreed[0]("yes")
+    assert isinstance(room.ask(), Done)
+    assert room.desk.window.written == ["1"]
+
+
+def test_who_connects_is_known_from_then_on(make: Callable[[str], Room]) -> None:
+    """What it becomes later, below somebody else or nobody, makes it no other caller; once it has ended it is none."""
+    room = make("say")
+    caller = room.scripts.identify(SCRIPT.pid)
+    room.put(SCRIPT, ppid=CLAUDE.pid)
+    assert isinstance(room.scripts.act(room.words, caller), Done)
+    room.table.processes.pop(SCRIPT.pid)
+    told = room.scripts.act(room.words, caller)
+    assert isinstance(told, Refusal) and told.rule == "caller"
+
+
+def test_an_agent_that_runs_something_else_now(make: Callable[[str], Room]) -> None:
+    """The process that this kitty has known as an agent is one still: what it runs now is no script of its shell."""
+    room = make("say")
+    room.scripts.own.put((SHELL.pid, SHELL.start), (CLAUDE.pid, CLAUDE.start), is_allowed=True)
+    forgets(room)
+    room.put(CODEX, argv=("sh", "-c", "tally send 3 x"), exe="/usr/bin/sh", comm="sh")
+    was = {(CODEX.pid, CODEX.start): "Codex"}
+    room.desk.host.reader.was_agent = lambda pid, start: was.get((pid, start), "")
+    assert room.scripts.identify(SCRIPT.pid).agent == "Codex"
+    assert isinstance(room.ask(), Refusal)
 
 
 def test_a_person_is_asked_once(make: Callable[[str], Room]) -> None:

@@ -7,9 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from tallylight.actions.caller import Who
 from tallylight.setup import environment
 from tallylight.setup.environment import Source
+from tests.actions.callers import CALLERS
 from tests.cli.panes import NOW
+
+
+@pytest.fixture(autouse=True)
+def by_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands are run by a script in a pane, wherever the tests are run."""
+    for module in ("send", "start", "attach"):
+        monkeypatch.setattr(f"tallylight.cli.{module}.here", lambda _: CALLERS[Who.SCRIPT])
 
 
 @pytest.fixture

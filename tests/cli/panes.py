@@ -35,8 +35,9 @@ SHELL = Pane(id="4", status=Status.IDLE, title="bash", reason=ReasonEntry(source
 COMMAND = Pane(id="5", status=Status.ACTIVE, title="make")
 
 
-def publish(runtime: Path, panes: list[Pane], host: str = "kitty") -> None:
+def publish(runtime: Path, panes: list[Pane], host: str = "kitty", allow: str = "own") -> None:
     """Write a snapshot of *panes* as this process, which lives."""
     writer = snapshot.SnapshotWriter.for_host(host, {"XDG_RUNTIME_DIR": str(runtime)}, lambda: NOW)
+    writer.allow = allow
     writer.publish(panes, 0.0)
     assert writer.error == ""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import attrs
 import pytest
 
-from tallylight.actions import permission
 from tallylight.actions.answer import Done
+from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
 from tallylight.actions.panes import Panes
 from tallylight.cli import send
@@ -23,9 +21,9 @@ from tallylight.hosts.scripting import Reach, id_of, read_id
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
-from tests.actions.desk import Desk, seen
+from tests.actions.callers import as_caller, at
+from tests.actions.desk import PID, START, Desk, seen
 from tests.cli.panes import WAITING, publish
-from tests.evidence.agents import AGENTS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
@@ -35,16 +33,8 @@ DIALOG, IDLE, WORKING = "claude/permission-bash-80", "claude/idle-after-turn-80"
 
 
 def a_desk(kitty: Kitty, screen: str, status: Status, allow: str = "all") -> ScriptDesk:
-    """A kitty whose window 3 holds a process of its own that lives: the one that no test ends."""
-    desk = ScriptDesk.of(kitty, screen, status)
-    desk.host.config, desk.host.reader = SimpleNamespace(scripting=allow), SimpleNamespace(agents=AGENTS)
-    desk.window.child.pid = 2 if Path("/proc/2").exists() else os.getppid()
-    desk.module.being_of = lambda pid, _table: (pid, 7) if pid == desk.window.child.pid else (os.getpid(), START)
-    desk.module.caller_of = lambda *_: permission.Caller((9, 9), "", frozenset({(os.getpid(), START)}))
-    return desk
-
-
-START = 5
+    """A kitty in whose window 3 an agent shows *screen*."""
+    return ScriptDesk.of(kitty, screen, status, allow)
 
 
 def test_a_text_goes_to_the_agent_at_its_prompt(
@@ -151,7 +141,7 @@ def test_a_text_for_later(runtime: Path, kitty: Kitty, capsys: pytest.CaptureFix
     assert (desk.host.panes[3].queued.text, desk.window.written) == ("go on", [])
 
 
-@each("allow, rule", [("own", "permission"), ("ask", "permission"), ("all", "")])
+@each("allow, rule", [("none", "permission"), ("own", "permission"), ("ask", "permission"), ("all", "")])
 def test_panes_that_are_reached_from_here(allow: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Panes of tmux and others are typed into by this process, by the same rules; there is nobody to ask."""
     desk = Desk(seen(IDLE, Status.IDLE))
@@ -161,11 +151,11 @@ def test_panes_that_are_reached_from_here(allow: str, rule: str, monkeypatch: py
         def at(self, host: str, pane: Pane) -> Desk:
             return desk
 
-    reach = Reach(Multiplexers(), allow)
+    reach = Reach(Multiplexers(), as_caller(Who.SCRIPT), at(allow))
     found = Found("sessions-1", Pane(id="3", status=Status.IDLE))
     held = reach.holder(found)
-    assert not isinstance(held, Refusal)
-    told = reach.give(found, send.Say("3", held.pid, held.start, "go on", True))
+    assert isinstance(held, Refusal) == (allow == "none")
+    told = reach.give(found, send.Say("3", PID, START, "go on", True))
     if rule:
         assert isinstance(told, Refusal) and told.rule == rule
     else:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tallylight.actions.answer import Done
-from tallylight.actions.caller import Caller
 from tallylight.actions.gate import Refusal
 from tallylight.actions.start import Start
 from tallylight.cli.exit_codes import REFUSED
@@ -107,7 +106,6 @@ def test_in_tmux_it_is_started_from_here(
         return Done("tmux/1/%3", plan.argv[0])
 
     monkeypatch.setattr("tallylight.cli.start.starts.start", start)
-    monkeypatch.setattr("tallylight.cli.start.caller_of", lambda *_: Caller((1, 1), "", frozenset()))
     assert main(["start", "claude", "--in", "tmux"]) == REFUSED
     assert "tally host sessions" in capsys.readouterr().err
 
@@ -119,7 +117,9 @@ def test_in_tmux_it_is_started_from_here(
     for argv, rule in ((["other"], "agent"), (["claude", "--prompt", "update"], "prompt"), (["codex"], "program")):
         assert main(["start", *argv, "--in", "tmux"]) == REFUSED
         assert f"tally start: {rule}: " in capsys.readouterr().err
-    (runtime / "tallylight/config.toml").write_text('[scripting]\nallow = "ask"\n')
+    # Its own configuration is that of the host, not one that the caller names.
+    (runtime / "tallylight/config.toml").write_text('[scripting]\nallow = "all"\n')
+    publish(runtime, [Pane(id="tmux/1/%3", status=Status.IDLE)], host="sessions", allow="ask")
     assert main(["start", "claude", "--in", "tmux"]) == REFUSED
     assert "tally start: permission: " in capsys.readouterr().err
     assert len(started) == 1

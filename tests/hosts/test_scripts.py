@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.script_messages import Rows, decode, encode
 from tallylight.hosts.scripting import Reach
@@ -20,6 +21,7 @@ from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.sockets import Peer, SocketError
 from tallylight.ui.agent_list.channel import encode as encode_words
+from tests.actions.callers import as_caller, at
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
@@ -37,7 +39,7 @@ def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def reach() -> Reach:
-    return Reach(None)  # type: ignore[arg-type] # it is not asked
+    return Reach(None, as_caller(Who.SCRIPT), at("own"))  # type: ignore[arg-type] # it is not asked
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 from starlette.testclient import TestClient
 
+from tallylight.actions.once import Once
 from tallylight.cli import serve
 from tallylight.serve.answering import Answering
 from tallylight.snapshot import labels_file
@@ -32,7 +33,10 @@ from tests.serve.serving import AUTH, FakePanes, Served
 class Yes:
     """Terminals that would do anything for any pane."""
 
-    allow = "all"
+    once = Once(0.0)
+
+    def why_not(self, found: Found) -> None:
+        """Nothing."""
 
     def is_asked(self, found: Found) -> bool:
         return True

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import attrs
 import pytest
 from starlette.testclient import TestClient
 
+from tallylight.actions.caller import Caller, Who
 from tallylight.hosts.scripting import Reach
 from tallylight.model.status import Kind, Status
 from tallylight.serve.app import make_app
 from tallylight.snapshot import sockets
 from tallylight.snapshot.schema import Pane
+from tests.actions.callers import CALLERS, at
 from tests.actions.desk import PID, START, holder
-from tests.evidence.agents import AGENTS
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
 from tests.hosts.kitty.script_desk import ScriptDesk
@@ -50,6 +49,11 @@ class Room:
         return "".join(self.desk.window.written)
 
 
+def server() -> Caller:
+    """The server is started in a window of this kitty, by a script."""
+    return attrs.evolve(CALLERS[Who.SCRIPT], lineage=frozenset({(os.getpid(), 1)}))
+
+
 def client_of(status: Status, reach: Reach) -> TestClient:
     """A client of a server that shows one pane of this kitty."""
     served = Served()
@@ -66,22 +70,15 @@ def make(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     running = []
 
     def made(screen: str, status: Status, allow: str) -> Room:
-        desk = ScriptDesk.of(kitty, screen, status)
-        desk.host.config = SimpleNamespace(scripting=allow)
-        desk.host.reader = SimpleNamespace(agents=AGENTS)
-        # The first process of the window is one that there is, and no parent of ours.
-        process = subprocess.Popen(["sleep", "1000"])
-        desk.window.child.pid = process.pid
-        client = client_of(status, Reach(None, allow))  # type: ignore[arg-type] # nothing else is asked
+        desk = ScriptDesk.of(kitty, screen, status, allow)
+        client = client_of(status, Reach(None, server, at(allow)))  # type: ignore[arg-type] # nothing else is asked
         client.__enter__()
-        running.append((process, client))
+        running.append(client)
         return Room(desk, client)
 
     yield made
-    for process, client in running:
+    for client in running:
         client.__exit__(None, None, None)
-        process.kill()
-        process.wait()
 
 
 def test_a_question_in_kitty_is_answered(make: Callable[..., Room]) -> None:
@@ -127,7 +124,11 @@ def test_kitty_is_only_looked_at_unless_that_is_allowed(make: Callable[..., Room
     session = room.client.get("/api/v1/session", params={"address": ADDRESS}).json()
     assert (session["can_see"], session["can_type"]) == (True, False)
     seen = room.get("buffer").json()
-    assert " Do you want to proceed?" in seen["lines"] and "[scripting]" in seen["why"]
+    assert (
+        " Do you want to proceed?" in seen["lines"]
+        and "[scripting]" in seen["why"]
+        and "panes that it started itself" in seen["why"]
+    )
     assert [choice["keys"] for choice in seen["question"]["choices"]] == [""] * 4
     assert (seen["can_say"], seen["can_interrupt"]) == (False, False)
     for path, body in (
@@ -152,7 +153,7 @@ def test_a_shell_in_kitty_is_not_shown(make: Callable[..., Room]) -> None:
 def test_a_kitty_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It costs those who ask for its panes a while, and nobody else anything."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    reach = Reach(None, "all", timeout_s=0.2, ask_timeout_s=0.2)  # type: ignore[arg-type] # nothing else is asked
+    reach = Reach(None, server, at("all"), timeout_s=0.2, ask_timeout_s=0.2)  # type: ignore[arg-type] # nothing else is asked
     with client_of(Status.WAITING, reach) as client:
         listener = sockets.listen("kitty")
         for path in ("buffer", "question"):

@@ -32,7 +32,38 @@ from tallylight.evidence.process_table import Table
 MAX_DEPTH = 64
 #: The programs that run panes, by the names of their executables; a version may stand behind them (`screen-5.0.0`).
 _TERMINALS = frozenset(
-    ["alacritty", "contour", "deepin-terminal", "foot", "ghostty", "gnome-terminal-server", "kgx", "kitty", "konsole", "lxterminal", "mate-terminal", "mosh-server", "ptyxis-agent", "qterminal", "rio", "rxvt", "screen", "st", "terminology", "tilix", "tmux", "urxvt", "urxvtd", "uxterm", "wezterm-gui", "wezterm-mux-server", "xfce4-terminal", "xterm", "yakuake", "zellij"]
+    [
+        "alacritty",
+        "contour",
+        "deepin-terminal",
+        "foot",
+        "ghostty",
+        "gnome-terminal-server",
+        "kgx",
+        "kitty",
+        "konsole",
+        "lxterminal",
+        "mate-terminal",
+        "mosh-server",
+        "ptyxis-agent",
+        "qterminal",
+        "rio",
+        "rxvt",
+        "screen",
+        "st",
+        "terminology",
+        "tilix",
+        "tmux",
+        "urxvt",
+        "urxvtd",
+        "uxterm",
+        "wezterm-gui",
+        "wezterm-mux-server",
+        "xfce4-terminal",
+        "xterm",
+        "yakuake",
+        "zellij",
+    ]
 )
 _VERSIONED = re.compile(r"-[0-9][0-9.]*\Z")
 #: What lets a person in, and runs as another user than they: none of a person's own programs can start below one.

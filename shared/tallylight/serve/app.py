@@ -29,18 +29,17 @@ from tallylight.actions.gate import Refusal
 from tallylight.actions.panes import Panes
 from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.say import Interrupt, Say
-from tallylight.agents.agent import Agents
 from tallylight.model.beside import Beside
 from tallylight.model.errors import TallyError
 from tallylight.model.lights import COLOURS, RGB
 from tallylight.model.status import Status
 from tallylight.serve import history, links, model
 from tallylight.serve.answering import Answering, Terminals
-from tallylight.serve.asking import Asking, nobody_here
+from tallylight.serve.asking import EVERYBODY, Asking
 from tallylight.serve.assets import Asset, all_assets
 from tallylight.serve.guard import SUBPROTOCOL, Guard, Refused
 from tallylight.serve.hub import Hub, TooManyError
-from tallylight.serve.middleware import AccessMiddleware, RefusedError, refused, unfit
+from tallylight.serve.middleware import NO_SESSION, PROBLEMS, AccessMiddleware, RefusedError, refused, unfit
 from tallylight.serve.push import routes
 from tallylight.serve.push.routes import Push
 from tallylight.snapshot.addresses import Found, in_order, labelled
@@ -54,25 +53,7 @@ POLL_S = 0.1
 SEND_S = 20.0
 #: Questions put to multiplexers at a time.
 MAX_ASKED = 8
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"model": model.Problem, "description": why}
-    for code, why in (
-        (400, "the request cannot be read"),
-        (401, "the token is missing or wrong"),
-        (403, "the request comes from another origin"),
-        (413, "the body is too large"),
-        (421, "the host name is not accepted"),
-        (422, "the request has a wrong or missing field"),
-        (429, "too many requests or too much text"),
-        (503, "too many listeners or requests, or the history cannot be read"),
-    )
-}
 _LOG = logging.getLogger("uvicorn.error")
-_NO_SESSION: dict[int | str, dict[str, Any]] = {
-    404: {"model": model.Problem, "description": "there is no such session"},
-    409: {"model": model.Problem, "description": "a rule refused it, and nothing was done"},
-}
-
 ReadAll = Callable[[], Sequence[Snapshot] | None]
 Address = Annotated[model.Address, Query(description="as in `sessions`: `sessions-4711:tmux/12/%3`")]
 _T = TypeVar("_T")
@@ -87,12 +68,12 @@ def make_app(
     watch: Watch | None = None,
     labels: Callable[[], Labels] = Labels,
     push: Push | None = None,
-    asking: Asking | None = None,
+    asking: Asking = EVERYBODY,
 ) -> ASGIApp:
     """
     The application, whose page has lights in these *colours*. *terminals* are asked for the panes that are theirs;
     *watch* follows the repositories of agents while somebody listens; *labels* tells what a person gave conversations;
-    *push* sends messages to browsers; *asking* tells who sends a request, a person for all if there is none.
+    *push* sends messages to browsers; *asking* tells who sends a request.
 
     *read_all* returns the snapshots of all hosts, or None if nothing has changed; it is called on another thread.
     """
@@ -125,10 +106,9 @@ class _Server:
         watch: Watch | None,
         labels: Callable[[], Labels] = Labels,
         push: Push | None = None,
-        asking: Asking | None = None,
+        asking: Asking = EVERYBODY,
     ) -> None:
-        self._asking = asking or Asking(Agents(()), nobody_here)
-        self._guard = guard
+        self._asking, self._guard = asking, guard
         self._read_all = read_all
         self._answering = answering
         self._watch, self._labels, self._push = watch, labels, push or Push(guard)
@@ -208,8 +188,8 @@ class _Server:
         """Everything that can be asked."""
 
         # The token is checked by the middleware; this states it in the document.
-        guarded: dict[str, Any] = {"dependencies": [Security(HTTPBearer(auto_error=False))], "responses": _PROBLEMS}
-        one: dict[str, Any] = {**guarded, "responses": {**_PROBLEMS, **_NO_SESSION}}
+        guarded: dict[str, Any] = {"dependencies": [Security(HTTPBearer(auto_error=False))], "responses": PROBLEMS}
+        one: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, **NO_SESSION}}
         app.get("/api/v1/sessions", response_model=model.Sessions, **guarded)(self.sessions)
         app.get("/api/v1/waiting", response_model=model.Sessions, **guarded)(self.waiting)
         app.get("/api/v1/counts", response_model=model.Counts, **guarded)(self.counts)
@@ -223,7 +203,7 @@ class _Server:
         app.post(f"/{links.FOLDER}{{key}}", include_in_schema=False)(self.answer_linked)
         app.post("/api/v1/text", response_model=model.Done, **one)(self.text)
         app.post("/api/v1/interrupt", response_model=model.Done, **one)(self.interrupt)
-        refusing: dict[str, Any] = {**guarded, "responses": {**_PROBLEMS, 409: _NO_SESSION[409]}}
+        refusing: dict[str, Any] = {**guarded, "responses": {**PROBLEMS, 409: NO_SESSION[409]}}
         app.get("/api/v1/push", response_model=routes.Offer, **guarded)(self._push.offer)
         person: dict[str, Any] = {**refusing, "dependencies": [*guarded["dependencies"], Depends(self._person_only)]}
         app.post("/api/v1/subscribe", response_model=routes.Offer, **person)(self._push.subscribe)

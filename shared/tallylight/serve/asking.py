@@ -28,7 +28,7 @@ def nobody_here(_client: tuple[str, int], _server: tuple[str, int]) -> Sequence[
     return ()
 
 
-@attrs.define
+@attrs.frozen
 class Asking:
     """*processes* tells those at the other end of a connection, *agents* which of them are agents."""
 
@@ -56,3 +56,7 @@ class Asking:
         found = [caller_of(pid, self.agents, self.table) for pid in self.processes(client, server)]
         agent = next((one for one in found if one.who in (Who.STRAY, Who.AGENT)), None)
         return agent or next((one for one in found if one.end is End.TERMINAL), PERSON)
+
+
+#: A server that takes every request for a person's.
+EVERYBODY = Asking(Agents(()), nobody_here)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,7 +13,7 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tallylight.actions.gate import Refusal
-from tallylight.serve import links
+from tallylight.serve import links, model
 from tallylight.serve.connections import connection_of
 from tallylight.serve.guard import Guard, Refused, offered
 from tallylight.wire.text import sanitise
@@ -30,6 +31,24 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
+}
+#: What the document says of answers that are none.
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    code: {"model": model.Problem, "description": why}
+    for code, why in (
+        (400, "the request cannot be read"),
+        (401, "the token is missing or wrong"),
+        (403, "the request comes from another origin"),
+        (413, "the body is too large"),
+        (421, "the host name is not accepted"),
+        (422, "the request has a wrong or missing field"),
+        (429, "too many requests or too much text"),
+        (503, "too many listeners or requests, or the history cannot be read"),
+    )
+}
+NO_SESSION: dict[int | str, dict[str, Any]] = {
+    404: {"model": model.Problem, "description": "there is no such session"},
+    409: {"model": model.Problem, "description": "a rule refused it, and nothing was done"},
 }
 #: A page behind an answer link has a form and its style, and nothing else.
 _LINK_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"

@@ -10,18 +10,19 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tallylight.actions.answer import Answer, Done
-from tallylight.actions.caller import Being, being_of
+from tallylight.actions.answer import Done
+from tallylight.actions.caller import Being, Who, being_of
 from tallylight.actions.gate import Refusal
+from tallylight.actions.say import Say
 from tallylight.actions.start import Start
 from tallylight.evidence import process_table
-from tallylight.hosts import scripting
 from tallylight.hosts.detached import starts
 from tallylight.hosts.detached.sessions import Multiplexers
 from tallylight.hosts.scripting import Reach
 from tallylight.model.status import Status
 from tallylight.snapshot.addresses import Found
 from tallylight.snapshot.schema import Pane
+from tests.actions.callers import CALLERS, at
 from tests.hosts.test_detached import until
 
 pytestmark = pytest.mark.programs
@@ -125,19 +126,17 @@ def test_only_so_many_and_only_in_tmux(session: Session, monkeypatch: pytest.Mon
         assert isinstance(refused, Refusal) and refused.rule == rule
 
 
-def test_who_has_started_it_may_type(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_has_started_it_may_type(session: Session) -> None:
     """By `own`, into this pane and into no other: what is refused then is the screen, and not the caller."""
     pane = session.pane(starts.start(plan(session), me(), session.env, TABLE))
     multiplexers = Multiplexers(session.env)
-    reach = Reach(multiplexers, "own", multiplexers.started_by)
-    given = Answer(pane.id, 1, 2, "0" * 32, 1)
+    given = Say(pane.id, 1, 2, "go on", enter=True)
 
     def rule(being: Being) -> str:
-        caller = scripting.caller_of(os.getpid(), multiplexers._holders.agents, TABLE)
-        assert caller is not None
-        monkeypatch.setattr(scripting, "caller_of", lambda *_: attrs.evolve(caller, being=being))
-        told = reach.give(Found("sessions-1", pane), given)
-        monkeypatch.undo()
+        caller = attrs.evolve(CALLERS[Who.SCRIPT], being=being)
+        told = Reach(multiplexers, lambda: caller, at("own"), multiplexers.started_by).give(
+            Found("sessions-1", pane), given
+        )
         assert isinstance(told, Refusal)
         return told.rule
 

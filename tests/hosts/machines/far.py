@@ -10,12 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from tallylight.actions.answer import Typist
+from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.machines.bridge import Bridge
 from tallylight.hosts.machines.messages import Beat, decode
 from tallylight.hosts.scripting import Reach
 from tallylight.snapshot.schema import Pane, Snapshot
 from tallylight.wire.styled import StyledScreen
+from tests.actions.callers import CALLERS, as_caller, at
 
 
 @attrs.define
@@ -84,10 +86,13 @@ def far(
     hosts: Sequence[Snapshot] = (),
     typists: Mapping[str, Typist] | None = None,
     environ: Mapping[str, str] | None = None,
+    who: Who = Who.PERSON,
+    level: str = "own",
 ) -> Iterator[Far]:
-    """A bridge in a thread, until the end of the block."""
+    """A bridge in a thread, until the end of the block; *who* asks by way of it."""
     feed = HandFeed(tuple(hosts))
-    bridge = Bridge(feed, Reach(HandPanes(typists or {}), is_person=True), "1.2.3", environ or {}, wall=lambda: 1000.0)
+    reach = Reach(HandPanes(typists or {}), as_caller(who), at(level), asks_for=CALLERS[who])
+    bridge = Bridge(feed, reach, "1.2.3", environ or {}, wall=lambda: 1000.0)
     far_in, to = os.pipe()
     out, far_out = os.pipe()
 

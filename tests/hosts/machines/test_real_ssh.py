@@ -22,11 +22,13 @@ import attrs
 import pytest
 
 from tallylight.actions.answer import Done, Question
+from tallylight.actions.caller import Who
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.machines.host import MachinesHost
 from tallylight.hosts.scripting import Reach
 from tallylight.snapshot import writer
 from tallylight.snapshot.addresses import Found, Panes, read_panes
+from tests.actions.callers import CALLERS, as_caller, at
 from tests.actions.desk import SCREENS
 from tests.hosts.machines.far import HandPanes
 
@@ -106,7 +108,11 @@ class Machines:
 
 
 @pytest.fixture
-def machines(tmp_path: Path) -> Iterator[Machines]:
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
+    # What asks here is a script, wherever the tests are run; with a key it is a person.
+    near = "tallylight.hosts.machines.host"
+    monkeypatch.setattr(f"{near}.caller_of", lambda *_: CALLERS[Who.SCRIPT])
+    monkeypatch.setattr(f"{near}.seated", lambda *_: CALLERS[Who.PERSON])
     daemon = shutil.which("sshd", path="/usr/sbin:/usr/bin:/usr/local/sbin")
     if os.geteuid() or not (daemon and shutil.which("ssh") and shutil.which("tmux")):
         pytest.skip("NOT TESTED: needs root, ssh, sshd and tmux")
@@ -170,7 +176,7 @@ def test_far_away(machines: Machines) -> None:
     row = wait(machines.row, "the question is shown")
     assert row.short == "far tmux 0" and row.pane.host_title.startswith("far: work")
 
-    reach = Reach(HandPanes(), is_person=True, environ=machines.env)
+    reach = Reach(HandPanes(), as_caller(Who.PERSON), at("own"), environ=machines.env, is_key=True)
     began = time.monotonic()
     question = reach.question(row)
     assert isinstance(question, Question), question
@@ -184,7 +190,7 @@ def test_far_away(machines: Machines) -> None:
     for change in ({"pid": question.pid + 1}, {"start": 1}, {"fingerprint": "0" * 32}, {"number": 9}, {}):
         told = reach.give(row, attrs.evolve(question.answer(1), **change))
         assert isinstance(told, Refusal), (change, told)
-    script = attrs.evolve(reach, is_person=False)
+    script = attrs.evolve(reach, is_key=False)
     told = script.give(row, question.answer(1))
     assert isinstance(told, Refusal) and told.rule == "permission"
     machines.tmux("kill-server")

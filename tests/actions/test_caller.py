@@ -1,121 +1,233 @@
-"""Who asks, by the process table: with a leader of the session that has ended, one outside, and parents of others."""
+"""Who asks, by the process table: lines that lead to a pane, lines that end before, and what a person's way in is."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
+import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tallylight.actions import caller
-from tallylight.actions.caller import Caller, caller_of
+from tallylight.actions.caller import End, Who, caller_of, let_in, seated
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
-from tallylight.evidence.process_table import ProcTable
-from tests.actions.known import AGENTS, process
+from tests.actions.callers import Hand
+from tests.actions.known import AGENTS
+from tests.actions.ways import AGENT, ASKER, MORE, PANE_TTY, SHELL, TMUX, WAYS, made
 from tests.tables import each
 
+INIT, TERMINAL = made(1, 0, "init"), made(TMUX, 1, "tmux")
+BASH, TALLY = made(SHELL, TMUX, "bash"), made(ASKER, SHELL, "tally")
+TTY = {SHELL: PANE_TTY, ASKER: PANE_TTY}
+#: Those of another user, whose executables nobody else reads.
+SSHD = Process(35, 1, 35, "sshd-session", ("sshd-session: me [priv]",), "", 35)
+OWN_SSHD = Process(36, 35, 36, "sshd-session", ("sshd-session: me@pts/1",), "", 36)
+CRON = Process(35, 1, 35, "cron", ("cron",), "", 35)
+SUDO = Process(45, SHELL, 45, "sudo", ("sudo", "-u", "me", "tally"), "", 45)
 
-class Hand(ProcTable):
-    """A table of these processes alone."""
 
-    def __init__(self, *processes: Process) -> None:
-        super().__init__()
-        self.processes = {known.pid: known for known in processes}
+@each("way", [*WAYS, *MORE])
+def test_a_program_below_an_agent(way: str) -> None:
+    """Below whatever it was started: the agent is found where the line is whole, and nobody is taken for a script."""
+    one = {**WAYS, **MORE}[way]
+    found = caller_of(ASKER, AGENTS, one.table(TMUX))
+    assert found.who is one.elsewhere
+    assert found.asker == (ASKER, ASKER * 10)
+    if found.who is Who.AGENT:
+        assert (found.being, found.agent, found.end) == ((AGENT, AGENT * 10), "Codex", End.TERMINAL)
+        assert found.being in found.lineage
 
-    def get(self, pid: int) -> Process | None:
-        return self.processes.get(pid)
 
-    def start(self, pid: int) -> int | None:
-        found = self.processes.get(pid)
-        return None if found is None else found.start
+@each(
+    "processes, terminals, owners, expected",
+    [
+        ((INIT, TERMINAL, BASH, TALLY), TTY, {}, (Who.SCRIPT, SHELL, End.TERMINAL)),
+        # A terminal is told by its executable alone, and what it runs is a pane only with a terminal of its own.
+        ((INIT, made(TMUX, 1, "tmux", exe="/usr/bin/python3"), BASH, TALLY), TTY, {}, (Who.UNKNOWN, ASKER, None)),
+        ((INIT, made(TMUX, 1, "x", exe="/usr/bin/screen-5.0.0"), BASH, TALLY), TTY, {}, (Who.SCRIPT, SHELL, End.TERMINAL)),
+        ((INIT, made(TMUX, 1, "x", exe="/usr/bin/tmux (deleted)"), BASH, TALLY), TTY, {}, (Who.SCRIPT, SHELL, End.TERMINAL)),
+        ((INIT, TERMINAL, BASH, TALLY), {}, {}, (Who.UNKNOWN, ASKER, None)),
+        # A login is another user's, and a service that starts programs for people is none.
+        ((INIT, SSHD, BASH, TALLY), TTY, {35: 0}, (Who.SCRIPT, SHELL, End.LOGIN)),
+        ((INIT, SSHD, OWN_SSHD, made(SHELL, 36, "bash"), TALLY), TTY, {35: 0}, (Who.SCRIPT, 36, End.LOGIN)),
+        ((INIT, SSHD, BASH, TALLY), TTY, {35: os.getuid() or 1000}, (Who.UNKNOWN, ASKER, None)),
+        ((INIT, CRON, BASH, TALLY), TTY, {35: 0}, (Who.UNKNOWN, ASKER, None)),
+        # A program of another user on the way hides nothing.
+        ((INIT, TERMINAL, BASH, SUDO, made(ASKER, 45, "tally")), TTY, {45: 0}, (Who.SCRIPT, SHELL, End.TERMINAL)),
+        # Outside of this container; its own first process is at no end.
+        ((made(SHELL, 0, "bash"), TALLY), {}, {}, (Who.SCRIPT, SHELL, End.LOGIN)),
+        ((made(1, 0, "bash"), made(ASKER, 1, "tally")), {}, {}, (Who.UNKNOWN, ASKER, None)),
+        # Parents that have gone, that are younger, that are their own parents, or that are too many.
+        ((INIT, TERMINAL, TALLY), TTY, {}, (Who.UNKNOWN, ASKER, None)),
+        ((INIT, TERMINAL, made(SHELL, TMUX, "bash", 91), TALLY), TTY, {}, (Who.UNKNOWN, ASKER, None)),
+        ((INIT, TERMINAL, BASH), TTY, {}, (Who.UNKNOWN, ASKER, None)),
+        ((INIT, made(ASKER, ASKER, "tally")), TTY, {}, (Who.UNKNOWN, ASKER, None)),
+        (
+            (INIT, TERMINAL, BASH, *(made(n, n + 1 if n < 1100 else SHELL, "sh", 41) for n in range(1000, 1101)),
+             made(ASKER, 1000, "tally")), TTY, {}, (Who.UNKNOWN, ASKER, None),
+        ),
+    ],
+)  # fmt: skip
+def test_where_a_line_ends(
+    monkeypatch: pytest.MonkeyPatch,
+    processes: tuple[Process, ...],
+    terminals: dict[int, int],
+    owners: dict[int, int],
+    expected: tuple[Who, int, End | None],
+) -> None:
+    """Without an agent in it: at a terminal, at a login, or nowhere that proves anything."""
+    monkeypatch.setattr(caller.os, "getuid", lambda: os.geteuid() or 1000)
+    table = Hand(*processes, terminals=terminals, owners=owners, own=os.geteuid() or 1000)
+    found = caller_of(ASKER, AGENTS, table)
+    assert (found.who, found.being[0], found.end) == expected
+
+
+def test_who_has_the_terminal_of_the_pane() -> None:
+    """The list is a person's where it has the pane's own terminal, and no agent is in its line."""
+    own = Hand(INIT, TERMINAL, BASH, TALLY, terminals=TTY)
+    assert seated(caller_of(ASKER, AGENTS, own), own).who is Who.PERSON
+    other = Hand(INIT, TERMINAL, BASH, TALLY, terminals={SHELL: PANE_TTY, ASKER: 7})
+    assert seated(caller_of(ASKER, AGENTS, other), other).who is Who.SCRIPT
+    for way in (*WAYS.values(), *MORE.values()):
+        table = way.table(TMUX)
+        if way.elsewhere is not Who.SCRIPT:
+            assert seated(caller_of(ASKER, AGENTS, table), table).who is way.elsewhere
+    # By ssh: the server's own process of that user has no terminal, what it runs has.
+    far = Hand(INIT, SSHD, OWN_SSHD, made(SHELL, 36, "bash"), TALLY, terminals=TTY, owners={35: 0})
+    found = seated(caller_of(ASKER, AGENTS, far), far)
+    assert found.who is (Who.PERSON if os.getuid() else found.who)
+
+
+def test_who_comes_in_by_a_login() -> None:
+    """The far end of a bridge is the person's behind a login, and nobody's where a program of this machine runs it."""
+    outside = Hand(made(SHELL, 0, "sh"), TALLY)
+    assert let_in(caller_of(ASKER, AGENTS, outside)).who is Who.PERSON
+    below = Hand(made(SHELL, 0, "sh"), made(AGENT, SHELL, "codex"), made(ASKER, AGENT, "tally"))
+    assert let_in(caller_of(ASKER, AGENTS, below)).who is Who.AGENT
+    for way in (*WAYS.values(), *MORE.values()):
+        assert let_in(caller_of(ASKER, AGENTS, way.table(TMUX))).who is way.elsewhere
+
+
+def test_what_was_an_agent_is_one() -> None:
+    """A process that was known as one and runs something else now."""
+    table = Hand(INIT, TERMINAL, BASH, made(AGENT, SHELL, "sh"), made(ASKER, AGENT, "tally"), terminals=TTY)
+    assert caller_of(ASKER, AGENTS, table).who is Who.SCRIPT
+    found = caller_of(ASKER, AGENTS, table, was_agent=lambda pid, _: "Codex" if pid == AGENT else "")
+    assert (found.who, found.being[0], found.agent) == (Who.AGENT, AGENT, "Codex")
+
+
+# Real processes ------------------------------------------------------------------------------------------------------
+
+#: A terminal of our own: a copy of Python that is called so runs a program in a pseudo-terminal, as an orphan.
+_XTERM = """
+import os, pty, sys
+if os.fork():
+    os._exit(0)
+os.setsid()
+pid, fd = pty.fork()
+if not pid:
+    os.execvp(sys.argv[1], sys.argv[1:])
+try:
+    while os.read(fd, 65536):
+        pass
+except OSError:
+    pass
+"""
+_REAPER = """
+import ctypes, os, sys, time
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+if not os.fork():
+    if not os.fork():
+        os.execv(sys.argv[1], sys.argv[1:])
+    os._exit(0)
+time.sleep(100)
+"""
+_PROBE = """#!/bin/sh
+read -r pid rest </proc/self/stat  # what it is called outside of its namespace
+echo $pid > {folder}/pid.new
+mv {folder}/pid.new {folder}/pid
+exec sleep 100
+"""
 
 
 @contextlib.contextmanager
-def orphans() -> Iterator[tuple[int, int]]:
-    """A process and its child, in a session whose leader has ended."""
-    script = "{ sleep 60 & echo $!; wait; } & echo $!"
-    with subprocess.Popen(["sh", "-c", script], start_new_session=True, stdout=subprocess.PIPE, text=True) as leader:
-        assert leader.stdout is not None
-        pids = [int(leader.stdout.readline()), int(leader.stdout.readline())]
-        leader.wait()
-        # Either of them may have been quicker to say who it started.
-        parent, child = sorted(pids, key=lambda pid: _ppid(pid) in pids)
-        try:
-            yield parent, child
-        finally:
-            os.killpg(leader.pid, signal.SIGKILL)
+def started(folder: Path, way: str) -> Iterator[int]:
+    """The pid of what a real agent, called `claude`, in a pane of a terminal starts in this *way*."""
+    python = Path(sys.executable).resolve()
+    for name, text in (("xterm.py", _XTERM), ("reaper.py", _REAPER), ("probe", _PROBE.format(folder=folder))):
+        (folder / name).write_text(text)
+    (folder / "probe").chmod(0o755)
+    (folder / "probe.py").write_text(f"import os; os.execv('{folder}/probe', ['vim'])")
+    shutil.copy(python, folder / "xterm")
+    shutil.copy(shutil.which("bash") or "/bin/bash", folder / "claude")
+    env = {"PROBE": f"{folder}/probe", "FOLDER": str(folder), "PYTHON": str(python), "PATH": os.environ["PATH"]}
+    env |= {"PYTHONHOME": sys.base_prefix, "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
+    run = [str(folder / "xterm"), str(folder / "xterm.py"), "bash", "-c"]
+    person = f"exec {shutil.which('tmux')} -S {folder}/person new-session -d 'sleep 100'"
+    if "person" in way:
+        # The server of the person, who has started it in a pane of their own.
+        subprocess.run([*run, person], env=env, check=True)
+        _wait(lambda: (folder / "person").exists())
+    # The shell stays, and so do both: `bash` would take the place of itself with its last command.
+    (folder / "way").write_text(f"{way}\ntrue\n")
+    subprocess.run([*run, f'{folder}/claude {folder}/way; sleep 100'], env=env, check=True)
+    try:
+        _wait(lambda: (folder / "pid").exists())
+        yield int((folder / "pid").read_text())
+    finally:
+        for server in ("person", "own"):
+            subprocess.run(["tmux", "-S", folder / server, "kill-server"], capture_output=True, check=False)
+        for path in Path("/proc").iterdir():
+            if path.name.isdecimal() and str(folder) in _environ(path):
+                with contextlib.suppress(OSError):
+                    os.kill(int(path.name), 9)
 
 
-def _ppid(pid: int) -> int:
-    found = process_table.table().get(pid)
-    assert found is not None
-    return found.ppid
+def _environ(path: Path) -> str:
+    try:
+        return (path / "environ").read_text("utf-8", "replace") + (path / "cmdline").read_text("utf-8", "replace")
+    except OSError:
+        return ""
 
 
-def test_the_leader_of_the_session_has_ended() -> None:
-    """Its outermost process that still runs is the caller, for itself and for what it started."""
+def _wait(condition: object) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < deadline, "it does not start"
+        time.sleep(0.02)
+
+
+def _settled(pid: int, who: Who) -> Who:
+    """What the caller is, once those in between have ended that are to end."""
     table = process_table.table()
-    with orphans() as (parent, child):
-        start = table.start(parent)
-        for pid in (parent, child):
-            told = caller_of(pid, AGENTS, table)
-            assert told is not None
-            assert (told.being, told.agent) == ((parent, start), "")
-            assert (pid, table.start(pid)) in told.lineage
+    deadline = time.monotonic() + 20
+    while (found := caller_of(pid, AGENTS, table).who) is not who and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return found
 
 
-INIT = process("init", pid=1, ppid=0)
-SHELL = process("bash", pid=10, ppid=1)
-SCRIPT = process("tally", pid=20, ppid=10)
-NO_START = process("init", pid=1, ppid=0, start=0)
-TREES = [
-    # what runs, the session of each, processes of others, the caller
-    ((INIT, SHELL, SCRIPT), {20: 10, 10: 10, 1: 1}, (), 10),
-    ((INIT, SHELL, SCRIPT), {20: 0, 10: 0, 1: 1}, (), 10),  # the leader runs outside of the container
-    ((INIT, SHELL, SCRIPT), {20: 0, 10: 0, 1: 0}, (), 1),
-    ((INIT, SHELL, SCRIPT), {20: 7, 10: 7, 1: 1}, (), 10),  # the leader has ended
-    ((NO_START, SHELL, SCRIPT), {20: 10, 10: 10, 1: 1}, (), 10),  # a machine that started in no time
-    ((SHELL, SCRIPT), {20: 10, 10: 10}, (1,), 10),  # the processes of others are hidden
-    ((SHELL, SCRIPT), {20: 10, 10: 10}, (), None),  # a parent that has gone meanwhile
-    ((INIT, SCRIPT), {20: 20, 1: 1}, (), None),
-    ((INIT, SHELL), {10: 10, 1: 1}, (20,), None),  # the process itself
-    ((INIT, SHELL, SCRIPT), {10: 10, 1: 1}, (), None),  # it ends while it is looked at
-]
+@pytest.mark.slow
+@pytest.mark.programs
+@pytest.mark.parametrize("name", [name for name, way in {**WAYS, **MORE}.items() if way.real])
+def test_real_programs_below_a_real_agent(name: str, tmp_path: Path) -> None:
+    """What the table by hand says of each way is what the system says of it."""
+    way = {**WAYS, **MORE}[name]
+    if "unshare" in way.real and os.getuid():
+        pytest.skip("NOT TESTED: a process namespace needs root")
+    with started(tmp_path, way.real) as pid:
+        assert _settled(pid, way.elsewhere) is way.elsewhere
 
 
-@each("processes, sessions, hidden, expected", TREES)
-def test_the_session_is_the_caller(
-    monkeypatch: pytest.MonkeyPatch,
-    processes: tuple[Process, ...],
-    sessions: dict[int, int],
-    hidden: tuple[int, ...],
-    expected: int | None,
-) -> None:
-    """Without an agent among the ancestors."""
-
-    def session_of(pid: int) -> int:
-        if pid not in sessions:
-            raise ProcessLookupError
-        return sessions[pid]
-
-    monkeypatch.setattr(caller, "_is_of_another", lambda pid: pid in hidden)
-    told = caller_of(20, AGENTS, Hand(*processes), session_of)
-    assert (told.being[0] if isinstance(told, Caller) else None) == expected
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="nothing is of another user's for a process that may not change its user")
-def test_a_process_of_another_user() -> None:
-    """A signal that may not be sent tells it from one that is gone."""
-    script = (
-        "import os; from tallylight.actions import caller; ppid = os.getppid(); os.setuid(65534);"
-        "print(caller._is_of_another(ppid), caller._is_of_another(os.getpid()), caller._is_of_another(2**22 + 1))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True, env=os.environ
-    )
-    assert found.stdout.split() == ["True", "False", "False"]
+@pytest.mark.slow
+@pytest.mark.programs
+def test_a_copy_of_a_terminal_counts_as_one(tmp_path: Path) -> None:
+    """docs/security.md says so: what stops it is that it is a script, and has started nothing yet."""
+    way = "setsid $FOLDER/xterm $FOLDER/xterm.py $PROBE; sleep 100"
+    with started(tmp_path, way) as pid:
+        assert _settled(pid, Who.SCRIPT) is Who.SCRIPT

@@ -51,30 +51,25 @@ class Right(enum.StrEnum):
     YES = "yes"
 
 
+_PROGRAM = {
+    Verb.READ: (Right.NO, Right.YES, Right.YES, Right.YES),
+    Verb.START: (Right.NO, Right.YES, Right.ASK, Right.YES),
+    Verb.TEXT: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
+    Verb.QUESTION: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
+    Verb.PERMISSION: (Right.NO, Right.NO, Right.ASK, Right.YES),
+    Verb.INTERRUPT: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
+}
+_STRAYS = (Right.NO, Right.OWN, Right.OWN, Right.OWN)
+_NOTHING = (Right.NO, Right.NO, Right.NO, Right.NO)
 #: What each caller may do, at the levels none, own, ask and all.
 TABLE: Mapping[Who, Mapping[Verb, tuple[Right, Right, Right, Right]]] = {
-    Who.PERSON: dict.fromkeys(Verb, (Right.YES, Right.YES, Right.YES, Right.YES)),
-    **dict.fromkeys(
-        (Who.SCRIPT, Who.AGENT),
-        {
-            Verb.READ: (Right.NO, Right.YES, Right.YES, Right.YES),
-            Verb.START: (Right.NO, Right.YES, Right.ASK, Right.YES),
-            Verb.TEXT: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
-            Verb.QUESTION: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
-            Verb.PERMISSION: (Right.NO, Right.NO, Right.ASK, Right.YES),
-            Verb.INTERRUPT: (Right.NO, Right.OWN, Right.ASK_OTHERS, Right.YES),
-        },
-    ),
-    Who.STRAY: {
-        Verb.READ: (Right.NO, Right.YES, Right.YES, Right.YES),
-        Verb.START: (Right.NO, Right.YES, Right.ASK, Right.YES),
-        Verb.TEXT: (Right.NO, Right.OWN, Right.OWN, Right.OWN),
-        Verb.QUESTION: (Right.NO, Right.OWN, Right.OWN, Right.OWN),
-        Verb.PERMISSION: (Right.NO, Right.NO, Right.NO, Right.NO),
-        Verb.INTERRUPT: (Right.NO, Right.OWN, Right.OWN, Right.OWN),
-    },
+    Who.PERSON: {verb: (Right.YES, Right.YES, Right.YES, Right.YES) for verb in Verb},
+    Who.SCRIPT: _PROGRAM,
+    Who.AGENT: _PROGRAM,
+    Who.STRAY: _PROGRAM
+    | {Verb.TEXT: _STRAYS, Verb.QUESTION: _STRAYS, Verb.PERMISSION: _NOTHING, Verb.INTERRUPT: _STRAYS},
     Who.UNKNOWN: {
-        verb: (Right.NO, Right.NO, Right.NO, Right.YES if verb in (Verb.READ, Verb.START) else Right.NO)
+        verb: (Right.NO, Right.NO, Right.NO, Right.YES) if verb in (Verb.READ, Verb.START) else _NOTHING
         for verb in Verb
     },
 }

@@ -176,7 +176,7 @@ def started(folder: Path, way: str) -> Iterator[int]:
         _wait(lambda: (folder / "person").exists())
     # The shell stays, and so do both: `bash` would take the place of itself with its last command.
     (folder / "way").write_text(f"{way}\ntrue\n")
-    subprocess.run([*run, f'{folder}/claude {folder}/way; sleep 100'], env=env, check=True)
+    subprocess.run([*run, f"{folder}/claude {folder}/way; sleep 100"], env=env, check=True)
     try:
         _wait(lambda: (folder / "pid").exists())
         yield int((folder / "pid").read_text())

@@ -1,0 +1,418 @@
+"""
+What each caller may do, at each level, on every surface: sixteen ways to start a program below an agent, and more.
+
+What is expected stands here once, word by word. Every cell is asked of the surface itself: of kitty's scripts, of what
+reaches panes from a process of its own, of both ends of a bridge, and of the server with its token.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import attrs
+import pytest
+from starlette.testclient import TestClient
+
+from tallylight.actions.answer import Answer, Done
+from tallylight.actions.caller import Caller, Who, caller_of, let_in
+from tallylight.actions.gate import Refusal
+from tallylight.actions.given import Given, words_of
+from tallylight.actions.permission import TABLE, Verb, Verdict, check
+from tallylight.actions.say import Interrupt, Say
+from tallylight.cli import start
+from tallylight.config.settings import SCRIPTING
+from tallylight.hosts.machines.host import MachinesHost, _Peer
+from tallylight.hosts.scripting import Reach
+from tallylight.model.status import Kind, Status
+from tallylight.serve.app import make_app
+from tallylight.serve.asking import Asking
+from tallylight.snapshot.addresses import Found
+from tallylight.snapshot.schema import Pane
+from tests.actions.callers import CALLERS, Hand, as_caller, at
+from tests.actions.desk import PID, START, Desk, seen
+from tests.actions.known import AGENTS
+from tests.actions.ways import AGENT, ASKER, KITTY, MORE, TMUX, WAYS
+from tests.hosts.kitty.fakes import Kitty
+from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
+from tests.hosts.kitty.script_desk import CLAUDE, ScriptDesk
+from tests.hosts.machines.far import HandPanes
+from tests.serve.serving import AUTH, Served
+
+VERBS = ("read", "text", "permission", "interrupt", "start")
+#: Who the program is, for kitty, for what asks from outside of it, and for the page, which has its token.
+WHO = {
+    "a plain child":                            "agent    agent    agent",
+    "a child of a shell":                       "agent    agent    agent",
+    "a background job":                         "agent    agent    agent",
+    "nohup":                                    "agent    agent    agent",
+    "setsid":                                   "agent    agent    agent",
+    "a double fork":                            "unknown  unknown  person",
+    "a double fork and setsid":                 "unknown  unknown  person",
+    "fork, setsid, fork, with the middle gone": "unknown  unknown  person",
+    "exec over the shell of the agent":         "agent    agent    agent",
+    "env -i":                                   "agent    agent    agent",
+    "a terminal of its own":                    "agent    agent    agent",
+    "a terminal of its own, as an orphan":      "unknown  unknown  person",
+    "the tmux of the person":                   "unknown  script   script",
+    "a tmux of its own":                        "unknown  script   script",
+    "another name, and a copied interpreter":   "agent    agent    agent",
+    "a reaper of its own in between":           "agent    agent    agent",
+    "an orphan that is called like an agent":   "stray    stray    stray",
+    "a job of tmux, in no pane":                "unknown  unknown  person",
+    "a copy of a terminal, as an orphan":       "unknown  script   script",
+    "a terminal below the agent":               "agent    agent    agent",
+    "a process namespace":                      "agent    agent    agent",
+}  # fmt: skip
+#: What comes of it in a pane that it has not started, in the order of `VERBS`: it is done, a person is asked, or the
+#: rule that refuses it.
+CELLS = {
+    ("person",  "none"): "done        done        done        done        done",
+    ("person",  "own"):  "done        done        done        done        done",
+    ("person",  "ask"):  "done        done        done        done        done",
+    ("person",  "all"):  "done        done        done        done        done",
+    ("script",  "none"): "permission  permission  permission  permission  permission",
+    ("script",  "own"):  "done        permission  permission  permission  done",
+    ("script",  "ask"):  "done        asked       asked       asked       asked",
+    ("script",  "all"):  "done        done        done        done        done",
+    ("agent",   "none"): "permission  permission  permission  permission  permission",
+    ("agent",   "own"):  "done        permission  permission  permission  done",
+    ("agent",   "ask"):  "done        asked       asked       asked       asked",
+    ("agent",   "all"):  "done        done        done        done        done",
+    ("stray",   "none"): "permission  permission  permission  permission  permission",
+    ("stray",   "own"):  "done        permission  permission  permission  done",
+    ("stray",   "ask"):  "done        permission  permission  permission  asked",
+    ("stray",   "all"):  "done        permission  permission  permission  done",
+    ("unknown", "none"): "caller      caller      caller      caller      caller",
+    ("unknown", "own"):  "caller      caller      caller      caller      caller",
+    ("unknown", "ask"):  "caller      caller      caller      caller      caller",
+    ("unknown", "all"):  "done        caller      caller      caller      done",
+}  # fmt: skip
+SCREENS = {
+    "read": ("claude/permission-bash-80", Status.WAITING),
+    "text": ("claude/idle-after-turn-80", Status.IDLE),
+    "permission": ("claude/permission-bash-80", Status.WAITING),
+    "interrupt": ("claude/working-80", Status.WORKING),
+    "start": ("claude/idle-after-turn-80", Status.IDLE),
+}
+NAMES = {"person": Who.PERSON, "script": Who.SCRIPT, "agent": Who.AGENT, "stray": Who.STRAY, "unknown": Who.UNKNOWN}
+EVERY = {**WAYS, **MORE}
+
+
+def expected(surface: int, way: str, level: str, verb: str) -> str:
+    """What stands above."""
+    return CELLS[WHO[way].split()[surface], level].split()[VERBS.index(verb)]
+
+
+def outcome(told: object) -> str:
+    """The same of what a surface tells."""
+    if told is None:
+        return "asked"
+    return told.rule if isinstance(told, Refusal) else "done"
+
+
+def given_for(verb: str, pid: int = PID, begun: int = START) -> Given:
+    """What is typed into pane 3, or into the process *pid* of another one."""
+    if verb == "text":
+        return Say("3", pid, begun, "go on", enter=True)
+    if verb == "interrupt":
+        return Interrupt("3", pid, begun)
+    shown = Desk(seen(SCREENS["permission"][0])).shown()
+    return Answer("3", pid, begun, shown.fingerprint, 1)
+
+
+def test_there_are_sixteen() -> None:
+    """And each of them stands in the table, as what it is for both sides."""
+    assert len(WAYS) == 16
+    assert list(WHO) == list(EVERY)
+    for name, way in EVERY.items():
+        in_kitty, elsewhere, page = WHO[name].split()
+        assert (NAMES[in_kitty], NAMES[elsewhere]) == (way.in_kitty, way.elsewhere)
+        assert page == ("person" if elsewhere == "unknown" else elsewhere)
+
+
+# In kitty -------------------------------------------------------------------------------------------------------------
+
+
+@attrs.define
+class InKitty:
+    """A kitty in which *verb* could be done to window 3, and the agent runs in window 2."""
+
+    desk: ScriptDesk
+    verb: str
+
+    @classmethod
+    def of(cls, kitty: Kitty, verb: str) -> InKitty:
+        screen, status = SCREENS[verb]
+        desk = ScriptDesk.of(kitty, screen, status)
+        desk.scripts.starts = SimpleNamespace(start=lambda *words: Done("4", "") if words[-1]() else None)
+        desk.host.boss.get_line = lambda *_args, **_how: None
+        return cls(desk, verb)
+
+    def ask(self, table: Hand, level: str, *, is_own: bool = False) -> object:
+        """What the program is told that wants to do that; *is_own*: to the pane in which it runs."""
+        desk = self.desk
+        desk.module.process_table.table = lambda: Both(table)
+        desk.host.config.scripting = level
+        desk.scripts._asked = None
+        desk.host.once = type(desk.host.once)(0.0)
+        caller = desk.scripts.identify(ASKER)
+        if self.verb == "start":
+            return desk.scripts.act(["start", "claude", "tab", "", ""], caller)
+        if self.verb == "read":
+            return desk.scripts.act(["screen", "3"], caller)
+        verb, _, *rest = words_of(given_for(self.verb, *((AGENT, AGENT * 10) if is_own else (PID, START))))
+        return desk.scripts.act([verb, "2" if is_own else "3", *rest], caller)
+
+
+class Both(Hand):
+    """The processes of a way, and that of window 3."""
+
+    def __init__(self, table: Hand) -> None:
+        super().__init__(*table.processes.values(), CLAUDE, terminals=table.terminals)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_in_kitty(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    """What it starts stands beside the window it runs in: one that runs in none has no place."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    inside = InKitty.of(kitty, verb)
+    wrong = []
+    for way, level in ((way, level) for way in EVERY for level in SCRIPTING):
+        wanted = expected(0, way, level, verb)
+        if verb == "start" and wanted in ("done", "asked") and EVERY[way].in_kitty not in (Who.AGENT, Who.SCRIPT):
+            wanted = "place"
+        typed = len(inside.desk.window.written)
+        found = outcome(inside.ask(EVERY[way].table(KITTY), level))
+        has_typed = len(inside.desk.window.written) > typed
+        if found != wanted or has_typed != (found == "done" and verb not in ("read", "start")):
+            wrong.append((way, level, found, wanted))
+    assert wrong == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS[1:4])
+def test_never_into_the_pane_in_which_it_runs(
+    kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """At no level, in no way: by `self` where its line is whole, else as a stranger, or as one that may nothing."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    inside = InKitty.of(kitty, verb)
+    rules = {Who.AGENT: "self", Who.UNKNOWN: "caller", Who.STRAY: "permission"}
+    for way in EVERY.values():
+        for level in SCRIPTING:
+            told = inside.ask(way.table(KITTY), level, is_own=True)
+            assert isinstance(told, Refusal) and told.rule == rules[way.in_kitty], (way, level, told)
+    assert inside.desk.window.written == []
+
+
+# From a process of its own, and over the bridge -----------------------------------------------------------------------
+
+
+def by_reach(caller: Caller, level: str, verb: str, *, is_own: bool = False) -> object:
+    """What is told of a pane of tmux; *is_own*: of the one in which the agent runs."""
+    screen, status = SCREENS[verb]
+    desk = Desk(seen(screen, status, kind=Kind.PERMISSION if status is Status.WAITING else None))
+    reach = Reach(HandPanes({"3": desk}), lambda: caller, at(level))
+    reach.once._settle_s = 0.0
+    found = Found("sessions-1", Pane(id="3", status=status))
+    if verb == "read":
+        return reach.screen(found)
+    told = reach.give(found, given_for(verb, *((AGENT, AGENT * 10) if is_own else (PID, START))))
+    assert isinstance(told, Refusal) == (desk.typed == [])
+    return told
+
+
+def by_start(caller: Caller, level: str, monkeypatch: pytest.MonkeyPatch) -> object:
+    """What `tally start --in tmux` does."""
+    monkeypatch.setattr(start, "here", lambda _: caller)
+    monkeypatch.setattr("tallylight.cli.start.start.plan", lambda *_: None)
+    monkeypatch.setattr("tallylight.cli.start.starts.start", lambda *_: Done("tmux/1/%3", ""))
+    options = argparse.Namespace(agent="claude", prompt="", name="")
+    return start._start_in_tmux(next(iter(AGENTS)), options, level)
+
+
+def unasked(wanted: str) -> str:
+    """Outside of kitty nobody can be asked."""
+    return "permission" if wanted == "asked" else wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_from_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    """Panes of tmux, GNU Screen and WezTerm; and for the far end of a bridge that a program of this machine runs."""
+    for name, way in EVERY.items():
+        table = way.table(TMUX)
+        monkeypatch.setattr("tallylight.evidence.process_table.table", lambda table=table: table)
+        caller = caller_of(ASKER, AGENTS, table)
+        for level in SCRIPTING:
+            wanted = unasked(expected(1, name, level, verb))
+            for one in (caller, let_in(caller)):
+                told = by_start(one, level, monkeypatch) if verb == "start" else by_reach(one, level, verb)
+                assert outcome(told) == wanted, (name, level, told)
+            if verb in VERBS[1:4] and way.elsewhere is Who.AGENT:
+                assert outcome(by_reach(caller, level, verb, is_own=True)) == "self"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS[:4])
+def test_over_the_bridge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    """The near end passes on what its own peer may ask for, whether it says that a key was pressed or not."""
+    host = MachinesHost({"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)})
+    given = () if verb == "read" else words_of(given_for(verb))[2:]
+    word = {"read": "screen", "permission": "answer", "text": "say", "interrupt": "interrupt"}[verb]
+    for name, way in EVERY.items():
+        table = way.table(TMUX)
+        monkeypatch.setattr("tallylight.hosts.machines.host.process_table.table", lambda table=table: table)
+        peer = _Peer(None, caller_of(ASKER, AGENTS, table), 0.0)  # type: ignore[arg-type] # nothing is sent
+        for level in SCRIPTING:
+            host._config = attrs.evolve(host._config, scripting=level)
+            wanted = unasked(expected(1, name, level, verb))
+            is_seated = way.elsewhere is Who.SCRIPT
+            for is_key in (False, True):
+                told = host._forbidden(peer, [word, "far/sessions-1:3", *given], is_key=is_key)
+                found = "done" if told is None else told.rule
+                # A list in a pane of tmux has that pane's terminal.
+                assert found == ("done" if is_key and is_seated else wanted), (name, level, is_key, told)
+
+
+# On the page ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", VERBS)
+def test_on_the_page(monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    """With its token, from this machine. Nothing can be started there, by nobody."""
+    screen, status = SCREENS[verb]
+    for name, way in EVERY.items():
+        table = way.table(TMUX)
+        monkeypatch.setattr("tallylight.evidence.process_table.table", lambda table=table: table)
+        for level in SCRIPTING:
+            served = Served()
+            served.shows("sessions", Pane(id="%1", status=status, agent="claude"))
+            served.panes.desk("%1", screen, status=status)
+            served.guard.writes.burst = 10**6
+            reach = Reach(served.panes, as_caller(Who.UNKNOWN), at(level))
+            reach.once._settle_s = 0.0
+            asking = Asking(AGENTS, lambda *_: (ASKER,), table)
+            app = make_app(served.guard, served._read, served.panes, terminals=reach, asking=asking)
+            with TestClient(app, base_url="http://127.0.0.1:8787", headers=AUTH, client=("127.0.0.1", 50000)) as client:
+                found = on_page(client, verb)
+            if verb == "start":
+                assert found == "404"
+                continue
+            assert found == unasked(expected(2, name, level, verb)), (name, level)
+            assert bool(served.panes.typed) == (found == "done" and verb != "read"), (name, level)
+
+
+def on_page(client: TestClient, verb: str) -> str:
+    """What comes of a request."""
+    address = "sessions-1:%1"
+    if verb == "read":
+        found = client.get("/api/v1/buffer", params={"address": address})
+    else:
+        body: dict[str, object] = {"address": address, "pid": PID, "start": START}
+        if verb == "permission":
+            body |= {"fingerprint": given_for(verb).fingerprint, "choice": 1}  # type: ignore[union-attr]
+        if verb == "text":
+            body |= {"text": "go on"}
+        path = {"permission": "answer"}.get(verb, verb)
+        found = client.post(f"/api/v1/{path}", json=body)
+    return str(found.json()["rule"]) if found.status_code == 409 else "done" if found.is_success else "404"
+
+
+@pytest.mark.parametrize("path", ["link", "subscribe"])
+def test_no_way_around_the_page(path: str) -> None:
+    """Links that answer without the token, and messages that say what is asked, are for a person."""
+    served = Served()
+    served.shows("sessions", Pane(id="%1", status=Status.WAITING, agent="claude"))
+    asking = Asking(AGENTS, lambda *_: (ASKER,), WAYS["a plain child"].table(TMUX))
+    app = make_app(served.guard, served._read, served.panes, asking=asking)
+    shown = Desk(seen(SCREENS["permission"][0], pane="%1")).shown()
+    bodies: Mapping[str, dict[str, object]] = {
+        "link": {"address": "sessions-1:%1", "pid": PID, "start": START, "fingerprint": shown.fingerprint},
+        "subscribe": {"endpoint": "https://push.example/x", "keys": {"p256dh": "x", "auth": "x"}},
+    }
+    headers = {**AUTH, "Origin": "http://127.0.0.1:8787"}
+    with TestClient(app, base_url="http://127.0.0.1:8787", headers=headers, client=("127.0.0.1", 50000)) as client:
+        found = client.post(f"/api/v1/{path}", json=bodies[path])
+    assert (found.status_code, found.json()["rule"]) == (409, "permission")
+
+
+# Words ----------------------------------------------------------------------------------------------------------------
+
+
+def test_an_own_pane() -> None:
+    """What a caller started it may type into, and answers plain questions there; a permission is a person's."""
+    for who in (Who.SCRIPT, Who.AGENT, Who.STRAY):
+        for verb in (Verb.TEXT, Verb.QUESTION, Verb.INTERRUPT, Verb.PERMISSION):
+            told = check("own", CALLERS[who], verb, is_own=True)
+            assert (told is Verdict.ALLOWED) is (verb is not Verb.PERMISSION)
+            assert isinstance(check("none", CALLERS[who], verb, is_own=True), Refusal)
+
+
+def test_the_page_has_the_table() -> None:
+    """docs/scripting.md says of every caller, verb and level what the code does."""
+    text = Path("docs/scripting.md").read_text().partition("### Who may do what")[2]
+    found = {}
+    for whom, verbs, *cells in re.findall("^" + r"\| ([^|]+) " * 6 + r"\|$", text, re.MULTILINE):
+        for who, verb in itertools.product(whom.split(", "), verbs.split(", ")):
+            found[who, verb] = tuple(cells)
+    wanted = {(who.value, verb.value): row[verb] for who, row in TABLE.items() for verb in Verb}
+    assert {key: found.get(key) for key in wanted} == wanted
+
+
+def test_every_surface_uses_the_same_words(
+    kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command, the list, the page and both ends of the bridge pass them on as they are."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    for who, level, verb in (
+        ("agent", "own", "text"), ("agent", "own", "permission"), ("unknown", "own", "text"), ("agent", "none", "text"),
+        ("stray", "all", "text"),
+    ):  # fmt: skip
+        caller = CALLERS[NAMES[who]]
+        refused = check(level, caller, Verb.PERMISSION if verb == "permission" else Verb.TEXT)
+        assert isinstance(refused, Refusal)
+        assert said_by_all(caller, level, verb, monkeypatch, capsys) == {refused.text}
+
+
+def said_by_all(
+    caller: Caller, level: str, verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> set[str]:
+    """What each surface says to *caller*."""
+    from tallylight.cli import send
+    from tallylight.snapshot.rows import Row
+    from tallylight.ui.agent_list.actions import Requests
+    from tallylight.ui.agent_list.effects import Answer as Chosen
+
+    screen, status = SCREENS[verb]
+    given = given_for(verb)
+    found = Found("sessions-1", Pane(id="3", status=status))
+    panes = HandPanes({"3": Desk(seen(screen, status))})
+    reach = Reach(panes, lambda: caller, at(level))
+    told = [reach.give(found, given)]
+    # The command.
+    send.tell("send", found, told[0], as_json=False)  # type: ignore[arg-type]
+    printed = capsys.readouterr().err.removeprefix("tally send: ").partition(": ")[2].strip()
+    # The list.
+    row = Row("sessions-1", found.pane, "3")
+    listed = Requests({}, lambda: panes, lambda: reach)  # type: ignore[arg-type, return-value]
+    if verb == "permission":
+        shown: Any = Desk(seen(screen)).shown()
+        spoken = listed.answer(Chosen(row, shown, 1))
+    else:
+        spoken = listed._there(row).give(given).text  # type: ignore[union-attr]
+    # The near end of a bridge.
+    host = MachinesHost({"HOME": "/nonexistent"})
+    host._config = attrs.evolve(host._config, scripting=level)
+    word = "answer" if verb == "permission" else "say"
+    near = host._forbidden(_Peer(None, caller, 0.0), [word, "far/x-1:3", *words_of(given)[2:]], is_key=False)  # type: ignore[arg-type]
+    assert isinstance(told[0], Refusal) and near is not None
+    return {told[0].text, printed, spoken, near.text}

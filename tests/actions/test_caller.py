@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +16,7 @@ from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tests.actions.callers import Hand
 from tests.actions.known import AGENTS
+from tests.actions.real_panes import real_panes, until
 from tests.actions.ways import AGENT, ASKER, MORE, PANE_TTY, SHELL, TMUX, WAYS, made
 from tests.tables import each
 
@@ -50,8 +48,8 @@ def test_a_program_below_an_agent(way: str) -> None:
         ((INIT, TERMINAL, BASH, TALLY), TTY, {}, (Who.SCRIPT, SHELL, End.TERMINAL)),
         # A terminal is told by its executable alone, and what it runs is a pane only with a terminal of its own.
         ((INIT, made(TMUX, 1, "tmux", exe="/usr/bin/python3"), BASH, TALLY), TTY, {}, (Who.UNKNOWN, ASKER, None)),
-        ((INIT, made(TMUX, 1, "x", exe="/usr/bin/screen-5.0.0"), BASH, TALLY), TTY, {}, (Who.SCRIPT, SHELL, End.TERMINAL)),
-        ((INIT, made(TMUX, 1, "x", exe="/usr/bin/tmux (deleted)"), BASH, TALLY), TTY, {}, (Who.SCRIPT, SHELL, End.TERMINAL)),
+        ((INIT, made(TMUX, 1, "x", 0, "/bin/screen-5.0.0"), BASH, TALLY), TTY, {}, (Who.SCRIPT, SHELL, End.TERMINAL)),
+        ((INIT, made(TMUX, 1, "x", 0, "/bin/tmux (deleted)"), BASH, TALLY), TTY, {}, (Who.SCRIPT, SHELL, End.TERMINAL)),
         ((INIT, TERMINAL, BASH, TALLY), {}, {}, (Who.UNKNOWN, ASKER, None)),
         # A login is another user's, and a service that starts programs for people is none.
         ((INIT, SSHD, BASH, TALLY), TTY, {35: 0}, (Who.SCRIPT, SHELL, End.LOGIN)),
@@ -124,30 +122,6 @@ def test_what_was_an_agent_is_one() -> None:
 
 # Real processes ------------------------------------------------------------------------------------------------------
 
-#: A terminal of our own: a copy of Python that is called so runs a program in a pseudo-terminal, as an orphan.
-_XTERM = """
-import os, pty, sys
-if os.fork():
-    os._exit(0)
-os.setsid()
-pid, fd = pty.fork()
-if not pid:
-    os.execvp(sys.argv[1], sys.argv[1:])
-try:
-    while os.read(fd, 65536):
-        pass
-except OSError:
-    pass
-"""
-_REAPER = """
-import ctypes, os, sys, time
-ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-if not os.fork():
-    if not os.fork():
-        os.execv(sys.argv[1], sys.argv[1:])
-    os._exit(0)
-time.sleep(100)
-"""
 _PROBE = """#!/bin/sh
 read -r pid rest </proc/self/stat  # what it is called outside of its namespace
 echo $pid > {folder}/pid.new
@@ -158,49 +132,18 @@ exec sleep 100
 
 @contextlib.contextmanager
 def started(folder: Path, way: str) -> Iterator[int]:
-    """The pid of what a real agent, called `claude`, in a pane of a terminal starts in this *way*."""
-    python = Path(sys.executable).resolve()
-    for name, text in (("xterm.py", _XTERM), ("reaper.py", _REAPER), ("probe", _PROBE.format(folder=folder))):
-        (folder / name).write_text(text)
-    (folder / "probe").chmod(0o755)
-    (folder / "probe.py").write_text(f"import os; os.execv('{folder}/probe', ['vim'])")
-    shutil.copy(python, folder / "xterm")
-    shutil.copy(shutil.which("bash") or "/bin/bash", folder / "claude")
-    env = {"PROBE": f"{folder}/probe", "FOLDER": str(folder), "PYTHON": str(python), "PATH": os.environ["PATH"]}
-    env |= {"PYTHONHOME": sys.base_prefix, "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "xterm"}
-    run = [str(folder / "xterm"), str(folder / "xterm.py"), "bash", "-c"]
-    person = f"exec {shutil.which('tmux')} -S {folder}/person new-session -d 'sleep 100'"
-    if "person" in way:
-        # The server of the person, who has started it in a pane of their own.
-        subprocess.run([*run, person], env=env, check=True)
-        _wait(lambda: (folder / "person").exists())
-    # The shell stays, and so do both: `bash` would take the place of itself with its last command.
-    (folder / "way").write_text(f"{way}\ntrue\n")
-    subprocess.run([*run, f"{folder}/claude {folder}/way; sleep 100"], env=env, check=True)
-    try:
-        _wait(lambda: (folder / "pid").exists())
+    """The pid of what a real agent in a pane of a terminal starts in this *way*."""
+    with real_panes(folder) as panes:
+        (folder / "probe").write_text(_PROBE.format(folder=folder))
+        (folder / "probe").chmod(0o755)
+        (folder / "probe.py").write_text(f"import os; os.execv('{folder}/probe', ['vim'])")
+        if "$FOLDER/person" in way:
+            # A server of the person's own, who has started it in another pane.
+            panes.run("tmux -S $FOLDER/person new-session -d 'sleep 100'", by_agent=False)
+            until((folder / "person").exists, "no server")
+        panes.run(way)
+        until((folder / "pid").exists, "it does not start")
         yield int((folder / "pid").read_text())
-    finally:
-        for server in ("person", "own"):
-            subprocess.run(["tmux", "-S", folder / server, "kill-server"], capture_output=True, check=False)
-        for path in Path("/proc").iterdir():
-            if path.name.isdecimal() and str(folder) in _environ(path):
-                with contextlib.suppress(OSError):
-                    os.kill(int(path.name), 9)
-
-
-def _environ(path: Path) -> str:
-    try:
-        return (path / "environ").read_text("utf-8", "replace") + (path / "cmdline").read_text("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def _wait(condition: object) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "it does not start"
-        time.sleep(0.02)
 
 
 def _settled(pid: int, who: Who) -> Who:

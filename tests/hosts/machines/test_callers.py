@@ -1,9 +1,14 @@
-"""Who is heard at the socket of the near end: the person whose machines these are, and no agent that would type."""
+"""
+Who is heard at the socket of the near end: a script or an agent in a pane as far as it may be, and nobody else.
+
+Those who ask are real: in a pane of a terminal, below an agent there, or left behind by it.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,9 +24,10 @@ from tallylight.actions.answer import Done, Question
 from tallylight.actions.gate import Refusal
 from tallylight.hosts.machines.host import MachinesHost
 from tallylight.hosts.machines.messages import PaneSaid, encode
-from tallylight.hosts.script_messages import Told, decode
+from tallylight.hosts.script_messages import KEY, Told, decode
 from tallylight.hosts.script_messages import encode as encode_told
 from tallylight.snapshot.elsewhere import local_id
+from tests.actions.real_panes import RealPanes, real_panes, until
 from tests.hosts.machines.test_machine import HELLO, PANE, QUESTION
 from tests.hosts.machines.test_real_ssh import wait
 from tests.test_other_users import STRANGER, needs_root
@@ -58,12 +64,25 @@ class Near:
     folder: Path
     config: Path
     socket: Path
+    panes: RealPanes
 
-    def ask(self, verb: str, *words: str, called: str = "python3", **how: Any) -> Told | None:
-        """What a process that is called so is told; None where it is not even heard."""
-        line = json.dumps([verb, ID, *words])
-        argv = [called, "-IS", "-c", _ASK, str(self.socket), line]
-        done = subprocess.run(argv, executable=_PYTHON, capture_output=True, timeout=60, **how)
+    def ask(self, verb: str, *words: str, way: str = "$ASK", by_agent: bool = False) -> Told:
+        """What a program is told that asks in this *way*, in a pane of its own."""
+        line = shlex.quote(json.dumps([verb, ID, *words] if verb != KEY else [KEY, words[0], ID, *words[1:]]))
+        script, out = self.panes.folder / "ask", self.panes.folder / "out"
+        run = f"{sys.executable} -IS -c {shlex.quote(_ASK)} {self.socket} {line}"
+        script.write_text(f"#!/bin/sh\n{run} >{out}.new 2>{out}.err\nmv {out}.new {out}\n")
+        script.chmod(0o755)
+        out.unlink(missing_ok=True)
+        self.panes.run(way.replace("$ASK", str(script)), by_agent=by_agent)
+        until(out.exists, "nothing is told")
+        return decode(out.read_bytes().rstrip())
+
+    def by_stranger(self, verb: str, *words: str) -> Told | None:
+        """What another user is told; None where they are not even heard."""
+        argv = [_PYTHON, "-IS", "-c", _ASK, str(self.socket), json.dumps([verb, ID, *words])]
+        other: dict[str, Any] = {"user": STRANGER, "group": STRANGER, "extra_groups": []}
+        done = subprocess.run(argv, capture_output=True, timeout=60, check=False, **other)
         assert done.stdout or b"PermissionError" in done.stderr, done.stderr
         return decode(done.stdout.rstrip()) if done.stdout else None
 
@@ -92,37 +111,79 @@ def near() -> Iterator[Near]:
         try:
             snapshot = folder / f"run/tallylight/machines-{os.getpid()}.json"
             wait(lambda: (snapshot.exists() and ID in snapshot.read_text()) or None, "its pane is shown")
-            yield Near(folder, config, snapshot.with_suffix(".sock"))
+            (folder / "panes").mkdir()
+            with real_panes(folder / "panes") as panes:
+                yield Near(folder, config, snapshot.with_suffix(".sock"), panes)
         finally:
             host.stop()
+
+
+#: In the agent: left behind by a process that began a session, and by one that did not.
+ORPHAN = "sh -c 'setsid sh -c \"$ASK & true\"'; sleep 100"
+FORKED = "sh -c '$ASK &'; sleep 100"
+ANSWER = ("answer", "7", "8", "f", "1")
+TYPING = (ANSWER, ("say", "7", "8", "", "1", "rm -rf /"), ("interrupt", "7", "8"))
+
+
+def allow(near: Near, level: str) -> None:
+    """Write another level into the configuration, and wait until it is in force."""
+    text = near.config.read_text().partition("[scripting]")[0]
+    near.config.write_text(f'{text}[scripting]\nallow = "{level}"\n')
+    wanted = f'"allow":"{level}"' if level != "own" else '"panes"'
+    wait(lambda: (wanted in near.socket.with_suffix(".json").read_text()) or None, "it is in force")
 
 
 @pytest.mark.slow
 def test_an_agent_types_nothing(near: Near) -> None:
     """Nothing reaches the far end, unless the person allowed it; what an agent may read, it may read there as well."""
-    typing = (("answer", "7", "8", "f", "1"), ("say", "7", "8", "rm -rf /"), ("interrupt", "7", "8"))
-    for words in typing:
-        told = near.ask(*words, called="claude")
+    for words in TYPING:
+        told = near.ask(*words, by_agent=True)
         assert isinstance(told, Refusal) and told.rule == "permission", (words, told)
     assert near.asked() == []
-    assert isinstance(near.ask("question", called="claude"), Question)
-    near.config.write_text(near.config.read_text() + '[scripting]\nallow = "all"\n')
-    wait(lambda: isinstance(near.ask(*typing[0], called="claude"), Done) or None, "it is allowed")
+    assert isinstance(near.ask("question", by_agent=True), Question)
+    allow(near, "all")
+    assert isinstance(near.ask(*ANSWER, by_agent=True), Done)
     assert near.asked() == ["question", "answer"]
+    allow(near, "none")
+    assert isinstance(near.ask("question", by_agent=True), Refusal)
+    assert near.asked() == ["question", "answer"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", [ORPHAN, FORKED], ids=["a session of its own", "forked twice"])
+def test_what_an_agent_leaves_behind_is_no_person(near: Near, way: str) -> None:
+    """By default it is told nothing; where all is allowed it reads, and types nothing: it may be that very agent's."""
+    for words in (*TYPING, ("question",), (KEY, *ANSWER)):
+        told = near.ask(*words, way=way, by_agent=True)
+        assert isinstance(told, Refusal) and told.rule == "caller", (words, told)
+    allow(near, "all")
+    told = near.ask(*ANSWER, way=way, by_agent=True)
+    assert isinstance(told, Refusal) and told.rule == "caller", told
+    assert near.asked() == []
+    assert isinstance(near.ask("question", way=way, by_agent=True), Question)
+
+
+@pytest.mark.slow
+def test_a_key_counts_in_the_terminal_of_the_pane(near: Near) -> None:
+    """Of a list there; without it, or in a terminal of its own, it is a script that asks."""
+    assert isinstance(near.ask(KEY, *ANSWER), Done)
+    own = "script -qec $ASK /dev/null </dev/null"
+    for told in (near.ask(*ANSWER), near.ask(KEY, *ANSWER, way=own), near.ask(KEY, *ANSWER, by_agent=True)):
+        assert isinstance(told, Refusal) and told.rule == "permission", told
+    assert near.asked() == ["answer"]
 
 
 @pytest.mark.slow
 @needs_root
 def test_another_user_is_not_heard(near: Near) -> None:
     """By the modes of the directory and the socket; and where those were opened, by the host itself."""
-    other: dict[str, Any] = {"user": STRANGER, "group": STRANGER, "extra_groups": []}
-    assert near.ask("question", **other) is None
+    assert near.by_stranger("question") is None
     for path in (near.folder, near.folder / "run", near.socket.parent):
         path.chmod(0o755)
-    assert near.ask("question", **other) is None
+    assert near.by_stranger("question") is None
     near.socket.chmod(0o666)
-    for words in (("question",), ("answer", "7", "8", "f", "1")):
-        told = near.ask(*words, **other)
+    for words in (("question",), ANSWER):
+        told = near.by_stranger(*words)
         assert isinstance(told, Refusal) and told.rule == "caller", told
     assert near.asked() == []
 
@@ -130,11 +191,10 @@ def test_another_user_is_not_heard(near: Near) -> None:
 @pytest.mark.slow
 def test_a_machine_that_was_renamed(near: Near) -> None:
     """What was shown of it under its old name is gone: nothing is typed there by that name, and nothing is asked."""
-    typing = (("answer", "7", "8", "f", "1"), ("say", "7", "8", "go on"), ("interrupt", "7", "8"), ("question",))
     near.config.write_text(near.config.read_text().replace("devbox", "buildbox"))
     renamed = local_id("buildbox", "sessions-7", PANE.id)
     wait(lambda: (renamed in near.socket.with_suffix(".json").read_text()) or None, "its pane under the new name")
-    for words in typing:
+    for words in (*TYPING, ("question",)):
         told = near.ask(*words)
         assert isinstance(told, Refusal) and told.rule == "gone", (words, told)
     assert near.asked() == []

@@ -21,11 +21,24 @@ SHARED = Path(__file__).resolve().parent.parent / "shared"
 _ON_TERMINAL = [shutil.which("setsid") or "setsid", "--ctty", "env", "--default-signal=HUP,INT,QUIT"]
 
 
-def launcher(folder: Path) -> list[str]:
-    """Write the launcher as it is installed, into *folder*; return the start of a command line that runs it."""
+#: What started the command counts as the terminal that it runs in, as a terminal program would.
+_IN_PANE = """
+from tallylight.actions import caller
+caller.end_of = lambda _, above, _table: caller.End.OWN if above is not None and above.pid == {} else None
+"""
+
+
+def launcher(folder: Path, *, is_terminal: bool = False) -> list[str]:
+    """
+    Write the launcher as it is installed, into *folder*; return the start of a command line that runs it.
+
+    *is_terminal*: this process is the terminal in which it runs, whatever the tests are run by.
+    """
     script = folder / "tally"
+    in_pane = _IN_PANE.format(os.getpid()) if is_terminal else ""
     script.write_text(
-        f"import sys\nsys.path.insert(0, {str(SHARED)!r})\nfrom tallylight.cli.main import run\nrun()\n", "utf-8"
+        f"import sys\nsys.path.insert(0, {str(SHARED)!r})\n{in_pane}from tallylight.cli.main import run\nrun()\n",
+        "utf-8",
     )
     return [sys.executable, "-IS", str(script)]
 

@@ -16,9 +16,10 @@ import pytest
 
 from tallylight.actions import answer, close, say
 from tallylight.actions.answer import Done, Holder, Question, Typist
-from tallylight.actions.caller import Caller
+from tallylight.actions.caller import Who
 from tallylight.actions.close import Close
 from tallylight.actions.gate import Refusal
+from tallylight.actions.permission import PERSON_ONLY
 from tallylight.actions.say import Interrupt, Say
 from tallylight.hosts.detached import pane as detached
 from tallylight.hosts.detached.sessions import Multiplexers
@@ -35,6 +36,7 @@ from tallylight.snapshot.schema import Pane
 from tallylight.snapshot.writer import SnapshotWriter
 from tallylight.ui.agent_list.channel import encode, read_answer
 from tallylight.wire.styled import PLAIN, Run, Style, StyledScreen, plain
+from tests.actions.callers import CALLERS
 from tests.ui.agent_list.test_loop import List
 
 pytestmark = pytest.mark.programs
@@ -293,8 +295,8 @@ def test_the_list_writes_to_one_of_them(room: Room, tmp_path: Path) -> None:
 
 @pytest.fixture
 def served(room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[PollingHost]:
-    """The host of its session, in this process, which takes texts; whoever runs the tests is a person."""
-    monkeypatch.setattr(text_queue, "caller_of", lambda *_: Caller((1, 1), "", frozenset()))
+    """The host of its session, in this process, which takes texts; the list that a test opens is a person's."""
+    monkeypatch.setattr(text_queue, "caller_of", lambda *_: CALLERS[Who.PERSON])
     source = TmuxSource(room.environ) if room.pane().id.startswith("tmux/") else ScreenSource(room.environ)
     poller = PollingHost("sessions", [source], room.environ)
     TextQueue.serve(poller, "sessions", room.multiplexers, room.environ)
@@ -355,14 +357,15 @@ def test_who_cannot_queue_a_text(room: Room, served: PollingHost, monkeypatch: p
     with flood, contextlib.suppress(OSError):
         for _ in range(100):
             flood.sendall(b"x" * 65536)
-    monkeypatch.setattr(text_queue, "caller_of", lambda *_: Caller((1, 1), "Codex", frozenset()))
-    assert said("queue", room.pane().id, *given, "x") == "an agent cannot queue a text for another one"
+    for who in (Who.SCRIPT, Who.AGENT, Who.STRAY, Who.UNKNOWN):
+        monkeypatch.setattr(text_queue, "caller_of", lambda *_, who=who: CALLERS[who])
+        assert said("queue", room.pane().id, *given, "x") == PERSON_ONLY.text
     monkeypatch.setattr(text_queue.sockets, "peer", lambda _: sockets.Peer(1, os.getuid() + 1))
     path = sockets.path_of(name, room.environ)
     with socket.socket(socket.AF_UNIX) as connection, sockets._address(path) as address:
         connection.connect(address)
         connection.sendall(encode(["queue", room.pane().id, *given, "x"]))
-        assert read_answer(connection.recv(4096)) == "only the person whose panes these are can queue a text"
+        assert read_answer(connection.recv(4096)) == PERSON_ONLY.text
     assert not served.problems and room.typed == b""
 
 

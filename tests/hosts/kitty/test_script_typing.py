@@ -144,6 +144,13 @@ def very_deep(room: Room) -> None:
     room.put(SCRIPT, ppid=1000)
 
 
+def left_behind(room: Room) -> None:
+    """Forked twice, in the session of the shell that has started the agent in window 3."""
+    forgets(room)
+    room.scripts.own.put((SHELL.pid, SHELL.start), (CLAUDE.pid, CLAUDE.start), is_allowed=True)
+    room.put(SCRIPT, ppid=1, pgrp=SHELL.pid)
+
+
 def in_another_terminal(room: Room) -> None:
     """A tmux that was started in a window, and has gone on alone."""
     room.table.processes[45] = Process(45, 1, 45, "tmux: server", ("tmux",), "/usr/bin/tmux", 450)
@@ -224,6 +231,7 @@ EVERY: dict[str, tuple[Change, str]] = {
     "who asks never was": (asks_as(4242, 1), "caller"),
     "who asks has left its agent": (process(SCRIPT, ppid=1), "caller"),
     "who asks has left its agent, and all is allowed": (allows("all", process(SCRIPT, ppid=1)), "caller"),
+    "who asks has left its shell, which has started the pane": (left_behind, "caller"),
     "who asks is alone": (asks_as(LONELY.pid, LONELY.start), "caller"),
     "who asks is in another terminal": (in_another_terminal, "caller"),
     "who asks is below no window": (process(SCRIPT, ppid=KITTY.pid), "caller"),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 
 from tallylight.actions.answer import Done, Question
@@ -31,6 +32,8 @@ from tallylight.model.status import Status
 from tallylight.snapshot.requests import Request, Spool
 from tallylight.snapshot.schema import Pane
 from tests.actions.desk import Desk, seen
+from tests.actions.real_panes import real_panes, until
+from tests.cli.panes import publish
 from tests.hosts.machines.far import Far, far, shown
 from tests.tables import each
 
@@ -187,3 +190,28 @@ def test_the_verb(tmp_path: Path, is_terminal: bool) -> None:
     done = subprocess.run(argv, input=b"", capture_output=True, env=environ, check=False, timeout=60)
     assert done.returncode == 0 and done.stderr == b""
     assert json.loads(done.stdout.splitlines()[0])["bridge"] == PROTOCOL
+
+
+@pytest.mark.slow
+def test_the_verb_run_by_an_agent(tmp_path: Path) -> None:
+    """It is no way around the table: what an agent of this machine runs may do no more than that agent."""
+    runtime = tmp_path / "run"
+    runtime.mkdir(mode=0o700)
+    publish(runtime, [attrs.evolve(WAITING, id="3")])
+    (tmp_path / "panes").mkdir()
+    with real_panes(tmp_path / "panes") as panes:
+        folder = panes.folder
+        run = f"{sys.executable} -c 'from tallylight.cli.main import run; run()' bridge"
+        os.mkfifo(folder / "in")
+        panes.run(
+            f"env -u PYTHONHOME XDG_RUNTIME_DIR={runtime} PYTHONPATH={Path('shared').resolve()} {run}"
+            " <$FOLDER/in >$FOLDER/out 2>$FOLDER/err"
+        )
+        with (folder / "in").open("wb", buffering=0) as to:
+            until(lambda: b'"whole"' in (folder / "out").read_bytes(), "it says nothing")
+            to.write(encode(Ask(1, ("answer", f"kitty-{os.getpid()}", "3", "1", "1", "f" * 32, "1"))) or b"")
+            until(lambda: b'{"reply"' in (folder / "out").read_bytes(), "it does not answer")
+    said = [decode(line) for line in (folder / "out").read_bytes().splitlines()]
+    (reply,) = [one for one in said if isinstance(one, Reply)]
+    told = decode_told(reply.told)
+    assert isinstance(told, Refusal) and told.rule == "permission", told

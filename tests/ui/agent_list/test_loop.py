@@ -57,8 +57,8 @@ class List:
         self.terminal = Terminal(LINES, COLUMNS)
         environ = bare_environment(XDG_RUNTIME_DIR=str(folder), **environ)
         # The interpreter of the tests, for the launcher's own has no attrs.
-        start = [launcher(folder)[0], launcher(folder)[-1]]
-        self.process = self.terminal.start([*start, *(command or ("agents",))], environ, pass_fds)
+        python, *_, script = launcher(folder, is_terminal=True)
+        self.process = self.terminal.start([python, script, *(command or ("agents",))], environ, pass_fds)
 
     def screen(self) -> list[str]:
         """What is on the screen now."""

@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from tallylight.actions import start
+from tallylight.actions.fork import find_program
 from tallylight.actions.gate import Refusal
 from tallylight.actions.start import Start
 from tests.evidence.agents import AGENTS, agent
@@ -86,7 +87,7 @@ def test_every_agent_can_be_started() -> None:
 
 
 def test_the_program_is_looked_for_in_absolute_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the PATH that is given; neither the directory of the script nor a file that cannot run counts."""
+    """As the host finds it; neither the directory of the script nor a file that cannot run counts."""
     for folder in ("bin", "here", "plain"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "claude").write_text("")
@@ -94,12 +95,16 @@ def test_the_program_is_looked_for_in_absolute_directories(tmp_path: Path, monke
         (tmp_path / folder / "claude").chmod(0o755)
     monkeypatch.chdir(tmp_path / "here")
     path = os.pathsep.join([".", "", "bin", str(tmp_path / "plain"), str(tmp_path / "bin")])
-    found = start.plan(agent("claude"), SENTENCE, "a\x1b name", str(tmp_path), path)
+
+    def find(name: str) -> str:
+        return find_program(name, path)
+
+    found = start.plan(agent("claude"), SENTENCE, "a\x1b name", str(tmp_path), find)
     assert found == Start(
         argv=(str(tmp_path / "bin/claude"), SENTENCE), cwd=str(tmp_path), agent="claude", title="a name"
     )
-    for cwd, looked_in, rule in (
-        (str(tmp_path), ".", "program"), ("here", path, "directory"), ("/nowhere", path, "directory")
+    for cwd, found_by, rule in (
+        (str(tmp_path), lambda _: "", "program"), ("here", find, "directory"), ("/nowhere", find, "directory")
     ):  # fmt: skip
-        refused = start.plan(agent("claude"), "", "", cwd, looked_in)
+        refused = start.plan(agent("claude"), "", "", cwd, found_by)
         assert isinstance(refused, Refusal) and refused.rule == rule

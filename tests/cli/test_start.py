@@ -94,18 +94,19 @@ def test_a_worktree_of_its_own(
 def test_in_tmux_it_is_started_from_here(
     asked: list[tuple[str, ...]], runtime: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the same rules, where `tally host sessions` shows its panes; nobody can be asked there."""
+    """By the same rules and by the PATH of tmux, where `tally host sessions` shows its panes; nobody can be asked."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(runtime))
     (runtime / "claude").write_text("")
     (runtime / "claude").chmod(0o755)
-    monkeypatch.setenv("PATH", str(runtime))
+    monkeypatch.setenv("PATH", "/forged")
     started: list[tuple[str, ...]] = []
 
-    def start(plan: Start, *_: object) -> Done:
-        started.append((*plan.argv, plan.cwd, plan.title))
+    def start(plan: Start, path: str, *_: object) -> Done:
+        started.append((*plan.argv, plan.cwd, plan.title, path))
         return Done("tmux/1/%3", plan.argv[0])
 
     monkeypatch.setattr("tallylight.cli.start.starts.start", start)
+    monkeypatch.setattr("tallylight.cli.start.starts.search_path", lambda _: str(runtime))
     assert main(["start", "claude", "--in", "tmux"]) == REFUSED
     assert "tally host sessions" in capsys.readouterr().err
 
@@ -113,7 +114,7 @@ def test_in_tmux_it_is_started_from_here(
     address = f"{HOST.replace('kitty', 'sessions')}:tmux/1/%3"
     assert main(["start", "claude", "--in", "tmux", "--prompt", "fix it now", "--name", "helper"]) == 0
     assert capsys.readouterr().out == f"{address}\n"
-    assert started == [(str(runtime / "claude"), "fix it now", str(runtime), "helper")]
+    assert started == [(str(runtime / "claude"), "fix it now", str(runtime), "helper", str(runtime))]
     for argv, rule in ((["other"], "agent"), (["claude", "--prompt", "update"], "prompt"), (["codex"], "program")):
         assert main(["start", *argv, "--in", "tmux"]) == REFUSED
         assert f"tally start: {rule}: " in capsys.readouterr().err

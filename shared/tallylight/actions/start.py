@@ -4,17 +4,17 @@ Starting an agent for a script: which argument list, where, and what forbids it.
 The list is the agent's name, or that of its data file for a first prompt, with the prompt as one word at its end. No
 script adds an option: what is started asks for its permissions as the agent does by itself. The prompt is never read as
 anything but that: `-` in front would be an option, `@` something of kitty's, and one word alone may be a command. The
-program is looked for by the agent's own name in absolute directories of a `PATH`: that of the agent that counts as the
-caller (`actions.caller`), whatever its script has put into its own environment; without an agent, that of the script.
+program is looked for by the agent's own name where the host looks for programs. No environment of a script or an agent
+has a say: any program can call itself an agent, and put a program of that name into a directory of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
 
-from tallylight.actions import fork
 from tallylight.actions.gate import Refusal, check_dangerous, check_program, is_denied
 from tallylight.actions.say import text_problem
 from tallylight.agents.agent import Agent
@@ -57,15 +57,20 @@ def words_of(agent: Agent, prompt: str) -> tuple[str, ...] | Refusal:
     return check_program(words[0], agent) or check_dangerous(words[1:], agent, ()) or (*words, prompt)
 
 
-def plan(agent: Agent, prompt: str, name: str, cwd: str, path: str) -> Start | Refusal:
-    """What starts *agent* in the directory *cwd*, its program found in *path*. It asks the disk."""
+def plan(agent: Agent, prompt: str, name: str, cwd: str, find: Callable[[str], str]) -> Start | Refusal:
+    """
+    What starts *agent* in the directory *cwd*. It asks the disk.
+
+    *find* is how the host finds a program: the absolute path of what a name runs, nothing if there is none.
+    """
     words = words_of(agent, prompt)
     if isinstance(words, Refusal):
         return words
     if not Path(cwd).is_absolute() or not Path(cwd).is_dir():
         return Refusal("directory", f"the directory {cwd!r} does not exist")
-    program = fork.find_program(words[0], path)
+    program = find(words[0])
     if not program:
-        return Refusal("program", f"there is no program {words[0]!r} in the PATH of the caller")
+        text = f"the terminal finds no program {words[0]!r}; its PATH counts, not that of the caller"
+        return Refusal("program", f"{text}: link the program into ~/.local/bin, or set PATH for the terminal")
     title = sanitise(name, cells=NAME_CELLS, graphemes=NAME_CELLS).strip() or agent.display
     return Start(argv=(program, *words[1:]), cwd=cwd, agent=agent.name, title=title)

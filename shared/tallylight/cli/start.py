@@ -16,6 +16,7 @@ from pathlib import Path
 
 from tallylight.actions import start, worktrees
 from tallylight.actions.answer import Done
+from tallylight.actions.fork import find_program
 from tallylight.actions.fork_page import command_line
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Verb, check, unasked
@@ -114,9 +115,12 @@ def _start_in_tmux(known: Agent | None, options: argparse.Namespace, level: str)
     table, caller = process_table.table(), here(os.environ)
     if (refused := unasked(check(level, caller, Verb.START))) is not None:
         return refused
-    path = table.environ(caller.being[0]).get("PATH", "") if caller.agent else os.environ.get("PATH", "")
-    plan = start.plan(known, options.prompt, options.name, str(Path.cwd()), path)
-    return plan if isinstance(plan, Refusal) else starts.start(plan, caller.being, os.environ, table)
+    path = starts.search_path(os.environ)
+    if isinstance(path, Refusal):
+        return path
+    cwd = str(Path.cwd())
+    plan = start.plan(known, options.prompt, options.name, cwd, lambda program: find_program(program, path))
+    return plan if isinstance(plan, Refusal) else starts.start(plan, path, caller.being, os.environ, table)
 
 
 def _worktree(name: str) -> Base | Refusal:

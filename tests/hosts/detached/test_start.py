@@ -77,6 +77,10 @@ def me() -> Being:
     return being
 
 
+def start(session: Session, what: Start | None = None, caller: Being | None = None) -> Done | Refusal:
+    return starts.start(what or plan(session), os.environ["PATH"], caller or me(), session.env, TABLE)
+
+
 @pytest.mark.parametrize(
     "words",
     [(), ("fix the tests",), ("a;",), ("$(touch made) `touch made`", "#(touch made)", "two\nlines", "", "-x")],
@@ -85,7 +89,7 @@ def test_the_list_goes_to_the_program_word_by_word(session: Session, words: tupl
     """Also where its name or its directory would be a command to tmux; the pane knows who has started it."""
     folder = session.folder / "#(touch made) #{pid};"
     folder.mkdir()
-    done = starts.start(plan(session, *words, cwd=str(folder), title="#(touch made)#{pid};"), me(), session.env, TABLE)
+    done = start(session, plan(session, *words, cwd=str(folder), title="#(touch made)#{pid};"))
     pane = session.pane(done)
     until((session.folder / "claude.ran").exists, "it does not run")
     told = (session.folder / "claude.ran").read_text()
@@ -97,9 +101,25 @@ def test_the_list_goes_to_the_program_word_by_word(session: Session, words: tupl
     assert starts.started_by(pane, session.env, TABLE) == (me(), first)
 
 
+def test_its_environment_is_that_of_the_session(session: Session) -> None:
+    """What the caller has in its own, the PATH among it, is neither looked through nor handed on."""
+    session.tmux("set-environment", "-g", "PATH", "/usr/bin:/bin")
+    session.env |= {"PATH": f"{session.folder}/forged:{os.environ['PATH']}", "ANTHROPIC_BASE_URL": "http://forged"}
+    assert starts.search_path(session.env) == "/usr/bin:/bin"
+    session.tmux("set-environment", "PATH", f"{session.folder}:/usr/bin:/bin")
+    assert (path := starts.search_path(session.env)) == f"{session.folder}:/usr/bin:/bin"
+
+    (session.folder / "claude").write_text('#!/bin/sh\nenv > "$0.new"; mv "$0.new" "$0.ran"\nexec cat\n')
+    assert isinstance(starts.start(plan(session), path, me(), session.env, TABLE), Done)
+    until((session.folder / "claude.ran").exists, "it does not run")
+    told = (session.folder / "claude.ran").read_text().splitlines()
+    assert f"PATH={path}" in told
+    assert not any("forged" in line for line in told)
+
+
 def test_a_pane_that_was_reused_or_is_told_lies_is_nobodys(session: Session) -> None:
     """Another program in the pane, another pane, an option with nonsense, and a pane that is gone."""
-    pane = session.pane(starts.start(plan(session), me(), session.env, TABLE))
+    pane = session.pane(start(session))
     id_ = pane.id.rpartition("/")[2]
     kept = session.tmux("show-options", "-pqv", "-t", id_, "@tallylight_started_by")
     for value in ("", "1", "1.2.3", "a.b.c.d", "1.2.3.4", f"{kept}.5", f"-{kept}", "9" * 30 + kept, "#(touch made)"):
@@ -117,18 +137,20 @@ def test_a_pane_that_was_reused_or_is_told_lies_is_nobodys(session: Session) -> 
 def test_only_so_many_and_only_in_tmux(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of one caller; another one may start more. Without tmux around, or with one that is gone, nothing is started."""
     monkeypatch.setattr(starts, "MAX_OWN", 1)
-    assert isinstance(starts.start(plan(session), me(), session.env, TABLE), Done)
-    refused = starts.start(plan(session), me(), session.env, TABLE)
+    assert isinstance(start(session), Done)
+    refused = start(session)
     assert isinstance(refused, Refusal) and refused.rule == "too-many"
-    assert isinstance(starts.start(plan(session), (me()[0], me()[1] + 1), session.env, TABLE), Done)
-    for tmux, rule in (("", "place"), ("t,1,0", "place"), (f"{session.folder}/none,1,0", "failed")):
-        refused = starts.start(plan(session), me(), {**session.env, "TMUX": tmux}, TABLE)
-        assert isinstance(refused, Refusal) and refused.rule == rule
+    assert isinstance(start(session, caller=(me()[0], me()[1] + 1)), Done)
+    refused = start(attrs.evolve(session, env={**session.env, "TMUX": f"{session.folder}/none,1,0"}))
+    assert isinstance(refused, Refusal) and refused.rule == "failed"
+    for tmux in ("", "t,1,0"):
+        refused = starts.search_path({**session.env, "TMUX": tmux})
+        assert isinstance(refused, Refusal) and refused.rule == "place"
 
 
 def test_who_has_started_it_may_type(session: Session) -> None:
     """By `own`, into this pane and into no other: what is refused then is the screen, and not the caller."""
-    pane = session.pane(starts.start(plan(session), me(), session.env, TABLE))
+    pane = session.pane(start(session))
     multiplexers = Multiplexers(session.env)
     given = Say(pane.id, 1, 2, "go on", enter=True)
 

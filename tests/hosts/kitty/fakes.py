@@ -18,7 +18,8 @@ from tallylight.hosts import kitty as package
 #: Our modules that import kitty's, by which they are made anew for each test.
 _OURS = (
     "watcher", "agent_list", "answering", "fork", "keys", "host", "colours", "looks", "os_titles", "queue", "rollup",
-    "published", "scripts", "settings", "splits", "starter", "surfaces", "tabs", "window_bars", "windows",
+    "published", "script_starts", "scripts", "settings", "splits", "starter", "surfaces", "tabs", "window_bars",
+    "windows",
 )  # fmt: skip
 #: What is called of each window.
 _WATCHED = ("on_close", "on_cmd_startstop", "on_focus_change", "on_set_user_var", "on_title_change")
@@ -267,7 +268,7 @@ def modules(kitty: Kitty) -> Iterator[ModuleType]:
         },
         ".tabs": {"SpecialWindow": None},
         ".window": {"update_window_title": kitty.update_window_title},
-        ".utils": {"log_error": kitty.log.append, "color_as_int": None},
+        ".utils": {"log_error": kitty.log.append, "color_as_int": None, "which": lambda _: None},
     }
     for name, content in parts.items():
         module = ModuleType(f"kitty{name}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,12 @@ class Starting:
 
     room: Room
     launched: list[tuple[int, tuple[str, ...], str, Place, str]]
+    #: What each window got beside what kitty gives every one.
+    more: list[Mapping[str, str]]
     folder: Path
-    environ: dict[int, dict[str, str]]
+    #: What kitty gives every window; what kitty finds by itself, beside their PATH; the directories of processes.
+    environ: dict[str, str]
+    finds: dict[str, str]
     cwd: dict[int, str]
 
     def ask(self, *words: str, until: Callable[[], bool] = bool) -> Any:
@@ -50,21 +55,28 @@ def starting(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
 
 
 def make_starting(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Starting:
-    """codex runs in window 2, with a `claude` in its PATH."""
+    """codex runs in window 2, with a `claude` in its PATH and another in that of its script; kitty has a third."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     room = make_room(kitty, monkeypatch, "say")
-    for folder in ("bin", "forged", "work"):
+    for folder in ("bin", "forged", "script", "work", "login"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "claude").write_text("")
         (tmp_path / folder / "claude").chmod(0o755)
-    environ = {CODEX.pid: {"PATH": str(tmp_path / "bin")}, SCRIPT.pid: {"PATH": str(tmp_path / "forged")}}
-    made = Starting(room, [], tmp_path, environ, {SCRIPT.pid: str(tmp_path / "work")})
-    monkeypatch.setattr(type(room.table), "environ", lambda _, pid: made.environ.get(pid, {}))
+    forged = {
+        one.pid: {"PATH": str(tmp_path / name), "LD_PRELOAD": "/forged.so"}
+        for one, name in ((CODEX, "forged"), (SCRIPT, "script"), (SHELL, "forged"))
+    }
+    monkeypatch.setattr(type(room.table), "environ", lambda _, pid: forged.get(pid, {}))
+    made = Starting(room, [], [], tmp_path, {"PATH": str(tmp_path / "bin")}, {}, {SCRIPT.pid: str(tmp_path / "work")})
+    module = importlib.import_module("tallylight.hosts.kitty.script_starts")
+    monkeypatch.setattr(module, "default_env", lambda: made.environ)
+    monkeypatch.setattr(module, "which", made.finds.get)
     monkeypatch.setattr(type(room.table), "cwd", lambda _, pid: made.cwd.get(pid, ""))
 
-    def launch(_boss: Any, window: Any, plan: Any, cwd: str, place: Place) -> Any:
+    def launch(_boss: Any, window: Any, plan: Any, cwd: str, place: Place, more: Mapping[str, str]) -> Any:
         pid = 900 + len(made.launched)
+        made.more.append(more)
         made.launched.append((window.id, plan.argv, cwd, place, plan.title))
         room.table.processes[pid] = Process(pid, 30, pid, "claude", ("claude",), "/usr/bin/claude", pid)
         new = Window(id=pid)
@@ -77,7 +89,7 @@ def make_starting(kitty: Kitty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_agent_is_started_beside_its_caller(starting: Starting) -> None:
-    """In the directory of the script, the program by the PATH of the agent and not by that of its script."""
+    """In the directory of the script; by the PATH of kitty, not that of what calls itself an agent or its script."""
     told = starting.ask("claude", "tab", "helper", SENTENCE)
     assert told == Done("900", str(starting.folder / "bin/claude"))
     assert starting.launched == [
@@ -89,15 +101,31 @@ def test_an_agent_is_started_beside_its_caller(starting: Starting) -> None:
 
 
 def test_without_an_agent_the_caller_is_its_terminal(starting: Starting) -> None:
-    """A script at a shell starts by its own PATH, and the shell may type into what it has started."""
+    """A script at a shell starts by the PATH of kitty, too, and the shell may type into what it has started."""
     starting.room.start_from(SHELL)
     assert isinstance(starting.ask("claude", "split", "", ""), Done)
     assert starting.launched[0][1:4] == (
-        (str(starting.folder / "forged/claude"),),
+        (str(starting.folder / "bin/claude"),),
         str(starting.folder / "work"),
         Place.VSPLIT,
     )
     assert starting.room.scripts.own.get((SHELL.pid, SHELL.start), (900, 900)) is True
+
+
+def test_its_environment_is_what_kitty_gives_every_window(starting: Starting) -> None:
+    """Nothing of the caller's. What lies beside a program that kitty finds elsewhere is found by it, too."""
+    assert isinstance(starting.ask("claude", "tab", "", ""), Done)
+    starting.environ["PATH"] = "/usr/bin"
+    starting.finds["claude"] = str(starting.folder / "login/claude")
+    assert isinstance(starting.ask("claude", "tab", "", ""), Done)
+    starting.environ["PATH"] = "/usr/bin:$HOME"
+    assert isinstance(starting.ask("claude", "tab", "", ""), Done)
+    assert starting.more == [{}, {"PATH": f"/usr/bin:{starting.folder}/login"}, {}]
+    assert [argv[0] for _, argv, *_ in starting.launched[1:]] == [starting.finds["claude"]] * 2
+
+    starting.finds["claude"] = "claude"
+    told = starting.ask("claude", "tab", "", "")
+    assert isinstance(told, Refusal) and told.rule == "program"
 
 
 def _out_of_kitty(starting: Starting) -> None:
@@ -123,11 +151,11 @@ def _removed_directory(starting: Starting) -> None:
 
 
 def _no_path(starting: Starting) -> None:
-    starting.environ[CODEX.pid] = {}
+    starting.environ.clear()
 
 
 def _relative_path(starting: Starting) -> None:
-    starting.environ[CODEX.pid] = {"PATH": "bin:.:"}
+    starting.environ["PATH"] = "bin:.:"
 
 
 def _closed(starting: Starting) -> None:

@@ -3,11 +3,13 @@ Starting agents for scripts in tmux, beside the caller's own window, and who has
 
 The pane itself keeps who started it: an option of tmux with the caller and the pane's first process. It goes with the
 pane, and counts for nothing once another process runs in it. Names and directories are formats to tmux, which could run
-commands: what could begin one is doubled. The argument list goes to the program word by word.
+commands: what could begin one is doubled. The argument list goes to the program word by word. Its environment is that
+of the session: tmux takes nothing but the PATH from who asks, and that is put back.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 
 from tallylight.actions.answer import Done
@@ -25,14 +27,29 @@ from tallylight.wire.values import is_number
 MAX_OWN = 16
 _OPTION = "@tallylight_started_by"
 #: tmux runs one word alone by a shell, and several as they are.
-_EXEC = ("/bin/sh", "-c", 'exec "$@"', "sh")
+_EXEC = ("/bin/sh", "-c", 'PATH=$0; export PATH; exec "$@"')
 
 
-def start(plan: Start, caller: Being, env: Mapping[str, str], table: Table) -> Done | Refusal:
-    """Start *plan* in a new window of the session around this process; `Done.pane` is an id, as `tmux/4711/%3`."""
+def search_path(env: Mapping[str, str]) -> str | Refusal:
+    """The PATH of the session around this process, which has one of its own or that of all sessions."""
     socket = env.get("TMUX", "").partition(",")[0]
     if not socket.startswith("/"):
         return Refusal("place", "this runs in no session of tmux; nothing was started")
+    for scope in ((), ("-g",)):
+        with contextlib.suppress(SessionError):
+            told = _tmux(socket, env, "show-environment", *scope, "PATH").removesuffix("\n")
+            if told.startswith("PATH="):
+                return told.removeprefix("PATH=")
+    return ""
+
+
+def start(plan: Start, path: str, caller: Being, env: Mapping[str, str], table: Table) -> Done | Refusal:
+    """
+    Start *plan* in a new window of the session around this process, whose PATH is *path*.
+
+    `Done.pane` is an id, as `tmux/4711/%3`.
+    """
+    socket = env.get("TMUX", "").partition(",")[0]
     try:
         listed = _tmux(socket, env, "list-panes", "-a", "-F", f"#{{{_OPTION}}}")
         if sum(line.startswith(f"{caller[0]}.{caller[1]}.") for line in listed.splitlines()) >= MAX_OWN:
@@ -40,7 +57,7 @@ def start(plan: Start, caller: Being, env: Mapping[str, str], table: Table) -> D
         made = _tmux(
             *(socket, env, "new-window", "-d", "-P", "-F", "#{pid} #{pane_id} #{pane_pid}"),
             *("-c", _plain(plan.cwd), "-n", _plain(plan.title)),
-            *("--", *_EXEC, *map(argument, plan.argv)),
+            *("--", *_EXEC, *map(argument, (path, *plan.argv))),
         )
         server, id_, pid = (*made.split(), "", "", "")[:3]
         pane = being_of(int(pid), table) if is_number(pid, 19) else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -283,12 +283,19 @@ class Launched(Protocol):
     def title(self) -> str: ...
 
 
-def launch(boss: Any, window: Any, plan: Launched, cwd: str, place: Place) -> Any:
-    """Start *plan* next to *window*, with the surroundings of the program in it; the new window."""
+def launch(
+    boss: Any, window: Any, plan: Launched, cwd: str, place: Place, more: Mapping[str, str] | None = None
+) -> Any:
+    """
+    Start *plan* next to *window*; the new window.
+
+    Its environment is what kitty gives every window, and *more*; where that is None, that of the program in *window*.
+    """
     from kitty.launch import launch as kitty_launch
     from kitty.launch import parse_launch_args
 
-    options = parse_launch_args(["--copy-env"]).opts
+    options = parse_launch_args(["--copy-env"] if more is None else []).opts
+    options.env = [f"{name}={value}" for name, value in (more or {}).items()]
     options.type = {Place.TAB: "tab", Place.OS_WINDOW: "os-window"}.get(place, "window")
     if place in (Place.VSPLIT, Place.HSPLIT):
         options.location = str(place)

@@ -1,9 +1,10 @@
 """
 Starting agents for scripts: `tally start`, inside kitty.
 
-The new pane stands beside the window in which the caller runs, with the surroundings of the program there and in the
-directory of the script's process, as the process table has them. The disk is looked at by the host's worker; that all
-is still so is compared on the main thread, just before kitty's own launch starts the list, without a shell.
+The new pane stands beside the window in which the caller runs, in the directory of the script's process, as the process
+table has it. Its program is what kitty itself would run by that name, and its environment is what kitty gives every
+window: nothing of the caller's. The disk is looked at by the host's worker; that all is still so is compared on the
+main thread, just before kitty's own launch starts the list, without a shell.
 """
 
 from __future__ import annotations
@@ -11,13 +12,17 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
+from kitty.child import default_env
+from kitty.utils import which
 
 from tallylight.actions import start
 from tallylight.actions.answer import Done
 from tallylight.actions.caller import Being, Caller, being_of
+from tallylight.actions.fork import find_program
 from tallylight.actions.fork_page import Place
 from tallylight.actions.gate import Refusal
 from tallylight.actions.permission import Pairs
@@ -69,9 +74,7 @@ class Starts:
             return None
         if len(self._jobs) >= MAX_JOBS:
             return Refusal("busy", "too many agents are being started at this moment")
-        # A shell has read its own settings since it began; an agent began with them.
-        path = table.environ(caller.being[0] if caller.agent else being[0]).get("PATH", "")
-        cwd = table.cwd(being[0])
+        path, cwd = default_env().get("PATH", ""), table.cwd(being[0])
         self._jobs[key] = None
         self.host.worker.submit(
             "start",
@@ -99,7 +102,7 @@ class Starts:
             return Refusal("failed", f"the program was not found: {found}")
         if table.cwd(being[0]) != found.cwd:
             return Refusal("changed", "the caller is in another directory now; nothing was started")
-        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[words[1]])
+        made = fork.launch(self.host.boss, window, found, found.cwd, _PLACES[words[1]], _more(found.argv[0]))
         pane = being_of(made.child.pid, table) if made is not None else None
         if pane is None:
             return Refusal("failed", "kitty did not open a pane")
@@ -114,4 +117,23 @@ def _look(name: str, prompt: str, title: str, cwd: str, path: str) -> Start | Re
     if agent is None:
         known = ", ".join(sorted(one.name for one in agents))
         return Refusal("agent", f"no agent is called {sanitise(name, cells=40)!r}; known are {known}")
-    return start.plan(agent, prompt, title, cwd, path)
+    return start.plan(agent, prompt, title, cwd, lambda program: _find(program, path))
+
+
+def _find(program: str, path: str) -> str:
+    """
+    What kitty runs by this name: by the *path* that it gives its windows, else as it finds programs itself.
+
+    That looks into a few directories more, and last asks the login shell for its PATH, which takes up to 1.5 seconds.
+    """
+    found = find_program(program, path) or which(program) or ""
+    return found if found.startswith("/") else ""
+
+
+def _more(program: str) -> dict[str, str]:
+    """What a window with *program* gets beside all that kitty gives every one: what lies beside it may be needed."""
+    folder, path = str(Path(program).parent), default_env().get("PATH", "")
+    # kitty would put a variable in the place of a dollar sign.
+    return (
+        {} if folder in path.split(os.pathsep) or "$" in f"{path}{folder}" else {"PATH": f"{path}{os.pathsep}{folder}"}
+    )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import attrs
 import pytest
 
-from tests.real_kitty.test_agents_list import Board
+from tests.real_kitty.desk import Desk
+from tests.real_kitty.test_agents_list import Board, picture, typed
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -42,3 +44,129 @@ def test_a_script_that_calls_itself_an_agent_starts_what_kitty_finds(board: Boar
     assert "forged" not in str(environ)
     assert kitty.eval(f"return boss.window_id_map[{made}].child.argv") == [f"{home}/.local/bin/claude"]
     assert not (forged / "ran").exists()
+
+
+@attrs.define
+class Asking:
+    """Pane *agent* shows a question; scripts in the shell in front want to answer it."""
+
+    board: Board
+    agent: int
+    address: str
+
+    def send(self, name: str, how: str = "sh") -> None:
+        """Have a script answer 2; what comes of it goes into the file *name*."""
+        self.board.kitty.send_text(self.board.in_front(), f"{how} ~/answer {name}\r")
+
+    def told(self, name: str) -> str:
+        """What the script *name* was told, and its exit code, once it has ended."""
+        file = self.board.kitty.home / name
+        self.board.kitty.wait_until(lambda: file.with_name(f"{name}.code").exists(), what=f"the end of {name}")
+        return file.read_text() + file.with_name(f"{name}.code").read_text()
+
+    def question(self) -> int | None:
+        """The window in which a person is asked."""
+        kitty = self.board.kitty
+        found = (one["id"] for one in kitty.windows() if "Tallylight asks" in str(one["title"]))
+        return next(found, None)
+
+    def shown(self) -> str:
+        """The words of the question, once they stand there."""
+        kitty = self.board.kitty
+        window = kitty.wait_until(self.question, what="the question")
+        kitty.wait_text(window, "▏")
+        assert window == self.board.in_front()
+        return " ".join(kitty.get_text(window).split())
+
+    def write(self, word: str) -> None:
+        """Write it key by key, as it is shown, and press Enter."""
+        kitty, window = self.board.kitty, self.question()
+        assert window is not None
+        for end in range(1, len(word) + 1):
+            self.board.press(word[end - 1])
+            kitty.wait_text(window, f"> {word[:end]}▏")
+        self.board.press("Return")
+        kitty.wait_until(lambda: self.question() is None, what="the end of the question")
+
+
+@pytest.fixture
+def asking(board: Board) -> Iterator[Asking]:
+    """With `allow = "ask"`."""
+    kitty, settings = board.kitty, board.config_toml.read_text()
+    board.close_all_but_first()
+    (kitty.home / "typed").write_bytes(b"")
+    for file in (*kitty.home.glob("*.code"), kitty.home / "question"):
+        file.unlink(missing_ok=True)
+    Desk.configure(board, f'{settings}\n[scripting]\nallow = "ask"\n')
+    agent = kitty.launch("claude", keep_focus=True)
+    board.wait_status(agent, "waiting")
+    host = next((kitty.runtime_dir / "tallylight").glob("kitty-*.json")).stem
+    (kitty.home / "answer").write_text(
+        f"tally read {host}:{agent} --question > ~/question\n"
+        f"tally send {host}:{agent} --answer 2 --to $(tail -n 1 ~/question | cut -c 4-) > ~/$1 2>&1\n"
+        "echo $? > ~/$1.code\n"
+    )
+    yield Asking(board, agent, f"{host}:{agent}")
+    Desk.configure(board, settings)
+
+
+def test_a_person_is_asked_whether_a_script_may_answer(asking: Asking) -> None:
+    """Over the pane of the script, in words that leave nothing out: nothing is typed before yes; it is asked once."""
+    board, kitty = asking.board, asking.board.kitty
+    asking.send("first")
+    shown = asking.shown()
+    assert f"asks to act for you in 'claude' (window {asking.agent}), where Claude Code runs." in shown
+    assert "answer what is asked there, PERMISSIONS INCLUDED, and stop turns, until it or Claude Code ends." in shown
+    if path := picture(board, "script-asks"):
+        kitty.screenshot(path)
+    assert typed(board) == b""
+    asking.write("yes")
+    assert asking.told("first").startswith("answered 2. ")
+    assert typed(board) == b"2"
+    kitty.wait_text(asking.agent, "rm -rf build")
+    asking.send("second")
+    assert asking.told("second").endswith("\n0\n")
+    assert typed(board) == b"22"
+    assert asking.question() is None
+
+
+def test_a_no_holds_for_every_session(asking: Asking) -> None:
+    """Keys that were pressed before the question was there agree to nothing; after a no, a new session is refused."""
+    board, kitty = asking.board, asking.board.kitty
+    # What is typed while the window of the question opens: kitty's own loop is held up meanwhile.
+    code = """
+from tallylight.hosts.kitty import consents
+old = consents.ask
+def ask(window, page, answered):
+    refused = old(window, page, answered)
+    for made in boss.window_id_map.values():
+        if made.override_title == page.title:
+            made.write_to_child(b"yes\\r")
+    consents.ask = old
+    return refused
+consents.ask = ask
+"""
+    kitty.eval(code)
+    asking.send("first")
+    assert asking.shown().endswith("> ▏")
+    asking.write("no")
+    assert asking.told("first").startswith("tally send: permission: the person did not agree")
+    for number, how in enumerate(("sh", "setsid sh", "setsid -f sh")):
+        asking.send(f"again{number}", how)
+        assert asking.told(f"again{number}").startswith("tally send: permission: ")
+    assert asking.question() is None
+    assert typed(board) == b""
+
+
+def test_nobody_is_asked_where_the_question_cannot_be_seen(asking: Asking) -> None:
+    """In a window of a few cells: the caller is told so, and nothing is typed."""
+    board, kitty = asking.board, asking.board.kitty
+    screen = f"screen = boss.window_id_map[{board.in_front()}].screen\n"
+    size = kitty.eval(f"{screen}size = screen.lines, screen.columns\nscreen.resize(2, 20)\nreturn size")
+    asking.send("small")
+    told = asking.told("small")
+    kitty.eval(f"{screen}screen.resize(*{tuple(size)})")
+    assert told.startswith("tally send: room: ")
+    assert "has 20 columns and 2 lines: make it larger" in told
+    assert asking.question() is None
+    assert typed(board) == b""

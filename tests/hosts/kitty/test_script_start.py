@@ -16,7 +16,7 @@ from tallylight.actions.gate import Refusal
 from tallylight.evidence.process import Process
 from tests.hosts.kitty.fakes import Kitty
 from tests.hosts.kitty.fakes import kitty as kitty  # a fixture
-from tests.hosts.kitty.test_script_typing import CODEX, LONELY, ME, SCRIPT, SHELL, Room, make_room
+from tests.hosts.kitty.test_script_typing import CODEX, LONELY, ME, SCRIPT, SHELL, Room, asks_a_person, make_room
 from tests.hosts.kitty.test_typist import Window
 from tests.tables import each
 
@@ -243,22 +243,30 @@ def test_what_changes_while_it_is_looked_up(starting: Starting) -> None:
     assert starting.launched == []
 
 
-def test_a_person_is_asked_before_anything_starts(starting: Starting) -> None:
-    """With `ask`: once for each caller, and a no is kept as well."""
-    starting.room.desk.host.config.scripting = "ask"
-    asked: list[tuple[str, Callable[[str], None]]] = []
-    starting.room.desk.host.boss.get_line = lambda text, done, window: asked.append((text, done))
+def test_a_person_is_asked_before_anything_starts(starting: Starting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `ask`: once for each caller; a no counts for all that runs in its window."""
+    asked = asks_a_person(starting.room, monkeypatch)
     assert starting.ask("claude", "tab", "", "", until=lambda: True) is None
     assert starting.launched == []
-    assert "wants to start agents in new panes" in asked[0][0]
-    asked[0][1]("yes")
+    assert asked[0].what[0] == "Codex in 'two' (window 2) asks to start agents in new panes."
+    asked[0].answered(True)
     assert isinstance(starting.ask("claude", "tab", "", ""), Done)
     assert isinstance(starting.ask("claude", "tab", "", SENTENCE), Done)
     assert len(asked) == 1
 
     starting.room.put(CODEX, start=501)
     assert starting.ask("claude", "tab", "", "", until=lambda: True) is None
-    asked[1][1]("")
-    told = starting.ask("claude", "tab", "", "")
-    assert isinstance(told, Refusal) and told.rule == "permission"
-    assert len(starting.launched) == 2
+    asked[1].answered(False)
+    for _ in range(2):
+        told = starting.ask("claude", "tab", "", "")
+        assert isinstance(told, Refusal) and told.rule == "permission"
+        starting.room.start_from(SHELL)
+    assert len(starting.launched) == len(asked) == 2
+
+
+def test_nothing_starts_where_a_person_cannot_be_asked(starting: Starting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is told is why."""
+    asks_a_person(starting.room, monkeypatch)
+    monkeypatch.setattr(starting.room.desk.module.consents, "ask", lambda *_: Refusal("room", "make it larger"))
+    assert starting.ask("claude", "tab", "", "") == Refusal("room", "make it larger")
+    assert starting.launched == []

@@ -17,6 +17,7 @@ import pytest
 
 from tallylight.actions.answer import Done, Question
 from tallylight.actions.caller import Being
+from tallylight.actions.consent import REST_S
 from tallylight.actions.gate import Refusal
 from tallylight.evidence.process import Process
 from tallylight.model.queued import Queued
@@ -56,6 +57,15 @@ class Room:
         start = max(SCRIPT.start, process.start)
         self.put(SCRIPT, ppid=process.pid, start=start)
         self.asker = (SCRIPT.pid, start)
+
+
+@attrs.frozen
+class Asked:
+    """What a person is asked, in which window, and what is called with their answer."""
+
+    over: Any
+    what: tuple[str, ...]
+    answered: Callable[[bool], None]
 
 
 def make_room(kitty: Kitty, monkeypatch: pytest.MonkeyPatch, verb: str) -> Room:
@@ -395,28 +405,89 @@ def test_an_agent_that_runs_something_else_now(make: Callable[[str], Room]) -> N
     assert isinstance(room.ask(), Refusal)
 
 
-def test_a_person_is_asked_once(make: Callable[[str], Room]) -> None:
-    """Their yes and their no count for this caller and this pane, and for no other; nothing is typed before."""
-    for text, is_typed in (("yes", True), (" YES\n", True), ("", False), ("y", False), ("no", False), ("yes!", False)):
-        room = make("say")
-        forgets(room)
-        room.desk.host.config.scripting = "ask"
-        asked: list[tuple[str, Callable[[str], None], Any]] = []
-        room.desk.host.boss.get_line = lambda text, done, window, asked=asked: asked.append((text, done, window))
-        assert room.ask() is None
-        assert room.ask() is None
-        ((question, answered, over),) = asked
-        assert "Codex in 'two' (window 2) wants to type into 'three' (window 3)" in question
-        assert over is room.desk.host.boss.window_id_map[2]
-        assert room.desk.window.written == []
+def asks_a_person(room: Room, monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
+    """Have a person be asked by *room*, whose pane 3 nobody has started; what they are asked."""
+    forgets(room)
+    room.desk.host.config.scripting = "ask"
+    asked: list[Asked] = []
+    monkeypatch.setattr(
+        room.desk.module.consents, "ask", lambda over, page, answered: asked.append(Asked(over, page.what, answered))
+    )
+    return asked
 
-        answered(text)
+
+def test_a_person_is_asked_once(make: Callable[[str], Room], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the caller's window, in words that leave nothing out; their yes is for this caller and this agent alone."""
+    room = make("say")
+    asked = asks_a_person(room, monkeypatch)
+    assert room.ask() is None
+    assert room.ask() is None
+    (question,) = asked
+    assert question.what == (
+        "Codex in 'two' (window 2) asks to act for you in 'three' (window 3), where Claude Code runs.",
+        "It, and all that it runs, may from then on type texts there, answer what is asked there, PERMISSIONS "
+        "INCLUDED, and stop turns, until it or Claude Code ends.",
+    )
+    assert question.over is room.desk.host.boss.window_id_map[2]
+    assert room.desk.window.written == []
+
+    question.answered(True)
+    assert isinstance(room.ask(), Done)
+    assert len(room.desk.window.written) == 1
+    room.put(CODEX, start=501)
+    assert room.ask() is None
+    assert len(asked) == 2
+
+
+def test_a_no_counts_for_all_sessions_of_a_pane(make: Callable[[str], Room], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody there asks about that pane again for a while, whatever it calls itself; elsewhere it may be asked."""
+    room = make("say")
+    asked = asks_a_person(room, monkeypatch)
+    now = 1000.0
+    monkeypatch.setattr(room.desk.module.time, "monotonic", lambda: now)
+    assert room.ask() is None
+    asked[0].answered(False)
+    others: list[Change] = [process(CODEX, start=501), inner_agent, process(SCRIPT, ppid=SHELL.pid)]
+    for change in (lambda _: None, *others):
+        change(room)
         told = room.ask()
-        assert (isinstance(told, Done), len(room.desk.window.written)) == (is_typed, int(is_typed))
-        assert is_typed or told.rule == "permission"
-        room.put(CODEX, start=501)
-        assert room.ask() is None
-        assert len(asked) == 2
+        assert isinstance(told, Refusal) and told.rule == "permission"
+    now += REST_S - 1
+    assert isinstance(room.ask(), Refusal)
+    assert len(asked) == 1
+    now += 2
+    assert room.ask() is None
+    asked[1].answered(False)
+
+    other = Process(41, 30, 41, "bash", ("bash",), "/usr/bin/bash", 410)
+    room.table.processes[41] = other
+    window = Window(id=5, title="five")
+    window.child.pid = other.pid
+    room.desk.host.boss.window_id_map[5] = window
+    room.put(CODEX, ppid=other.pid)
+    room.put(SCRIPT, ppid=CODEX.pid)
+    assert room.ask() is None
+    assert asked[2].over is window
+    assert room.desk.window.written == []
+
+
+def test_a_person_is_asked_about_what_is_there(make: Callable[[str], Room], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not about a process that the caller names, and that may be another pane's; nor where it cannot be shown."""
+    for change, rule in (
+        (word(2, str(SHELL.pid)), "process"), (word(2, "30"), "process"), (word(3, "1"), "process"),
+        (pane(foreground=holder("")), "process"),
+    ):  # fmt: skip
+        room = make("say")
+        asked = asks_a_person(room, monkeypatch)
+        change(room)
+        told = room.ask()
+        assert (isinstance(told, Refusal) and told.rule, asked) == (rule, [])
+    room = make("say")
+    asks_a_person(room, monkeypatch)
+    monkeypatch.setattr(room.desk.module.consents, "ask", lambda *_: Refusal("room", "make it larger"))
+    for _ in range(2):
+        told = room.ask()
+        assert isinstance(told, Refusal) and told.rule == "room"
 
 
 def test_the_setting_counts_that_kitty_has_read(make: Callable[[str], Room], monkeypatch: pytest.MonkeyPatch) -> None:

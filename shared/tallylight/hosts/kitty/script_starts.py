@@ -51,12 +51,12 @@ class Starts:
     _numbers: Any = attrs.field(factory=lambda: itertools.count(1))
 
     def start(
-        self, words: Sequence[str], being: Being, caller: Caller, window: Any, is_agreed: Callable[[], bool]
+        self, words: Sequence[str], being: Being, caller: Caller, window: Any, consent: Callable[[], bool | Refusal]
     ) -> Done | Refusal | None:
         """
         Start what *words* say for the process *being* of *caller*, in *window*: an agent, a place, a name, a prompt.
 
-        None while it is looked up, or while a person is asked, as *is_agreed* says: then it is to be called again.
+        None while it is looked up, or while a person is asked for their *consent*: then it is to be called again.
         """
         key = (being, tuple(words))
         if key in self._jobs:
@@ -70,8 +70,8 @@ class Starts:
         living = [one for one in self.own.panes() if being_of(one[1][0], table) == one[1]]
         if len(living) >= MAX_ALL or sum(one[0] == caller.being for one in living) >= MAX_OWN:
             return Refusal("too-many", f"{MAX_OWN} panes of one caller run at a time, and {MAX_ALL} of all")
-        if not is_agreed():
-            return None
+        if (agreed := consent()) is not True:
+            return agreed or None
         if len(self._jobs) >= MAX_JOBS:
             return Refusal("busy", "too many agents are being started at this moment")
         path, cwd = default_env().get("PATH", ""), table.cwd(being[0])

@@ -6,8 +6,8 @@ is there, more often. Who asks is what the kernel says (`snapshot.sockets`) and 
 the moment when they are taken; another user is not heard.
 
 What types goes through `actions.answer` and `actions.say`, and `actions.permission` before that: by the configuration
-that this kitty has read, whatever is in the environment of who asks. Where a person is to be asked, kitty's own `ask`
-does it, over the pane of the caller, and takes `yes` in letters: a key that was meant for the program below is none.
+that this kitty has read, whatever is in the environment of who asks. Where a person is to be asked, `consents` does it,
+over the pane of the caller, and `actions.consent` keeps what they said.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from kitty.utils import log_error
 from tallylight.actions import answer as answers
 from tallylight.actions.answer import Answer, Done
 from tallylight.actions.caller import Being, Caller, End, Who, being_of, caller_of
+from tallylight.actions.consent import STARTS, Consent, Consents, Wanted
 from tallylight.actions.gate import Refusal
 from tallylight.actions.given import Later, given_of
 from tallylight.actions.permission import Pairs, Verb, Verdict, check, plain_only, verb_of
@@ -34,7 +35,7 @@ from tallylight.actions.say import Say
 from tallylight.evidence import process_table
 from tallylight.evidence.process import Process
 from tallylight.hosts import scripting
-from tallylight.hosts.kitty import answering, queue
+from tallylight.hosts.kitty import answering, consents, queue
 from tallylight.hosts.kitty import windows as kitty_windows
 from tallylight.hosts.kitty.host import KittyHost
 from tallylight.hosts.kitty.script_starts import Starts
@@ -102,11 +103,11 @@ class Scripts:
     _door: select.poll = attrs.Factory(select.poll)
     _callers: list[_Caller] = attrs.Factory(list)
     _timer: int | None = None
-    #: Who started which pane; what a person said to whom; and whom they are being asked about.
+    #: Who started which pane; what a person said to whom; and whether they are being asked.
     own: Pairs = attrs.Factory(Pairs)
     starts: Starts = attrs.field(init=False)
-    _agreed: Pairs = attrs.Factory(Pairs)
-    _asked: tuple[Being, Being] | None = None
+    _consents: Consents = attrs.Factory(Consents)
+    _is_asking: bool = False
     #: Of this kitty.
     pid: int = attrs.field(factory=os.getpid)
 
@@ -220,11 +221,9 @@ class Scripts:
         if given is None:
             return _UNKNOWN
         does = verb_of(given, self.host.once.look(typist) if isinstance(given, Answer) else None)
-        verdict = self._permission(caller, does, window, (given.pid, given.start))
+        verdict = self._permission(caller, does, typist, (given.pid, given.start))
         if not isinstance(verdict, Verdict):
             return verdict
-        if verdict is Verdict.ASK:
-            return None
         if isinstance(given, Answer):
             return answering.answer(typist, given, plain_only if does is Verb.QUESTION else answers.anything)
         if isinstance(given, Say):
@@ -233,56 +232,82 @@ class Scripts:
             return _queue(typist, given)
         return self.host.once.interrupt(typist, given)
 
-    def _permission(self, caller: Caller, does: Verb, window: Any, holder: Being) -> Verdict | Refusal:
-        """Whether *caller* may do that to *window*, which *holder* has; a person is asked if that is so."""
+    def _permission(
+        self, caller: Caller, does: Verb, typist: WindowTypist, holder: Being
+    ) -> Verdict | Refusal | None:
+        """Whether *caller* may do that to a window that *holder* has; None while a person is asked."""
+        window = typist.window
         pane = being_of(window.child.pid, self.table)
         if pane is None:
             return Refusal("gone", "that pane is gone")
         is_own = self.own.get(caller.being, pane) is True
-        agreed = self._agreed.get(caller.being, pane)
+        wanted = Wanted(pane, holder)
+        agreed = self._agreed(caller, wanted)
         verdict = check(self.host.config.scripting, caller, does, (holder, pane), is_own=is_own, agreed=agreed)
-        if verdict is Verdict.ASK:
-            what = f"type into {_named(window)} (window {window.id})"
-            self._ask(caller, pane, window, what)
-        return verdict
+        if verdict is not Verdict.ASK:
+            return verdict
+        # What a person agrees to is what is there now, and not what the caller says.
+        held = answers.holder(typist)
+        if isinstance(held, Refusal):
+            return held
+        if (held.pid, held.start) != holder:
+            return Refusal("process", "another process is in the foreground of that pane; nothing was typed")
+        known = self.host.reader.agents.get(held.agent)
+        agent = known.display if known is not None else held.agent
+        return self._ask(
+            *(caller, wanted, window, f"to act for you in {_named(window)}, where {agent} runs."),
+            "type texts there, answer what is asked there, PERMISSIONS INCLUDED, and stop turns, until it or "
+            f"{agent} ends.",
+        )
 
     def _start(self, words: Sequence[str], caller: Caller) -> Told | None:
         """Start an agent beside the window of the caller; with `ask` a person agrees to it once for each caller."""
-        agreed = self._agreed.get(caller.being, caller.being)
-        verdict = check(self.host.config.scripting, caller, Verb.START, agreed=agreed)
+        verdict = check(self.host.config.scripting, caller, Verb.START, agreed=self._agreed(caller, STARTS))
         if isinstance(verdict, Refusal):
             return verdict
         window = self._window_of(caller)
         if window is None:
             return Refusal("place", "the caller runs in no window of this kitty; nothing was started")
 
-        def is_agreed() -> bool:
-            if verdict is Verdict.ASK:
-                self._ask(caller, caller.being, window, "start agents in new panes")
-            return verdict is Verdict.ALLOWED
+        def consent() -> bool | Refusal:
+            return (
+                verdict is Verdict.ALLOWED
+                or self._ask(
+                    *(caller, STARTS, window, "to start agents in new panes."),
+                    "start them, type texts into them, answer their questions, but no permissions, and stop their "
+                    "turns, until it ends.",
+                )
+                or False
+            )
 
-        return self.starts.start(words[1:], caller.asker, caller, window, is_agreed)
+        return self.starts.start(words[1:], caller.asker, caller, window, consent)
 
-    def _ask(self, caller: Caller, pane: Being, window: Any, what: str) -> None:
-        """Ask a person whether the caller may do *what*, unless they are being asked: one at a time."""
-        if self._asked is not None:
-            return
-        pair = (caller.being, pane)
+    def _agreed(self, caller: Caller, wanted: Wanted) -> bool | None:
+        """What a person said to *caller* and the agent *wanted*; None if they may be asked."""
+        return self._consents.get(caller.being, self._place(caller), wanted, time.monotonic())
 
-        def answered(text: str) -> None:
-            self._asked = None
-            self._agreed.put(*pair, is_allowed=text.strip().lower() == "yes")
+    def _place(self, caller: Caller) -> Being | None:
+        """The first process of the window in which *caller* runs."""
+        window = self._window_of(caller)
+        return being_of(window.child.pid, self.table) if window is not None else None
 
-        over = self._window_of(caller) or window
+    def _ask(self, caller: Caller, wanted: Wanted, window: Any, wants: str, may: str) -> Refusal | None:
+        """Ask a person about *caller*, which *wants* what it then *may*, unless they are being asked: one at a time."""
+        if self._is_asking:
+            return None
+        own, place = self._window_of(caller), self._place(caller)
         who = caller.agent or "A script"
-        where = f" in {_named(over)} (window {over.id})" if over is not window else ""
-        self.host.boss.get_line(
-            f"{who}{where} wants to {what}.\n"
-            "It may from then on, as long as both run. Write yes to allow it, anything else to refuse.",
-            answered,
-            window=over,
-        )
-        self._asked = pair
+        where = f"in {_named(own)}" if own is not None else "outside of this kitty"
+        all_ = "It, and all that it runs," if caller.agent else "All scripts of its window"
+        page = Consent((f"{who} {where} asks {wants}", f"{all_} may from then on {may}"))
+
+        def answered(is_allowed: bool) -> None:
+            self._is_asking = False
+            self._consents.put(caller.being, place, wanted, time.monotonic(), is_allowed=is_allowed)
+
+        refused = consents.ask(own if own is not None else window, page, answered)
+        self._is_asking = refused is None
+        return refused
 
     def _window_of(self, caller: Caller) -> Any:
         """The window in which *caller* runs; None if it is in none of this kitty."""
@@ -308,7 +333,7 @@ def _queue(typist: WindowTypist, given: Later) -> Done | Refusal:
 
 def _named(window: Any) -> str:
     """What *window* is called, between quotes: a program may have chosen the words."""
-    return repr(sanitise(kitty_windows.name(window), cells=TITLE_CELLS))
+    return f"{sanitise(kitty_windows.name(window), cells=TITLE_CELLS)!r} (window {window.id})"
 
 
 def serve(host: KittyHost) -> None:

@@ -1,0 +1,60 @@
+"""
+Asking a person for their consent in kitty: a window over a pane, in which `ui.consent` runs.
+
+What they say comes over a channel that nobody else has: a program that can write to that window's terminal says nothing
+by it. A window that closes without a word is a no.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kitty.constants import kitty_exe
+from kitty.tabs import SpecialWindow
+
+from tallylight.actions.consent import ENOUGH_COLUMNS, YES, Consent
+from tallylight.actions.gate import Refusal
+
+#: Where our own package lies, found out before any disk could hang.
+_LIBRARY = str(Path(__file__).resolve().parents[3])
+
+
+def ask(window: Any, page: Consent, answered: Callable[[bool], None]) -> Refusal | None:
+    """Ask over *window*; *answered* is called with the answer. Refused where not all of *page* can be seen there."""
+    columns, rows = window.screen.columns, window.screen.lines
+    if not page.fits(columns, rows):
+        size = f"window {window.id} has {columns} columns and {rows} lines"
+        enough = f"make it larger ({ENOUGH_COLUMNS} columns and {page.lines(ENOUGH_COLUMNS)} lines do), and try again"
+        text = f"a person is asked only where they see all of the question, and {size}: {enough}; nothing was done"
+        return Refusal("room", text)
+    tab = window.tabref()
+    if tab is None:
+        return Refusal("gone", "the pane in which a person would be asked is gone; nothing was done")
+    near, far = socket.socketpair()
+    near.setblocking(False)
+    far.set_inheritable(True)
+    run = (
+        f"import sys; sys.path.append({_LIBRARY!r}); from tallylight.ui.consent import main; "
+        f"main({page.what!r}, {far.fileno()})"
+    )
+    special = SpecialWindow([kitty_exe(), "+runpy", run], override_title=page.title, cwd="/", overlay_for=window.id)
+    try:
+        made = tab.new_special_window(special, copy_colors_from=window, pass_fds=(far.fileno(),))
+    except BaseException:
+        near.close()
+        raise
+    finally:
+        far.close()
+
+    def removed(_window: Any) -> None:
+        said = b""
+        with near, contextlib.suppress(OSError):
+            said = near.recv(len(YES) + 1)
+        answered(said == YES.encode())
+
+    made.actions_on_removal.append(removed)
+    return None
